@@ -19,12 +19,12 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.cli.main import run
+from xlingual.nbest.ablation import Difference, paired_bootstrap
 from xlingual.nbest.apply import read_texts
 from xlingual.nbest.bleu import corpus_bleu, list_counts, sentence_bleu
 from xlingual.nbest.choice import decoder_best, first_best
 from xlingual.nbest.format import read_nbest, write_nbest
 from xlingual.nbest.lists import NBestLists
-from xlingual.nbest.paired import Difference, paired_bootstrap
 from xlingual.nbest.weights import Weights
 from xlingual.stats.corrections import holm
 from xlingual.streams import stream

@@ -8,7 +8,7 @@ from typing import Any
 
 from xlingual.tasks import load
 
-RENDERER = "xlingual.report.notebook:as_html"  # of a room above, so it is named and loaded late
+RENDERER = "xlingual.report:in_notebook"  # of a room above, so it is named and loaded late
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def _problem(content: Any, kind: Any, error: msgspec.ValidationError) -> str:  #
         return f"{place or 'the content'}: {said}"
     literals = [one.values for one in _members(node) if isinstance(one, inspect.LiteralType)]
     near = did_you_mean(found, map(str, chain(*literals))) if isinstance(found, str) else ""
-    return f"{place or 'the content'} must be {_expected(node)}, found {_shown(found)}{near and f'.{near}'}"
+    return f"{place or 'the content'} must be {expected(node)}, found {_shown(found)}{near and f'.{near}'}"
 
 
 def _steps(content: Any, kind: Any, path: str) -> list[Step]:  # noqa: ANN401
@@ -157,7 +157,8 @@ def _type_within(node: inspect.Type, value: Any, step: Step) -> inspect.Type:  #
     return inspect.AnyType()
 
 
-def _expected(node: inspect.Type) -> str:
+def expected(node: inspect.Type) -> str:
+    """Return in words what a value of a type is, with its limits: "a whole number of at least 1"."""
     words = dict.fromkeys(map(_words, _members(node)))
     if "a number" in words:
         words.pop("a whole number", None)  # which is one

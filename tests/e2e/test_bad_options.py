@@ -145,7 +145,7 @@ def test_missing_options_and_words(xlingual: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--n", "0"], ["'--n'", "x>=1"]),
+        (["--n", "0"], ["'--n'", "at least 1"]),
         (["--n", "3", "--languages", "en,xx"], ["'xx'", "en"]),
         (["--n", "3", "--languages", ","], ["no language", "en"]),
         (["--n", "3", "--languages", "en,en"], ["'en'", "twice"]),

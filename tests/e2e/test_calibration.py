@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from xlingual.cli import screen
+from xlingual.cli import console
 from xlingual.results import Results
 from xlingual.results.calibration import Calibration
 from xlingual.results.schemas import schema_of
@@ -126,7 +126,7 @@ def test_the_report_shows_the_estimate(xlingual: Any, bkr: Any, validated: Any) 
 def test_tables_cut_no_word(
     xlingual: Any, validated: Any, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    monkeypatch.setattr(screen, "console", lambda: Console(width=width, highlight=False))
+    monkeypatch.setattr(console, "output", lambda: Console(width=width, highlight=False))
     validated()
     outcome = xlingual("calibrate", "val", "--out", "c.json")
     assert "…" not in outcome.out and max(map(len, outcome.out.splitlines())) <= width

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from xlingual.cli import screen
+from xlingual.cli import console
 from xlingual.results import Results
 
 GOOD, BOTH = "v/good.{lang}.npy", "v/*.{lang}.npy"
@@ -162,7 +162,7 @@ def test_seeds_and_sample_size(bkr: Any) -> None:
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.cases(2)
 def test_tables_fit_the_terminal(bkr: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    monkeypatch.setattr(screen, "console", lambda: Console(width=width, highlight=False))
+    monkeypatch.setattr(console, "output", lambda: Console(width=width, highlight=False))
     long_name = "a-model-with-quite-a-long-name-of-its-own"
     outcome = bkr("--text-encoder", f"{long_name}=random", text=BOTH)
     lines = outcome.out.splitlines()

@@ -70,9 +70,9 @@ def test_the_list_has_every_scheme(xlingual: Any) -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_list_fits_the_window(xlingual: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    from xlingual.cli import screen
+    from xlingual.cli import console
 
-    monkeypatch.setattr(screen, "_PLAIN_WIDTH", width)
+    monkeypatch.setattr(console, "_PLAIN_WIDTH", width)
     for name in ([], *([name] for name in SCHEMES)):
         out = xlingual("encoders", *name).out
         assert max(map(len, out.splitlines())) <= width

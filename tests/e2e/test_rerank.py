@@ -171,7 +171,7 @@ def test_refusals(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "have 1 line for 30 lists" in refused("tune", "dev.nbest", "--references", "small.ref", *out)
     assert "--epochs is an option of mira" in refused(*dev, *out, "--algorithm", "pro", "--epochs", "3")
     assert "--C is an option of mira" in refused(*dev, *out, "--algorithm", "pro", "--C", "3")
-    assert "Invalid value for '--seed': -1" in refused(*dev, *out, "--seed", "-1")
+    assert "Invalid value for '--seed': found '-1'" in refused(*dev, *out, "--seed", "-1")
     assert "C, the largest step of MIRA" in refused(*dev, *out, "--C", "0")
     assert "epochs must be 1 or more" in refused(*dev, *out, "--epochs", "0")
     assert "--on and --on-references belong together" in refused("ablate", *dev[1:], "--on", "test.nbest")

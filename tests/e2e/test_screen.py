@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from xlingual.cli import console as drawing
 from xlingual.cli import screen
 from xlingual.encoders import SCHEMES
 from xlingual.errors import DataWarning, InputError
@@ -70,7 +71,7 @@ def test_warnings_follow_the_bar_one_line_each(terminal: Callable[[], Terminal],
 
 def test_bar_pulses_until_something_is_done() -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
-    bar = screen.progress_bar(console)
+    bar = drawing.progress_bar(console)
     line = bar.add_task("fitting", total=None)
 
     def shown() -> str:
@@ -85,7 +86,7 @@ def test_bar_pulses_until_something_is_done() -> None:
 
 def test_the_bar_is_one_line_of_80_columns() -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
-    bar = screen.progress_bar(console)
+    bar = drawing.progress_bar(console)
     bar.get_time = lambda: float(clock[0])
     clock = [0.0]
     line = bar.add_task("encoding texts: a-model-with-a-name-that-is-rather-long", total=None)
@@ -122,8 +123,8 @@ def test_each_piece_of_work_has_a_bar_of_its_own(
 ) -> None:
     terminal()
     bars, ids = [], []
-    make = screen.progress_bar
-    monkeypatch.setattr(screen, "progress_bar", lambda console: bars.append(make(console)) or bars[-1])
+    make = drawing.progress_bar
+    monkeypatch.setattr(drawing, "progress_bar", lambda console: bars.append(make(console)) or bars[-1])
     with screen.progress(False) as progress:
         for what, done, total, expected in (
             ("reading", 0, 1, None),
@@ -175,7 +176,7 @@ def test_loss_rate_and_best_score_of_a_training_fit_the_terminal(
     what: str, width: int, left: str, right: str
 ) -> None:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-    bar = screen.progress_bar(console)
+    bar = drawing.progress_bar(console)
     clock = [0.0]
     bar.get_time = lambda: float(clock[0])
     line = bar.add_task(what, total=None)

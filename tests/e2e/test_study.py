@@ -93,7 +93,7 @@ def test_a_study_is_never_written_over(study: Path, xlingual: Any) -> None:
         (("--system", "bad=v/good.{lang}.npy"), "two encoders are named 'bad'"),
         (("--system", "v/none.{lang}.npy"), "none.en.npy"),
         (("--by", "nothing"), "--by nothing: no column"),
-        (("--repeats", "2"), "2.0 is not in the range"),
+        (("--repeats", "2"), "found '2': give a number of at least 0 and at most 1"),
         (("--raters", "0"), "--raters must be at least 1"),
         (("extra",), "unexpected argument 'extra'"),
     ],

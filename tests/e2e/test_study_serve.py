@@ -69,7 +69,7 @@ opened = []
 sys.addaudithook(lambda event, about: opened.append(str(about[0])) if event == "open" else None)
 from pathlib import Path
 from starlette.testclient import TestClient
-from xlingual.cli.study_serve import serve
+from xlingual.cli.study import serve
 from xlingual.study.folder import read_study
 from xlingual.study.server.app import create_app
 from xlingual.study.links import ensure_links
@@ -123,7 +123,7 @@ def test_other_machines_are_let_in_with_a_warning(made):
 
 
 def test_the_warning_and_the_public_address(made, capsys):
-    from xlingual.cli.study_serve import _announce
+    from xlingual.cli.study import _announce
 
     links = [("1", "http://0.0.0.0:80/r/x")]
     _announce(made.folder, "0.0.0.0", "http://0.0.0.0:80", links, "https://rate.example/")

@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from xlingual.report.blocks import Finding, Section, Table
+from xlingual.report.blocks import Finding, Section
 from xlingual.report.pages.evaluation import Part
-from xlingual.requests.encoding import Keeping, TextEncoders
+from xlingual.report.table import Table
 from xlingual.requests.evaluating import Table as ManifestTable
-from xlingual.requests.output import Output
 from xlingual.requests.record import Request
+from xlingual.requests.shared import Keeping, Output, TextEncoders
 from xlingual.results import Entry, Results, Summary
 from xlingual.tasks import TASKS, Task
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from xlingual.cli.training_outcome import show_uses, told_how_to_go_on, uses
+from xlingual.cli import screen
+from xlingual.cli.training_outcome import _page, told_how_to_go_on, uses
+from xlingual.requests.shared import Output
 
 pytest.importorskip("torch")
 
@@ -44,8 +46,11 @@ def test_a_training(xlingual: Any, table: Path, tmp_path: Path) -> None:
     assert done.code == 0
     words = " ".join(done.out.split())
     assert "Trained on 3 questions in 2 languages (x-y)" in words
-    assert max(map(len, done.out.split("use:")[0].splitlines())) <= 100
+    assert max(map(len, done.out.split("use:")[0].splitlines())) <= 120
     assert "mAP on 1 held-out question:" in words and f"use: --text-encoder model:{out}" in words
+    told = ("--force", "--format", "csv", "--validation", "0.3")
+    lines = xlingual("train", "dual-encoder", table, "--out", out, *told, *FAST).out.splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["validation", "pool", "own-language"]
     again = xlingual("train", "dual-encoder", table, "--out", out, *FAST)
     assert again.code == 2 and "already has a model" in again.err
     more = xlingual(
@@ -59,8 +64,9 @@ def test_a_training(xlingual: Any, table: Path, tmp_path: Path) -> None:
 
 
 def test_vectors_of_a_file_are_told_how_to_be_replaced(capsys: pytest.CaptureFixture[str]) -> None:
-    show_uses(uses("--text-encoder", "model:m", "vectors:v.npy", "texts"))
-    assert capsys.readouterr().out.splitlines() == [
+    lines = uses("--text-encoder", "model:m", "vectors:v.npy", "texts")
+    screen.show_page(_page("Trained.", (), (), 1, lines), {}, Output())
+    assert capsys.readouterr().out.splitlines()[2:] == [
         "  use: --text-encoder model:m::vectors:v.npy",
         "       --text-encoder 'model:m?base=trusted::vectors:OTHER'  (for other texts)",
     ]

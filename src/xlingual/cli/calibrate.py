@@ -23,5 +23,5 @@ def calibrate(asked: CalibrateRequest) -> None:
         raise InputError(f"--out {out} is a folder: name a file, for example {out / 'calibration.json'}")
     found = signed(fitted(**keywords(asked, fitted)), asked)
     found.write(out)
-    screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
+    screen.show(found, asked)
     screen.wrote(out, quiet=asked.quiet)

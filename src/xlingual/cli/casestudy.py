@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import columns, store_of, within_cost
+from xlingual.cli.outcome import say_written
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.errors import InputError
 from xlingual.training.requests import CaseStudyRequest
@@ -35,14 +37,12 @@ def casestudy(asked: CaseStudyRequest) -> None:
     store = store_of(asked.keeping)
     evaluated = Evaluated(**keywords(asked, Evaluated), ranker=_ranker(asked, store))
     trained, data = _trained(asked), asked.data
-    with screen.warnings_as_lines(), screen.progress(asked.output.silent) as progress:
-        if progress is not None:
-            progress("reading the manifest", 0, 1)
-        train = None
-        if trained.anything:
-            train = Manifest.read(data.manifest, **columns(data), split=asked.train_split)
+    with screen.warnings_as_lines(), screen.progress(screen.silent(asked.output)) as progress:
+        progress("reading the manifest", 0, 1)
+        read = partial(Manifest.read, data.manifest, **columns(data))
+        train = read(split=asked.train_split) if trained.anything else None
         study = run_case_study(
-            Manifest.read(data.manifest, **columns(data), split=data.split or "test", rows=data.rows),
+            read(split=data.split or "test", rows=data.rows),
             out,
             text_encoders=within_cost(asked.text_encoders, asked.keeping),
             evaluated=evaluated,
@@ -53,15 +53,15 @@ def casestudy(asked: CaseStudyRequest) -> None:
             store=store,
             progress=progress,
         )
-    screen.show(study, form=asked.output.form, as_json=asked.output.as_json, quiet=quiet)
-    screen.wrote(out / "case_study.json", quiet=quiet)
+    screen.show(study, asked.output)
+    say_written(study, asked.output, "case_study.json")
     if asked.output.report:
         from xlingual.report import write_report
         from xlingual.results import Results
 
-        for found, folder in ((study, out), (Results.read(out / EVALUATION), out / EVALUATION)):
-            write_report(found, folder / "report.html")
-            screen.wrote(folder / "report.html", quiet=quiet)
+        page = out / EVALUATION / "report.html"
+        write_report(Results.read(page.parent), page)
+        screen.wrote(page, quiet=quiet)
 
 
 def _ranker(asked: CaseStudyRequest, store: Any) -> Ranker:  # noqa: ANN401

@@ -53,8 +53,7 @@ def check_pool_folder(out: Path, force: bool) -> str:
 
     Files of a pool that stand there are refused, unless `force`: then they are named ("" for none).
     """
-    from xlingual.data.pools.folder import pool_files
-    from xlingual.data.pools.writing import refuse_pool_in
+    from xlingual.data.pools.folder import pool_files, refuse_pool_in
 
     check_folder(out)
     if not force:
@@ -62,8 +61,10 @@ def check_pool_folder(out: Path, force: bool) -> str:
     return listed(path.name for path in pool_files(out))
 
 
-def check_file(out: Path) -> None:
+def check_file(out: Path | None) -> None:
     """Refuse a file that cannot be written, before any work is done."""
+    if out is None:
+        return
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: name a file")
     check_folder(out.absolute().parent)

@@ -22,13 +22,12 @@ def compare(asked: CompareRequest) -> None:
     out = asked.out
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--out {out} is a file: name a folder")
-    silent = screen.silent(asked)
-    with screen.warnings_as_lines(), screen.progress(silent) as progress:
+    with screen.warnings_as_lines(), screen.progress(screen.silent(asked)) as progress:
         found = signed(run(**keywords(asked, run), progress=progress), asked)
     if out is not None:
         found.write(out)
         write_report(found, out / "report.html")
-    screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
+    screen.show(found, asked)
     if out is not None:
         screen.wrote(out / "comparison.json", quiet=asked.quiet)
         screen.wrote(out / "report.html", quiet=asked.quiet)

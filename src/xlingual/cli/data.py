@@ -3,30 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, astuple
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlingual.cli import pools, screen
+from xlingual.cli import screen
 from xlingual.cli.from_request import command
-from xlingual.cli.mixing import mix_pool
 from xlingual.cli.opening import columns
-from xlingual.cli.scenes import scenes
-from xlingual.report.blocks import Cell, Page, Section, Table, narrower
+from xlingual.cli.pools import describe, mix_pool, squad_to_pool
+from xlingual.errors import InputError
+from xlingual.report.blocks import Page
 from xlingual.report.numbers import counted
-from xlingual.requests.making import CheckRequest
+from xlingual.report.table import Cell, Table, narrower
+from xlingual.requests.making import CheckRequest, ScenesRequest
 
 if TYPE_CHECKING:
-    from xlingual.data.checks.findings import Finding
-    from xlingual.data.checks.records import Check
+    from xlingual.data.checks.records import Check, Finding
     from xlingual.evaluation.near_duplicates import NearDuplicates
 
+
+LANGUAGES, RECIPE_LANGUAGES = ("en", "de", "es", "ja", "ar"), ("ar", "en", "es", "id", "ru")
+TRAIN = 0.5
 _MOST_PAIRS = 6  # shown of the language pairs
 
 
 @click.group()
 def data() -> None:
     """Check a manifest, describe or make a multilingual pool, make built-in data."""
+
+
+@command(ScenesRequest, short_help="Make pictures with texts in several languages.")
+def scenes(asked: ScenesRequest) -> None:
+    """Make pictures of simple scenes, and independent descriptions of them in several languages.
+
+    With --recipes: recipes in five languages, each with title, body and picture, each of a dish of its own.
+    """
+    screen.wrote(_recipes(asked) if asked.recipes else _scenes(asked), quiet=asked.quiet)
+
+
+def _scenes(asked: ScenesRequest) -> Path:
+    from xlingual.demo_data.scenes import write_scenes
+
+    n, train = asked.n, TRAIN if asked.train is None else asked.train
+    for name, value in (("--items", asked.items), ("--parallel", asked.parallel)):
+        if value is not None:
+            raise InputError(f"'{name}' is for recipes: add --recipes, or leave it out")
+    if n is None:
+        raise InputError("'--n' is missing: how many scenes? (with --recipes: --items)")
+    if train > 1:
+        raise InputError(f"'--train' is {train:g}: give the share of the scenes for training, from 0 to 1")
+    with screen.progress(asked.quiet) as progress:
+        return write_scenes(
+            asked.out,
+            n=n,
+            languages=LANGUAGES if asked.languages is None else asked.languages,
+            seed=asked.seed,
+            train=train,
+            progress=lambda done: progress("painting scenes", done, n),
+        )
+
+
+def _recipes(asked: ScenesRequest) -> Path:
+    from xlingual.demo_data.recipes import write_recipes
+
+    train = asked.train or 0.0
+    if asked.n is not None:
+        raise InputError("'--n' counts scenes: with --recipes, write --items N (recipes for each language)")
+    if asked.items is None:
+        raise InputError("'--items' is missing: how many recipes with pictures for each language?")
+    if not train.is_integer():
+        raise InputError(f"'--train' is {train:g}: with --recipes it is a number of recipes, such as 4000")
+    with screen.progress(asked.quiet) as progress:
+        return write_recipes(
+            asked.out,
+            items=asked.items,
+            languages=RECIPE_LANGUAGES if asked.languages is None else asked.languages,
+            seed=asked.seed,
+            train=int(train),
+            parallel=asked.parallel or 0,
+            progress=partial(progress, "writing recipes"),
+        )
 
 
 @command(CheckRequest, short_help="List what is wrong with a manifest.")
@@ -36,41 +95,35 @@ def check(asked: CheckRequest) -> int:
     Errors stop every command that reads the manifest; rows that have one are not counted. Warnings and notes
     stop none. The exit code is 2 where there are errors.
     """
-    from dataclasses import asdict
-
     from xlingual.data.checks.check import check
-    from xlingual.data.checks.findings import findings_of, ordered
+    from xlingual.data.checks.records import findings_of, ordered
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.near_duplicates import manifest_near_duplicates, near_duplicates_finding
 
     data = asked.data
     read, problems = Manifest.read_gathering(data.manifest, **columns(data), split=data.split, rows=data.rows)
-    found, near, findings = None, None, findings_of(problems)
-    if read is not None:
+    findings, source = findings_of(problems), str(data.manifest)
+    content: dict[str, Any] = {"source": source}
+    page = Page("check", source, [], [])
+    if read is not None:  # else no row could be read
         with screen.progress(screen.silent(asked)) as progress:
-            tell = None if progress is None else lambda done, total: progress("opening pictures", done, total)
-            found = check(read, tell, problems=problems)
+            found = check(read, partial(progress, "opening pictures"), problems=problems)
             near = manifest_near_duplicates(read, found.pictures, progress)
+        content, page = _content(found, near), _page(found, near)
         findings = [*found.findings, *near_duplicates_finding(near, read)]
     findings = ordered(findings)
-    content: dict[str, Any] = {"source": str(data.manifest)}
-    page = Page("check", str(data.manifest), [], [])
-    if found is not None and near is not None:  # else no row could be read
-        content, page = _content(found, near), _page(found, near)
     content["findings"] = [asdict(finding) for finding in findings]
-    screen.show_page(page, content, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
-    if not (asked.as_json or asked.form == "json"):
+    screen.show_page(page, content, asked)
+    if not screen.as_json(asked):
         _print_findings(findings, asked.quiet)
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-for one in (pools.describe, pools.squad_to_pool, mix_pool, scenes, check):
+for one in (describe, squad_to_pool, mix_pool, scenes, check):
     data.add_command(one)
 
 
 def _content(found: Check, near: NearDuplicates) -> dict[str, Any]:
-    from dataclasses import asdict
-
     content = asdict(found)
     for name in ("pairs", "shared_texts"):
         content[name] = {f"{a}-{b}": count for (a, b), count in content[name].items()}
@@ -87,19 +140,16 @@ def _print_findings(findings: Sequence[Finding], quiet: bool) -> None:
             f" ({finding.count:,} times)" if finding.examples and finding.count > 1 and not counted else ""
         )
         examples = f"; such as: {'; '.join(finding.examples)}" if finding.examples else ""
-        line = f"{finding.severity}{times}: {' '.join(finding.sentence.split())}{examples}"
-        screen.say(line, err=True)
+        screen.say(f"{finding.severity}{times}: {' '.join(finding.sentence.split())}{examples}", err=True)
 
 
 def _page(found: Check, near: NearDuplicates) -> Page:
-    blocks = [_overview(found, near), _languages(found)]
-    return Page(
-        "check", found.source, [], [Section("", blocks + [_directions(found)] * bool(found.directions))]
-    )
+    blocks = [_overview(found, near), _languages(found), *([_directions(found)] if found.directions else ())]
+    return Page.of("check", found.source, blocks)
 
 
 def _overview(found: Check, near: NearDuplicates) -> Table:
-    pictures, several = found.pictures, f"{found.n_items_multilingual:,} with texts in several languages"
+    pictures = found.pictures
     n_pictures, remark = 0, "none named: bkr and corr need vectors of them (vectors:PATH)"
     if pictures is not None:
         n_pictures = pictures.n_distinct + len(pictures.same_bytes)
@@ -110,7 +160,7 @@ def _overview(found: Check, near: NearDuplicates) -> Table:
     joined = "" if near.clusters is None else f", {near.clusters.n_joined:,} clusters"
     rows = [
         ("rows", found.n_table_rows, ""),
-        ("items", found.n_items, several),
+        ("items", found.n_items, f"{found.n_items_multilingual:,} with texts in several languages"),
         ("texts", found.n_texts, f"in {counted(len(found.languages), 'language')}"),
         ("pictures", n_pictures, remark),
         ("near-duplicates", near.n_near, f"of {near.n_looked:,} items looked at{joined}"),
@@ -138,14 +188,15 @@ def _languages(found: Check) -> Table:
 
 def _directions(found: Check) -> Table:
     """Return the table of the language pairs with the fewest sources."""
-    shown, pictured = found.directions[:_MOST_PAIRS], found.pictures is not None
-    of = len(found.directions)
-    fewest = f", the smallest {len(shown)} of {of}" if of > len(shown) else ""
+    of, last = len(found.directions), 4 if found.pictures is None else 5  # without pictures four columns
+    fewest = f", the smallest {_MOST_PAIRS} of {of}" if of > _MOST_PAIRS else ""
     heads = ["source-target", "with both", "bkr sources", "bkr targets", "source pictures"]
-    rows = []
-    for pair in shown:
-        counts = [pair.n_both, pair.n_sources, pair.n_targets, pair.n_pictures]
-        rows.append([f"{pair.source}-{pair.target}", *map(Cell.count, counts)][: len(heads) - (not pictured)])
+    rows = [
+        [f"{pair.source}-{pair.target}", *map(Cell.count, astuple(pair)[2:])] for pair in found.directions
+    ]
     return Table.of_texts(
-        f"items per language pair{fewest}", heads if pictured else heads[:-1], rows, where="both"
+        f"items per language pair{fewest}",
+        heads[:last],
+        [row[:last] for row in rows[:_MOST_PAIRS]],
+        where="both",
     )

@@ -6,6 +6,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command
 from xlingual.cli.ranking import chosen_ranker
+from xlingual.requests.shared import Output
 from xlingual.requests.single import DemoRequest
 
 
@@ -26,5 +27,5 @@ def demo(asked: DemoRequest) -> None:
     ranker = chosen_ranker(asked.ranking, None, quiet=quiet)
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
         results = run_demo(out, threads=asked.ranking.threads, ranker=ranker, progress=progress)
-    screen.show(results, quiet=quiet)
+    screen.show(results, Output(quiet=quiet))
     screen.wrote(out / "report.html", quiet=quiet)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.embed.encoder_pool import EncoderPool
-    from xlingual.requests.data import Table
+    from xlingual.requests.shared import Table
     from xlingual.workflows.embed import Exported
 
 
@@ -32,13 +32,12 @@ def embed(asked: EmbedRequest) -> None:
     from xlingual.workflows.embed import embed
 
     check_folder(asked.out)
-    crew = _crew(asked)
+    pool = _encoder_pool(asked)
     store: Any = store_of(asked.keeping)
     if asked.half and isinstance(store, Path):
         store = Store(store, half=True)
     with screen.warnings_as_lines(), screen.progress(asked.quiet) as progress:
-        if progress is not None:
-            progress("reading the data", 0, 1)
+        progress("reading the data", 0, 1)
         found = embed(
             _data(asked.data),
             asked.out,
@@ -47,14 +46,14 @@ def embed(asked: EmbedRequest) -> None:
             candidate_text=asked.candidate_text,
             half=asked.half,
             store=store,
-            crew=crew,
+            crew=pool,
             progress=progress,
         )
     if not asked.quiet:
         _show(found)
 
 
-def _crew(asked: EmbedRequest) -> EncoderPool | None:
+def _encoder_pool(asked: EmbedRequest) -> EncoderPool | None:
     """Return where encoders run; None for this machine."""
     if asked.backend != "ray":
         if asked.address is not None or asked.workers is not None:

@@ -10,7 +10,8 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.extras import missing, packages, pip_line
-from xlingual.report.blocks import Block, Column, Finding, Look, Page, Prose, Section, Table
+from xlingual.report.blocks import Block, Page, Prose
+from xlingual.report.table import Column, Look, Table
 from xlingual.requests.single import EncodersRequest
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ class Row:
     @property
     def missing(self) -> tuple[str, ...]:
         """The optional packages that are not installed."""
-        extra = self.scheme.extra if self.scheme else None
-        return missing(extra) if extra else ()
+        return missing(self.scheme.extra) if self.scheme and self.scheme.extra else ()
 
     @property
     def pip(self) -> str | None:
@@ -43,9 +43,7 @@ class Row:
     @property
     def form(self) -> str:
         """How its specs are written."""
-        if self.scheme is None:
-            return f"{self.name}:"
-        return self.scheme.form
+        return f"{self.name}:" if self.scheme is None else self.scheme.form
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row for JSON."""
@@ -83,7 +81,7 @@ def encoders(asked: EncodersRequest) -> None:
     page = (
         _page_of_all(rows) if chosen is None or chosen.scheme is None else _page_of_one(chosen, chosen.scheme)
     )
-    screen.show_page(page, content, form=asked.form, as_json=asked.as_json)
+    screen.show_page(page, content, asked)
 
 
 def _rows() -> list[Row]:
@@ -120,7 +118,7 @@ def _page_of_all(rows: Sequence[Row]) -> Page:
         _all_table(rows, full=True),
         *(Prose(line, whole=True, where="both") for line in said),
     ]
-    return Page("encoders", "Encoders", [], [Section("", blocks)])
+    return Page.of("encoders", "Encoders", blocks)
 
 
 def _all_table(rows: Sequence[Row], full: bool) -> Table:
@@ -141,16 +139,16 @@ def _state(row: Row) -> str:
     """Return whether what a scheme needs is there, in a word or two."""
     if row.missing:
         return "missing"
-    if row.package is not None:
-        return row.package
-    return "installed" if row.scheme and row.scheme.extra else "–"
+    return row.package or ("installed" if row.scheme and row.scheme.extra else "–")
 
 
 def _page_of_one(row: Row, scheme: Scheme) -> Page:
-    options = "?key=value&…" if scheme.options else ""
     plain = f"{row.name}:{scheme.argument or ''}"
-    lines = [f"{plain}{options}{scheme.form.removeprefix(plain)}", scheme.summary]
-    lines.append(f"encodes {' and '.join(scheme.takes)}")
+    lines = [
+        f"{plain}{'?key=value&…' if scheme.options else ''}{scheme.form.removeprefix(plain)}",
+        scheme.summary,
+        f"encodes {' and '.join(scheme.takes)}",
+    ]
     if row.package:
         lines.append(f"offered by {row.package}")
     if scheme.extra:
@@ -161,13 +159,16 @@ def _page_of_one(row: Row, scheme: Scheme) -> Page:
         cells = [(option.name, _default(option.default), option.summary) for option in scheme.options]
         heads = ("option", Column("default", "words"), _FOLDED)
         block = Table.of_texts("options", heads, cells, looks=(Look(names=40),), where="both")
-    return Page("encoders", row.name, [Finding(lines)], [Section("", [block])])
+    return Page.of("encoders", row.name, [block], lines)
 
 
 def _default(value: object) -> str:
     """Return a default as a spec would have it."""
-    if value is None:
-        return "–"
-    if isinstance(value, tuple):
-        return "-".join(str(part) for part in value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    match value:
+        case None:
+            return "–"
+        case tuple():
+            return "-".join(map(str, value))
+        case float():
+            return f"{value:g}"
+    return str(value)

@@ -50,19 +50,18 @@ def evaluate() -> None:
 def _answer(task: Task, asked: Any) -> None:  # noqa: ANN401  (a request of `evaluate`)
     """Do what is asked of a task: read, evaluate, write and show. What a request lacks is passed over."""
     calibration = _calibration(asked) if hasattr(asked, "calibration") else None
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {"trec_depth": _trec_depth(asked)} if hasattr(asked, "trec") else {}
     if hasattr(asked, "columns"):
         from xlingual.data.sentence_pairs import parse_columns
 
         more["columns"] = parse_columns(asked.columns)
-    if hasattr(asked, "trec"):
-        more["trec_depth"] = _trec_depth(asked)
     results = _evaluated(task, asked, more)
     if calibration is not None:
         from xlingual.evaluation.calibration.estimate import with_estimates
 
         results = with_estimates(results, calibration)
-        _say_none_estimated(results, quiet=asked.output.silent)
+        if not screen.silent(asked.output) and not any(row.estimated_xlr for row in results.summary):
+            screen.note("No XLR can be estimated: no value of Backretrieval.")
     write_and_show(results, asked.output)
     say_written(results, asked.output)
     if getattr(asked, "trec", None) is not None:
@@ -105,11 +104,6 @@ def _calibration(asked: Any) -> Calibration | None:  # noqa: ANN401  (a request)
     return calibration
 
 
-def _say_none_estimated(results: Results, *, quiet: bool) -> None:
-    if not quiet and not any(row.estimated_xlr for row in results.summary):
-        screen.note("No XLR can be estimated: no value of Backretrieval.")
-
-
 def _evaluated(task: Task, asked: Any, more: dict[str, Any]) -> Results:  # noqa: ANN401  (a request)
     """Run a task as its request says; `more` are further keywords of its function."""
     function, output = load(task.evaluation), asked.output
@@ -120,9 +114,8 @@ def _evaluated(task: Task, asked: Any, more: dict[str, Any]) -> Results:  # noqa
     given |= {"text_encoders": within_cost(asked.text_encoders, asked.keeping), "store": store}
     if "ranker" in parameters:
         given["ranker"] = _ranker(asked, store)
-    with screen.warnings_as_lines(), screen.progress(output.silent) as progress:
-        if progress is not None:
-            progress("reading the data", 0, 1)
+    with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
+        progress("reading the data", 0, 1)
         given[parameters[0]] = _data(asked)
         found: Results = function(**given, progress=progress)
         return signed(found, asked)

@@ -13,9 +13,10 @@ from msgspec import inspect as types
 
 from xlingual.errors import InputError
 from xlingual.requests import Record, Request, checked, leaves, made, values
+from xlingual.requests.reading import read_toml
 from xlingual.requests.record import Leaf, refused
-from xlingual.requests.toml import read_toml
 from xlingual.requests.values import choices, parts
+from xlingual.typed import expected
 
 R = TypeVar("R", bound=Request)
 
@@ -60,9 +61,8 @@ class RequestCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
         rows: dict[str, list[tuple[str, str]]] = {"": []}
-        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-        for option in options:
-            if record := option.get_help_record(ctx):
+        for option in self.get_params(ctx):
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
                 rows.setdefault(getattr(option, "heading", ""), []).append(record)
         for heading, records in rows.items():
             if records:
@@ -80,9 +80,20 @@ class RequestCommand(click.Command):
         return self.answer(self.request(told))
 
 
-def command(kind: type[R], **more: Any) -> Callable[[Callable[[R], Any]], RequestCommand]:  # noqa: ANN401
-    """Make a command of a function that answers requests of a kind; its docstring is the help."""
-    return lambda answer: RequestCommand(kind, answer, **more)
+def command(
+    kind: type[R],
+    group: click.Group | None = None,
+    **more: Any,  # noqa: ANN401
+) -> Callable[[Callable[[R], Any]], RequestCommand]:
+    """Make a command of a function that answers requests, in a group if any; its docstring is the help."""
+
+    def of(answer: Callable[[R], Any]) -> RequestCommand:
+        made = RequestCommand(kind, answer, **more)
+        if group is not None:
+            group.add_command(made)
+        return made
+
+    return of
 
 
 def keywords(asked: Record, function: Callable[..., Any]) -> dict[str, Any]:
@@ -120,6 +131,27 @@ class _Text(click.ParamType):  # type: ignore[type-arg]  # generic in some versi
             return self.reads(value)
         except InputError as error:
             self.fail(str(error), param, ctx)
+
+
+class _Limited(click.ParamType):  # type: ignore[type-arg]  # as above
+    """A number within limits: an error names what was found, the limits, and what to give."""
+
+    kind: types.Type
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Return the number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"found {value!r}: give {expected(self.kind)}", param, ctx)
+
+
+class _Whole(_Limited, click.IntRange):
+    """A whole number within limits."""
+
+
+class _Real(_Limited, click.FloatRange):
+    """A number within limits."""
 
 
 def _parameters(kind: type[Request]) -> list[click.Parameter]:
@@ -182,13 +214,18 @@ def _single(kind: types.Type) -> Any:  # noqa: ANN401
         case types.Metadata(type=inner):
             return _single(inner)
         case types.IntType(ge=low, le=high):
-            return click.INT if low is None and high is None else click.IntRange(low, high)
+            if low is None and high is None:
+                return click.INT
+            made: _Limited = _Whole(low, high)
         case types.FloatType(ge=low, gt=above, le=high, lt=below):
             least, most = low if above is None else above, high if below is None else below
             if least is None and most is None:
                 return click.FLOAT
-            return click.FloatRange(least, most, min_open=above is not None, max_open=below is not None)
-    return _SINGLE[type(kind)]
+            made = _Real(least, most, min_open=above is not None, max_open=below is not None)
+        case _:
+            return _SINGLE[type(kind)]
+    made.kind = kind
+    return made
 
 
 def _refused(kind: type[Request]) -> Iterator[click.Option]:

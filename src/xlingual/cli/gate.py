@@ -38,7 +38,7 @@ def gate(asked: GateRequest) -> int:
     with screen.warnings_as_lines():
         found = signed(decide(**keywords(asked, decide)), asked)
     try:
-        screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
+        screen.show(found, asked)
     finally:  # also where the reader of standard output has gone
         if out is not None:
             found.write(out / FILE)

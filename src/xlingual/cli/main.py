@@ -24,26 +24,26 @@ from xlingual.visible import visible_line
 
 _PIPE = 141  # 128 + SIGPIPE, as of other programs
 
-# verb → (module:command, one line of help)
+# verb, which is the name of its module and of the command there → one line of help
 _VERBS = {
-    "demo": ("demo:demo", "Make built-in data, evaluate encoders of rising quality, write a report."),
-    "data": ("data:data", "Check a manifest, describe or make a pool, make built-in data."),
-    "embed": ("embed:embed", "Compute vectors of texts and pictures once, and write them to files."),
-    "store": ("store:store", "Look after the vectors that are kept."),
-    "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest or a pool."),
-    "train": ("train:train", "Train embeddings on your own texts and pictures."),
-    "model": ("model:model", "Show a model that was trained here, or export it to other programs."),
-    "casestudy": ("casestudy:casestudy", "Train on the best encoder without parallel texts: does it help?"),
-    "validate": ("validate:validate", "Hold a measure without translations against true retrieval."),
-    "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),
-    "calibrate": ("calibrate:calibrate", "Learn from validations what retrieval a Backretrieval stands for."),
-    "gate": ("gate:gate", "Pass a candidate that is no worse than a baseline; for CI."),
-    "plan": ("plan:plan", "How many queries show a difference, and what these can show."),
-    "rerank": ("rerank:rerank", "Re-rank n-best lists of translations: tune, apply and score weights."),
-    "study": ("study:study", "Ask people, blind, which system retrieves more relevant texts."),
-    "encoders": ("encoders:encoders", "List the encoders, and what is not installed for them."),
-    "run": ("run:run", "Do what a TOML file asks: one command or several, with their options."),
-    "report": ("report:report", "Make one HTML report from folders of results."),
+    "demo": "Make built-in data, evaluate encoders of rising quality, write a report.",
+    "data": "Check a manifest, describe or make a pool, make built-in data.",
+    "embed": "Compute vectors of texts and pictures once, and write them to files.",
+    "store": "Look after the vectors that are kept.",
+    "evaluate": "Evaluate text encoders on a manifest or a pool.",
+    "train": "Train embeddings on your own texts and pictures.",
+    "model": "Show a model that was trained here, or export it to other programs.",
+    "casestudy": "Train on the best encoder without parallel texts: does it help?",
+    "validate": "Hold a measure without translations against true retrieval.",
+    "compare": "Compare encoders query by query: is the difference real?",
+    "calibrate": "Learn from validations what retrieval a Backretrieval stands for.",
+    "gate": "Pass a candidate that is no worse than a baseline; for CI.",
+    "plan": "How many queries show a difference, and what these can show.",
+    "rerank": "Re-rank n-best lists of translations: tune, apply and score weights.",
+    "study": "Ask people, blind, which system retrieves more relevant texts.",
+    "encoders": "List the encoders, and what is not installed for them.",
+    "run": "Do what a TOML file asks: one command or several, with their options.",
+    "report": "Make one HTML report from folders of results.",
 }
 
 
@@ -82,16 +82,13 @@ class LazyGroup(click.Group):
         """Import the verb's module and return its command."""
         if cmd_name not in _VERBS:
             return None
-        module, name = _VERBS[cmd_name][0].split(":")
-        command = getattr(import_module(f"xlingual.cli.{module}"), name)
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{module}:{name} is not a command")
+        command: click.Command = getattr(import_module(f"xlingual.cli.{cmd_name}"), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs and their help without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(verb, line) for verb, (_, line) in _VERBS.items()])
+            formatter.write_dl(list(_VERBS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

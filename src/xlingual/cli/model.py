@@ -8,7 +8,8 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
-from xlingual.report.blocks import Block, Column, Finding, Heading, Page, Prose, Section, Table
+from xlingual.report.blocks import Block, Finding, Heading, Page, Prose, Section
+from xlingual.report.table import Column, Table
 from xlingual.requests.keeping import ExportModelRequest, ShowModelRequest
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def model() -> None:
     """Show a model that xlingual train made, or export it."""
 
 
-@command(ShowModelRequest)
+@command(ShowModelRequest, model)
 def show(asked: ShowModelRequest) -> None:
     """Tell what a model is: its base, data, scores, options, sizes and signature, and how it is used."""
     from xlingual.models.card import card, identity, parameters, signature
@@ -32,12 +33,10 @@ def show(asked: ShowModelRequest) -> None:
     if asked.markdown or asked.form == "markdown":
         click.echo(card(found).markdown().encode(), nl=False)
     else:
-        screen.show_page(
-            _page(card(found, str(asked.folder))), content, form=asked.form, as_json=asked.as_json
-        )
+        screen.show_page(_page(card(found, str(asked.folder))), content, asked)
 
 
-@command(ExportModelRequest)
+@command(ExportModelRequest, model)
 def export(asked: ExportModelRequest) -> None:
     """Write a model of train triplet or triplet-xl for other programs.
 
@@ -57,10 +56,6 @@ def export(asked: ExportModelRequest) -> None:
             f"{made.difference:.1g}."
         )
     screen.wrote(asked.out, quiet=asked.quiet)
-
-
-for one in (show, export):
-    model.add_command(one)
 
 
 def _page(card: Card) -> Page:

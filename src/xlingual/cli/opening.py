@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError
-from xlingual.requests.data import Columns, Table
-from xlingual.requests.encoding import Keeping
+from xlingual.requests.shared import Columns, Keeping, Table
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
 
 if TYPE_CHECKING:
-    from xlingual.requests.output import Output
+    from xlingual.requests.shared import Output
     from xlingual.results import Results
     from xlingual.results.validation import Validation
 
@@ -16,11 +16,11 @@ def write_and_show(found: Results | Validation, asked: Output) -> None:
     """Write what was found into --out, and print it, as the output options say."""
     if asked.out is not None:
         found.write(asked.out)
-    screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
+    screen.show(found, asked)
 
 
-def say_written(found: Results | Validation, asked: Output, file: str = "results.json") -> None:
-    """Say which files were written; with --report, write the report first."""
+def say_written(found: Any, asked: Any, file: str = "results.json") -> None:  # noqa: ANN401
+    """Say which files were written, as a request or its output asks; with --report write that one first."""
     out = asked.out
     if out is None:
         return

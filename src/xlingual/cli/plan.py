@@ -22,7 +22,7 @@ def plan(asked: PlanRequest) -> None:
     check_output(asked.out, False, "plan")
     with screen.warnings_as_lines():
         found = signed(make(asked.results, **keywords(asked, make)), asked)
-    screen.show(found, form=asked.form, as_json=asked.as_json)
+    screen.show(found, asked)
     if asked.out is not None:
         found.write(asked.out / FILE)
         screen.wrote(asked.out / FILE, quiet=False)

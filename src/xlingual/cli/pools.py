@@ -1,4 +1,4 @@
-"""`xlingual data describe` and `xlingual data squad-to-pool`: multilingual pools."""
+"""`xlingual data describe`, `squad-to-pool` and `mix-pool`: multilingual pools."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
 from xlingual.cli.checks import check_pool_folder
-from xlingual.cli.from_request import command
+from xlingual.cli.from_request import command, keywords
+from xlingual.cli.opening import read_manifest
 from xlingual.errors import InputError
-from xlingual.report.blocks import Cell, Page, Prose, Section, Table, narrower
+from xlingual.report.blocks import Page, Prose
 from xlingual.report.numbers import MISSING, counted
-from xlingual.requests.making import DescribeRequest, SquadToPoolRequest
+from xlingual.report.table import Cell, Table, narrower
+from xlingual.requests.making import DescribeRequest, MixPoolRequest, SquadToPoolRequest
+from xlingual.requests.shared import Output
+from xlingual.requests.values import comma_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from xlingual.data.pools.describe import LanguageDescription, PoolDescription
     from xlingual.data.pools.paragraphs import LanguageFacts
+    from xlingual.data.pools.pool import MultilingualPool
     from xlingual.data.pools.rows import PoolRows
 
 
@@ -30,8 +35,8 @@ def describe(asked: DescribeRequest) -> None:
     with screen.warnings_as_lines():
         found = describe_pool(read_pool(asked.pool, asked.languages, asked.split))
     said = [Prose(sentence, where="both") for sentence in _sentences(found)]
-    page = Page("pool", found.source, [], [Section("", [_languages(found), *said])])
-    screen.show_page(page, found.to_dict(), form=asked.form, as_json=asked.as_json)
+    page = Page.of("pool", found.source, [_languages(found), *said])
+    screen.show_page(page, found.to_dict(), asked)
 
 
 @command(SquadToPoolRequest, short_help="Make a multilingual pool of SQuAD-style files.")
@@ -41,11 +46,10 @@ def squad_to_pool(asked: SquadToPoolRequest) -> None:
     Sentence breaks in the files are used as they are; without any, sentences are found by rules. The language
     is told by the file's name (ar.json, xquad.ar.json), or by LANG=FILE.
     """
+    from xlingual.data.pools.folder import write_pool
     from xlingual.data.pools.reading import pool_of_squad
     from xlingual.data.pools.splitting import split_pool
-    from xlingual.data.pools.squad import read_squad
-    from xlingual.data.pools.squadnames import squad_files
-    from xlingual.data.pools.writing import write_pool
+    from xlingual.data.pools.squad import read_squad, squad_files
 
     train, out, files = asked.train, asked.out, asked.files
     if train is not None and not 0 < train < 1:
@@ -59,7 +63,7 @@ def squad_to_pool(asked: SquadToPoolRequest) -> None:
         if train is not None:
             pool = split_pool(pool, train, asked.seed, asked.train_by)
     write_pool(pool, out, asked.file_format, overwrite=asked.force)
-    screen.show_page(_made(pool, rows.facts), {}, quiet=asked.quiet)
+    screen.show_page(_made(pool, rows.facts), {}, Output(quiet=asked.quiet))
     screen.wrote(out, quiet=asked.quiet, replaced=replaced)
 
 
@@ -98,37 +102,76 @@ def _sentences(found: PoolDescription) -> list[str]:
         f"{counted(found.n_irrelevant, 'candidate answers', 'candidates answer')} nothing; "
         f"texts in several languages: {found.n_shared_texts:,}",
     ]
-    if found.splits:
-        parts = (
-            f"{name or '(none)'}: {counted(counts['questions'], 'question')}, "
-            f"{counted(counts['candidates'], 'candidate')}"
-            for name, counts in found.splits.items()
-        )
-        sentences.append("splits: " + "; ".join(parts))
-    return sentences
+    parts = (
+        f"{name or '(none)'}: {counted(counts['questions'], 'question')}, "
+        f"{counted(counts['candidates'], 'candidate')}"
+        for name, counts in found.splits.items()
+    )
+    return [*sentences, *([f"splits: {'; '.join(parts)}"] if found.splits else [])]
 
 
 def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
     """Return what the files held."""
-    import numpy as np
-
-    n = len(pool.languages)
-    questions = np.bincount(pool.questions.language, minlength=n).tolist()
-    candidates = np.bincount(pool.candidates.language, minlength=n).tolist()
     rows = []
     for fact in facts:
         code = pool.languages.index(fact.language)
-        counts = (
-            questions[code],
-            candidates[code],
-            fact.paragraphs,
-            fact.segmented,
-            fact.crossing,
-            fact.gaps,
-        )
+        asked, held = (int((side.language == code).sum()) for side in (pool.questions, pool.candidates))
+        counts = (asked, held, fact.paragraphs, fact.segmented, fact.crossing, fact.gaps)
         rows.append((fact.language, *map(Cell.count, counts)))
     heads = ("questions", "candidates", "paragraphs", "made here", "crossing answers", "gaps")
     rule = "made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
     notes = (rule,) if any(fact.segmented for fact in facts) else ()
     table = Table.of_texts("", ("language", *heads), rows, notes=notes, where="both")
-    return Page("pool", "", [], [Section("", [table])])
+    return Page.of("pool", "", [table])
+
+
+@command(MixPoolRequest, short_help="Make a multilingual pool with a chosen mix of languages.")
+def mix_pool(asked: MixPoolRequest) -> None:
+    """Make a pool of questions and candidates from texts with items, with a chosen mix of languages.
+
+    The first text of an item in every question language asks; its other texts are candidates, of which the
+    mix draws. See docs/mixing.md.
+    """
+    from xlingual.data.pools.mix import mix_pool
+
+    replaced = check_pool_folder(asked.out, asked.force)
+    given = keywords(asked, mix_pool) | {"mix": None if asked.mix is None else _shares(asked.mix)}
+    with screen.warnings_as_lines():
+        pool = mix_pool(**given | {"manifest": read_manifest(asked.data)})
+        pool.write(asked.out, format=asked.file_format, overwrite=asked.force)
+    screen.show_page(_page(pool), {}, Output(quiet=asked.quiet))
+    screen.wrote(asked.out, quiet=asked.quiet, replaced=replaced)
+
+
+def _shares(text: str) -> dict[str, float]:
+    """Return the shares that "en=3,de=1" names."""
+    shares: dict[str, float] = {}
+    for part in comma_list(text):
+        tag, _, number = (piece.strip() for piece in part.partition("="))
+        if tag in shares:
+            raise InputError(f"--mix {text!r} names {tag!r} twice: give each language one share")
+        try:
+            shares[tag] = float(number if tag else "")
+        except ValueError:
+            raise InputError(
+                f"--mix {text!r}: found {part!r} where language=share is expected, as in en=3,de=1"
+            ) from None
+    return shares
+
+
+def _page(pool: MultilingualPool) -> Page:
+    """Return questions and candidates of each language."""
+    import numpy as np
+
+    n, m, relevant = len(pool.questions), len(pool.candidates), len(pool.relevant[0])
+    counts = (
+        np.bincount(side.language, minlength=len(pool.languages)).tolist()
+        for side in (pool.questions, pool.candidates)
+    )
+    rows = [
+        (tag, Cell.count(asked), Cell.count(held), f"{held / m:.1%}")
+        for tag, asked, held in zip(pool.languages, *counts, strict=True)
+    ]
+    title = f"{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question"
+    table = Table.of_texts(title, ("language", "questions", "candidates", "share"), rows, where="both")
+    return Page.of("pool", title, [table])

@@ -25,11 +25,14 @@ def chosen_ranker(asked: Ranking, store: Path | str | None, *, quiet: bool) -> R
     command has ended well.
     """
     from xlingual.ranking.choice import choose
+    from xlingual.ranking.cluster.connection import cluster_address
+    from xlingual.store import default_folder
 
-    kept_in = None if store is None else _store_folder(store)
+    kept_in = default_folder() if store == "default" else None if store is None else Path(store)
     shared = asked.shared
     if asked.backend == "ray" and shared is None and asked.address is None and kept_in is not None:
-        shared = _local_shared(kept_in)
+        # on this machine alone: a cluster may be named by RAY_ADDRESS
+        shared = str(kept_in / "ranking") if cluster_address(None) is None else None
     chosen = choose(
         asked.backend,
         threads=asked.threads,
@@ -66,19 +69,5 @@ def _kept(ranker: Ranker, store: Path | None) -> Ranker:
         keeping = ranker = Kept(ranker, store / "ranking")
     context = click.get_current_context(silent=True)
     if keeping is not None and context is not None:
-        forget = keeping.forget
-        context.call_on_close(lambda: forget() if sys.exc_info()[0] is None else None)
+        context.call_on_close(lambda: keeping.forget() if sys.exc_info()[0] is None else None)
     return ranker
-
-
-def _store_folder(store: Path | str) -> Path:
-    from xlingual.store import default_folder
-
-    return default_folder() if store == "default" else Path(store)
-
-
-def _local_shared(store: Path) -> str | None:
-    """Return a folder for Ray on this machine alone; None where a cluster is named by RAY_ADDRESS."""
-    from xlingual.ranking.cluster.connection import cluster_address
-
-    return None if cluster_address(None) else str(store / "ranking")

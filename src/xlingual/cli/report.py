@@ -38,12 +38,11 @@ def report(asked: ReportRequest) -> None:
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
     if alone and len(asked.folders) > 1:
         raise InputError(
-            f"{alone[0]} holds a {_named(kinds[alone[0]])}, which has a report of its own: give it "
+            f"{alone[0]} holds {_named(kinds[alone[0]])}, which has a report of its own: give it "
             "alone, and make one report for each"
         )
-    for folder in asked.folders:
-        if kinds[folder] is None:
-            _refuse_others(folder)
+    for folder in (folder for folder, kind in kinds.items() if kind is None):
+        _refuse_others(folder)
     found = [_read(folder, kinds[folder] or "results") for folder in asked.folders]
     write_report(found[0] if alone else found, asked.out, title=asked.title)
     screen.wrote(asked.out, quiet=asked.quiet)
@@ -52,8 +51,6 @@ def report(asked: ReportRequest) -> None:
 def _read(path: Path, kind: str) -> Any:  # noqa: ANN401  (a record of results)
     file, reader = _KINDS[kind]
     module, _, name = reader.partition(":")
-    if kind == "results" and path.name == file:
-        path = path.parent
     if path.is_dir() and kind != "results":
         path /= file
     return getattr(import_module(f"xlingual.results.{module}"), name).read(path)
@@ -64,13 +61,13 @@ def _kind(path: Path) -> str | None:
     files = {file: kind for kind, (file, _) in _KINDS.items()}
     if path.name in files and not path.is_dir():
         return files[path.name]
-    if path.is_file() and (kind := _schema_of(path)) in _KINDS and kind != "results":
+    if path.is_file() and (kind := _schema_of(path)) in _KINDS:
         return kind
     return next((kind for name, kind in files.items() if (path / name).exists()), None)
 
 
 def _named(kind: str | None) -> str:
-    return str(kind).replace("_", " ")
+    return "results" if kind == "results" else f"a {kind}".replace("_", " ")
 
 
 def _refuse_others(path: Path) -> None:
@@ -85,7 +82,8 @@ def _refuse_others(path: Path) -> None:
             )
         if kind in _KINDS:
             raise InputError(
-                f"{where} a {_named(kind)} under another name: rename {file} to {_KINDS[kind][0]}"
+                f"{where} {_named(kind)} under another name: give that file, or rename {file} to "
+                f"{_KINDS[kind][0]}"
             )
     if path.is_file():
         raise InputError(f"{path} is a file: give the folder that was written with --out")

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from xlingual.cli import screen
 from xlingual.cli.checks import check_file
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.rerank_ablate import ablate
-from xlingual.cli.rerank_features import features
-from xlingual.cli.rerank_generate import generate
-from xlingual.cli.rerank_settings import chosen_settings
-from xlingual.cli.rerank_tables import scores_page, weights_page
+from xlingual.cli.opening import store_of, within_cost
+from xlingual.cli.rerank_tables import ablation_page, scores_page, weights_page
 from xlingual.errors import InputError
 from xlingual.requests import signed
-from xlingual.requests.rerank import ApplyRequest, ScoreRequest, TuneRequest
+from xlingual.requests.rerank import (
+    AblateRequest,
+    ApplyRequest,
+    FeaturesRequest,
+    GenerateRequest,
+    ScoreRequest,
+    TuneRequest,
+    Tuning,
+)
+from xlingual.requests.values import comma_list
+
+if TYPE_CHECKING:
+    from xlingual.nbest.mira import Mira
+    from xlingual.nbest.pro import Pro
+    from xlingual.report.blocks import Page
 
 
 @click.group()
@@ -28,7 +42,117 @@ def rerank() -> None:
     """
 
 
-@command(TuneRequest)
+@command(GenerateRequest, rerank)
+def generate(asked: GenerateRequest) -> None:
+    """Translate each line of SRC by beam search and write the n best, the most probable first.
+
+    The features are `logprob`, the log-probability of a translation divided by its number of tokens, and
+    `tokens`, that number. Lists hold different texts, so some may be shorter than n.
+    """
+    from xlingual.nbest.generate import Search, generate_nbest
+
+    check_file(asked.out)
+    search = Search(asked.n, asked.beams, asked.batch, asked.max_tokens)
+    with screen.warnings_as_lines(), screen.progress(asked.quiet) as progress:
+        made = generate_nbest(
+            asked.source, asked.out, asked.model, search, **_languages(asked), progress=progress
+        )
+    if not asked.quiet:
+        click.echo(f"{made:,} translations", err=True)
+    screen.wrote(asked.out, quiet=asked.quiet)
+
+
+@command(FeaturesRequest, rerank)
+def features(asked: FeaturesRequest) -> None:
+    """Add similarities to the hypotheses of NBEST, each a feature named as its encoder.
+
+    With --source: cosine of source and hypothesis. With --images and --image-encoder: cosine of picture and
+    hypothesis. Every different text is encoded once; vectors are kept in the store.
+    """
+    from xlingual.nbest.features import add_features
+
+    check_file(asked.out)
+    given = {name: value for name, value in keywords(asked, add_features).items() if name not in _LANGUAGES}
+    given |= {
+        "text_encoders": within_cost(asked.text_encoders, asked.keeping),
+        "store": store_of(asked.keeping),
+        **_languages(asked),
+    }
+    with screen.warnings_as_lines(), screen.progress(asked.quiet) as progress:
+        found = add_features(**given, progress=progress)
+    if not asked.quiet:
+        screen.say(
+            f"added {', '.join(found.features)} to {found.n_hypotheses:,} hypotheses ({found.n_distinct:,} "
+            f"different) of {found.n_lists:,} sentences",
+            err=True,
+        )
+    screen.wrote(asked.out, quiet=asked.quiet)
+
+
+def _languages(asked: GenerateRequest | FeaturesRequest) -> dict[str, str]:
+    """Return the languages that are told: without one a function has its own."""
+    told = {name: getattr(asked, name) for name in _LANGUAGES}
+    return {name: tag for name, tag in told.items() if tag is not None}
+
+
+@command(AblateRequest, rerank)
+def ablate(asked: AblateRequest) -> None:
+    """Say which features of NBEST help: tune without some, and compare BLEU on sentences held out.
+
+    Each sentence is chosen for by weights that were tuned on the other folds, or --on other lists. The
+    interval and p are of a paired bootstrap over sentences.
+    """
+    from xlingual.nbest.ablation import ablate as find
+    from xlingual.nbest.apply import read_texts
+    from xlingual.nbest.format import read_nbest
+
+    on = asked.on
+    if (on is None) != (not asked.on_references):
+        raise InputError("--on and --on-references belong together: give both or none")
+    if asked.folds is not None and on is not None:
+        raise InputError("--folds is of cross-validation, and --on names other lists: give one of them")
+    check_file(asked.out)
+    settings = chosen_settings(asked.tuning)
+    with screen.warnings_as_lines(), screen.progress(screen.silent(asked)) as report:
+        other = None if on is None else (read_nbest(on), list(map(read_texts, asked.on_references)))
+        found = find(
+            read_nbest(asked.nbest),
+            list(map(read_texts, asked.references)),
+            settings,
+            without=[comma_list(names) for names in asked.without],
+            other=other,
+            folds=5 if asked.folds is None else asked.folds,
+            progress=report,
+            **keywords(asked.tuning, find),
+        )
+    _write_and_show(signed(found, asked, run=False), ablation_page, asked)
+
+
+_LANGUAGES = ("source_language", "target_language")
+_OF_MIRA = ("c", "decay", "epochs", "no_shuffle", "background", "precision", "average")
+
+
+def chosen_settings(asked: Tuning) -> Mira | Pro:
+    """Return the settings of the algorithm that was asked for."""
+    from xlingual.nbest.mira import Mira
+    from xlingual.nbest.pro import Pro
+
+    own = {
+        name: value for name in _OF_MIRA if (value := getattr(asked, name)) is not None and value is not False
+    }
+    if asked.algorithm == "pro":
+        if own:
+            option = f"--{'C' if 'c' in own else next(iter(own)).replace('_', '-')}"
+            raise InputError(f"{option} is an option of mira: leave it out, or use --algorithm mira")
+        return Pro()
+    if "c" in own:
+        own["C"] = own.pop("c")
+    if own.pop("no_shuffle", False):
+        own["shuffle"] = False
+    return Mira(**own)
+
+
+@command(TuneRequest, rerank)
 def tune(asked: TuneRequest) -> None:
     """Find weights for the features of NBEST that choose the translations with the best BLEU.
 
@@ -41,18 +165,15 @@ def tune(asked: TuneRequest) -> None:
     check_file(asked.out)
     settings = chosen_settings(asked.tuning)
     with screen.warnings_as_lines(), screen.progress(screen.silent(asked)) as report:
-        lists = read_nbest(asked.nbest)
-        texts = [read_texts(path) for path in asked.references]
-        given = keywords(asked, find) | {"references": texts}
-        found = signed(find(lists, settings=settings, progress=report, **given), asked, run=False)
-    found.write(asked.out)
-    screen.show_page(
-        weights_page(found), found.to_dict(), form=asked.form, as_json=asked.as_json, quiet=asked.quiet
-    )
-    screen.wrote(asked.out, quiet=asked.quiet)
+        given = keywords(asked, find) | {
+            "lists": read_nbest(asked.nbest),
+            "references": list(map(read_texts, asked.references)),
+        }
+        found = signed(find(**given, settings=settings, progress=report), asked, run=False)
+    _write_and_show(found, weights_page, asked)
 
 
-@command(ApplyRequest)
+@command(ApplyRequest, rerank)
 def apply(asked: ApplyRequest) -> None:
     """Write the hypothesis of each list of NBEST that the weights choose, one a line.
 
@@ -63,14 +184,14 @@ def apply(asked: ApplyRequest) -> None:
     from xlingual.nbest.weights import Weights
 
     check_file(asked.out)
-    found = Weights.read(asked.weights)
+    weights = Weights.read(asked.weights)
     with screen.warnings_as_lines():
         lists = read_nbest(asked.nbest)
-    write_texts(apply_weights(lists, found, asked.tuning), asked.out)
+    write_texts(apply_weights(lists, weights, asked.tuning), asked.out)
     screen.wrote(asked.out, quiet=asked.quiet)
 
 
-@command(ScoreRequest)
+@command(ScoreRequest, rerank)
 def score(asked: ScoreRequest) -> None:
     """Measure translations: BLEU, chrF and TER by sacrebleu, METEOR (exact + stem) by nltk.
 
@@ -81,9 +202,8 @@ def score(asked: ScoreRequest) -> None:
     from xlingual.nbest.format import read_nbest
     from xlingual.nbest.score import score as measure
 
-    best, baseline, nbest, out = asked.best, asked.baseline, asked.nbest, asked.out
-    if out is not None:
-        check_file(out)
+    best, baseline, nbest = asked.best, asked.baseline, asked.nbest
+    check_file(asked.out)
     if asked.test is not None and baseline is None:
         raise InputError("--test compares with --baseline: give both or none")
     if len({str(path) for path in best}) < len(best):
@@ -91,7 +211,7 @@ def score(asked: ScoreRequest) -> None:
     with screen.warnings_as_lines(), screen.progress(screen.silent(asked)) as report:
         found = measure(
             {str(path): read_texts(path) for path in best},
-            [read_texts(path) for path in asked.references],
+            list(map(read_texts, asked.references)),
             baseline=None if baseline is None else (str(baseline), read_texts(baseline)),
             lists=None if nbest is None else read_nbest(nbest),
             tokenize=asked.tokenize,
@@ -102,15 +222,13 @@ def score(asked: ScoreRequest) -> None:
             seed=asked.seed,
             progress=report,
         )
-    found = signed(found, asked, run=False)
-    if out is not None:
-        found.write(out)
-    screen.show_page(
-        scores_page(found), found.to_dict(), form=asked.form, as_json=asked.as_json, quiet=asked.quiet
-    )
-    if out is not None:
-        screen.wrote(out, quiet=asked.quiet)
+    _write_and_show(signed(found, asked, run=False), scores_page, asked)
 
 
-for one in (generate, features, ablate, tune, apply, score):
-    rerank.add_command(one)
+def _write_and_show(found: Any, page: Callable[[Any], Page], asked: Any) -> None:  # noqa: ANN401  (a request)
+    """Write what was found, show it on its page, and say where it was written."""
+    if asked.out is not None:
+        found.write(asked.out)
+    screen.show_page(page(found), found.to_dict(), asked)
+    if asked.out is not None:
+        screen.wrote(asked.out, quiet=asked.quiet)

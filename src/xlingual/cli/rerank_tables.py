@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Block, Cell, Column, Finding, Page, Prose, Row, Section, Table
+from xlingual.report.blocks import Block, Page, Prose
+from xlingual.report.table import Cell, Column, Row, Table
 
 if TYPE_CHECKING:
-    from xlingual.nbest.ablation import Ablation
-    from xlingual.nbest.paired import Difference
+    from xlingual.nbest.ablation import Ablation, Difference
     from xlingual.nbest.score import Score, Scores
     from xlingual.nbest.weights import Spread, Weights
 
@@ -25,66 +25,60 @@ def weights_page(found: Weights) -> Page:
     n, validated = found.bleu.n, found.cross_validated
     how = f"{found.algorithm}, " + (f"mean of {n} tunings ± sd" if n > 1 else "one tuning")
     rows = [
-        ("decoder's choice", _value(bounds.decoder)),
+        ("decoder's choice", Cell.of(bounds.decoder, digits=2)),
         (how, _spread(found.bleu)),
         *([("the same, cross-validated", _spread(validated))] if validated else []),
-        ("oracle (best sentence BLEU)", _value(bounds.oracle)),
-        ("anti-oracle (worst sentence BLEU)", _value(bounds.anti_oracle)),
+        ("oracle (best sentence BLEU)", Cell.of(bounds.oracle, digits=2)),
+        ("anti-oracle (worst sentence BLEU)", Cell.of(bounds.anti_oracle, digits=2)),
         (f"random choice, {bounds.random.n} times ± sd", _spread(bounds.random)),
     ]
-    title = f"BLEU on {found.n_lists:,} lists"
     weights = [
-        [name, *(Cell(numbers.number(one.weights[i], digits=4), value=one.weights[i]) for one in tunings)]
+        [name, *(Cell.of(one.weights[i], digits=4) for one in tunings)]
         for i, name in enumerate(found.features)
     ]
+    choice = ("choice", Column("BLEU", interval="± sd"))
     heads = ["feature", *(f"seed {one.seed}" for one in tunings)]
     scaled = any(size != 1 for size in found.scale)
     divided = ("Weights are of features divided by their spread.",) if scaled else ()
-    return _page(
-        "weights",
-        _of_tuning(found),
-        Table.of_texts(title, ("choice", Column("BLEU", interval="± sd")), rows, where="both"),
+    blocks = [
+        Table.of_texts(f"BLEU on {found.n_lists:,} lists", choice, rows, where="both"),
         Table.of_texts("Weights", heads, weights, data=True, notes=(*divided, *found.notes), where="both"),
-    )
+    ]
+    return Page.of("weights", "weights", blocks, _of_tuning(found))
 
 
 def scores_page(found: Scores) -> Page:
     """Return the systems with their measures, intervals and p-values, and the signatures."""
-    signatures = (
-        Prose(f"{measure}: {signature}", whole=True, where="both")
-        for measure, signature in found.signatures.items()
-    )
-    notes = (Prose(note, where="both") for note in found.notes)
-    return _page(
-        "scores", _gain(found), *(_measure(found, one) for one in found.signatures), *signatures, *notes
-    )
+    blocks: list[Block] = [_measure(found, one) for one in found.signatures]
+    blocks += [Prose(f"{name}: {one}", whole=True, where="both") for name, one in found.signatures.items()]
+    blocks += [Prose(note, where="both") for note in found.notes]
+    return Page.of("scores", "scores", blocks, _gain(found))
 
 
 def _measure(found: Scores, measure: str) -> Table:
     """Return the table of the systems by one measure."""
     better = " (smaller is better)" if measure == "TER" else ""
-    columns = [Column("system", "name", data=True), Column("value", interval=_CI)]
-    columns += [] if found.test is None else [Column(f"p ({found.test})")]
+    mean = found.mean.get(measure)
+    heads = [Column("system", "name", data=True), Column("value", interval=f"{_CI}, ± sd" if mean else _CI)]
+    heads += [] if found.test is None else [Column(f"p ({found.test})")]
     rows = []
     for system in found.systems:
-        score, name = (
-            system.scores[measure],
-            Cell(system.name, tone="quiet" if system.kind == "bound" else ""),
-        )
-        p = Cell("baseline") if system.kind == "baseline" else Cell(numbers.p_value(score.p), value=score.p)
-        rows.append((name, _scored(score), p))
-    if mean := found.mean.get(measure):
-        rows.append((Cell(f"mean of {mean.n} systems ± sd", tone="best"), _spread(mean), Cell()))
-    made = tuple(Row(cells[: len(columns)]) for cells in rows)
-    return Table(f"{measure}{better}", tuple(columns), made, where="both")
+        score = system.scores[measure]
+        p = Cell("baseline") if system.kind == "baseline" else Cell.by(numbers.p_value, score.p)
+        name = Cell(system.name, tone="quiet" if system.kind == "bound" else "")
+        rows.append((name, _scored(score), p)[: len(heads)])
+    if mean:
+        name = Cell(f"mean of {mean.n} systems ± sd", tone="best")
+        rows.append((name, _spread(mean), Cell())[: len(heads)])
+    return Table.of_texts(f"{measure}{better}", heads, rows, where="both")
 
 
 def ablation_page(found: Ablation) -> Page:
     """Return BLEU without each set of features, and what having them gains."""
     rows = [Row((Cell("all"), _spread(found.bleu), Cell(), Cell()), tone="leader")]
     for row in found.rows:
-        p = Cell(numbers.p_value(row.gain.p), value=row.gain.p)
-        rows.append(Row((Cell(f"without {grouped(row.without)}"), _spread(row.bleu), _scored(row.gain), p)))
+        name, p = Cell(f"without {grouped(row.without)}"), Cell.by(numbers.p_value, row.gain.p)
+        rows.append(Row((name, _spread(row.bleu), _scored(row.gain), p)))
     columns = (
         Column("features", "name", data=True),
         Column("BLEU", interval="± sd"),
@@ -98,20 +92,12 @@ def ablation_page(found: Ablation) -> Page:
         f"{bounds.anti_oracle:.2f}, random choice {_spread(bounds.random).plain}."
     )
     table = Table(title, columns, tuple(rows), where="both")
-    return _page("ablation", _of_features(found), table, Prose(said, where="both"))
-
-
-def _page(kind: str, said: Sequence[str], *blocks: Block) -> Page:
-    return Page(kind, kind, [Finding(said)] if said else [], [Section("", blocks)])
+    return Page.of("ablation", "ablation", [table, Prose(said, where="both")], _of_features(found))
 
 
 def _points(value: float) -> str:
     """Return points of a measure, or a difference of them, with two decimals."""
     return numbers.number(value, digits=2)
-
-
-def _value(value: float) -> Cell:
-    return Cell(_points(value), value=value)
 
 
 def _spread(spread: Spread) -> Cell:
@@ -121,11 +107,7 @@ def _spread(spread: Spread) -> Cell:
 
 
 def _scored(score: Score | Difference) -> Cell:
-    ci = score.ci
-    interval = "" if ci is None else f"[{_points(ci.low)}, {_points(ci.high)}]"
-    return Cell(
-        _points(score.value), interval, value=score.value, ends=None if ci is None else (ci.low, ci.high)
-    )
+    return Cell.of(score.value, score.ci, digits=2)
 
 
 def _of_tuning(found: Weights) -> list[str]:
@@ -182,12 +164,8 @@ def grouped(names: Sequence[str]) -> str:
     for name in names:
         label, bracket, place = name.partition("[")
         parts.setdefault(label, []).extend([place.removesuffix("]")] if bracket else [])
-    told = (
-        label
-        if not places
-        else f"{label}[{places[0]}]"
-        if len(places) == 1
-        else f"{label}[{places[0]}–{places[-1]}]"
-        for label, places in parts.items()
-    )
+    told = []
+    for label, places in parts.items():
+        ends = [places[0], places[-1]] if len(places) > 1 else places
+        told.append(f"{label}[{'–'.join(ends)}]" if places else label)
     return ", ".join(told)

@@ -13,8 +13,8 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import RequestCommand, command
 from xlingual.errors import InputError, did_you_mean
 from xlingual.requests import Request, schema
+from xlingual.requests.reading import read_toml
 from xlingual.requests.single import RunRequest
-from xlingual.requests.toml import read_toml
 
 _COMMAND = "command"
 
@@ -45,8 +45,7 @@ def _request(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Re
     found = _command(str(content.get(_COMMAND, "")), where)
     if found.kind is RunRequest:
         raise InputError(f"{where}: a file runs no other file: write the tables of that file here")
-    given = {name: value for name, value in content.items() if name != _COMMAND}
-    return found, found.request(given, where)
+    return found, found.request({name: content[name] for name in content if name != _COMMAND}, where)
 
 
 def _answer(found: RequestCommand, request: Request) -> int:

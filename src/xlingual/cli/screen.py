@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 import warnings
@@ -10,77 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from xlingual.cli import interruption
 from xlingual.errors import DataWarning
+from xlingual.requests.shared import Output
 from xlingual.visible import visible, visible_line, without_commands
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress, Task
-
     from xlingual.report.blocks import Page
 
 _PATIENCE = 1.0  # seconds before a progress bar is shown
-_PLAIN_WIDTH = 120  # columns where the output is not a terminal
-_COUNTED = ("encoding", "training")  # work whose speed is of interest
-_LEFT_WIDTH = 28  # columns of share, speed, time left and the spaces between
-_LEAST_BAR = 5
-_SPACES = 2  # columns between words, bar and what is right of it
-_PADDING = re.compile(r" +(?=\n)")
-
-
-def console() -> Console:
-    """Return the console of standard output; plain, wide and without padding where it is not a terminal."""
-    if sys.stdout.isatty():
-        return _console()
-    return _console(width=_PLAIN_WIDTH, file=cast("IO[str]", _Unpadded(sys.stdout)))
-
-
-def _console(**options: Any) -> Console:  # noqa: ANN401
-    """Return a console that shows texts as they are: no markup in them, and nothing that a terminal obeys."""
-    from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.segment import Segment
-    from rich.text import Text
-
-    class Plain(Console):
-        """Leaves a reader that has enough (such as `head`) to the command line, which ends in silence."""
-
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
-
-        def render(
-            self, renderable: RenderableType, options: ConsoleOptions | None = None
-        ) -> Iterator[Segment]:
-            """Render with control characters visible, and line ends that the program has not made."""
-            if type(renderable) is Text and (seen := visible(renderable.plain)) != renderable.plain:
-                kept = ("style", "justify", "overflow", "no_wrap", "end")
-                renderable = Text(seen, **{name: getattr(renderable, name) for name in kept})
-            elif isinstance(renderable, str):
-                renderable = visible(renderable)
-            for part in super().render(renderable, options):
-                shown = part.text if part.control else visible(part.text, keep="\n")
-                yield part if shown == part.text else Segment(shown, part.style)
-
-    return Plain(markup=False, emoji=False, highlight=False, **options)
-
-
-class _Unpadded:
-    """Standard output without padding at line ends (tables have it) and without commands to CI systems."""
-
-    encoding = "utf-8"
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        return self._stream.write(without_commands(_PADDING.sub("", text)))
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        return getattr(self._stream, name)
 
 
 @contextmanager
@@ -128,7 +69,7 @@ def _sentences(what: str, done: int, total: int) -> None:
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Give a callback (what, done, of all) that draws a bar once the work takes over a second.
 
     What follows " · " in `what` (the loss, say) may change from call to call: the bar goes on.
@@ -142,7 +83,9 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     if not sys.stderr.isatty():
         yield _sentences
         return
-    bar = progress_bar(_console(stderr=True))
+    from xlingual.cli.console import Plain, progress_bar
+
+    bar = progress_bar(Plain(stderr=True))
     line, current = None, ""
 
     def report(what: str, done: int, total: int) -> None:
@@ -171,109 +114,41 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
         bar.stop()
 
 
-def progress_bar(console: Console) -> Progress:
-    """Return a bar with the share that is done, speed and time left, else the time it has taken; one line."""
-    from rich.progress import BarColumn, Progress, ProgressColumn
-    from rich.progress_bar import ProgressBar
-    from rich.table import Column
-    from rich.text import Text
-
-    class What(ProgressColumn):
-        """What is done, cut short where the terminal is narrow."""
-
-        def render(self, task: Task) -> Text:
-            return Text(_line(task, console.width)[0], no_wrap=True, overflow="ellipsis")
-
-    class Bar(BarColumn):
-        """The bar, shorter where words need the room."""
-
-        def render(self, task: Task) -> ProgressBar:
-            room = console.width - len(_line(task, console.width)[0]) - _LEFT_WIDTH
-            self.bar_width = max(_LEAST_BAR, min(40 if console.width > 100 else 20, room))
-            return super().render(task)
-
-    class Left(ProgressColumn):
-        """Share done, texts (or steps) a second, and time left; the time taken while the bar pulses."""
-
-        def render(self, task: Task) -> Text:
-            return Text(_line(task, console.width)[1])
-
-    return Progress(
-        What(),
-        Bar(table_column=Column(no_wrap=True)),
-        Left(table_column=Column(no_wrap=True)),
-        console=console,
-        transient=True,
-    )
-
-
-def _line(task: Task, width: int) -> tuple[str, str]:
-    """Return what stands left and right of the bar of a terminal of `width` columns.
-
-    Where there is no room for the numbers that are told of the work (its loss, say), first its name is left
-    out, then the speed. A name that is too long is cut.
-    """
-    told, right = task.description, _left(task, speed=True)
-    _, _, numbers = told.partition(" · ")
-    room = width - _SPACES - _LEAST_BAR
-    if not numbers or len(told) + len(right) <= room:
-        return told, right
-    return numbers, right if len(numbers) + len(right) <= room else _left(task, speed=False)
-
-
-def _left(task: Task, *, speed: bool) -> str:
-    """Return share done, texts (or steps) a second, and time left; the time taken while the bar pulses."""
-    if task.total is None:
-        return _clock(task.elapsed or 0.0)
-    seconds = task.time_remaining
-    left = "" if seconds is None or task.finished else f" · {_clock(seconds)} left"
-    counted = speed and task.description.startswith(_COUNTED) and task.speed and not task.finished
-    rate = f" · {_speed(task.speed or 0.0)}/s" if counted else ""
-    return f"{task.percentage:.0f} %{rate}{left}"
-
-
-def _clock(seconds: float) -> str:
-    """Return a time such as 0:35 or 1:02:03."""
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _speed(rate: float) -> str:
-    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}"
-
-
 def silent(asked: Any) -> bool:  # noqa: ANN401  (a request that says what is printed)
     """Whether nothing is to be said besides what is asked for."""
-    return bool(asked.quiet or asked.as_json or asked.form == "json")
+    return getattr(asked, "quiet", False) or as_json(asked)
 
 
-def show(found: Any, *, form: str = "table", as_json: bool = False, quiet: bool = False) -> None:  # noqa: ANN401
-    """Print what was found, a record of results, in a form; as JSON also where all else is kept quiet."""
-    if as_json or form == "json":
-        for one in found if isinstance(found, list) else [found]:
-            print_json(one.to_dict())
-    elif not quiet:
+def as_json(asked: Any) -> bool:  # noqa: ANN401  (as above)
+    """Whether JSON is asked for."""
+    return bool(asked.as_json or asked.form == "json")
+
+
+def show(found: Any, asked: Any = Output()) -> None:  # noqa: ANN401, B008
+    """Print what was found, a record of results, as `asked` says: JSON also where all else is kept quiet."""
+    if as_json(asked):
+        print_json(found.to_dict())
+    elif not silent(asked):
         from xlingual.report import page_of
 
-        _print(page_of(found), form)
+        _print(page_of(found), asked.form)
 
 
-def show_page(
-    page: Page, content: Mapping[str, Any], *, form: str = "table", as_json: bool = False, quiet: bool = False
-) -> None:
-    """Print a page in a form; as JSON its content, also where all else is kept quiet."""
-    if as_json or form == "json":
+def show_page(page: Page, content: Mapping[str, Any], asked: Any) -> None:  # noqa: ANN401
+    """Print a page as `asked` says; as JSON its content, also where all else is kept quiet."""
+    if as_json(asked):
         print_json(content)
-    elif not quiet:
-        _print(page, form)
+    elif not silent(asked):
+        _print(page, asked.form)
 
 
 def _print(page: Page, form: str) -> None:
     from xlingual.report.render import terminal, text
 
     if form == "table":
-        terminal.show(console(), page)
+        from xlingual.cli.console import output
+
+        terminal.show(output(), page)
     else:
         click.echo(text.as_text(page, form).encode(errors="backslashreplace"), nl=False)
 

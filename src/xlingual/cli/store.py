@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,9 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
-from xlingual.report.blocks import Cell, Page, Prose, Section, Table
-from xlingual.report.numbers import MISSING
+from xlingual.report.blocks import Page, Prose
+from xlingual.report.numbers import MISSING, counted
+from xlingual.report.table import Cell, Table
 from xlingual.requests.keeping import GcRequest, LsRequest, StoreExportRequest, VerifyRequest
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def store() -> None:
     """Look after the vectors that are kept: list, verify, tidy up, take out."""
 
 
-@command(LsRequest)
+@command(LsRequest, store)
 def ls(asked: LsRequest) -> None:
     """List the encoders whose vectors are kept, the last used first."""
     from xlingual.store.maintenance import holdings
@@ -36,13 +38,11 @@ def ls(asked: LsRequest) -> None:
     found = holdings(kept, asked.encoder)
     rows = [{**vars(one), "folder": str(one.folder)} for one in found]
     block = _listing(kept, found) if found else Prose(f"The store {kept.root} is empty.", where="both")
-    page = Page("store", str(kept.root), [], [Section("", [block])])
-    screen.show_page(
-        page, {"store": str(kept.root), "encoders": rows}, form=asked.form, as_json=asked.as_json
-    )
+    page = Page.of("store", str(kept.root), [block])
+    screen.show_page(page, {"store": str(kept.root), "encoders": rows}, asked)
 
 
-@command(VerifyRequest)
+@command(VerifyRequest, store)
 def verify(asked: VerifyRequest) -> int:
     """Check every checksum; exit code 1 where something is damaged.
 
@@ -57,16 +57,16 @@ def verify(asked: VerifyRequest) -> int:
         damaged += len(found.damaged)
         vectors += found.vectors
         if not asked.quiet:
-            files = f"{_count(found.shards, 'file')} {'is' if found.vectors == 1 else 'are'} whole"
-            screen.say(f"{found.identity}: {_count(found.vectors, 'vector')} in {files}")
+            files = f"{counted(found.shards, 'file')} {'is' if found.vectors == 1 else 'are'} whole"
+            screen.say(f"{found.identity}: {counted(found.vectors, 'vector')} in {files}")
     if not asked.quiet:
         wrong = "file or line is" if damaged == 1 else "files or lines are"
         found_wrong = f", {damaged:,} {wrong} damaged: xlingual store gc removes them" if damaged else ""
-        screen.say(f"{_count(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{found_wrong}")
+        screen.say(f"{counted(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{found_wrong}")
     return 1 if damaged else 0
 
 
-@command(GcRequest)
+@command(GcRequest, store)
 def gc(asked: GcRequest) -> None:
     """Remove what counts no longer: damaged files, and what killed programs left behind for an hour.
 
@@ -80,10 +80,10 @@ def gc(asked: GcRequest) -> None:
         screen.say(f"removed all vectors of {identity}")
     for sentence in freed.damaged:
         screen.say(f"damaged: {sentence}", err=True)
-    screen.say(f"removed {_count(freed.files, 'file')}, {_size(freed.size)}")
+    screen.say(f"removed {counted(freed.files, 'file')}, {_size(freed.size)}")
 
 
-@command(StoreExportRequest)
+@command(StoreExportRequest, store)
 def export(asked: StoreExportRequest) -> None:
     """Write the vectors of each encoder as .npy, with their keys beside them.
 
@@ -93,11 +93,7 @@ def export(asked: StoreExportRequest) -> None:
 
     check_folder(asked.out)
     for identity, path, count in export(_opened(asked.root), asked.out, asked.encoder):
-        screen.say(f"{identity}: {_count(count, 'vector')} in {path}")
-
-
-for one in (ls, verify, gc, export):
-    store.add_command(one)
+        screen.say(f"{identity}: {counted(count, 'vector')} in {path}")
 
 
 def _opened(root: Path | None) -> Store:
@@ -111,9 +107,6 @@ def _opened(root: Path | None) -> Store:
 
 
 def _listing(kept: Store, found: list[Holding]) -> Table:
-    from datetime import datetime
-
-    precision = " (half precision)" if kept.half else ""
     rows = [
         (
             one.identity,
@@ -125,13 +118,9 @@ def _listing(kept: Store, found: list[Holding]) -> Table:
         )
         for one in found
     ]
-    title = f"{kept.root}{precision}: {_size(sum(one.size for one in found))}"
+    title = f"{kept.root}{' (half precision)' if kept.half else ''}: {_size(sum(one.size for one in found))}"
     heads = ("encoder", "vectors", "d", "size", "last used", "damaged")
     return Table.of_texts(title, heads, rows, data=True, where="both")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _size(count: float) -> str:

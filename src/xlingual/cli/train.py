@@ -12,14 +12,14 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
-from xlingual.cli.training_outcome import show, show_dual, told_how_to_go_on, uses
+from xlingual.cli.training_outcome import dual_page, told_how_to_go_on, trained_page, uses
 from xlingual.errors import InputError
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS
 from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest, TripletXlRequest
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
-    from xlingual.requests.data import Table
+    from xlingual.requests.shared import Table
 
 
 @click.group()
@@ -33,7 +33,7 @@ def _of_recipe(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**PRESETS[recipe], **FIT_PRESETS[recipe]}
 
 
-@command(MlmmeRequest, presets=_of_recipe, short_help="One space for pictures and languages.")
+@command(MlmmeRequest, train, presets=_of_recipe, short_help="One space for pictures and languages.")
 def mlmme(asked: MlmmeRequest) -> None:
     """Train one space for pictures and sentences of several languages (MLMME), or VSE with one language.
 
@@ -65,10 +65,10 @@ def mlmme(asked: MlmmeRequest) -> None:
     lines = uses("--text-encoder", model, None, "texts")
     if trained.pictures is not None:
         lines += uses("--image-encoder", model, asked.image_encoder, "pictures")
-    _tell(asked, trained, lambda: show(trained, lines))
+    screen.show_page(trained_page(trained, lines), trained.folder.config, asked.folder)
 
 
-@command(TripletRequest, short_help="Titles near their bodies.")
+@command(TripletRequest, train, short_help="Titles near their bodies.")
 def triplet(asked: TripletRequest) -> None:
     """Train two layers over an encoder's vectors, so that a body is near its own title (Triplet).
 
@@ -77,7 +77,7 @@ def triplet(asked: TripletRequest) -> None:
     _triplet("triplet", asked)
 
 
-@command(TripletXlRequest, short_help="The same, and no language apart from the others.")
+@command(TripletXlRequest, train, short_help="The same, and no language apart from the others.")
 def triplet_xl(asked: TripletXlRequest) -> None:
     """Train Triplet with a term that keeps neighbours in other languages as near as in a text's own.
 
@@ -108,7 +108,7 @@ def _triplet(recipe: str, asked: TripletRequest) -> None:
 
     trained = _trained(asked, run)
     lines = uses("--text-encoder", f"model:{trained.folder.path}", encoder, "texts")
-    _tell(asked, trained, lambda: show(trained, lines))
+    screen.show_page(trained_page(trained, lines), trained.folder.config, asked.folder)
 
 
 def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -120,6 +120,7 @@ def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @command(
     DualEncoderRequest,
+    train,
     presets=_of_base,
     short_help="Questions and answers of several languages in one space.",
 )
@@ -145,11 +146,10 @@ def dual_encoder(asked: DualEncoderRequest) -> None:
         )
 
     trained = _trained(asked, run)
-    _tell(asked, trained, lambda: show_dual(trained, base))
-
-
-for one in (mlmme, triplet, triplet_xl, dual_encoder):
-    train.add_command(one)
+    config = trained.folder.config
+    below = None if config["base"] is None else base
+    lines = uses("--text-encoder", f"model:{trained.folder.path}", below, "texts")
+    screen.show_page(dual_page(trained, lines), config, asked.folder)
 
 
 def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a request of `train`)
@@ -158,15 +158,13 @@ def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a re
 
     folder = asked.folder
     check_folder(folder.out)
-    store = store_of(asked.keeping)
-    sinks = [parse_sink(text) for text in folder.log_to]
+    store, sinks = store_of(asked.keeping), list(map(parse_sink, folder.log_to))
     with (
         told_how_to_go_on(folder.out),
         screen.warnings_as_lines(),
-        screen.progress(folder.quiet or folder.as_json) as progress,
+        screen.progress(screen.silent(folder)) as progress,
     ):
-        if progress is not None:
-            progress("reading the data", 0, 1)
+        progress("reading the data", 0, 1)
         return run(
             fit=asked.fit,
             resume=folder.resume,
@@ -175,13 +173,6 @@ def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a re
             store=store,
             progress=progress,
         )
-
-
-def _tell(asked: Any, trained: Any, tell: Callable[[], None]) -> None:  # noqa: ANN401  (as above)
-    if asked.folder.as_json:
-        screen.print_json(trained.folder.config)
-    elif not asked.folder.quiet:
-        tell()
 
 
 def _validation(reference: float | str, data: Table) -> Manifest | float:

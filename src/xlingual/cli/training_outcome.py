@@ -1,23 +1,21 @@
-"""What a training tells when it is over."""
+"""The page of a training that is over."""
 
 from __future__ import annotations
 
 import shlex
-import shutil
-import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
-from xlingual.report.numbers import duration
+from xlingual.report import numbers
+from xlingual.report.blocks import Block, Page, Prose
+from xlingual.report.table import Cell, Table
 
 if TYPE_CHECKING:
     from xlingual.workflows.train_dual_encoder import TrainedDual
     from xlingual.workflows.trained import Trained
-
-_WIDEST, _LEAST = 100, 40  # columns
 
 
 @contextmanager
@@ -31,56 +29,54 @@ def told_how_to_go_on(out: Path) -> Iterator[None]:
         raise
 
 
-def show(trained: Trained, lines: Sequence[str]) -> None:
-    """Tell what came out: the best epoch, its sums of recalls, and how the model is used."""
-    why = "all were run" if trained.stopped == "epochs" else "no later one was better"
+def trained_page(trained: Trained, uses: Sequence[str]) -> Page:
+    """Return the best epoch with its sums of recalls, and how the model is used."""
     texts = ", ".join(f"{tag} {count:,}" for tag, count in trained.texts.items())
     pictures = "" if trained.pictures is None else f" and {trained.pictures:,} pictures"
     held = " and ".join(f"{count:,} {what}" for what, count in trained.validated_on.items())
-    several = trained.mean_of > 1
-    sum_of = f"mean of {trained.mean_of} sums of recalls" if several else "sum of recalls"
-    show_wrapped(
-        f"Trained on {texts} texts{pictures} in {duration(trained.seconds)}: epoch {trained.best_epoch} of "
-        f"{trained.epochs} is the best ({why}), with a {sum_of} of {trained.score:.1f} of 600 on the "
-        f"validation ({held}), where chance gives {trained.chance.value:.1f}."
+    sum_of = f"mean of {trained.mean_of} sums of recalls" if trained.mean_of > 1 else "sum of recalls"
+    said = (
+        f"Trained on {texts} texts{pictures} in {numbers.duration(trained.seconds)}: {_best(trained)}, with "
+        f"a {sum_of} of {trained.score:.1f} of 600 on the validation ({held}), where chance gives "
+        f"{trained.chance.value:.1f}."
     )
-    column = max(map(len, trained.scores), default=0)
-    for name, value in trained.scores.items():
-        screen.say(f"  {name:<{column}}  {value:6.1f}  (chance {trained.chance.parts[name]:.1f})")
-    show_uses(lines)
+    rows = [(name, value, trained.chance.parts[name]) for name, value in trained.scores.items()]
+    return _page(said, ("validation", "sum of recalls", "chance"), rows, 1, uses)
 
 
-def show_dual(trained: TrainedDual, base: str) -> None:
-    """Tell what came out: the best epoch, its mAP, and how the model is used."""
+def dual_page(trained: TrainedDual, uses: Sequence[str]) -> Page:
+    """Return the best epoch with its mAP, and how the model is used."""
     held, config = trained.held_out, trained.folder.config
-    count = len(config["data"]["languages"])
     chosen = ""
     if held:
-        why = "all were run" if trained.stopped == "epochs" else "no later one was better"
         chosen = (
-            f": epoch {trained.best_epoch} of {trained.epochs} is the best ({why}); mAP on {held:,} held-out "
-            f"{'question' if held == 1 else 'questions'}: {trained.scores['pool']:.3f} in the pool of all "
-            f"languages, {trained.scores['own-language']:.3f} in the question's own"
+            f": {_best(trained)}; mAP on {numbers.counted(held, 'held-out question')}: "
+            f"{trained.scores['pool']:.3f} in the pool of all languages, "
+            f"{trained.scores['own-language']:.3f} in the question's own"
         )
-    show_wrapped(
-        f"Trained on {trained.questions:,} questions in {count} {'language' if count == 1 else 'languages'} "
-        f"({config['training']['regime']}) in {duration(trained.seconds)}{chosen}."
+    languages = numbers.counted(len(config["data"]["languages"]), "language")
+    said = (
+        f"Trained on {trained.questions:,} questions in {languages} ({config['training']['regime']}) in "
+        f"{numbers.duration(trained.seconds)}{chosen}."
     )
-    below = None if config["base"] is None else base
-    show_uses(uses("--text-encoder", f"model:{trained.folder.path}", below, "texts"))
+    return _page(said, ("validation", "mAP"), list((trained.scores or {}).items()), 3, uses)
 
 
-def show_uses(lines: Sequence[str]) -> None:
-    """Tell how a model is used; what is to be copied is left in one line."""
-    for number, line in enumerate(lines):
-        screen.say(f"  {'use:' if number == 0 else '    '} {line}")
+def _best(trained: Trained | TrainedDual) -> str:
+    why = "all were run" if trained.stopped == "epochs" else "no later one was better"
+    return f"epoch {trained.best_epoch} of {trained.epochs} is the best ({why})"
 
 
-def show_wrapped(text: str) -> None:
-    """Print a sentence in lines that fit the terminal."""
-    width = max(_LEAST, min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST))
-    for line in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False):
-        screen.say(line)
+def _page(
+    said: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]], digits: int, uses: Sequence[str]
+) -> Page:
+    """Return a page; how the model is used is to be copied, so it is left in whole lines."""
+    cells = [(name, *(Cell(f"{value:.{digits}f}", value=value) for value in row)) for name, *row in rows]
+    blocks: list[Block] = [Table.of_texts("Best epoch", heads, cells, where="both")] if cells else []
+    blocks += [
+        Prose(f"{'      ' if i else ' use: '}{use}", whole=True, where="both") for i, use in enumerate(uses)
+    ]
+    return Page.of("training", "Training", blocks, [said])
 
 
 def uses(option: str, model: str, base: str | None, what: str) -> list[str]:

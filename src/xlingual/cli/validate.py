@@ -20,7 +20,7 @@ def validate() -> None:
     """Check how well a measure without translations agrees with true retrieval (bkr is a short name)."""
 
 
-@command(ValidateBackretrievalRequest, short_help="Does it order encoders as true retrieval does?")
+@command(ValidateBackretrievalRequest, validate, short_help="Does it order encoders as true retrieval does?")
 def backretrieval(asked: ValidateBackretrievalRequest) -> None:
     """Backretrieval, SIM and CORR against cross-lingual retrieval, over three text encoders or more.
 
@@ -38,13 +38,9 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
         "store": store,
         "ranker": chosen_ranker(asked.ranking, store, quiet=asked.output.quiet),
     }
-    with screen.warnings_as_lines(), screen.progress(asked.output.silent) as progress:
-        if progress is not None:
-            progress("reading the manifest", 0, 1)
+    with screen.warnings_as_lines(), screen.progress(screen.silent(asked.output)) as progress:
+        progress("reading the manifest", 0, 1)
         given["manifest"] = read_manifest(asked.data)
         validation = signed(validate_backretrieval(**given, progress=progress), asked)
     write_and_show(validation, asked.output)
     say_written(validation, asked.output, FILE)
-
-
-validate.add_command(backretrieval)

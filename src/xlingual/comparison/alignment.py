@@ -28,11 +28,18 @@ def check_means(
 
     Folders of an earlier version list no digests, so that this is all that tells.
     """
-    means = _means(block, pairs)
+    seeds, place = np.unique(block.seed, return_inverse=True)
+    code = block.pair * len(seeds) + place
+    count, total = np.bincount(code), np.bincount(code, weights=block.value)
+    means = {
+        (*pairs[i // len(seeds)], int(seeds[i % len(seeds)])): float(total[i] / count[i])
+        for i in np.flatnonzero(count).tolist()
+    }
     for (task, measure, source, target, seed), entry in own.items():
-        if (task, measure) != wanted or (source, target) not in pairs:
+        folds = isinstance(entry.views, ImageSentenceViews) and entry.views.folds
+        if (task, measure) != wanted or (source, target) not in pairs or folds:
             continue
-        if entry.value is None or entry.approximation is not None or _has_folds(entry):
+        if entry.value is None or entry.approximation is not None:
             continue
         mean = means.get((source, target, seed), math.nan)
         if not math.isclose(mean, entry.value, rel_tol=_ROUNDED, abs_tol=_ROUNDED):
@@ -42,16 +49,6 @@ def check_means(
                 f"the mean over its queries is {mean:.6g}; copy the whole folder of results again, or run "
                 "it again"
             )
-
-
-def _means(block: Block, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str, int], float]:
-    """Return the mean over the queries of each language pair and seed that has some."""
-    seeds, seed = np.unique(block.seed, return_inverse=True)
-    code = block.pair * len(seeds) + seed
-    count, total = np.bincount(code), np.bincount(code, weights=block.value)
-    places = np.flatnonzero(count)
-    means = zip(places.tolist(), (total[places] / count[places]).tolist(), strict=True)
-    return {(*pairs[place // len(seeds)], int(seeds[place % len(seeds)])): mean for place, mean in means}
 
 
 def check_same(
@@ -86,8 +83,3 @@ def check_same(
             f"{between} count different queries as dependent (cluster): evaluate both with the same manifest "
             "and --cluster-column"
         )
-
-
-def _has_folds(entry: Entry) -> bool:
-    """Tell whether a number is a mean over slices."""
-    return isinstance(entry.views, ImageSentenceViews) and bool(entry.views.folds)

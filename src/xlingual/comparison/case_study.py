@@ -13,15 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
+from xlingual.comparison.outcome import word
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.reading import read_aligned
 from xlingual.comparison.trainings import Share, Tested, difference, mean_over_trainings
 from xlingual.comparison.worst_pairs import choices, described, shares
 from xlingual.errors import InputError
-from xlingual.results import Results, Summary
+from xlingual.results import Results, by_key
 from xlingual.results import case_study as record
 from xlingual.results.case_study import CaseStudy, Difference, Model, PairScore, Training, Worst
-from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+from xlingual.results.comparison import CANNOT_TELL
 from xlingual.stats.corrections import holm
 from xlingual.streams import stream
 
@@ -82,7 +83,9 @@ def case_study(
     queries = read_aligned([folder], measures=[measure]).queries[0]
     for name in (cast.base, *cast.others, *cast.triplet, *cast.triplet_xl):
         queries.place(name)  # raises where the folder has no such encoder
-    models = _ordered([_model(queries, results, *one) for one in cast.models()])
+    models = [_model(queries, results, *one) for one in cast.models()]
+    trained = (record.TRIPLET, record.TRIPLET_XL)  # at the end, as in the paper's Table 2
+    models.sort(key=lambda model: (1, 0.0) if model.role in trained else (0, model.value))
     differences, found = _questions(queries, cast, worst, seed, replicates)
     overall = next(row for row in results.summary if row.source is None and row.measure == queries.measure)
     return CaseStudy(
@@ -107,22 +110,17 @@ def case_study(
     )
 
 
-def _ordered(models: list[Model]) -> list[Model]:
-    """Return models as in the paper's Table 2: ascending, those that were trained at the end."""
-    trained = (record.TRIPLET, record.TRIPLET_XL)
-    plain = sorted((m for m in models if m.role not in trained), key=lambda model: model.value)
-    return [*plain, *(model for model in models if model.role in trained)]
-
-
 def _model(queries: Queries, results: Results, name: str, role: str, encoders: tuple[str, ...]) -> Model:
     if len(encoders) == 1:
-        overall, *rows = _summaries(results, queries.measure, encoders[0])
-        value, ci = float(queries.means[queries.place(encoders[0])]), overall.ci
-        each = [value]
-        scores = [PairScore(str(r.source), str(r.target), float(r.value or 0.0), r.ci) for r in rows]
+        own = by_key(results.summary, encoder=encoders[0], measure=queries.measure)
+        value = float(queries.means[queries.place(encoders[0])])
+        each, ci = [value], next(row.ci for row in own if row.source is None)
+        pairs = [row for row in own if row.source is not None]
+        scores = [PairScore(str(r.source), str(r.target), float(r.value or 0.0), r.ci) for r in pairs]
     else:
-        value, mean_ci, each = mean_over_trainings(queries, encoders)
-        ci, scores = mean_ci, _pair_scores(queries, encoders)
+        value, ci, each = mean_over_trainings(queries, encoders)
+        parts = queries.slices("pair").values()
+        scores = [PairScore(*part.direction, *mean_over_trainings(part, encoders)[:2]) for part in parts]
     return Model(
         name=name,
         role=role,
@@ -136,27 +134,11 @@ def _model(queries: Queries, results: Results, name: str, role: str, encoders: t
     )
 
 
-def _summaries(results: Results, measure: str, encoder: str) -> list[Summary]:
-    """Return the overall summary of an encoder, then those of the language pairs."""
-    own = [row for row in results.summary if row.encoder == encoder and row.measure == measure]
-    return [*(row for row in own if row.source is None), *(row for row in own if row.source is not None)]
-
-
-def _pair_scores(queries: Queries, encoders: tuple[str, ...]) -> list[PairScore]:
-    found = []
-    for part in queries.slices("pair").values():
-        value, ci, _ = mean_over_trainings(part, encoders)
-        source, target = (part.labels[side] for side in ("source", "target"))
-        found.append(PairScore(source.words[source.code[0]], target.words[target.code[0]], value, ci))
-    return found
-
-
 def _questions(
     queries: Queries, cast: Cast, worst: int, seed: int, replicates: int
 ) -> tuple[list[Difference], Worst]:
     everything = np.arange(len(queries))
-    n_pairs = len(np.unique(queries.labels["pair"].code))
-    number = max(min(worst, n_pairs // 2), 1)
+    number = max(min(worst, len(queries.present("pair")) // 2), 1)
     asked: list[tuple[str, str, str, list[list[Share]]]] = []
     if cast.triplet:
         whole = [[Share(one, cast.base, everything)] for one in cast.triplet]
@@ -192,16 +174,8 @@ def _decided(names: Sequence[tuple[str, str, str]], tested: Sequence[Tested]) ->
             p=found.p,
             p_adjusted=None if found.p is None else float(p),
             per_training=found.per_training,
-            outcome=_outcome(found, float(p)),
+            outcome=CANNOT_TELL if found.p is None else word(found.value, float(p), _ALPHA),
             note=found.note,
         )
         for name, found, p in zip(names, tested, adjusted, strict=True)
     ]
-
-
-def _outcome(found: Tested, p: float) -> str:
-    if found.p is None:
-        return CANNOT_TELL
-    if p > _ALPHA or found.value == 0:
-        return NO_DIFFERENCE
-    return BETTER if found.value > 0 else WORSE

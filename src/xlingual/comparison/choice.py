@@ -27,8 +27,17 @@ def aligned_queries(
     if task is None and len(tasks) > 1:
         raise InputError(f"the results are of {len(tasks)} tasks: choose one with --task ({listed(tasks)})")
     task = task or tasks[0]
-    if measure is None:
-        _check_first(aligned, task)
+    first: dict[str, str] = {}  # measure -> who begins with it
+    for member in aligned.members if measure is None else ():
+        name = next(name for of, name in aligned.offered[member.label] if of == task)
+        first.setdefault(name, member.name)
+    if len(first) > 1:  # none of them is the one meant
+        begin = " and ".join(f"{who} with {name}" for name, who in list(first.items())[:2])
+        both = [queries.measure for queries in aligned.queries if queries.task == task]
+        raise InputError(
+            f"the results begin with different measures of {task} ({begin}): choose one that all encoders "
+            f"have with --measure ({listed(both)})"
+        )
     return aligned, next(queries for queries in aligned.queries if queries.task == task)
 
 
@@ -38,21 +47,6 @@ def check_pairs(aligned: Aligned, task: str) -> None:
         raise InputError(
             f"the encoders do not have the same language pairs of {task}: {'; '.join(lacking)}: evaluate the "
             "same pairs, or name those to decide with --pairs"
-        )
-
-
-def _check_first(aligned: Aligned, task: str) -> None:
-    """Raise InputError where results begin with different measures, so that none of them is the one meant."""
-    first: dict[str, str] = {}  # measure -> who begins with it
-    for member in aligned.members:
-        name = next(measure for of, measure in aligned.offered[member.label] if of == task)
-        first.setdefault(name, member.name)
-    if len(first) > 1:
-        begin = " and ".join(f"{who} with {name}" for name, who in list(first.items())[:2])
-        both = [queries.measure for queries in aligned.queries if queries.task == task]
-        raise InputError(
-            f"the results begin with different measures of {task} ({begin}): choose one that all encoders "
-            f"have with --measure ({listed(both)})"
         )
 
 

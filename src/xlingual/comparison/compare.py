@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 from msgspec.structs import replace
 
-from xlingual.comparison.outcome import Found, Rules, decide
+from xlingual.comparison.outcome import Found, Part, Resampling, Rules, decide, enough_replicates
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.ranks import not_against, pairwise_p, rank_intervals
-from xlingual.comparison.reading import Aligned, read_aligned
+from xlingual.comparison.reading import read_aligned
 from xlingual.comparison.references import parse_reference
-from xlingual.comparison.resampling import Part, Resampling, enough_replicates
 from xlingual.errors import InputError
 from xlingual.requests import answers
 from xlingual.requests.comparing import CompareRequest
@@ -58,29 +57,38 @@ def compare(
 
     """
     rules = Rules(correction, alpha, margin)
-    _check(replicates, alpha)
+    if replicates is not None and replicates + 1 < 2 / alpha:
+        raise InputError(
+            f"{replicates} replicates cannot show anything at alpha {alpha:g}: at least "
+            f"{int(np.ceil(2 / alpha))} are needed"
+        )
     started = time.perf_counter()
     references = [str(reference) for reference in results]
-    given = [] if baseline is None else _as_reference(baseline)
-    aligned = read_aligned([*references, *given], measures=measures)
+    if baseline is not None and (parse_reference(baseline).folder / "results.json").is_file():
+        references.append(baseline)  # else it is the label of an encoder
+    aligned = read_aligned(references, measures=measures)
     if len(aligned.members) < 2:
         raise InputError(
             f"only one encoder to compare ({aligned.members[0].label}): give results of at least two"
         )
     against = None if baseline is None else aligned.label(baseline)
-    held = {(q.task, q.measure): against or _leader(q) for q in aligned.queries}
+    held = {(q.task, q.measure): against or q.best for q in aligned.queries}
     families = [family for q in aligned.queries for family in _families(q, by, per_pair)]
     members = len(aligned.members)
     each = members - 1 if against is not None else members * (members - 1) // 2
     notes = [*aligned.notes, *_chosen(members, against, rules), *_too_few(families, each, rules, replicates)]
-    counter = _Counter(progress, sum(len(family) for family in families) * (members - 1))
-    boards = [
-        board
-        for family in families
-        for board in _family_boards(
-            family, held, rules, Resampling(replicates, seed, each * len(family), rules), counter
-        )
-    ]
+    total, done = sum(len(family) for family in families) * (members - 1), count(1)
+
+    def step(measure: str) -> None:
+        if progress is not None:
+            progress(f"comparing {measure}", next(done), total)
+
+    boards: list[Board] = []
+    for family in families:
+        resampling = Resampling(replicates, seed, each * len(family), rules)
+        boards += _family_boards(family, held, rules, resampling, step)
+    first = aligned.queries[0].conditions
+    shared = {k: v for k, v in first.items() if all(q.conditions.get(k) == v for q in aligned.queries)}
     return Comparison(
         folders=list(dict.fromkeys(str(member.folder) for member in aligned.members)),
         baseline_given=baseline is not None,
@@ -88,19 +96,11 @@ def compare(
         alpha=alpha,
         margin=margin,
         seed=seed,
-        conditions=_shared_conditions(aligned),
+        conditions=shared,
         boards=boards,
         notes=notes,
         timings={"compare": time.perf_counter() - started},
     )
-
-
-def _check(replicates: int | None, alpha: float) -> None:
-    if replicates is not None and replicates + 1 < 2 / alpha:
-        raise InputError(
-            f"{replicates} replicates cannot show anything at alpha {alpha:g}: at least "
-            f"{int(np.ceil(2 / alpha))} are needed"
-        )
 
 
 def _chosen(members: int, against: str | None, rules: Rules) -> list[str]:
@@ -116,28 +116,16 @@ def _chosen(members: int, against: str | None, rules: Rules) -> list[str]:
     ]
 
 
-def _as_reference(baseline: str) -> list[str]:
-    """Return the baseline as something to read, unless it is the label of an encoder."""
-    folder = parse_reference(baseline).folder
-    return [baseline] if (folder / "results.json").is_file() else []
-
-
 def _families(queries: Queries, by: Sequence[str], per_pair: bool) -> list[list[Part]]:
     """Return the parts whose tests are corrected together: all queries, language pairs, each column."""
     families = [[Part(queries)]]
     pairs = queries.slices("pair")
     if per_pair and len(pairs) > 1:
-        families.append([_pair_part(part) for part in pairs.values()])
+        families.append([Part(part, *part.direction) for part in pairs.values()])
     for column in dict.fromkeys(by):
         found = queries.slices(column)
         families.append([Part(part, column=column, label=label) for label, part in found.items()])
     return families
-
-
-def _pair_part(queries: Queries) -> Part:
-    names = (queries.labels[side] for side in ("source", "target"))
-    source, target = (column.words[column.code[0]] for column in names)
-    return Part(queries, source, target)
 
 
 def _family_boards(
@@ -145,26 +133,24 @@ def _family_boards(
     baselines: Mapping[tuple[str, str], str],
     rules: Rules,
     resampling: Resampling,
-    counter: _Counter,
+    step: Callable[[str], None],
 ) -> list[Board]:
     first = family[0]
-    whole = first.queries if first.column is None and first.source is None else None
-    leader = baselines[first.queries.task, first.queries.measure]  # of all queries, on parts of them too
+    queries = first.queries
+    leader = baselines[queries.task, queries.measure]  # of all queries, on parts of them too
     tests: list[list[Found]] = []
     for part in family:
-        found = []
+        tests.append([])
         for encoder in part.queries.encoders:
-            if encoder == leader:
-                continue
-            found.append(resampling.test(part, encoder, leader))
-            counter.step(f"comparing {part.queries.measure}")
-        tests.append(found)
-    more = resampling.n_tests - sum(len(found) for found in tests)  # counted by the correction, not shown
+            if encoder != leader:
+                tests[-1].append(resampling.test(part, encoder, leader))
+                step(queries.measure)
+    more = resampling.n_tests - sum(map(len, tests))  # counted by the correction, not shown
     others, ranks = np.ones(more), None
-    if whole is not None:
+    if first.whole:
         known = {found.encoder: found.p for found in tests[0]}
-        pairs = pairwise_p(whole, known, leader, rules, lambda a, b: resampling.test(first, a, b).p)
-        ranks = rank_intervals(whole, pairs, rules)
+        pairs = pairwise_p(queries, known, leader, rules, lambda a, b: resampling.test(first, a, b).p)
+        ranks = rank_intervals(queries, pairs, rules)
         others = not_against(leader, pairs) if more else others
     rows = decide(tests, rules, others)
     return [_board(part, leader, own, ranks, resampling) for part, own in zip(family, rows, strict=True)]
@@ -180,8 +166,12 @@ def _board(
     queries = part.queries
     value = float(queries.means[queries.place(leader)])
     held = Compared(leader, value, None, None, None, None, None, record.BASELINE, None, None)
-    rows = [_ranked(row, ranks) for row in [held, *found]]
-    rows.sort(key=lambda row: -row.value)
+    rows = sorted([held, *found], key=lambda row: -row.value)
+    if ranks is not None:
+        ends = (ranks[row.encoder] for row in rows)
+        rows = [
+            replace(row, rank_low=low, rank_high=high) for row, (low, high) in zip(rows, ends, strict=True)
+        ]
     return Board(
         task=queries.task,
         measure=queries.measure,
@@ -192,9 +182,9 @@ def _board(
         baseline=leader,
         n_queries=len(queries),
         n_clusters=queries.n_clusters,
-        n_pairs=len(np.unique(queries.labels["pair"].code)),
-        n_seeds=len(np.unique(queries.labels["seed"].code)),
-        chance=queries.chance if part.column is None and part.source is None else None,
+        n_pairs=len(queries.present("pair")),
+        n_seeds=len(queries.present("seed")),
+        chance=queries.chance if part.whole else None,
         rows=rows,
         replicates=resampling.replicates,
         n_tests=resampling.n_tests,
@@ -207,42 +197,13 @@ def _too_few(
 ) -> list[str]:
     """Return a note where no p, once corrected, could be small enough; `each` part has so many tests."""
     n_tests = max(len(family) for family in families) * each
-    count = 1 if rules.correction == "none" else n_tests
+    corrected = 1 if rules.correction == "none" else n_tests
     used = replicates or enough_replicates(n_tests, rules)
-    if (used + 1) * rules.alpha >= count:
+    if (used + 1) * rules.alpha >= corrected:
         return []
-    tests = "1 test" if count == 1 else f"{count} tests"
+    tests = "1 test" if corrected == 1 else f"{corrected} tests"
+    needed = int(np.ceil(corrected / rules.alpha))
     return [
-        f"{used} replicates cannot show a difference after the correction for {tests}: "
-        f"give --replicates {int(np.ceil(count / rules.alpha))} or more, or compare fewer encoders or parts"
+        f"{used} replicates cannot show a difference after the correction for {tests}: give --replicates "
+        f"{needed} or more, or compare fewer encoders or parts"
     ]
-
-
-def _ranked(row: Compared, ranks: dict[str, tuple[int, int]] | None) -> Compared:
-    if ranks is None:
-        return row
-    low, high = ranks[row.encoder]
-    return replace(row, rank_low=low, rank_high=high)
-
-
-def _leader(queries: Queries) -> str:
-    return queries.encoders[int(np.argmax(queries.means))]
-
-
-def _shared_conditions(aligned: Aligned) -> dict[str, str]:
-    first = aligned.queries[0].conditions
-    return {k: v for k, v in first.items() if all(q.conditions.get(k) == v for q in aligned.queries)}
-
-
-@dataclass
-class _Counter:
-    """Counts tests for the progress bar."""
-
-    report: Progress | None
-    total: int
-    done: int = 0
-
-    def step(self, what: str) -> None:
-        self.done += 1
-        if self.report is not None:
-            self.report(what, self.done, self.total)

@@ -68,9 +68,12 @@ def gate(
         )
     slices = _slices(queries, per_pair, by)
     tests = [_tested(part, label if by else None, named, seed, replicates) for label, part in slices]
-    decisions = _decisions([part for _, part in slices], tests, named, margin, alpha)
-    if by is not None:
-        decisions = [replace(one, part=label) for one, (label, _) in zip(decisions, slices, strict=True)]
+    adjusted = holm(np.array([test.p_below(-margin) for test in tests])).tolist()
+    decisions = [
+        replace(_decision(part, test, named, margin, alpha, p), part=label if by is not None else None)
+        for (label, part), test, p in zip(slices, tests, adjusted, strict=True)
+    ]
+    outcomes = [decision.outcome for decision in decisions]
     return Gate(
         task=queries.task,
         measure=queries.measure,
@@ -80,10 +83,10 @@ def gate(
         alpha=alpha,
         power=POWER,
         per_pair=per_pair,
-        pairs=_present(queries, "pair"),
-        n_seeds=len(_present(queries, "seed")),
+        pairs=queries.present("pair"),
+        n_seeds=len(queries.present("seed")),
         decisions=decisions,
-        outcome=_together([decision.outcome for decision in decisions]),
+        outcome=next((one for one in (FAIL, UNDECIDED) if one in outcomes), PASS),
         conditions=dict(queries.conditions),
         warnings=list(aligned.notes),
         seed=seed,
@@ -126,34 +129,24 @@ def _tested(
     part: Queries, label: str | None, named: tuple[str, str], seed: int, replicates: int
 ) -> PairedTest:
     own = [] if label is None else [label]
-    rng = stream(seed, "|".join(["gate", *_present(part, "pair"), *own]))
+    rng = stream(seed, "|".join(["gate", *part.present("pair"), *own]))
     return paired_test(part.paired(*named), rng=rng, replicates=replicates, span=part.span)
-
-
-def _decisions(
-    slices: Sequence[Queries],
-    tests: Sequence[PairedTest],
-    named: tuple[str, str],
-    margin: float,
-    alpha: float,
-) -> list[Decision]:
-    p_fail = np.array([test.p_below(-margin) for test in tests])
-    return [
-        _decision(part, test, named, margin, alpha, float(adjusted))
-        for part, test, adjusted in zip(slices, tests, holm(p_fail), strict=True)
-    ]
 
 
 def _decision(
     part: Queries, test: PairedTest, named: tuple[str, str], margin: float, alpha: float, p_adjusted: float
 ) -> Decision:
-    p_pass, p_fail = test.p_above(-margin), test.p_below(-margin)
-    note = _why_not(part, named)
-    outcome = UNDECIDED if note else PASS if p_pass <= alpha else FAIL if p_adjusted <= alpha else UNDECIDED
-    source, target = _only(part, "source"), _only(part, "target")
+    p_pass, outcome = test.p_above(-margin), UNDECIDED
+    note = part.one_retrieved(*named)
+    if part.n_clusters < FEWEST_CLUSTERS:
+        note = f"fewer than {FEWEST_CLUSTERS} clusters of queries"
+    if not note and (p_pass <= alpha or p_adjusted <= alpha):
+        outcome = PASS if p_pass <= alpha else FAIL
+    one_pair = len(part.present("source")) == len(part.present("target")) == 1
+    source, target = part.direction if one_pair else (None, None)
     decision = Decision(
-        source=source if target else None,
-        target=target if source else None,
+        source=source,
+        target=target,
         outcome=outcome,
         candidate=float(part.means[part.place(named[0])]),
         baseline=float(part.means[part.place(named[1])]),
@@ -161,7 +154,7 @@ def _decision(
         ci=test.interval(1 - alpha),
         low=test.lower(alpha),
         p_pass=p_pass,
-        p_fail=p_fail,
+        p_fail=test.p_below(-margin),
         p_fail_adjusted=p_adjusted,
         n_queries=part.n_distinct,
         n_clusters=test.n_clusters,
@@ -179,13 +172,6 @@ def _decision(
         if_observed=_needed(test.difference, margin, growth, alpha),
         if_equal=_needed(0.0, margin, growth, alpha),
     )
-
-
-def _why_not(part: Queries, named: tuple[str, str]) -> str | None:
-    """Return why nothing can be told, or None."""
-    if part.n_clusters < FEWEST_CLUSTERS:
-        return f"fewer than {FEWEST_CLUSTERS} clusters of queries"
-    return part.one_retrieved(*named)
 
 
 def _needed_alike(
@@ -219,19 +205,3 @@ def _needed(difference: float, margin: float, growth: Growth, alpha: float) -> N
     if queries is None:
         return Needed(difference, outcome, None, None, "no number of queries at this pool would do")
     return Needed(difference, outcome, queries, max(queries - growth.n, 0))
-
-
-def _together(outcomes: Sequence[str]) -> str:
-    if FAIL in outcomes:
-        return FAIL
-    return UNDECIDED if UNDECIDED in outcomes else PASS
-
-
-def _present(part: Queries, label: str) -> list[str]:
-    column = part.labels[label]
-    return [column.words[code] for code in np.unique(column.code)]
-
-
-def _only(part: Queries, label: str) -> str | None:
-    words = _present(part, label)
-    return words[0] if len(words) == 1 else None

@@ -1,4 +1,7 @@
-"""One test of two encoders, and the word for what it says."""
+"""The tests of one family of comparisons: of two encoders each, and the word for what they say.
+
+Each has random numbers of its own, and all as many replicates as the correction takes.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,17 @@ from xlingual.errors import InputError, did_you_mean
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Compared
 from xlingual.stats.corrections import benjamini_hochberg, holm
-from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
+from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test, t_test
+from xlingual.streams import stream
 
+REPLICATES = 1999
+MOST_REPLICATES = 19_999  # unless told
+_SPARE = 1.25  # times as many replicates as a p of none among them needs
+_OPEN = 0.005  # a p beyond this is as good with the usual number of replicates
+_CLEAR = 1e-4  # Student's p under which these are not tried first
+_AGREE = "the two agree on every query"
+_ALIKE = "the two score alike on every query, though they retrieve different texts"
+_CONSTANT = "nothing varies in the difference: p and interval follow from the number of clusters alone"
 CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "holm": holm,
     "bh": benjamini_hochberg,
@@ -65,27 +77,86 @@ def tested_pair(
 ) -> Found:
     """Test whether an encoder differs from the baseline on the queries."""
     i, j = queries.place(encoder), queries.place(baseline)
-    value, other = float(queries.means[i]), float(queries.means[j])
-    difference = value - other
-    if queries.n_clusters < FEWEST_CLUSTERS:
-        noun = "cluster" if queries.n_clusters == 1 else "clusters"
-        note = f"only {queries.n_clusters} {noun} of queries: at least {FEWEST_CLUSTERS} are needed"
-        return Found(encoder, value, difference, None, note)
-    a, b = queries.values[i], queries.values[j]
-    if np.ptp(a) == 0 and np.ptp(b) == 0 and a[0] == b[0]:
+    a, b, value = queries.values[i], queries.values[j], float(queries.means[i])
+    difference = value - float(queries.means[j])
+    note = too_few(queries.n_clusters)
+    if note is None and np.ptp(a) == 0 and np.ptp(b) == 0 and a[0] == b[0]:
         note = f"both give every query {a[0]:.3f}: nothing varies"
+    if note is None and (hub := queries.one_retrieved(encoder, baseline)):
+        note = f"{hub}: of other texts nothing can be told"
+    if note is not None:
         return Found(encoder, value, difference, None, note)
-    if hub := queries.one_retrieved(encoder, baseline):
-        return Found(encoder, value, difference, None, f"{hub}: of other texts nothing can be told")
     test = paired_test(queries.paired(encoder, baseline), rng=rng, replicates=replicates, span=queries.span)
     if np.array_equal(a, b):
         return Found(encoder, value, 0.0, test, _AGREE if queries.agree(encoder, baseline) else _ALIKE)
     return Found(encoder, value, difference, test, None if test.standard_error > 0 else _CONSTANT)
 
 
-_AGREE = "the two agree on every query"
-_ALIKE = "the two score alike on every query, though they retrieve different texts"
-_CONSTANT = "nothing varies in the difference: p and interval follow from the number of clusters alone"
+def too_few(clusters: int) -> str | None:
+    """Return why there is no test of so many clusters of queries, None where there is one."""
+    if clusters >= FEWEST_CLUSTERS:
+        return None
+    noun = "cluster" if clusters == 1 else "clusters"
+    return f"only {clusters} {noun} of queries: at least {FEWEST_CLUSTERS} are needed"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Queries that get a board of their own, and what they are."""
+
+    queries: Queries
+    source: str | None = None
+    target: str | None = None
+    column: str | None = None
+    label: str | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether these are all queries."""
+        return self.column is None and self.source is None
+
+    @property
+    def name(self) -> str:
+        """What the part is, for the stream of random numbers."""
+        words = (self.queries.task, self.queries.measure, self.source, self.target, self.column, self.label)
+        return "|".join(str(word) for word in words)
+
+
+class Resampling:
+    """Makes the tests of one family, with replicates enough for the correction over all of them."""
+
+    def __init__(self, replicates: int | None, seed: int, n_tests: int, rules: Rules) -> None:
+        self.told, self.replicates = replicates, replicates or enough_replicates(n_tests, rules)
+        self.seed, self.n_tests, self.margin = seed, n_tests, rules.margin
+
+    def test(self, part: Part, encoder: str, other: str) -> Found:
+        """Test an encoder against another; its random numbers hang on what the two are, not on their labels.
+
+        More than the usual number of replicates are drawn, anew, only where the test may need them: that a
+        first p is small decides it, so what is found stays a p-value.
+        """
+        names = part.queries.identity(encoder), part.queries.identity(other)
+
+        def tested(replicates: int, stage: str = "") -> Found:
+            rng = stream(self.seed, "|".join([part.name, *names]) + stage)
+            return tested_pair(part.queries, encoder, other, replicates, rng)
+
+        if self.told is not None or self.replicates <= REPLICATES:
+            return tested(self.replicates)
+        if self.margin is not None or t_test(part.queries.paired(encoder, other))[3] >= _CLEAR:
+            found = tested(REPLICATES)
+            if found.test is None or not found.test.standard_error:
+                return found
+            equal = 1.0 if self.margin is None else found.test.p_equivalent(self.margin)
+            if min(found.p, equal) > _OPEN:
+                return found
+        return tested(self.replicates, "|more")
+
+
+def enough_replicates(n_tests: int, rules: Rules) -> int:
+    """Return how many replicates can show a difference although p is corrected for so many tests."""
+    count = 1 if rules.correction == "none" else n_tests
+    return min(max(REPLICATES, int(np.ceil(_SPARE * count / rules.alpha)) - 1), MOST_REPLICATES)
 
 
 def decide(boards: Sequence[Sequence[Found]], rules: Rules, others: Floats) -> list[list[Compared]]:
@@ -106,32 +177,19 @@ def decide(boards: Sequence[Sequence[Found]], rules: Rules, others: Floats) -> l
 
 
 def _compared(found: Found, p: float, equal: float | None, rules: Rules) -> Compared:
-    if found.test is None:
-        return Compared(
-            found.encoder,
-            found.value,
-            found.difference,
-            None,
-            None,
-            None,
-            None,
-            record.CANNOT_TELL,
-            None,
-            None,
-            found.note,
-        )
-    outcome = _word(found.difference, p, equal, rules.alpha)
-    note = found.note
-    if outcome == record.EQUIVALENT and p <= rules.alpha:
-        note = "the difference is real, but smaller than the margin"
+    test, note = found.test, found.note
+    outcome = record.CANNOT_TELL if test is None else word(found.difference, p, rules.alpha)
+    if test is not None and equal is not None and equal <= rules.alpha:
+        outcome = record.EQUIVALENT
+        note = "the difference is real, but smaller than the margin" if p <= rules.alpha else note
     return Compared(
         encoder=found.encoder,
         value=found.value,
         difference=found.difference,
-        ci=found.test.interval(1 - rules.alpha),
-        p=found.p,
-        p_adjusted=float(p),
-        p_equivalent=equal,
+        ci=None if test is None else test.interval(1 - rules.alpha),
+        p=None if test is None else test.p,
+        p_adjusted=None if test is None else float(p),
+        p_equivalent=None if test is None else equal,
         outcome=outcome,
         rank_low=None,
         rank_high=None,
@@ -139,9 +197,8 @@ def _compared(found: Found, p: float, equal: float | None, rules: Rules) -> Comp
     )
 
 
-def _word(difference: float, p: float, equal: float | None, alpha: float) -> str:
-    if equal is not None and equal <= alpha:
-        return record.EQUIVALENT
-    if p <= alpha and difference != 0:
-        return record.BETTER if difference > 0 else record.WORSE
-    return record.NO_DIFFERENCE
+def word(difference: float, p: float, alpha: float) -> str:
+    """Return what a two-sided p says of a difference."""
+    if p > alpha or difference == 0:
+        return record.NO_DIFFERENCE
+    return record.BETTER if difference > 0 else record.WORSE

@@ -51,7 +51,7 @@ def plan(
             "another encoder"
         )
     _check(effect, power, alpha, queries, found)
-    held = encoder_named(baseline, aligned) if baseline else found.encoders[int(np.argmax(found.means))]
+    held = encoder_named(baseline, aligned) if baseline else found.best
     order = [found.encoders[i] for i in np.argsort(-found.means, kind="stable")]
     rule = parse_measure(found.measure)
     sizes = [size for size in dict.fromkeys(queries) if size != found.n_distinct]  # of which a column tells
@@ -64,8 +64,8 @@ def plan(
         power=power,
         alpha=alpha,
         n_queries=found.n_distinct,
-        n_pairs=len(np.unique(found.labels["pair"].code)),
-        n_seeds=len(np.unique(found.labels["seed"].code)),
+        n_pairs=len(found.present("pair")),
+        n_seeds=len(found.present("seed")),
         pool=_pool(found, rule),
         k=rule.k if isinstance(rule, RecallAt | SuccessAt) else None,
         rows=[_row(found, name, held, effect, power, alpha, sizes) for name in order if name != held],
@@ -119,12 +119,15 @@ def _row(
     data = found.paired(name, held)
     difference, error, freedom, _ = t_test(data)
     value = float(found.means[found.place(name)])
-    if error <= 0:
+    if error > 0:
+        half = t_quantile(1 - alpha, freedom) * error
+        ci = Interval(difference - half, difference + half, 1 - alpha, "t")
+    else:
         ci = rule_of_three(difference, freedom + 1, found.span, 1 - alpha, "paired queries")
+    ci = replace(ci, low=max(ci.low, -found.span), high=min(ci.high, found.span))  # others cannot be
+    if error <= 0:
         note = f"{_why_nothing(found, name, held)}: nothing to plan with"
-        return Row(name, value, difference, _within(ci, found.span), 0.0, 0.0, None, None, None, [], note)
-    half = t_quantile(1 - alpha, freedom) * error
-    ci = Interval(difference - half, difference + half, 1 - alpha, "t")
+        return Row(name, value, difference, ci, 0.0, 0.0, None, None, None, [], note)
     growth = Growth.of(data, found.n_distinct)
     needed = queries_needed(effect, growth, power, alpha)
 
@@ -136,7 +139,7 @@ def _row(
         encoder=name,
         value=value,
         difference=difference,
-        ci=_within(ci, found.span),
+        ci=ci,
         variance_own=growth.own,
         variance_shared=growth.shared,
         queries=needed,
@@ -155,8 +158,3 @@ def _why_nothing(found: Queries, name: str, held: str) -> str:
     if np.ptp(data.a - data.b) < 1e-9:
         return f"differs from {held} by the same amount on every query"
     return found.one_retrieved(name, held) or f"has no variance in the difference from {held}"
-
-
-def _within(ci: Interval, span: float) -> Interval:
-    """Return the interval without differences that cannot be."""
-    return replace(ci, low=max(ci.low, -span), high=min(ci.high, span))

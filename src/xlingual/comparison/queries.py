@@ -58,6 +58,11 @@ class Queries:
         return means
 
     @property
+    def best(self) -> str:
+        """The encoder with the highest mean."""
+        return self.encoders[int(np.argmax(self.means))]
+
+    @property
     def span(self) -> float:
         """The width of the measure's range."""
         low, high = parse_measure(self.measure).bounds
@@ -75,6 +80,18 @@ class Queries:
         query = np.arange(len(self)) if self.query is None else self.query
         distinct = len(np.unique(np.stack([pair, query], axis=1), axis=0))
         return max(round(distinct / len(np.unique(pair))), 1)
+
+    def present(self, label: str) -> list[str]:
+        """Return the words of a label that queries have."""
+        column = self.labels[label]
+        return [column.words[code] for code in np.unique(column.code)]
+
+    @property
+    def direction(self) -> tuple[str, str]:
+        """The languages of the first query."""
+        columns = (self.labels[side] for side in ("source", "target"))
+        source, target = (column.words[column.code[0]] for column in columns)
+        return source, target
 
     def place(self, encoder: str) -> int:
         """Return the row of an encoder; raise InputError where there is none of that label."""
@@ -106,14 +123,8 @@ class Queries:
         """Return two encoders' values for the same queries, as `stats.paired` takes them."""
         i, j = self.place(a), self.place(b)
         own, retrieved = self._nodes
-        return Paired(
-            self.values[i],
-            self.values[j],
-            self.weight,
-            own,
-            None if retrieved is None else retrieved[i],
-            None if retrieved is None else retrieved[j],
-        )
+        ways = (None, None) if retrieved is None else (retrieved[i], retrieved[j])
+        return Paired(self.values[i], self.values[j], self.weight, own, *ways)
 
     @cached_property
     def _nodes(self) -> tuple[Ints, Ints | None]:
@@ -129,7 +140,7 @@ class Queries:
         return replace(
             self,
             values=self.values[:, rows],
-            weight=sample_weights(_samples(self.labels)[rows]),
+            weight=sample_weights(sample_of(self.labels)[rows]),
             own=self.own[rows],
             retrieved=None if self.retrieved is None else self.retrieved[:, rows],
             labels={name: Labels(column.code[rows], column.words) for name, column in self.labels.items()},
@@ -158,6 +169,7 @@ def sample_weights(sample: Ints) -> Floats:
     return weights
 
 
-def _samples(labels: Mapping[str, Labels]) -> Ints:
+def sample_of(labels: Mapping[str, Labels]) -> Ints:
+    """Return a number [n] of the language pair and seed of each query."""
     codes: Ints = labels["pair"].code * len(labels["seed"].words) + labels["seed"].code
     return codes

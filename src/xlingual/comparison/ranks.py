@@ -57,7 +57,8 @@ def rank_intervals(queries: Queries, pairs: Pairs, rules: Rules) -> dict[str, tu
     value = dict(zip(queries.encoders, queries.means, strict=True))
     better = dict.fromkeys(queries.encoders, 0)  # how many are significantly better than each
     worse = dict.fromkeys(queries.encoders, 0)
-    for (a, b), adjusted in zip(pairs, rules.adjusted(_values(pairs)), strict=True):
+    p = np.array(list(pairs.values()))
+    for (a, b), adjusted in zip(pairs, rules.adjusted(p), strict=True):
         if adjusted <= rules.alpha and value[a] != value[b]:
             high, low = (a, b) if value[a] > value[b] else (b, a)
             better[low] += 1
@@ -68,7 +69,3 @@ def rank_intervals(queries: Queries, pairs: Pairs, rules: Rules) -> dict[str, tu
 def not_against(baseline: str, pairs: Pairs) -> Floats:
     """Return the p-values of the pairs that the baseline is not one of."""
     return np.array([p for names, p in pairs.items() if baseline not in names])
-
-
-def _values(pairs: Pairs) -> Floats:
-    return np.array(list(pairs.values()))

@@ -14,7 +14,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.comparison.alignment import Key, check_means, check_same
-from xlingual.comparison.queries import Labels, Queries, sample_weights
+from xlingual.comparison.queries import Labels, Queries, sample_of, sample_weights
 from xlingual.comparison.references import (
     LabelledEncoder,
     each_folder_once,
@@ -26,7 +26,7 @@ from xlingual.comparison.references import (
 from xlingual.comparison.rows import Block, FolderRows
 from xlingual.errors import InputError, listed
 from xlingual.measures import parse_measure
-from xlingual.results import Entry, Results
+from xlingual.results import Entry, by_key
 from xlingual.signature import CHANGES, Signature, version
 
 NOT_PER_QUERY = {
@@ -37,6 +37,10 @@ NOT_PER_QUERY = {
         for name in ("Pearson", "Spearman")
     },
 }
+
+
+_Entries = Mapping[LabelledEncoder, Mapping[Key, Entry]]
+_Pairs = Mapping[LabelledEncoder, Mapping[tuple[str, str], None]]
 
 
 @dataclass(frozen=True)
@@ -69,16 +73,20 @@ def read_aligned(
     parsed = each_folder_once([parse_reference(reference) for reference in references])
     folders = read_folders(parsed)
     found = members(parsed, folders)
-    entries = {member: _entries(folders[member.folder], member.encoder) for member in found}
+    entries: _Entries = {
+        member: {
+            (entry.task, entry.measure, entry.source, entry.target, entry.seed): entry
+            for entry in by_key(folders[member.folder].entries, encoder=member.encoder)
+        }
+        for member in found
+    }
     _check_conditions(entries)
     notes = [f"{folder}: {remark}" for folder, results in folders.items() for remark in results.remarks]
     shared = _shared(entries)
-    chosen = _chosen_measures(entries, shared, measures, notes)
-    apart = [
-        name
-        for name in dict.fromkeys(key[:2] for own in entries.values() for key in own)
-        if name not in shared
-    ]
+    sampled = _sampled(entries)
+    chosen = _chosen_measures(entries, shared, measures, sampled, notes)
+    every = dict.fromkeys(key[:2] for own in entries.values() for key in own)
+    apart = [name for name in every if name not in shared]
     if apart and (why := _renamed(entries)):
         notes.append(f"left out, since not all encoders have it: {listed(name for _, name in apart)}{why}")
     notes += _approximate(entries, chosen)
@@ -88,7 +96,11 @@ def read_aligned(
         shared_pairs[task], lacking[task] = _shared_pairs(entries, task, pairs, notes)
     rows = {folder: FolderRows.of(results.per_query, folder) for folder, results in folders.items()}
     queries = tuple(_align(entries, rows, task, measure, shared_pairs[task]) for task, measure in chosen)
-    return Aligned(tuple(found), queries, tuple(notes), _offered(entries), lacking)
+    offered = {
+        member.label: tuple(dict.fromkeys(key[:2] for key in own if _no_test(key[1], sampled) is None))
+        for member, own in entries.items()
+    }
+    return Aligned(tuple(found), queries, tuple(notes), offered, lacking)
 
 
 def _approximate(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]:
@@ -116,17 +128,6 @@ def _sampled(entries: _Entries) -> dict[str, str]:
         for own in entries.values()
         for key, entry in own.items()
         if entry.approximation is not None and entry.approximation.candidates is not None
-    }
-
-
-_Entries = Mapping[LabelledEncoder, Mapping[Key, Entry]]
-
-
-def _entries(results: Results, encoder: str) -> dict[Key, Entry]:
-    return {
-        (entry.task, entry.measure, entry.source, entry.target, entry.seed): entry
-        for entry in results.entries
-        if entry.encoder == encoder
     }
 
 
@@ -181,20 +182,10 @@ def _renamed(entries: _Entries) -> str:
     return f" (conventions {low} and {high}: {'; '.join(why)}; evaluate the older ones again)" if why else ""
 
 
-def _offered(entries: _Entries) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the (task, measure) of each encoder that there is a test for, in the order of its results."""
-    sampled = _sampled(entries)
-    return {
-        member.label: tuple(
-            dict.fromkeys(key[:2] for key in own if key[1] not in sampled and _no_test(key[1]) is None)
-        )
-        for member, own in entries.items()
-    }
-
-
 def _chosen_measures(
-    entries: _Entries, shared: Sequence[tuple[str, str]], wanted: Sequence[str], notes: list[str]
-) -> list[tuple[str, str]]:
+    entries: _Entries, shared: Sequence[tuple[str, str]], wanted: Sequence[str], sampled: Mapping[str, str],
+    notes: list[str],
+) -> list[tuple[str, str]]:  # fmt: skip
     """Return the (task, measure) to compare; say in the notes, or as an error, which cannot be."""
     names = list(dict.fromkeys(measure for _, measure in shared))
     if wanted:
@@ -205,8 +196,7 @@ def _chosen_measures(
             who = "not all encoders have" if some else "no encoder has"
             raise InputError(f"{who} {missing[0]}: choose among {listed(names)}{_renamed(entries)}")
         names = list(dict.fromkeys(named))
-    sampled = _sampled(entries)
-    reasons = {name: reason for name in names if (reason := _no_test(name) or sampled.get(name))}
+    reasons = {name: reason for name in names if (reason := _no_test(name, sampled))}
     usable = [name for name in names if name not in reasons]
     if not usable:
         raise InputError(f"nothing to compare: {'; '.join(reasons.values())}{_renamed(entries)}")
@@ -234,12 +224,13 @@ def _measure_name(name: str, shared: Sequence[tuple[str, str]]) -> str:
     return canonical
 
 
-def _no_test(measure: str) -> str | None:
+def _no_test(measure: str, sampled: Mapping[str, str]) -> str | None:
+    """Return why there is no paired test of a measure, None where there is one."""
     if measure in NOT_PER_QUERY:
         return NOT_PER_QUERY[measure]
     if not parse_measure(measure).higher_is_better:
         return f"{measure} is a median, which has no paired test; evaluate with R@k, RR or AP"
-    return None
+    return sampled.get(measure)
 
 
 def _shared_pairs(
@@ -266,9 +257,6 @@ def _shared_pairs(
     if left := ["-".join(pair) for pair in every if pair not in shared]:
         notes.append(f"left out: language pairs that not all encoders have ({listed(left)})")
     return shared, tuple(_lacking(pairs, every))
-
-
-_Pairs = Mapping[LabelledEncoder, Mapping[tuple[str, str], None]]
 
 
 def _wanted_pairs(pairs: _Pairs, task: str, wanted: Sequence[str]) -> list[tuple[str, str]]:
@@ -317,12 +305,15 @@ def _align(
         entry for key, entry in entries[found[0]].items() if key[:2] == (task, measure) and key[2:4] in pairs
     ]
     chances = [entry.chance for entry in samples if entry.chance is not None]
+    signatures = [
+        next(entry.signature for key, entry in entries[member].items() if key[0] == task) for member in found
+    ]
     return Queries(
         task=task,
         measure=measure,
         encoders=tuple(member.label for member in found),
         values=np.stack([block.value for block in blocks]),
-        weight=sample_weights(labels["pair"].code * len(labels["seed"].words) + labels["seed"].code),
+        weight=sample_weights(sample_of(labels)),
         own=blocks[0].own,
         retrieved=_retrieved(blocks),
         labels=labels,
@@ -331,7 +322,10 @@ def _align(
         n_source=float(np.mean([entry.n_source for entry in samples])),
         n_target=float(np.mean([entry.n_target for entry in samples])),
         query=np.unique(blocks[0].query.astype(str), return_inverse=True)[1],
-        identities=tuple(_identity(member, task, entries[member]) for member in found),
+        identities=tuple(  # name and system, whatever else an encoder is compared with
+            f"{member.encoder}|{signature.partition('|system:')[2]}"
+            for member, signature in zip(found, signatures, strict=True)
+        ),
     )
 
 
@@ -345,12 +339,6 @@ def _retrieved(blocks: Sequence[Block]) -> Ints | None:
         return None
     alone = -1 - np.arange(len(blocks[0].own))
     return np.stack([alone if block.retrieved is None else block.retrieved for block in blocks])
-
-
-def _identity(member: LabelledEncoder, task: str, own: Mapping[Key, Entry]) -> str:
-    """Return what an encoder is, whatever else it is compared with: its name and system."""
-    signature = next(entry.signature for key, entry in own.items() if key[0] == task)
-    return f"{member.encoder}|{signature.partition('|system:')[2]}"
 
 
 def _common_conditions(samples: Sequence[Entry]) -> dict[str, str]:

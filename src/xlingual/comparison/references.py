@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -66,42 +65,24 @@ def each_folder_once(references: Sequence[Reference]) -> list[Reference]:
 
 
 def read_folders(references: Sequence[Reference]) -> dict[Path, Results]:
-    """Return the results of each folder, each read once; raise InputError as `Results.read` does."""
+    """Return the results of each folder, each read once; raise InputError as `Results.read` does.
+
+    Nor may a folder be without numbers, or have one whose signature cannot be read.
+    """
     folders = {folder: Results.read(folder) for folder in dict.fromkeys(ref.folder for ref in references)}
     for folder, results in folders.items():
-        check_entries(results, folder)
+        where = folder / _FILE
+        if not results.entries:
+            raise InputError(f"{where} holds no numbers ('results' is empty): run evaluate again")
+        for entry in results.entries:
+            try:
+                Signature.parse(entry.signature)
+            except ValueError as error:
+                raise InputError(
+                    f"{where}: {entry.encoder!r}, {entry.task} {entry.measure} has a signature that cannot "
+                    f"be read ({error}): run evaluate again"
+                ) from error
     return folders
-
-
-def check_entries(results: Results, folder: Path) -> None:
-    """Raise InputError where a folder has no numbers, or one that cannot be compared."""
-    where = folder / _FILE
-    if not results.entries:
-        raise InputError(f"{where} holds no numbers ('results' is empty): run evaluate again")
-    for entry in results.entries:
-        name = f"{where}: {entry.encoder!r}, {entry.task} {entry.measure}"
-        for what in ("value", "chance", "n_source", "n_target", "seed"):
-            number = getattr(entry, what)
-            optional = what in ("value", "chance")
-            if number is None and optional:
-                continue
-            wrong = isinstance(number, bool) or not isinstance(number, int | float)
-            if wrong or not math.isfinite(number) or not (optional or number == int(number)):
-                raise InputError(f"{name} has {what} {number!r}, which is no such number: run evaluate again")
-        words = (entry.task, entry.source, entry.target, entry.encoder, entry.measure, entry.signature)
-        try:
-            if not all(isinstance(word, str) for word in words):
-                raise ValueError("expected text")
-            Signature.parse(entry.signature)
-        except ValueError as error:
-            raise InputError(
-                f"{name} has a signature or name that cannot be read ({error}): run evaluate again"
-            ) from error
-
-
-def encoders_in(results: Results) -> list[str]:
-    """Return the encoders of results, in their order."""
-    return list(dict.fromkeys(entry.encoder for entry in results.entries))
 
 
 def members(references: Sequence[Reference], folders: dict[Path, Results]) -> list[LabelledEncoder]:
@@ -112,7 +93,7 @@ def members(references: Sequence[Reference], folders: dict[Path, Results]) -> li
     """
     chosen: dict[tuple[Path, str], None] = {}
     for ref in references:
-        known = encoders_in(folders[ref.folder])
+        known = list(dict.fromkeys(entry.encoder for entry in folders[ref.folder].entries))
         if ref.encoder is not None and ref.encoder not in known:
             raise InputError(
                 f"{ref.folder} has no encoder {ref.encoder!r}.{did_you_mean(ref.encoder, known)} "
@@ -129,9 +110,9 @@ def members(references: Sequence[Reference], folders: dict[Path, Results]) -> li
 
 def find_member(text: str, found: Sequence[LabelledEncoder]) -> LabelledEncoder:
     """Return the encoder that `FOLDER#ENCODER`, a folder of one encoder or a label names."""
-    by_label = [member for member in found if member.label == text]
-    if by_label:
-        return by_label[0]
+    for member in found:
+        if member.label == text:
+            return member
     ref = parse_reference(text)
     fitting = [member for member in found if member.meant_by(ref)]
     if len(fitting) == 1:

@@ -60,27 +60,22 @@ class FolderRows:
     @classmethod
     def of(cls, table: pa.Table, folder: Path) -> FolderRows:
         """Return the columns of a table; raise InputError where one is missing."""
-        missing = [
-            n for n in (*_WORDS, "seed", "value", "cluster", "retrieved") if n not in table.schema.names
-        ]
-        if missing:
-            raise InputError(
-                f"{folder / 'per_query.parquet'} has no column {missing[0]!r}: run evaluate again"
-            )
-        code, words = {}, {}
-        for name in _WORDS:
-            code[name], words[name] = _coded(table.column(name))
+        where = folder / "per_query.parquet"
+        for name in (*_WORDS, "seed", "value", "cluster", "retrieved"):
+            if name not in table.schema.names:
+                raise InputError(f"{where} has no column {name!r}: run evaluate again")
+        coded = {name: _coded(table.column(name)) for name in _WORDS}
+        code = {name: codes for name, (codes, _) in coded.items()}
+        words = {name: found for name, (_, found) in coded.items()}
         value = table.column("value").to_numpy().astype(np.float64)
         if not np.isfinite(value).all():
-            raise InputError(
-                f"{folder / 'per_query.parquet'} has a value that is no number: run evaluate again"
-            )
+            raise InputError(f"{where} has a value that is no number: run evaluate again")
         own = table.column("cluster").to_numpy().astype(np.int64)
-        further = {}
-        for name in table.schema.names:
-            if name.startswith(LABEL_PREFIX):
-                codes, labels = _coded(table.column(name))
-                further[name.removeprefix(LABEL_PREFIX)] = _without_gaps(codes, labels)
+        further = {
+            name.removeprefix(LABEL_PREFIX): _without_gaps(*_coded(table.column(name)))
+            for name in table.schema.names
+            if name.startswith(LABEL_PREFIX)
+        }
         return cls(
             folder,
             code,

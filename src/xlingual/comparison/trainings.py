@@ -8,15 +8,17 @@ Distribution of Estimates of Variance Components").
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Ints
+from xlingual.comparison.outcome import too_few
 from xlingual.comparison.queries import Queries
 from xlingual.results import Interval
 from xlingual.stats.intervals import LEVEL, Part, effective_clusters, t_quantile, variance
-from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
+from xlingual.stats.paired import paired_test
 from xlingual.stats.paired_queries import Paired
 
 _NOTHING = 1e-12  # what rounding leaves of a standard error of zero
@@ -64,23 +66,26 @@ def difference(
     queries: Queries, trainings: Sequence[Sequence[Share]], *, rng: np.random.Generator, replicates: int
 ) -> Tested:
     """Test first less second over the shares of each training; every training has equal weight."""
-    shares = [share for own in trainings for share in own]
+    from scipy.special import stdtr
+
     stacked = _stacked(queries, trainings)
-    each = [
-        float(np.mean([_gain(queries, share) for share in own]))
-        for own in trainings
-    ]  # fmt: skip
+    each = [float(np.mean([_gain(queries, share) for share in own])) for own in trainings]
     value = float(np.mean(each))
-    clusters = len(np.unique(stacked.own))
-    if clusters < FEWEST_CLUSTERS:
-        noun = "cluster" if clusters == 1 else "clusters"
-        note = f"only {clusters} {noun} of queries: at least {FEWEST_CLUSTERS} are needed"
+    if note := too_few(len(np.unique(stacked.own))):
         return Tested(value, each, None, None, note)
-    for share in shares:
+    for share in (share for own in trainings for share in own):
         if hub := queries.one_retrieved(share.first, share.second):
             return Tested(value, each, None, None, f"{hub}: of other texts nothing can be told")
     test = paired_test(stacked, rng=rng, replicates=replicates, span=queries.span)
-    return _widened(Tested(value, each, test.interval(), float(test.p)), test)
+    ci, p = test.interval(), float(test.p)
+    error, freedom = with_trainings(test.standard_error, test.freedom, each)
+    if len(each) > 1 and error > _NOTHING:  # of the two intervals the wider one, at either end
+        half = t_quantile(LEVEL, freedom) * error
+        low, high = min(ci.low, value - half), max(ci.high, value + half)
+        method = f"{ci.method}, {len(each)} trainings"
+        ci = Interval(max(low, -test.span), min(high, test.span), LEVEL, method)
+        p = max(p, float(2 * stdtr(freedom, -abs(value) / error)))
+    return Tested(value, each, ci, p)
 
 
 def _gain(queries: Queries, share: Share) -> float:
@@ -101,36 +106,21 @@ def with_trainings(error: float, freedom: float, each: Sequence[float]) -> tuple
     return float(np.sqrt(total)), total**2 / (error**4 / freedom + of_trainings**2 / (len(each) - 1))
 
 
-def _widened(found: Tested, test: PairedTest) -> Tested:
-    """Return a test that knows of trainings too; of the two intervals the wider one, at either end."""
-    from scipy.special import stdtr
-
-    error, freedom = with_trainings(test.standard_error, test.freedom, found.per_training)
-    if len(found.per_training) < 2 or error <= _NOTHING or found.ci is None or found.p is None:
-        return found
-    half = t_quantile(LEVEL, freedom) * error
-    ci = Interval(
-        max(min(found.ci.low, found.value - half), -test.span),
-        min(max(found.ci.high, found.value + half), test.span),
-        LEVEL,
-        f"{found.ci.method}, {len(found.per_training)} trainings",
-    )
-    return replace(found, ci=ci, p=max(found.p, float(2 * stdtr(freedom, -abs(found.value) / error))))
-
-
 def _stacked(queries: Queries, trainings: Sequence[Sequence[Share]]) -> Paired:
     """Return the queries of all shares one below the other; a query that recurs keeps its clusters."""
-    values: list[tuple[Floats, Floats, Floats]] = []
-    nodes: list[tuple[Ints, Ints | None, Ints | None]] = []
-    for own in trainings:
-        for share in own:
-            paired, rows = queries.paired(share.first, share.second), share.rows
-            weight = queries.take(rows).weight / (len(trainings) * len(own))
-            values.append((paired.a[rows], paired.b[rows], weight))
-            ways = (None if way is None else way[rows] for way in (paired.retrieved_a, paired.retrieved_b))
-            nodes.append((paired.own[rows], *ways))  # type: ignore[arg-type]  # two, which mypy cannot tell
-    a, b, weight = (np.concatenate(column) for column in zip(*values, strict=True))
-    own, first, second = zip(*nodes, strict=True)
-    if any(way is None for way in first):
-        return Paired(a, b, weight, np.concatenate(own))
-    return Paired(a, b, weight, np.concatenate(own), np.concatenate(first), np.concatenate(second))
+    parts = [
+        (
+            queries.paired(share.first, share.second),
+            share.rows,
+            queries.take(share.rows).weight / (len(trainings) * len(own)),
+        )
+        for own in trainings
+        for share in own
+    ]
+
+    def column(name: str) -> Any:  # noqa: ANN401  (an array)
+        return np.concatenate([getattr(paired, name)[rows] for paired, rows, _ in parts])
+
+    ways = () if queries.retrieved is None else (column("retrieved_a"), column("retrieved_b"))
+    weight = np.concatenate([weight for _, _, weight in parts])
+    return Paired(column("a"), column("b"), weight, column("own"), *ways)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Ints
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.trainings import Share
 from xlingual.results.case_study import Worst, WorstPair
@@ -53,7 +53,10 @@ def choices(queries: Queries, triplet: Sequence[str], number: int, seed: int) ->
 
 def worst_of(queries: Queries, encoders: Sequence[str], rows: Ints, number: int) -> Ints:
     """Return the codes of the pairs with the lowest mean over encoders, on the queries at `rows`."""
-    codes, values = _values(queries, encoders, rows)
+    weight = queries.take(rows).weight
+    mean = np.mean([queries.values[queries.place(name)][rows] for name in encoders], axis=0)
+    codes, place = np.unique(queries.labels["pair"].code[rows], return_inverse=True)
+    values = np.bincount(place, weight * mean) / np.bincount(place, weight)
     return codes[np.argsort(values, kind="stable")[:number]]
 
 
@@ -101,15 +104,6 @@ def _mean_gain(
     return float(np.mean(gains))
 
 
-def _values(queries: Queries, encoders: Sequence[str], rows: Ints) -> tuple[Ints, Floats]:
-    """Return the codes of the pairs and the mean of the encoders on each."""
-    weight = queries.take(rows).weight
-    mean = np.mean([queries.values[queries.place(name)][rows] for name in encoders], axis=0)
-    codes, place = np.unique(queries.labels["pair"].code[rows], return_inverse=True)
-    values: Floats = np.bincount(place, weight * mean) / np.bincount(place, weight)
-    return codes, values
-
-
 def _halves(queries: Queries, seed: int) -> Ints:
     """Return the half [n] of each query; those of one cluster are in one half, over all pairs."""
     owners, place = np.unique(queries.own, return_inverse=True)
@@ -118,6 +112,5 @@ def _halves(queries: Queries, seed: int) -> Ints:
 
 
 def _pair(queries: Queries, code: int, share: dict[int, float]) -> WorstPair:
-    row = int(np.flatnonzero(queries.labels["pair"].code == code)[0])
-    source, target = (queries.labels[side] for side in ("source", "target"))
-    return WorstPair(source.words[source.code[row]], target.words[target.code[row]], share.get(code, 0.0))
+    rows = np.flatnonzero(queries.labels["pair"].code == code)
+    return WorstPair(*queries.take(rows).direction, share.get(code, 0.0))

@@ -23,8 +23,7 @@ def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest,
     items = np.bincount(group[np.unique(manifest.item, return_index=True)[1]])
     order = stream(seed, "hold out").permutation(len(items))
     before = np.cumsum(items[order]) - items[order]
-    chosen = order[before < round(share * items.sum())]
-    held = np.isin(group, chosen)
+    held = np.isin(group, order[before < round(share * items.sum())])
     if held.all() or not held.any():
         raise InputError(
             f"{manifest.source}: a share of {share:g} of {manifest.n_items} items cannot be held out: give "
@@ -51,5 +50,4 @@ def _dependent(manifest: Manifest) -> Ints:
     row, node = np.concatenate(rows), np.concatenate(nodes)
     links = coo_array((np.ones(len(row), dtype=np.int8), (row, node)), shape=(start, start))
     labels = connected_components(links, directed=False)[1][:n]
-    numbers: Ints = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return numbers
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)

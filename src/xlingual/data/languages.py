@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -59,14 +60,11 @@ def tag_problem(tag: str) -> str | None:
 @lru_cache(maxsize=65536)
 def script_of(character: str) -> str | None:
     """Return the script of a letter in capitals ("LATIN", "CJK"); None for anything but a letter."""
-    import unicodedata
-
     if not character.isalpha():
         return None
     words = unicodedata.name(character, "").replace("-", " ").split()
-    while words and words[0] in {"FULLWIDTH", "HALFWIDTH", "MODIFIER", "MATHEMATICAL", "SUPERSCRIPT"}:
-        words.pop(0)
-    return words[0] if words else None
+    forms = ("FULLWIDTH", "HALFWIDTH", "MODIFIER", "MATHEMATICAL", "SUPERSCRIPT")
+    return next((word for word in words if word not in forms), None)
 
 
 def in_other_script(text: str, scripts: tuple[str, ...]) -> bool:

@@ -6,10 +6,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.columns import Lookup, view
 from xlingual.data.reading.build import (
     build_rows,
@@ -17,32 +18,21 @@ from xlingual.data.reading.build import (
     empty_texts_warning,
     table_splits,
 )
-from xlingual.data.reading.columns import ColumnNames, ColumnOptions, find_columns
-from xlingual.data.reading.numbering import numberings
+from xlingual.data.reading.columns import ReadOptions, find_columns
+from xlingual.data.reading.gathering import table_of_rows
 from xlingual.data.reading.opening import open_table
 from xlingual.data.reading.problems import Problem, Reading
 from xlingual.data.reading.select import choose, split_reference
-from xlingual.data.reading.tables import Table, table_of_arrow, table_of_rows
-from xlingual.data.reading.textrows import TextRows, chosen_rows
+from xlingual.data.reading.tables import Table, table_of_arrow
+from xlingual.data.reading.textrows import TextRows, chosen_rows, numberings
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.notebook import Overview, html_of
 from xlingual.records import Numbering, Pictures, Texts
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
 
-    from xlingual.arrays import Ints
-
 _BEFORE = " before rows were chosen"
-
-
-class ReadOptions(ColumnNames, total=False):
-    """Which columns mean what, and which rows to take; the same on every way to a manifest."""
-
-    split: str | None
-    rows: str | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +48,7 @@ class Manifest(TextRows):
     """
 
     numberings: tuple[Numbering, ...]
-    columns: ColumnOptions = field(default_factory=ColumnOptions)  # as they were told when it was read
+    columns: ReadOptions = field(default_factory=ReadOptions)  # as they were told when it was read
 
     @classmethod
     def read(
@@ -84,13 +74,18 @@ class Manifest(TextRows):
         name and from UTF-8 is guessed with a DataWarning, or refused. Raises InputError for anything that
         cannot be right; warns (DataWarning) of empty texts.
         """
-        options = ColumnOptions(
-            *(text_column, image_column, item_column, id_column, lang_column, cluster_column),
-            separator=separator,
-            encoding=encoding,
-        )
+        columns: ReadOptions = {
+            "text_column": text_column,
+            "image_column": image_column,
+            "item_column": item_column,
+            "id_column": id_column,
+            "lang_column": lang_column,
+            "cluster_column": cluster_column,
+            "separator": separator,
+            "encoding": encoding,
+        }
         table, file = open_table(path, Reading(separator, encoding))
-        return cls._of_table(table, options, split, rows, file)
+        return cls._of_table(table, columns, split, rows, file)
 
     @classmethod
     def read_gathering(
@@ -103,7 +98,9 @@ class Manifest(TextRows):
         columns, split, rows = _split_options(options)
         problems: list[Problem] = []
         try:
-            table, file = open_table(path, Reading(columns.separator, columns.encoding, problems))
+            table, file = open_table(
+                path, Reading(columns.get("separator"), columns.get("encoding"), problems)
+            )
             return cls._of_table(table, columns, split, rows, file), problems
         except InputError as error:
             return None, [*problems, Problem("error", "unreadable", str(error))]
@@ -135,7 +132,7 @@ class Manifest(TextRows):
 
     @classmethod
     def _of_table(
-        cls, table: Table, options: ColumnOptions, split: str | None, rows: str | None, path: Path | None
+        cls, table: Table, options: ReadOptions, split: str | None, rows: str | None, path: Path | None
     ) -> Manifest:
         columns = find_columns(table, options)
         whole = build_rows(table, columns)
@@ -147,28 +144,28 @@ class Manifest(TextRows):
             part = chosen_rows(whole, chosen)
             if not len(part):
                 raise InputError(f"{table.source}: the chosen rows have no text: choose others")
-            before = numberings(whole, _BEFORE)
-            ways = numberings(part) + tuple(
-                way.take(np.isin(whole.table_row, chosen).nonzero()[0]) for way in before
-            )
+            kept = np.isin(whole.table_row, chosen).nonzero()[0]
+            ways = (*numberings(part), *(way.take(kept) for way in numberings(whole, _BEFORE)))
         for warning in (empty_texts_warning(part), doubled_language_warning(part)):
             if warning and table.how.problems is None:
                 warnings.warn(warning, DataWarning, stacklevel=3)
         values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
         return cls(**(values | {"path": path}), numberings=ways, columns=options)
 
-    def __repr__(self) -> str:
+    def _overview(self) -> Overview:
+        counts = np.bincount(self.language, minlength=len(self.languages)).tolist()
         name = self.path.name if self.path is not None else self.source
-        counts = np.bincount(self.language, minlength=len(self.languages))
-        texts = listed((f"{tag} {count}" for tag, count in zip(self.languages, counts, strict=True)), 20)
-        pictures = f"{len(self.picture_source)} pictures" if self.has_pictures else "no pictures"
-        return f"Manifest({name}: {self.n_items} items, {len(self)} texts ({texts}), {pictures})"
+        texts = dict(zip(self.languages, counts, strict=True))
+        return Overview(name, self.n_items, texts, len(self.picture_source))
+
+    def __repr__(self) -> str:
+        whole = self._overview()
+        texts = listed((f"{tag} {count}" for tag, count in whole.texts.items()), 20)
+        pictures = f"{whole.n_images} pictures" if self.has_pictures else "no pictures"
+        return f"Manifest({whole.name}: {self.n_items} items, {len(self)} texts ({texts}), {pictures})"
 
     def _repr_html_(self) -> str | None:
-        counts = np.bincount(self.language, minlength=len(self.languages)).tolist()
-        texts = dict(zip(self.languages, counts, strict=True))
-        name = self.path.name if self.path is not None else self.source
-        return html_of(Overview(name, self.n_items, texts, len(self.picture_source)))
+        return html_of(self._overview())
 
     def rows_of(self, language: str) -> Ints:
         """Return the rows [m] of a language, in order; raise InputError where there are none."""
@@ -186,9 +183,9 @@ class Manifest(TextRows):
         """
         part = chosen_rows(self, table_rows)
         kept = np.isin(self.table_row, table_rows).nonzero()[0]
-        before = [way for way in self.numberings if way.unit.endswith(_BEFORE)]
-        before = before or list(numberings(self, _BEFORE))
-        return replace(part, numberings=(*numberings(part), *(way.take(kept) for way in before)))
+        told = [way for way in self.numberings if way.unit.endswith(_BEFORE)]
+        before = (way.take(kept) for way in told or numberings(self, _BEFORE))
+        return replace(part, numberings=(*numberings(part), *before))
 
     def texts(self, rows: Ints) -> Texts:
         """Return the texts of the rows, as encoders take them."""
@@ -229,12 +226,11 @@ def read_reference(text: str, **options: Unpack[ReadOptions]) -> Manifest:
     return Manifest.read(path, **options)
 
 
-def _split_options(options: Mapping[str, Any]) -> tuple[ColumnOptions, str | None, str | None]:
+def _split_options(options: ReadOptions) -> tuple[ReadOptions, str | None, str | None]:
     """Return the column options, the split and the rows."""
-    rest = dict(options)
-    split, rows = rest.pop("split", None), rest.pop("rows", None)
-    known = dict(zip(ColumnOptions().as_read(), (f.name for f in fields(ColumnOptions)), strict=True))
-    for name in rest:
-        if name not in known:
+    for name in options:
+        if name not in ReadOptions.__annotations__:
+            known = [name for name in ReadOptions.__annotations__ if name not in ("split", "rows")]
             raise TypeError(f"unexpected option {name!r}.{did_you_mean(name, known)}")
-    return replace(ColumnOptions(), **{known[name]: value for name, value in rest.items()}), split, rows
+    columns = options.copy()
+    return columns, columns.pop("split", None), columns.pop("rows", None)

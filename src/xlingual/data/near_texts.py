@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-    from xlingual.arrays import Floats, Ints
 
 SIMILAR = 0.7  # least similarity of texts that count as near-equal
 _LETTERS, _SIGNS = 4, 2  # characters of a shingle: of letters, and of signs that stand for syllables or words
@@ -51,13 +51,11 @@ def near_texts(
     first = np.unique(code, return_index=True)[1]
     known = np.flatnonzero(np.array([bool(text) for text in different], dtype=bool))
     sets = _weighted_sets([different[i] for i in known], shingles)
-    asked = np.arange(len(known)) if queries is None else np.searchsorted(known, np.unique(code[queries]))
-    if queries is not None:
-        asked = asked[np.isin(np.unique(code[queries]), known)]
+    wanted = np.unique(code if queries is None else code[queries])
+    asked = np.searchsorted(known, wanted[np.isin(wanted, known)])
     a, b, similarity = _joined(sets, asked, least)
     same = _equal(code, np.isin(code, known))
-    if queries is not None:
-        same = same[:, np.isin(code[same[0]], code[queries])]
+    same = same[:, np.isin(code[same[0]], wanted)]
     return (
         np.concatenate([same[0], first[known[a]]]),
         np.concatenate([same[1], first[known[b]]]),
@@ -86,9 +84,8 @@ def _weighted_sets(texts: Sequence[str], most: int | None = None) -> csr_matrix:
 
     row, code = _shingles(texts, most)
     df = np.bincount(code)
-    order = np.argsort(df, kind="stable")
     rank = np.empty(len(df), dtype=np.int64)
-    rank[order] = np.arange(len(df))
+    rank[np.argsort(df, kind="stable")] = np.arange(len(df))
     weight = np.log1p(len(texts) / df)
     sets = csr_matrix((weight[code], (row, rank[code])), shape=(len(texts), len(df)))
     sets.sort_indices()
@@ -126,18 +123,16 @@ def _shingles(texts: Sequence[str], most: int | None) -> tuple[Ints, Ints]:
 def _joined(sets: csr_matrix, asked: Ints, least: float) -> tuple[Ints, Ints, Floats]:
     """Return the pairs of sets with a similarity of `least` or more, each once: the smaller number first."""
     size = np.asarray(sets.sum(axis=1)).ravel()
-    first, second, found = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], [np.empty(0)]
+    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))]
     for a, b in _meeting(sets, size, asked, least):
         for start in range(0, len(a), _COMPARED):
             part = slice(start, start + _COMPARED)
-            both = sets[a[part]].minimum(sets[b[part]]).sum(axis=1)
-            shared = np.asarray(both).ravel()
+            shared = np.asarray(sets[a[part]].minimum(sets[b[part]]).sum(axis=1)).ravel()
             similarity = shared / (size[a[part]] + size[b[part]] - shared)
             kept = similarity >= least - _ROUNDING
-            first.append(a[part][kept])
-            second.append(b[part][kept])
-            found.append(similarity[kept])
-    return np.concatenate(first), np.concatenate(second), np.concatenate(found)
+            found.append((a[part][kept], b[part][kept], similarity[kept]))
+    first, second, similarities = map(np.concatenate, zip(*found, strict=True))
+    return first, second, similarities
 
 
 def _meeting(sets: csr_matrix, size: Floats, asked: Ints, least: float) -> Iterator[tuple[Ints, Ints]]:

@@ -13,17 +13,14 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
+from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import regular_file
 from xlingual.streams import stream
-
-if TYPE_CHECKING:
-    from xlingual.data.manifest import Manifest
 
 MOST_SEEDS = 10_000
 MOST_SEED = 2**53  # every JSON reader keeps integers up to here
@@ -76,20 +73,20 @@ def resolve_pairs(pairs: str | Sequence[str] | None, languages: Sequence[str]) -
 
 def _resolve_pair(name: str, languages: Sequence[str]) -> tuple[str, str]:
     cuts = [(name[:i], name[i + 1 :]) for i, character in enumerate(name) if character in ":-"]
-    matches = [(a, b) for a, b in cuts if a in languages and b in languages]
-    if len(matches) == 1:
-        if matches[0][0] == matches[0][1]:
-            raise InputError(f"pair {name!r}: source and target are the same language; name two languages")
-        return matches[0]
+    matches = [cut for cut in cuts if {*cut} <= {*languages}]
     if len(matches) > 1:
         raise InputError(f"pair {name!r} can be cut in several ways: write it with a colon, source:target")
+    if matches and matches[0][0] == matches[0][1]:
+        raise InputError(f"pair {name!r}: source and target are the same language; name two languages")
+    if matches:
+        return matches[0]
     if not cuts:
         raise InputError(
             f"pair {name!r}: write source-target, for example {languages[0]}-{languages[1]}; "
             f"the manifest has {listed(languages, 20)}"
         )
-    half = name.partition(":" if ":" in name else "-")
-    unknown = next((part for part in (half[0], half[2]) if part not in languages), name)
+    source, _, target = name.partition(":" if ":" in name else "-")
+    unknown = next((part for part in (source, target) if part not in languages), name)
     raise InputError(
         f"pair {name!r}: unknown language {unknown!r}.{_near_language(unknown, languages)} "
         f"The manifest has {listed(languages, 20)}"
@@ -100,7 +97,7 @@ def _near_language(unknown: str, languages: Sequence[str]) -> str:
     """Return a hint: the language in other letter case, or of which `unknown` is a part, or spelt alike."""
     low = unknown.lower()
     for language in languages:
-        if low in (language.lower(), *language.lower().split("-")[:1]):
+        if low in (language.lower(), language.lower().partition("-")[0]):
             return f" Did you mean {language!r}?"
     return did_you_mean(unknown, languages)
 
@@ -165,14 +162,13 @@ class Sampler:
     ) -> None:
         if not 1 <= seeds <= MOST_SEEDS:
             raise InputError(f"--seeds must be 1 to {MOST_SEEDS}, got {seeds}")
-        if size is not None and size < 1:
-            raise InputError(f"--sample-size must be at least 1, got {size}")
-        if queries is not None and queries < 1:
-            raise InputError(f"--queries must be at least 1, got {queries}")
+        for option, number in (("--sample-size", size), ("--queries", queries)):
+            if number is not None and number < 1:
+                raise InputError(f"{option} must be at least 1, got {number}")
         if not 0 <= seed <= MOST_SEED:
             raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
         self.manifest, self.size, self.splits, self.queries = manifest, size, splits, queries
-        self.seeds = list(range(seed, seed + seeds)) if splits is None else list(range(len(splits.source)))
+        self.seeds = list(range(seed, seed + seeds) if splits is None else range(len(splits.source)))
         self._order: tuple[int, Ints] | None = None  # the last seed's permutation
         self._usable = None if usable is None or usable.all() else usable
         self._items = {
@@ -182,33 +178,33 @@ class Sampler:
     @property
     def description(self) -> str:
         """The sampling in a few words, for signatures."""
-        without = ""
-        if self._usable is not None:
-            without = f"-without-{zlib.crc32(np.flatnonzero(~self._usable).tobytes()):08x}"
+        what = "all" if self.size is None else str(self.size)
         if self.splits is not None:
-            digest = zlib.crc32(self.splits.source.tobytes() + self.splits.target.tobytes())
-            return f"splits-{digest:08x}{without}"
-        return ("all" if self.size is None else str(self.size)) + without
+            what = f"splits-{zlib.crc32(self.splits.source.tobytes() + self.splits.target.tobytes()):08x}"
+        if self._usable is not None:
+            what += f"-without-{zlib.crc32(np.flatnonzero(~self._usable).tobytes()):08x}"
+        return what
 
     def non_matching(self, source: str, target: str) -> list[Sample]:
         """Return one sample for each seed in which no target belongs to the item of a source.
 
         Items with both languages are divided by the seed's permutation, items with one serve on their side.
         """
-        samples = []
-        for number, seed in enumerate(self.seeds):
-            if self.splits is not None:
-                chosen = self.splits.source[number], self.splits.target[number]
-                common = np.intersect1d(*chosen)
+        if self.splits is None:
+            chosen = [self._divide(seed, source, target) for seed in self.seeds]
+        else:
+            chosen = list(zip(self.splits.source, self.splits.target, strict=True))
+            for number, sides in enumerate(chosen):
+                common = np.intersect1d(*sides)
                 if len(common):
                     raise InputError(
                         f"splits row {number}: {len(common)} items are both source and target (first: "
                         f"{self.manifest.item_ids[common[0]]!r}); Backretrieval needs a non-matching sample"
                     )
-            else:
-                chosen = self._divide(seed, source, target)
-            samples.append(self._sample(seed, source, chosen[0], target, chosen[1]))
-        return samples
+        return [
+            self._sample(seed, source, sources, target, targets)
+            for seed, (sources, targets) in zip(self.seeds, chosen, strict=True)
+        ]
 
     def matching(self, source: str, target: str, most: int | None = None) -> list[Sample]:
         """Return one sample for each seed in which both sides hold the same items.
@@ -221,15 +217,15 @@ class Sampler:
                 f"no item has texts in both {source!r} and {target!r}: cross-lingual retrieval needs "
                 "matching texts (give an item column, or use evaluate backretrieval, which needs none)"
             )
-        samples = []
-        for number, seed in enumerate(self.seeds):
-            if self.splits is not None:
-                items = self.splits.source[number]
-            else:
-                items = self._first(self._permuted(seed, both), f"items with both {source!r} and {target!r}")
-                items = items[:most] if self.size is None else items
-            samples.append(self._sample(seed, source, items, target, items))
-        return samples
+        if self.splits is not None:
+            chosen = list(self.splits.source)
+        else:
+            what, end = f"items with both {source!r} and {target!r}", most if self.size is None else None
+            chosen = [self._first(self._permuted(seed, both), what)[:end] for seed in self.seeds]
+        return [
+            self._sample(seed, source, items, target, items)
+            for seed, items in zip(self.seeds, chosen, strict=True)
+        ]
 
     def _divide(self, seed: int, source: str, target: str) -> tuple[Ints, Ints]:
         has_source, has_target = self._items[source], self._items[target]
@@ -266,9 +262,7 @@ class Sampler:
         return items[np.argsort(self._order[1][items], kind="stable")]
 
     def _first(self, items: Ints, what: str) -> Ints:
-        if self.size is None:
-            return items
-        if self.size > len(items):
+        if self.size is not None and self.size > len(items):
             raise InputError(
                 f"--sample-size {self.size} is larger than the data: {len(items)} {what}; ask for less"
             )
@@ -287,8 +281,7 @@ class Sampler:
 
     def _rows(self, language: str, items: Ints) -> Ints:
         """Return the text rows of the items in a language, in the order of the manifest."""
-        rows = self.manifest.rows_of(language)
-        there = distinct_values(self.manifest.item[rows])
+        there = distinct_values(self.manifest.item[self.manifest.rows_of(language)])
         missing = np.setdiff1d(distinct_values(items), there, assume_unique=True)
         if len(missing):
             raise InputError(

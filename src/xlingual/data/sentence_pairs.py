@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,6 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.data.reading.formats import READERS, read_tsv
-from xlingual.data.reading.semeval import holds_no_header, read_semeval
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, texts_in
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
@@ -91,10 +91,10 @@ def read_sentence_pairs(
     if not given:
         raise InputError("no file of sentence pairs is given: name one at least")
     found = [one if isinstance(one, SentencePairs) else SentencePairs.read(one, columns) for one in given]
-    names = [one.name for one in found]
+    times = Counter(one.name for one in found)
     found = [
         replace(one, name=f"{Path(one.source).resolve().parent.name}/{one.name}")
-        if names.count(one.name) > 1
+        if times[one.name] > 1
         else one
         for one in found
     ]
@@ -152,11 +152,12 @@ def _table(path: Path, named: Mapping[str, str]) -> Table:
         raise InputError(
             f"{path}: a file of sentence pairs ends in {listed(endings)}, not in {path.suffix!r}: convert it"
         )
-    reader: Callable[[Path], Table] = read_tsv if ending in _TABBED else READERS[ending]
     try:
-        if ending in _TABBED and holds_no_header(path, named.values()):
+        if ending not in _TABBED:
+            return READERS[ending](path)
+        if holds_no_header(path, named.values()):
             return read_semeval(path, (named["score"], named["sentence1"], named["sentence2"]))
-        return reader(path)
+        return read_tsv(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
@@ -164,14 +165,12 @@ def _table(path: Path, named: Mapping[str, str]) -> Table:
 def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN401  (a cell)
     """Return a score as a number; a string may hold one."""
     try:
-        if isinstance(cell, bool):
-            raise ValueError
-        value = float(cell)
+        value = float("" if isinstance(cell, bool) else cell)
     except (TypeError, ValueError):
         what = repr(cell)[:40] if isinstance(cell, str) else described(cell)
         raise InputError(
-            f"{table.where(row, name)}: found {what} where a score is expected: give numbers, or name "
-            "another column with --columns score=NAME"
+            f"{table.where(row, name)}: found {what} "
+            "where a score is expected: give numbers, or name another column with --columns score=NAME"
         ) from None
     if not math.isfinite(value):
         raise InputError(
@@ -182,8 +181,7 @@ def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN
 
 def _sentences(table: Table, name: str, rows: Sequence[int]) -> list[str]:
     """Return the sentences of some rows; raise InputError where one is empty."""
-    option = "--columns tells another name"
-    texts = texts_in(table, table.require(name, option))
+    texts = texts_in(table, table.require(name, "--columns tells another name"))
     for row in rows:
         if is_missing(texts[row]):
             raise InputError(f"{table.where(row, name)}: the pair has a score but no sentence here: give it")
@@ -192,10 +190,9 @@ def _sentences(table: Table, name: str, rows: Sequence[int]) -> list[str]:
 
 def _ids(table: Table, name: str, rows: Sequence[int], *, told: bool) -> list[str]:
     """Return the ids of some rows: the numbers of the rows, from 1, where the file has no ids."""
-    if name not in table.names:
-        if told:
-            table.require(name, "--columns id=NAME")
+    if name not in table.names and not told:
         return [str(row + 1) for row in rows]
+    table.require(name, "--columns id=NAME")
     names = names_in(table, name, "id", "give each pair one")
     ids = [names[row] for row in rows]
     check_unique(ids, table.source, ids, np.array(rows, dtype=np.int64), "give each pair an id of its own")
@@ -212,3 +209,49 @@ def _check(path: Path, score: Floats, name: str) -> None:
             f"{path}: all {len(score)} scores (column {name!r}) are {score[0]:g}, and nothing can correlate "
             "with equal scores: name another column with --columns score=NAME"
         )
+
+
+_FIELDS = 3
+
+
+def holds_no_header(path: Path, names: Iterable[str]) -> bool:
+    """Tell whether the first line is a pair: three fields, a number or nothing first, none a known column."""
+    with path.open("rb") as file:
+        first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n").split("\t")
+    if len(first) != _FIELDS or {field.strip() for field in first} & set(names):
+        return False
+    return not first[0].strip() or _is_number(first[0])
+
+
+def read_semeval(path: Path, names: tuple[str, str, str]) -> Table:
+    """Return the table of such a file; `names` are what its three columns are to be called.
+
+    Raises InputError for a line of more or fewer fields, and for text that is not UTF-8.
+    """
+    raw = path.read_bytes()
+    try:
+        lines = raw.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        place = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {place} is not UTF-8 text: save the file as UTF-8") from error
+    rows = []
+    for number, line in enumerate(lines, 1):
+        fields = line.rstrip("\r").split("\t")
+        if fields == [""]:
+            continue
+        if len(fields) != _FIELDS:
+            raise InputError(
+                f"{path}, line {number}: {len(fields)} fields where a score and two sentences are expected, "
+                "with tabs between: mend the line, or write a header"
+            )
+        rows.append(fields)
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    return Table(str(path), path.parent, names, len(rows), columns.__getitem__, is_text=lambda _: True)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

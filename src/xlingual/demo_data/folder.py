@@ -50,18 +50,15 @@ def write_items(
         while block := [(item.cells, item) for item in islice(items, BLOCK)]:
             for cells, item in block:
                 if cells["image"]:
-                    _write_picture(folder / cells["image"], item.picture)
+                    picture = folder / cells["image"]
+                    make_folder(picture.parent)
+                    with atomic_file(picture, durable=False) as temporary:
+                        temporary.write_bytes(item.picture or b"")
                 done += 1
                 if progress is not None:
                     progress(done)
             writer.write_table(pa.Table.from_pylist([cells for cells, _ in block], schema=schema))
     return manifest
-
-
-def _write_picture(path: Path, content: bytes | None) -> None:
-    make_folder(path.parent)
-    with atomic_file(path, durable=False) as temporary:
-        temporary.write_bytes(content or b"")
 
 
 def check_request(what: str, languages: Sequence[str], known: Sequence[str], size: int) -> None:
@@ -73,8 +70,9 @@ def check_request(what: str, languages: Sequence[str], known: Sequence[str], siz
         raise InputError(f"{what}: no language given: choose from {names}")
     for language in languages:
         if language not in known:
-            hint = did_you_mean(language, known)
-            raise InputError(f"{what}: unknown language {language!r}.{hint} Known: {names}")
+            raise InputError(
+                f"{what}: unknown language {language!r}.{did_you_mean(language, known)} Known: {names}"
+            )
         if list(languages).count(language) > 1:
             raise InputError(f"{what}: language {language!r} is given twice: name each language once")
     if not SMALLEST <= size <= LARGEST:

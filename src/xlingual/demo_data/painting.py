@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from PIL.Image import Image
 
 Colour = tuple[int, int, int]
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from string import Formatter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -37,9 +37,7 @@ class WordTable:
     def _entry(self, name: str, entry: str | list[str]) -> Forms | list[Forms]:
         if not entry:
             raise ValueError(f"{name} is empty: give at least one word")
-        return (
-            self._word(name, entry) if isinstance(entry, str) else [self._word(name, word) for word in entry]
-        )
+        return self._word(name, entry) if isinstance(entry, str) else [self._word(name, one) for one in entry]
 
     def _word(self, name: str, word: str) -> Forms:
         forms = word.split(BAR)
@@ -67,20 +65,18 @@ class WordTable:
 def read_toml(path: Path, contents: type[Contents]) -> Contents:
     """Read a TOML file as the msgspec structure `contents`; raise InputError where it is not like that."""
     try:
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), contents, dec_hook=_table)
+        return msgspec.convert(
+            tomllib.loads(path.read_text("utf-8")), contents, dec_hook=lambda kind, rows: kind(rows)
+        )
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _table(kind: type, rows: Any) -> Any:  # noqa: ANN401  (what msgspec hands on)
-    return kind(rows)
-
-
 def complete(what: str, names: Iterable[str], needed: Iterable[str]) -> None:
     """Raise ValueError unless the names of a table are those that are needed."""
-    missing, unknown = sorted({*needed} - {*names}), sorted({*names} - {*needed})
-    if missing or unknown:
-        problems = [*(f"{name} is missing" for name in missing), *(f"{name} is unknown" for name in unknown)]
+    problems = [f"{name} is missing" for name in sorted({*needed} - {*names})]
+    problems += [f"{name} is unknown" for name in sorted({*names} - {*needed})]
+    if problems:
         raise ValueError(f"{what}: {', '.join(problems)}")
 
 

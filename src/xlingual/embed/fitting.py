@@ -22,7 +22,7 @@ def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:
 
     A manifest is read with the columns that the evaluated one was read with.
     """
-    return lambda reference: load_fit_texts(reference, **manifest.columns.as_read())
+    return lambda reference: load_fit_texts(reference, **manifest.columns)
 
 
 def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)

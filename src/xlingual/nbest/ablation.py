@@ -9,21 +9,29 @@ from typing import Annotated, Any
 import numpy as np
 from msgspec import Meta, Struct, field
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError, did_you_mean
-from xlingual.nbest import held_out
 from xlingual.nbest.bleu import corpus_bleu, list_counts
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira
-from xlingual.nbest.paired import Difference, paired_bootstrap
 from xlingual.nbest.pro import Pro
-from xlingual.nbest.runs import draws
-from xlingual.nbest.tune import bounds
+from xlingual.nbest.tune import bounds, cross_validated, draws, transferred
 from xlingual.nbest.weights import Bounds, Spread
 from xlingual.results.document import Answer
-from xlingual.results.values import Size, about, among
+from xlingual.results.values import Interval, Number, Share, Size, about, among
+from xlingual.streams import stream
 
 SCHEMA = "xlingual/rerank-ablation/1"
+SAMPLES = 1000
+LEVEL = 0.95
+
+
+class Difference(Struct, frozen=True):
+    """First minus second, in BLEU points."""
+
+    value: Annotated[Number, about("In BLEU points.")]
+    ci: Annotated[Interval, about("Of a paired bootstrap of sentences.")]
+    p: Annotated[Share, about("Of no difference, two-sided.")]
 
 
 class Left(Struct, frozen=True):
@@ -89,20 +97,19 @@ def ablate(
         raise InputError("without all of its features a list cannot be tuned: leave some")
     runs = range(seed, seed + (tunings if draws(settings, lists) else 1))
 
-    def choices(names: Sequence[str]) -> Ints:
-        """Return the counts of what is chosen with some of the features, [runs, s, 10]."""
-        kept = [name for name in lists.names if name not in names]
+    def choices(without: Sequence[str]) -> Ints:
+        """Return the counts of what is chosen without some of the features, [runs, s, 10]."""
+        kept = [name for name in lists.names if name not in without]
         here, there = lists.keep_features(kept), judged_lists.keep_features(kept)
-        if other is None:
-            rows = [
-                held_out.cross_validated(
-                    here, of, settings, folds=folds, seed=seed, run=run, standardize=standardize
-                )
-                for run in runs
-            ]
+        if other is not None:
+            rows = [transferred(here, of, there, settings, run, standardize) for run in runs]
         else:
-            rows = [held_out.transferred(here, of, there, settings, run, standardize) for run in runs]
+            given: dict[str, Any] = {"folds": folds, "seed": seed, "standardize": standardize}
+            rows = [cross_validated(here, of, settings, run=run, **given) for run in runs]
         return judged_of[np.array(rows)]
+
+    def bleu(chosen: Ints) -> Spread:
+        return Spread.of(corpus_bleu(chosen.sum(axis=1)).tolist())
 
     whole = choices(())
     left = []
@@ -110,10 +117,10 @@ def ablate(
         if progress is not None:
             progress("tuning without", number, len(sets))
         rest = choices(names)
-        left.append(Left(list(names), _bleu(rest), paired_bootstrap(whole, rest, seed=seed)))
+        left.append(Left(list(names), bleu(rest), paired_bootstrap(whole, rest, seed=seed)))
     return Ablation(
         list(lists.names),
-        _bleu(whole),
+        bleu(whole),
         left,
         bounds(judged_lists, judged_of, seed=seed),
         f"{folds}-fold cross-validation" if other is None else "other lists",
@@ -121,10 +128,6 @@ def ablate(
         "mira" if isinstance(settings, Mira) else "pro",
         asdict(settings) | {"standardize": standardize, "seed": seed, "lowercase": lowercase},
     )
-
-
-def _bleu(of: Ints) -> Spread:
-    return Spread.of(corpus_bleu(of.sum(axis=1)).tolist())
 
 
 def _names(lists: NBestLists, wanted: Sequence[str]) -> list[str]:
@@ -141,3 +144,26 @@ def _names(lists: NBestLists, wanted: Sequence[str]) -> list[str]:
             )
         found += [name] if name in lists.names else labels[name]
     return list(dict.fromkeys(found))
+
+
+def paired_bootstrap(first: Ints, second: Ints, *, samples: int = SAMPLES, seed: int = 0) -> Difference:
+    """Return the difference of mean BLEU for counts [r, s, 10] of r tunings of each way, paired (Koehn 2004).
+
+    The interval holds the middle 95 % of the differences of resampled sentences; p is the share whose
+    distance from their mean is at least the difference, (c + 1)/(samples + 1).
+    """
+    sentences = first.shape[1]
+    random = stream(seed, "nbest paired bootstrap")
+    times = random.multinomial(sentences, np.full(sentences, 1 / sentences), size=samples).astype(np.float64)
+
+    def bleu(of: Ints) -> tuple[Floats, Floats]:
+        """Return the mean BLEU of the tunings, and that of the resamples [samples]: whole counts, exact."""
+        resampled = np.stack([times @ one for one in of.astype(np.float64)])
+        return corpus_bleu(of.sum(axis=1)).mean(axis=0), corpus_bleu(resampled).mean(axis=0)
+
+    (one, drawn), (other, drawn_other) = bleu(first), bleu(second)
+    value, drawn = float(one - other), drawn - drawn_other
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    reached = int((np.abs(drawn - drawn.mean()) >= abs(value)).sum())
+    ci = Interval(float(low), float(high), LEVEL, f"paired bootstrap of sentences, {samples} resamples")
+    return Difference(value, ci, (reached + 1) / (samples + 1))

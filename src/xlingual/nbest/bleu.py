@@ -54,9 +54,7 @@ def corpus_bleu(summed: Ints | Floats, *, smooth: bool = True) -> Floats:
     `smooth` halves again and again the precision of orders without a match, as sacrebleu does by default (its
     `exp`); without it BLEU is then 0, as in Moses.
     """
-    if not smooth:
-        return _bleu(summed, np.where(summed[..., MATCHES] > 0, summed[..., MATCHES], 0.0), effective=False)
-    return _bleu(summed, _halved(summed), effective=False)
+    return _bleu(summed, _halved(summed) if smooth else summed[..., MATCHES], effective=False)
 
 
 def sentence_bleu(of: Ints) -> Floats:
@@ -135,7 +133,7 @@ def _halved(of: Ints | Floats) -> Floats:
     return np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), matches.astype(np.float64))
 
 
-def _bleu(of: Ints | Floats, matches: Floats, *, effective: bool) -> Floats:
+def _bleu(of: Ints | Floats, matches: Ints | Floats, *, effective: bool) -> Floats:
     totals = of[..., TOTALS]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(matches / totals)

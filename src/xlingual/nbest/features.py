@@ -90,9 +90,9 @@ def add_features(
     )
     systems = make_systems(text_encoders, image_encoders, languages)
     labels = [label for system in systems for label in system.labels(source is not None)]
-    hypotheses = _Hypotheses.read(nbest, labels)
-    sentences = int(hypotheses.sentence[-1]) + 1
-    texts = _texts(hypotheses.distinct, normalizer(steps, target_language), target_language, "hypothesis")
+    distinct, hypothesis, sentence = _read(nbest, labels)
+    sentences = int(sentence[-1]) + 1
+    texts = _texts(distinct, normalizer(steps, target_language), target_language, "hypothesis")
     sources = None
     if source is not None:
         lines = read_texts(source)
@@ -107,50 +107,33 @@ def add_features(
         manifest = images if isinstance(images, Manifest) else read_reference(str(images))
         pictures = manifest, rows_of_sentences(manifest, sentences)
     fit(systems, texts if sources is None else joined(sources, texts))
-    opened = open_store(store)
+    given: dict[str, Any] = {"store": open_store(store), "progress": progress}
     columns: list[Floats] = []
     for system in systems:
-        columns += similarities(
-            system,
-            sources,
-            texts,
-            hypotheses.sentence,
-            hypotheses.number,
-            pictures,
-            store=opened,
-            progress=progress,
-        )
+        columns += similarities(system, sources, texts, sentence, hypothesis, pictures, **given)
     write_lines(out, _lines(nbest, labels, columns))
-    return Added(labels, sentences, len(hypotheses.number), len(hypotheses.distinct))
+    return Added(labels, sentences, len(hypothesis), len(distinct))
 
 
-@dataclass(frozen=True)
-class _Hypotheses:
-    """The different hypotheses of a list, and which of them stands in each line."""
+def _read(path: str | Path, labels: Sequence[str]) -> tuple[list[str], Ints, Ints]:
+    """Return the different hypotheses of a list that features with these labels can be added to.
 
-    distinct: list[str]
-    number: Ints  # [n], index into distinct
-    sentence: Ints  # [n]
-
-    @classmethod
-    def read(cls, path: str | Path, labels: Sequence[str]) -> _Hypotheses:
-        """Read a list that further features with these labels can be added to."""
-        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-            raise InputError(f"{path} is a pipe, and the list is read twice: write it to a file first")
-        seen: dict[str, int] = {}
-        empty = []
-        number, sentence = array("q"), array("q")
-        for line in stream_nbest(path):
-            if not number:
-                check_new_labels(labels, [label for label, _ in line.groups])
-            number.append(seen.setdefault(line.hypothesis, len(seen)))
-            sentence.append(line.sentence)
-            if not line.hypothesis:
-                empty.append(line.number)
+    Beside them for each line which of them it has, and its sentence, [n] each.
+    """
+    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        raise InputError(f"{path} is a pipe, and the list is read twice: write it to a file first")
+    seen: dict[str, int] = {}
+    empty = []
+    number, sentence = array("q"), array("q")
+    for line in stream_nbest(path):
         if not number:
-            raise InputError(f"{path} is empty: give lines of id ||| hypothesis ||| features ||| score")
-        warn_of_empty(path, empty)
-        return cls(list(seen), np.array(number, dtype=np.int64), np.array(sentence, dtype=np.int64))
+            check_new_labels(labels, [label for label, _ in line.groups])
+        number.append(seen.setdefault(line.hypothesis, len(seen)))
+        sentence.append(line.sentence)
+        if not line.hypothesis:
+            empty.append(line.number)
+    warn_of_empty(path, empty)
+    return list(seen), np.array(number, dtype=np.int64), np.array(sentence, dtype=np.int64)
 
 
 def _lines(path: str | Path, labels: Sequence[str], columns: Sequence[Floats]) -> Iterator[str]:

@@ -13,6 +13,7 @@ import warnings
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from io import BufferedReader
 from pathlib import Path
 from typing import cast
@@ -50,8 +51,6 @@ def read_nbest(path: str | Path) -> NBestLists:
         values.extend(line.values)
         scores.append(line.score)
         extra.append(line.extra)
-    if not hypotheses:
-        raise InputError(f"{path} is empty: give lines of id ||| hypothesis ||| features ||| score")
     offsets.append(len(hypotheses))
     warn_of_empty(path, empty)
     return NBestLists(
@@ -78,6 +77,8 @@ def stream_nbest(path: str | Path) -> Iterator[Line]:
             raise InputError(f"{path}, line {number}: {_other_features(line, first)}")
         last = line.sentence
         yield line
+    if first is None:
+        raise InputError(f"{path} is empty: give lines of id ||| hypothesis ||| features ||| score")
 
 
 def warn_of_empty(path: str | Path, lines: Sequence[int]) -> None:
@@ -101,13 +102,10 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
     path = Path(path)
     make_folder(path.parent)
     encoded = (f"{line}\n".encode() for line in lines)
-    with atomic_file(path) as temporary:
-        if path.suffix == ".gz":
-            with temporary.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as handle:
-                handle.writelines(encoded)
-        else:
-            with temporary.open("wb") as plain:
-                plain.writelines(encoded)
+    with atomic_file(path) as temporary, temporary.open("wb") as raw:
+        packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else nullcontext(raw)
+        with packed as handle:
+            handle.writelines(encoded)
 
 
 def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -144,14 +142,8 @@ def _written(lists: NBestLists) -> Iterator[str]:
                 f"hypothesis {hypothesis[:60]!r} of sentence {sentence} holds {BARS} or the end of a line, "
                 "which cannot stand in an n-best list: take it out"
             )
-        yield line_of(
-            sentence,
-            hypothesis,
-            lists.groups,
-            lists.features[row].tolist(),
-            float(lists.scores[row]),
-            extra[row],
-        )
+        values, score = lists.features[row].tolist(), float(lists.scores[row])
+        yield line_of(sentence, hypothesis, lists.groups, values, score, extra[row])
 
 
 def _disorder(found: int, last: int) -> str:

@@ -11,6 +11,8 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 
+_ROUNDING = 1e-12  # of a feature's size: less than that is no spread
+
 
 @dataclass(frozen=True)
 class NBestLists:
@@ -51,6 +53,27 @@ class NBestLists:
     def sentence(self) -> Ints:
         """The sentence of each hypothesis, [n]."""
         return np.repeat(np.arange(len(self)), self.sizes)
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The standard deviation of each feature within its list, [f]; 0 where it never differs.
+
+        Deviations are taken from the mean of the hypothesis' own list, and put together over all lists: what
+        sentences differ in, such as their length, moves no hypothesis above another of its list.
+        """
+        sums = np.add.reduceat(self.features, self.offsets[:-1], axis=0)
+        deviations = self.features - (sums / self.sizes[:, None])[self.sentence]
+        most = np.abs(deviations).max(axis=0, initial=0.0)
+        unit = np.where(most > 0, most, 1.0)  # so that squares of large values stay finite
+        spread: Floats = unit * np.sqrt(((deviations / unit) ** 2).mean(axis=0))
+        spread[spread <= _ROUNDING * np.abs(self.features).max(axis=0, initial=0.0)] = 0.0
+        return spread
+
+    def scale(self, standardize: bool) -> Floats:
+        """Return what features are divided by before tuning, [f]: their spread, or 1."""
+        if not standardize:
+            return np.ones(self.features.shape[1])
+        return np.where(self.spread > 0, self.spread, 1.0)
 
     def with_features(self, columns: dict[str, Floats]) -> NBestLists:
         """Return the lists with further features, each a label and values [n].
@@ -97,11 +120,6 @@ class NBestLists:
         return replace(self, features=self.features[:, columns], groups=tuple((name, 1) for name in names))
 
 
-def is_label(label: str) -> bool:
-    """Return whether a label can stand in a file and be read again as it is."""
-    return bool(label) and not any(c.isspace() or c == "|" for c in label) and label[-1] not in "=:"
-
-
 def check_new_labels(labels: Sequence[str], present: Sequence[str]) -> None:
     """Raise InputError where features of these labels cannot be added to those that are there."""
     for number, label in enumerate(labels):
@@ -109,7 +127,7 @@ def check_new_labels(labels: Sequence[str], present: Sequence[str]) -> None:
             raise InputError(f"the n-best list has a feature {label!r} already: choose another name")
         if label in labels[:number]:
             raise InputError(f"two features are named {label!r}: give one of them another name")
-        if not is_label(label):
+        if not label or any(c.isspace() or c == "|" for c in label) or label[-1] in "=:":
             raise InputError(
                 f"a feature cannot be named {label!r}: use letters, digits and _ . -, no blanks or bars, "
                 "and no '=' or ':' at the end"

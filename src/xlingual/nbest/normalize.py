@@ -37,8 +37,6 @@ def normalizer(steps: Sequence[str], language: str) -> Callable[[str], str]:
     lowercase; escape: `&apos;`, `&quot;` … as in Moses' files; detokenize: back to running text, which undoes
     escapes too. Raises InputError where a step needs the language and it is not known.
     """
-    if not steps:
-        return _same
     told = [step for step in steps if step not in ("lowercase", "escape")]
     if told and language == UNKNOWN_LANGUAGE:
         raise InputError(
@@ -72,7 +70,3 @@ def _function(step: str, language: str) -> Callable[[str], str]:
     if step == "escape":
         return lambda text: str(tokenizer.escape_xml(text))
     return lambda text: str(tokenizer.tokenize(text, escape=False, return_str=True))
-
-
-def _same(text: str) -> str:
-    return text

@@ -52,48 +52,43 @@ def parse_line(text: str, number: int, where: str) -> Line:
 
 def _features(field: str) -> tuple[tuple[tuple[str, int], ...], list[float]]:
     """Return the labels with their number of values, and the values."""
-    labels: list[str] = []
-    counts: list[int] = []
+    counts: dict[str, int] = {}
     values: list[float] = []
+    label = ""
+
+    def begin(found: str) -> str:
+        if found in counts:
+            raise ValueError(f"the label {found!r} stands twice: give each feature a label of its own")
+        counts[found] = 0
+        return found
+
     for token in field.split():
         if token[-1] in "=:" and len(token) > 1:
-            _begin(token[:-1], labels, counts)
+            label = begin(token[:-1])
             continue
         try:
             value = float(token)
         except ValueError:  # a label without a blank before its value
             cut = max(token.rfind("="), token.rfind(":"))
             if cut > 0:
-                _begin(token[:cut], labels, counts)
-            token = token[cut + 1 :] if cut > 0 else token
-            value = _number(token, f"a value of feature {labels[-1] if labels else 'F'!r}")
-        if not labels:
-            _begin("F", labels, counts)
+                label, token = begin(token[:cut]), token[cut + 1 :]
+            value = _number(token, f"a value of feature {label or 'F'!r}")
+        label = label or begin("F")
         if not math.isfinite(value) or "_" in token:
-            value = _number(token, f"a value of feature {labels[-1]!r}")
-        counts[-1] += 1
+            value = _number(token, f"a value of feature {label!r}")
+        counts[label] += 1
         values.append(value)
-    empty = [label for label, count in zip(labels, counts, strict=True) if not count]
-    if empty:
-        raise ValueError(f"feature {empty[0]!r} has no value: give one, or leave the label out")
-    return tuple(zip(labels, counts, strict=True)), values
-
-
-def _begin(label: str, labels: list[str], counts: list[int]) -> None:
-    if label in labels:
-        raise ValueError(f"the label {label!r} stands twice: give each feature a label of its own")
-    labels.append(label)
-    counts.append(0)
+    if empty := next((name for name, count in counts.items() if not count), None):
+        raise ValueError(f"feature {empty!r} has no value: give one, or leave the label out")
+    return tuple(counts.items()), values
 
 
 def _number(text: str, what: str) -> float:
     """Return a finite number; raise ValueError in words otherwise."""
     try:
-        value = float(text) if "_" not in text else math.inf
+        value = float(text.replace("_", "no digit"))  # which float takes for one
     except ValueError:
         raise ValueError(f"{what} must be a number, found {text[:40]!r}") from None
-    if "_" in text:
-        raise ValueError(f"{what} must be a number, found {text[:40]!r}")
     if not math.isfinite(value):
         raise ValueError(
             f"{what} is {text}: only finite numbers can be weighted; mend it, or leave the hypothesis out"

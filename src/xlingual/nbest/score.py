@@ -102,12 +102,14 @@ def score(
     found, signatures = _measure(measured, metrics, baseline is not None, test, samples, progress)
     if draws:
         found.append(_drawn(draws, metrics))
+    own = [one.scores for one in found if one.kind == "system"]
+    values = {name: [scores[name].value for scores in own] for name in metrics} if len(own) > 1 else {}
     return Scores(
         found,
         signatures,
         len(references[0]),
         test if baseline is not None else None,
-        _means(found),
+        {name: Spread.of(several) for name, several in values.items()},
         [] if language else ["no METEOR: it needs the language of the translations (--language)"],
     )
 
@@ -171,38 +173,29 @@ def _measure(
     named = [(name, list(texts)) for name, (_, texts) in measured.items()]
     scores: dict[str, dict[str, Score]] = {name: {} for name, _ in named}
     signatures: dict[str, str] = {}
-    for number, (metric_name, metric) in enumerate(metrics.items()):
+    for number, (measure, metric) in enumerate(metrics.items()):
         if progress is not None:
             progress("measuring", number, len(metrics))
         if paired:
             intervals = BOOTSTRAP if test == "randomization" else -1  # the bootstrap test has them anyway
             kind = TESTS[test]
-            tested = PairedTest(named, {metric_name: metric}, None, kind, samples, n_ar_confidence=intervals)
+            tested = PairedTest(named, {measure: metric}, None, kind, samples, n_ar_confidence=intervals)
             signed, results = tested()
-            signatures[metric_name] = str(signed[metric_name])
-            base = results[metric_name][0].score
-            for (name, _), result in zip(named, results[metric_name], strict=True):
-                p = _p(result, base) if measured[name][0] == "system" else None
-                scores[name][metric_name] = Score(float(result.score), _interval(result.mean, result.ci), p)
-            continue
-        for name, texts in named:
-            found = metric.corpus_score(texts, None, n_bootstrap=samples or BOOTSTRAP)
-            scores[name][metric_name] = Score(float(found.score), _interval(found._mean, found._ci))
-        signatures[metric_name] = str(metric.get_signature())
+            signatures[measure] = str(signed[measure])
+            found = [(one.score, one.mean, one.ci, one.p_value) for one in results[measure]]
+        else:
+            bare = [metric.corpus_score(texts, None, n_bootstrap=samples or BOOTSTRAP) for _, texts in named]
+            signatures[measure] = str(metric.get_signature())
+            found = [(one.score, one._mean, one._ci, None) for one in bare]
+        for (name, _), (value, mean, half, p) in zip(named, found, strict=True):
+            if p is not None and value == found[0][0]:
+                # sacrebleu counts the resamples that differ by more than was observed; of two equal systems
+                # none does, which would give them the smallest p there is
+                p = 1.0
+            asked = p is not None and measured[name][0] == "system"
+            ci = Interval(float(mean - half), float(mean + half), 0.95, "sacrebleu's bootstrap of sentences")
+            scores[name][measure] = Score(float(value), ci, float(p) if asked else None)
     return [System(name, kind, scores[name]) for name, (kind, _) in measured.items()], signatures
-
-
-def _p(result: Any, base: float) -> float:  # noqa: ANN401  (sacrebleu's Result)
-    """Return sacrebleu's p, but 1 where there is no difference at all.
-
-    It counts the resamples that differ by more than was observed; of two equal systems none does, which would
-    give them the smallest p there is.
-    """
-    return 1.0 if result.score == base else float(result.p_value)
-
-
-def _interval(mean: float, half: float) -> Interval:
-    return Interval(float(mean - half), float(mean + half), 0.95, "sacrebleu's bootstrap of sentences")
 
 
 def _drawn(draws: Sequence[Sequence[str]], metrics: Mapping[str, Any]) -> System:
@@ -212,11 +205,3 @@ def _drawn(draws: Sequence[Sequence[str]], metrics: Mapping[str, Any]) -> System
         values = [metric.corpus_score(texts, None).score for texts in draws]
         scores[name] = Score(sum(values) / len(values), None)
     return System(f"random choice (mean of {len(draws)})", "bound", scores)
-
-
-def _means(systems: Sequence[System]) -> dict[str, Spread]:
-    """Return mean and standard deviation over the systems, where there are several."""
-    own = [system for system in systems if system.kind == "system"]
-    if len(own) < 2:
-        return {}
-    return {name: Spread.of([system.scores[name].value for system in own]) for name in own[0].scores}

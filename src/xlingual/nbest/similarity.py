@@ -68,8 +68,12 @@ def make_systems(
     images = [encoders.image_encoder(cast("EncoderLike", spec), languages=languages) for spec in given]
     images *= 1 if len(images) == len(texts) else len(texts)
     found = [System(*pair, image) for pair, image in zip(texts.items(), images, strict=True)]
-    for system in found:
-        _refuse_other_space(system)
+    for system, (name, image) in zip(found, images, strict=True):
+        if None not in (system.texts.space, image.space) and system.texts.space != image.space:
+            raise InputError(
+                f"text encoder {system.name!r} and image encoder {name!r} are of different models, so their "
+                "vectors cannot be compared: pair each text encoder with the image encoder of its own model"
+            )
     return found
 
 
@@ -154,14 +158,3 @@ def _cosines(left: np.ndarray, i: Ints, right: np.ndarray, j: Ints, known: np.nd
         similarity = Cosine(UnitVectors(left), UnitVectors(right))
         found[known] = pairs(similarity, i[known], j[known])
     return found
-
-
-def _refuse_other_space(system: System) -> None:
-    """Raise InputError where the two encoders say that they are of different models."""
-    name, pictures = system.pictures or ("", None)
-    spaces = (system.texts.space, pictures and pictures.space)
-    if None not in spaces and spaces[0] != spaces[1]:
-        raise InputError(
-            f"text encoder {system.name!r} and image encoder {name!r} are of different models, so their "
-            "vectors cannot be compared: pair each text encoder with the image encoder of its own model"
-        )

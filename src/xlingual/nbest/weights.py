@@ -99,7 +99,14 @@ class Weights(Answer, frozen=True, kw_only=True, tag=SCHEMA):
 
     def scores(self, lists: NBestLists, tuning: int = 0) -> Floats:
         """Return the weighted sum of each hypothesis, [n]."""
-        check_features(self.features, lists.names)
+        tuned, found = self.features, list(lists.names)
+        if tuned != found:
+            order = "in another order: " if sorted(tuned) == sorted(found) else ""
+            raise InputError(
+                f"the weights are for other features than the n-best list has: {order}weights for "
+                f"{', '.join(tuned)}; the list has {', '.join(found) or 'none'}: make both lists in the same "
+                "way"
+            )
         if not 0 <= tuning < len(self.tunings):
             raise InputError(f"there is no tuning {tuning}: the weights have 0 to {len(self.tunings) - 1}")
         return scored(lists, np.array(self.scale), np.array(self.tunings[tuning].weights))
@@ -119,13 +126,3 @@ def scored(lists: NBestLists, scale: Floats, weights: Floats) -> Floats:
     if not np.isfinite(found).all():
         raise InputError("weights times features are too large to be added up: divide the large features")
     return found
-
-
-def check_features(tuned: Sequence[str], found: Sequence[str]) -> None:
-    """Raise InputError where lists have other features than those that the weights are for."""
-    if list(tuned) != list(found):
-        order = "in another order: " if sorted(tuned) == sorted(found) else ""
-        raise InputError(
-            f"the weights are for other features than the n-best list has: {order}weights for "
-            f"{', '.join(tuned)}; the list has {', '.join(found) or 'none'}: make both lists in the same way"
-        )

@@ -8,9 +8,9 @@ from typing import Any
 from xlingual.report.blocks import Page
 from xlingual.report.leaders import Row, leaderboard
 from xlingual.report.marking import plain
-from xlingual.report.pages import page_of
+from xlingual.report.pages import PAGES, page_of
 
-__all__ = ["Page", "Row", "as_html", "leaderboard", "page_of", "verdict", "write_report"]
+__all__ = ["Page", "Row", "as_html", "in_notebook", "leaderboard", "page_of", "verdict", "write_report"]
 
 
 def write_report(found: Any, path: str | Path, *, title: str | None = None) -> None:  # noqa: ANN401
@@ -32,13 +32,19 @@ def as_html(found: Any, *, title: str | None = None) -> str:  # noqa: ANN401
     return html.render(page_of(found, title=title))
 
 
+def in_notebook(found: Any) -> str | None:  # noqa: ANN401
+    """Return what a notebook shows of what was found, reaching beyond nothing and running no script.
+
+    None for what has no page: a notebook then shows it as Python does.
+    """
+    from xlingual.report.render import html
+
+    return html.fragment(page_of(found)) if type(found).__name__ in PAGES else None
+
+
 def verdict(found: Any) -> list[str]:  # noqa: ANN401
     """Return what the numbers say as plain sentences, the most important first.
 
     Where several runs or language pairs are judged apart, the first sentence about each begins with its name.
     """
-    return [
-        plain(f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence)
-        for finding in page_of(found).verdict
-        for place, sentence in enumerate(finding.sentences)
-    ]
+    return [plain(sentence) for finding in page_of(found).verdict for sentence in finding.named]

@@ -36,7 +36,7 @@ class Axis:
         digits = max(0, -math.floor(math.log10(step) + 1e-9))
         if round(step * 10**digits, 6) % 1:
             digits += 1
-        return [(self.at(tick), _plain(tick, digits)) for tick in self.ticks]
+        return [(self.at(tick), f"{tick:.{digits}f}".replace("-", "−")) for tick in self.ticks]
 
 
 class LogAxis(Axis):
@@ -89,7 +89,3 @@ def _step(least: float) -> float:
     """Return the smallest round number that is at least `least`."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * step for step in STEPS if power * step >= least * (1 - 1e-9))
-
-
-def _plain(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}".replace("-", "−")

@@ -13,42 +13,7 @@ from typing import Literal, TypeAlias
 
 from xlingual.report.axis import Axis
 from xlingual.report.shapes import Drawing
-from xlingual.report.table import (
-    Badge as Badge,
-)
-from xlingual.report.table import (
-    Bar as Bar,
-)
-from xlingual.report.table import (
-    Cell as Cell,
-)
-from xlingual.report.table import (
-    Column as Column,
-)
-from xlingual.report.table import (
-    Key as Key,
-)
-from xlingual.report.table import (
-    Look as Look,
-)
-from xlingual.report.table import (
-    Row as Row,
-)
-from xlingual.report.table import (
-    Table as Table,
-)
-from xlingual.report.table import (
-    Tone as Tone,
-)
-from xlingual.report.table import (
-    Where as Where,
-)
-from xlingual.report.table import (
-    meanings as meanings,
-)
-from xlingual.report.table import (
-    narrower as narrower,
-)
+from xlingual.report.table import Badge, Key, Table, Where
 
 
 @dataclass(frozen=True)
@@ -62,6 +27,12 @@ class Finding:
     sentences: Sequence[str]
     name: str = ""
     heading: str = ""
+
+    @property
+    def named(self) -> list[str]:
+        """The sentences, the first with the name before it."""
+        begin = f"{self.name}: " if self.name else ""
+        return [f"{'' if place else begin}{sentence}" for place, sentence in enumerate(self.sentences)]
 
 
 STEPS = 21  # of the colour scale of heat maps
@@ -179,6 +150,7 @@ class Prose:
     style: Literal["about", "about close", "note-line", "legend"] = "about"
     where: Where = "page"
     whole: bool = False  # in a terminal one line, however long: it is to be copied
+    bold: bool = False  # about what bold type means: left out where a console has none
 
 
 @dataclass(frozen=True)
@@ -247,6 +219,11 @@ class Page:
     methods: Sequence[str] = ()
     timings: Sequence[tuple[str, str]] = ()
     names: Sequence[str] = ()  # of encoders: sentences set them apart
+
+    @classmethod
+    def of(cls, kind: str, title: str, blocks: Sequence[Block], said: Sequence[str] = ()) -> Page:
+        """Return a page of one section, with its verdict where something is said."""
+        return cls(kind, title, [Finding(said)] if said else [], [Section("", blocks)])
 
 
 def walk(blocks: Iterable[Block], wanted: Where = "page") -> Iterator[Block]:

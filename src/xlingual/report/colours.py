@@ -14,8 +14,7 @@ DARK_BOTH_WAYS = ("#7cc0f5", "#2f6a9c", "#252c37", "#8f5320", "#f5a95f")
 
 def css(steps: int, *, diverging: bool = False) -> str:
     """Return the rules for the classes h0 … of both colour schemes; `diverging` adds d0 … of that scale."""
-    light = _rules(LIGHT, steps)
-    dark = _rules(DARK, steps)
+    light, dark = _rules(LIGHT, steps), _rules(DARK, steps)
     if diverging:
         light += "\n" + _rules(LIGHT_BOTH_WAYS, steps, "d")
         dark += "\n" + _rules(DARK_BOTH_WAYS, steps, "d")
@@ -43,15 +42,16 @@ def ink(ground: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def _rules(anchors: tuple[str, ...], steps: int, name: str = "h") -> str:
-    lines = []
-    for step in range(steps):
-        ground = colour(anchors, step / (steps - 1))
-        lines.append(f".{name}{step} {{ background: {_hex(ground)}; color: {_hex(ink(ground))}; }}")
-    return "\n".join(lines)
+    grounds = [colour(anchors, step / (steps - 1)) for step in range(steps)]
+    return "\n".join(
+        f".{name}{step} {{ background: {_hex(ground)}; color: {_hex(ink(ground))}; }}"
+        for step, ground in enumerate(grounds)
+    )
 
 
 def _rgb(text: str) -> tuple[int, int, int]:
-    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+    red, green, blue = bytes.fromhex(text[1:])
+    return red, green, blue
 
 
 def _hex(colour: tuple[int, int, int]) -> str:

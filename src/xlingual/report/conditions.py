@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from xlingual.results import Entry, Results
+from xlingual.results import Entry, Results, by_key
 from xlingual.signature import Signature
 
 
-@dataclass(frozen=True)
-class Condition:
-    """A key of the signatures and the values it takes, in order of appearance."""
-
-    key: str
-    values: list[str]
+def collected(entries: Iterable[Entry]) -> dict[str, list[str]]:
+    """Return every condition of the signatures with all its values, in order of appearance."""
+    signatures = dict.fromkeys(entry.signature for entry in entries)
+    return _gathered(pair for one in signatures for pair in parsed(one).conditions.items())
 
 
-def collected(entries: Iterable[Entry]) -> list[Condition]:
-    """Return every condition of the signatures with all its values."""
-    found: dict[str, dict[str, None]] = {}
-    for signature in dict.fromkeys(entry.signature for entry in entries):
-        for key, value in parsed(signature).conditions.items():
-            found.setdefault(key, {})[value] = None
-    return [Condition(key, list(values)) for key, values in found.items()]
-
-
-def systems(entries: Iterable[Entry]) -> list[Condition]:
-    """Return each encoder's name with what identifies it; the key is the name."""
-    found: dict[str, dict[str, None]] = {}
-    for encoder, signature in dict.fromkeys((entry.encoder, entry.signature) for entry in entries):
-        for value in parsed(signature).system.values():
-            found.setdefault(encoder, {})[value] = None
-    return [Condition(encoder, list(values)) for encoder, values in found.items()]
+def systems(entries: Iterable[Entry]) -> dict[str, list[str]]:
+    """Return each encoder's name with what identifies it."""
+    signatures = dict.fromkeys((entry.encoder, entry.signature) for entry in entries)
+    return _gathered((name, value) for name, one in signatures for value in parsed(one).system.values())
 
 
 def unequal(runs: Sequence[Results], task: str) -> list[str]:
     """Return the conditions whose values differ between runs."""
-    by_run = []
-    for run in runs:
-        entries = [entry for entry in run.entries if entry.task == task]
-        by_run.append({found.key: set(found.values) for found in collected(entries)})
+    by_run = [collected(by_key(run.entries, task=task)) for run in runs]
+    sets = [{key: set(values) for key, values in found.items()} for found in by_run]
     keys = dict.fromkeys(key for found in by_run for key in found)
-    return [key for key in keys if any(found.get(key) != by_run[0].get(key) for found in by_run)]
+    return [key for key in keys if any(found.get(key) != sets[0].get(key) for found in sets)]
 
 
 def parsed(signature: str) -> Signature:
@@ -51,3 +34,10 @@ def parsed(signature: str) -> Signature:
         return Signature.parse(signature)
     except ValueError:
         return Signature({"signature": signature}, {})
+
+
+def _gathered(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, dict[str, None]] = {}
+    for key, value in pairs:
+        found.setdefault(key, {})[value] = None
+    return {key: list(values) for key, values in found.items()}

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections import Counter
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Block, Card, Cards, Fold, Heading, Text
 from xlingual.report.leaders import Row
-from xlingual.results import Results
+from xlingual.results import Results, by_key
 from xlingual.tasks import Task
 
-Kind: TypeAlias = Literal["best", "worst"]
-HEADINGS = {"best": "Best", "worst": "Worst"}
-KINDS: tuple[Kind, ...] = ("best", "worst")
+KINDS = ("best", "worst")
 
 MOST_EACH = 5  # best and worst queries of a pair
 MOST_ENCODERS = 3
@@ -73,15 +73,13 @@ def _by_encoder(
     runs: Sequence[Results], task: str, rows: Sequence[Row]
 ) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return the records of each encoder that has some, in the order of the rows."""
-    tables: Mapping[int, list[dict[str, Any]]] = {
-        place: _records(run, task) for place, run in enumerate(runs, start=1)
-    }
-    found: dict[tuple[int, str], str] = {}
+    tables = [_records(run, task) for run in runs]
+    labels: dict[tuple[int, str], str] = {}
     for row in rows:
-        found.setdefault((row.run, row.encoder), row.label)
+        labels.setdefault((row.run, row.encoder), row.label)
     listed = [
-        (label, [record for record in tables[run] if record["encoder"] == encoder])
-        for (run, encoder), label in found.items()
+        (label, [record for record in tables[run - 1] if record["encoder"] == encoder])
+        for (run, encoder), label in labels.items()
     ]
     return [(label, records) for label, records in listed if records]
 
@@ -91,24 +89,18 @@ def _records(run: Results, task: str) -> list[dict[str, Any]]:
 
     `place` counts within encoder, pair and kind; `searched`: ranks are lower bounds, by a search.
     """
-    if run.examples is None:
-        return []
-    records = [record for record in run.examples.to_pylist() if record["task"] == task]
-    records = [record for record in records if record["kind"] in KINDS]
+    listed = [] if run.examples is None else run.examples.to_pylist()
+    records = [record for record in listed if record["task"] == task and record["kind"] in KINDS]
     first = min((record["seed"] for record in records), default=0)
     records = [record for record in records if record["seed"] == first]
-    records.sort(key=lambda record: record["position"])
-    searched = {
-        (entry.encoder, entry.source, entry.target)
-        for entry in run.entries
-        if entry.task == task and entry.approximation is not None
-    }
-    seen: dict[tuple[str, ...], int] = {}
+    entries = by_key(run.entries, task=task)
+    searched = {(one.encoder, one.source, one.target) for one in entries if one.approximation is not None}
+    seen: Counter[tuple[str, ...]] = Counter()
+    records.sort(key=itemgetter("position"))
     for record in records:
-        key = tuple(record[name] for name in ("encoder", "source", "target", "kind"))
-        record["place"] = seen.get(key, 0)
-        record["searched"] = key[:3] in searched
-        seen[key] = record["place"] + 1
+        key = itemgetter("encoder", "source", "target", "kind")(record)
+        record |= {"place": seen[key], "searched": key[:3] in searched}
+        seen[key] += 1
     return records
 
 
@@ -128,21 +120,16 @@ def _arranged(picked: list[tuple[str, list[dict[str, Any]]]], task: Task, budget
             pair = pairs.setdefault(words.pair(record["source"], record["target"]), {})
             kinds = pair.setdefault(label, {kind: [] for kind in KINDS})
             kinds[record["kind"]].append(_card(record, task, picture))
-    folds: list[Block] = [
-        Fold(name, list(_of_pair(encoders)), open=place == 0)
-        for place, (name, encoders) in enumerate(pairs.items())
-    ]
+    folds: list[Block] = []
+    for name, encoders in pairs.items():
+        first, *others = (
+            (label, Cards([(kind.capitalize(), found) for kind, found in kinds.items() if found]))
+            for label, kinds in encoders.items()
+        )
+        inner: list[Block] = [Heading(first[0], data=True), first[1]]
+        inner += [Fold(label, [cards], data=True) for label, cards in others]
+        folds.append(Fold(name, inner, open=not folds))
     return [Heading("Best and worst queries"), *folds] if folds else []
-
-
-def _of_pair(encoders: Mapping[str, Mapping[str, list[Card]]]) -> Iterator[Block]:
-    for place, (label, kinds) in enumerate(encoders.items()):
-        cards = Cards([(HEADINGS[kind], found) for kind, found in kinds.items() if found])
-        if place == 0:
-            yield Heading(label, data=True)
-            yield cards
-        else:
-            yield Fold(label, [cards], data=True)
 
 
 def _card(record: dict[str, Any], task: Task, picture: Callable[[bytes | None], str | None]) -> Card:

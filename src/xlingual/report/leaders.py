@@ -3,50 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Literal, TypeAlias
 
-import msgspec
+from msgspec import structs
 
 from xlingual.report import conditions, numbers, words
-from xlingual.results import Approximation, Behind, Entry, Interval, Results, Summary, by_key
+from xlingual.results import Behind, Entry, Interval, Results, Summary, by_key
 from xlingual.tasks import task_of
 
 Standing: TypeAlias = Literal["leader", "level", "behind", "unknown"]
 Side: TypeAlias = Literal["above", "at", "below"]  # better than chance, at it, worse
 System: TypeAlias = tuple[int, str, str | None]  # run, encoder, image encoder: what a row is about
 
+_KEY = attrgetter("task", "encoder", "image_encoder", "measure")
+# what a mean over pairs that nobody wrote does not have
+_OF_A_PAIR = (
+    *("source", "target", "ci", "ci_simultaneous", "chance", "oracle", "ceiling", "normalized"),
+    *("sd_seeds", "behind"),
+)
 
-@dataclass(frozen=True)
-class Row:
-    """One encoder in the leaderboard of one task and measure.
 
-    `standing` is about the leader of the same run: "level" where the interval of the paired difference
-    contains zero, "behind" where it does not, "unknown" where there is no such interval.
+class Row(Summary, frozen=True, kw_only=True):
+    """One encoder in the leaderboard of one task and measure: its mean, and its place.
+
+    `behind` is positive where it is worse, also for measures where lower is better. `standing` is about the
+    leader of the same run: "level" where the interval of the paired difference contains zero, "behind" where
+    it does not, "unknown" where there is no such interval.
     """
 
     rank: int | None  # None where there is no value
     label: str  # the encoder, with its run or image encoder where the name alone would be ambiguous
     run: int  # 1-based place of its Results
-    encoder: str
-    image_encoder: str | None
-    measure: str
-    value: float | None
-    ci: Interval | None
-    chance: float | None
-    oracle: float | None
-    ceiling: float | None
-    normalized: float | None
-    behind: Behind | None  # positive where worse, also for measures where lower is better
     standing: Standing
-    n_pairs: int
-    n_seeds: int
-    sd_seeds: float | None
     n_queries: int
     n_tied: int | None
-    note: str | None
-    approximation: Approximation | None = None
-    ci_simultaneous: Interval | None = None
 
     @property
     def error(self) -> float | None:
@@ -82,11 +73,6 @@ class Row:
         return self.at_chance and side_of_chance(self.ci, self.chance, self.measure) != "at"
 
     @property
-    def rank_text(self) -> str:
-        """The rank, or "–"."""
-        return numbers.MISSING if self.rank is None else str(self.rank)
-
-    @property
     def value_text(self) -> str:
         """The value, or "–"."""
         return numbers.number(self.value, self.measure, error=self.error, ci=self.ci)
@@ -115,11 +101,6 @@ class Row:
             return None
         room = max(abs(self.oracle - self.chance) - (self.oracle_error or 0.0), 1e-9)
         return (self.error + abs(self.normalized or 0.0) * (self.oracle_error or 0.0)) / room
-
-    @property
-    def tied_text(self) -> str:
-        """How many queries were tied."""
-        return numbers.MISSING if self.n_tied is None else numbers.count(self.n_tied)
 
 
 def side_of_chance(ci: Interval | None, chance: float | None, measure: str) -> Side | None:
@@ -175,9 +156,10 @@ def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -
             if several_runs:
                 label += f" (run {place})"
             rows.append(_row(summary, label, place, run.entries, summary is leader))
+    groups = [rows]
     if ranked_apart(runs, task):
-        return [row for place in range(1, len(runs) + 1) for row in _ranked(rows, place)]
-    return _ranked(rows)
+        groups = [[row for row in rows if row.run == place] for place in range(1, len(runs) + 1)]
+    return [row for group in groups for row in _ranked(group)]
 
 
 def ranked_apart(runs: Sequence[Results], task: str) -> bool:
@@ -186,10 +168,10 @@ def ranked_apart(runs: Sequence[Results], task: str) -> bool:
     return len(own) > 1 and bool(conditions.unequal(own, task))
 
 
-def _ranked(rows: list[Row], run: int | None = None) -> list[Row]:
-    """Return the rows (of a run) in order, with their ranks."""
-    ordered = sorted((row for row in rows if run in (None, row.run)), key=_order)
-    return [replace(row, rank=None if row.value is None else i) for i, row in enumerate(ordered, start=1)]
+def _ranked(rows: list[Row]) -> list[Row]:
+    """Return the rows in order, with their ranks."""
+    ordered = enumerate(sorted(rows, key=_order), start=1)
+    return [structs.replace(row, rank=None if row.value is None else place) for place, row in ordered]
 
 
 def pair_rows(
@@ -223,22 +205,12 @@ def _mean(rows: list[Summary]) -> Summary:
     if written or len(rows) == 1:
         return (written or rows)[0]
     values = [row.value for row in rows if row.value is not None]
-    note = None if values else rows[0].note
-    return msgspec.structs.replace(
+    return structs.replace(
         rows[0],
-        source=None,
-        target=None,
+        **dict.fromkeys(_OF_A_PAIR),
         value=sum(values) / len(values) if values else None,
-        ci=None,
-        ci_simultaneous=None,
-        chance=None,
-        oracle=None,
-        ceiling=None,
-        normalized=None,
         n_pairs=len(rows),
-        sd_seeds=None,
-        behind=None,
-        note=note,
+        note=None if values else rows[0].note,
     )
 
 
@@ -251,39 +223,16 @@ def _leader(board: list[Summary]) -> Summary | None:
 
 
 def _row(summary: Summary, label: str, run: int, entries: list[Entry], leads: bool) -> Row:
-    same = [
-        entry
-        for entry in entries
-        if (entry.task, entry.encoder, entry.image_encoder, entry.measure)
-        == (summary.task, summary.encoder, summary.image_encoder, summary.measure)
-    ]
+    same = [entry for entry in entries if _KEY(entry) == _KEY(summary)]
     # A pool that was measured under two language policies has two entries of the same questions.
-    own = {(entry.source, entry.target, entry.seed): entry for entry in reversed(same)}.values()
-    tied = [entry.n_tied for entry in own if entry.n_tied is not None]
+    own = {(entry.source, entry.target, entry.seed): entry for entry in reversed(same)}
+    tied = [entry.n_tied for entry in own.values() if entry.n_tied is not None]
     behind = _oriented(summary.behind, summary.measure)
+    place = {"rank": None, "label": label, "run": run, "standing": _standing(leads, behind), "behind": behind}
     return Row(
-        rank=None,
-        label=label,
-        run=run,
-        encoder=summary.encoder,
-        image_encoder=summary.image_encoder,
-        measure=summary.measure,
-        value=summary.value,
-        ci=summary.ci,
-        chance=summary.chance,
-        oracle=summary.oracle,
-        ceiling=summary.ceiling,
-        normalized=summary.normalized,
-        behind=behind,
-        standing=_standing(leads, behind),
-        n_pairs=summary.n_pairs,
-        n_seeds=summary.n_seeds,
-        sd_seeds=summary.sd_seeds,
-        n_queries=sum(entry.n_source for entry in own),
+        **structs.asdict(summary) | place,
+        n_queries=sum(entry.n_source for entry in own.values()),
         n_tied=sum(tied) if tied else None,
-        note=summary.note,
-        approximation=summary.approximation,
-        ci_simultaneous=summary.ci_simultaneous,
     )
 
 
@@ -299,8 +248,8 @@ def _oriented(behind: Behind | None, measure: str) -> Behind | None:
     """Return the difference so that positive means worse than the leader."""
     if behind is None or not words.lower_is_better(measure):
         return behind
-    ci = msgspec.structs.replace(behind.ci, low=-behind.ci.high, high=-behind.ci.low)
-    return msgspec.structs.replace(behind, value=-behind.value, ci=ci)
+    ci = structs.replace(behind.ci, low=-behind.ci.high, high=-behind.ci.low)
+    return structs.replace(behind, value=-behind.value, ci=ci)
 
 
 def _badness(value: float | None, measure: str) -> float:

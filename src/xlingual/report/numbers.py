@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xlingual.results import Interval
 
@@ -89,16 +89,7 @@ def mark(value: float | None, measure: str = "") -> str:
     >>> mark(0.0, "CORR"), mark(0.02739), mark(0.00123)
     ('0', '0.027', '0.0012')
     """
-    return "0" if value == 0 else fine(value, measure)
-
-
-def fine(value: float | None, measure: str = "") -> str:
-    """Return the value as `number` does, with two significant digits where it is below 0.005.
-
-    >>> fine(0.0123), fine(0.00234), fine(0.0), fine(None)
-    ('0.012', '0.0023', '0.000', '–')
-    """
-    return number(value, measure, digits=fine_digits(value, measure))
+    return "0" if value == 0 else number(value, measure, digits=fine_digits(value, measure))
 
 
 def fine_digits(value: float | None, measure: str = "") -> int:
@@ -137,7 +128,9 @@ def not_zero(value: float | None) -> str:
     return number(value, digits=digits)
 
 
-def interval(ci: Interval | None, measure: str = "", *, error: float | None = None) -> str:
+def interval(
+    ci: Interval | None, measure: str = "", *, digits: int | None = None, error: float | None = None
+) -> str:
     """Return "[low, high]", or "" where there is no interval.
 
     Ends of ranks that may be off by an `error` have a digit more than the rank, and are rounded outwards.
@@ -147,37 +140,37 @@ def interval(ci: Interval | None, measure: str = "", *, error: float | None = No
     """
     if ci is None:
         return ""
-    digits = digits_of(measure)
-    places = known_digits(digits, error) + 1
-    if digits == 1 and error and places <= 0:
+    most = digits_of(measure) if digits is None else digits
+    places = known_digits(most, error) + 1
+    if most == 1 and error and places <= 0:
         step = 10.0**-places
         low, high = max(math.floor(ci.low / step) * step, 1.0), math.ceil(ci.high / step) * step
         return f"[{low:.0f}, {high:.0f}]"
-    return f"[{number(ci.low, measure)}, {number(ci.high, measure)}]"
+    return f"[{number(ci.low, digits=most)}, {number(ci.high, digits=most)}]"
 
 
 def with_interval(
-    value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None
+    value: float | None,
+    ci: Interval | None,
+    measure: str = "",
+    *,
+    digits: int | None = None,
+    error: float | None = None,
 ) -> str:
     """Return "value [low, high]"."""
-    return f"{number(value, measure, error=error, ci=ci)} {interval(ci, measure, error=error)}".rstrip()
+    text = number(value, measure, digits=digits, error=error, ci=ci)
+    return f"{text} {interval(ci, measure, digits=digits, error=error)}".rstrip()
 
 
 def finely(
     value: float | None, ci: Interval | None = None, measure: str = "", *, error: float | None = None
 ) -> str:
-    """Return "value [low, high]" with the decimals of `fine`.
+    """Return "value [low, high]" with two significant digits of a small value.
 
     >>> finely(0.0023, Interval(0.0012, 0.0034, 0.95, "bootstrap")), finely(0.25)
     ('0.0023 [0.0012, 0.0034]', '0.250')
     """
-    digits = fine_digits(value, measure)
-    if digits == digits_of(measure):
-        return with_interval(value, ci, measure, error=error)
-    text = number(value, digits=digits, error=error, ci=ci)
-    return (
-        text if ci is None else f"{text} [{number(ci.low, digits=digits)}, {number(ci.high, digits=digits)}]"
-    )
+    return with_interval(value, ci, measure, digits=fine_digits(value, measure), error=error)
 
 
 def difference(
@@ -196,8 +189,7 @@ def difference(
     '0.0200 [0.0004, 0.0396]'
     """
     digits = digits_beside((ci.low, ci.high), marks, digits_of(measure))
-    low, high = number(ci.low, digits=digits), number(ci.high, digits=digits)
-    return f"{number(value, digits=digits, error=error, ci=ci)} [{low}, {high}]"
+    return f"{number(value, digits=digits, error=error, ci=ci)} {interval(ci, digits=digits)}"
 
 
 def signed(value: float, ci: Interval | None = None, *, digits: int = 3) -> str:
@@ -329,6 +321,16 @@ def in_words(words: list[str], most: int = 8) -> str:
     if len(words) > most:
         shown.append(f"{len(words) - most} more")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+
+
+def ends(ci: Interval | None) -> tuple[float, ...]:
+    """Return both ends of an interval, or nothing where there is none."""
+    return () if ci is None else (ci.low, ci.high)
+
+
+def bracketed(write: Callable[[float], str], value: float, ci: Interval | None = None) -> str:
+    """Return "value [low, high]", every number as `write` writes it."""
+    return write(value) if ci is None else f"{write(value)} [{write(ci.low)}, {write(ci.high)}]"
 
 
 def digits_of(measure: str) -> int:

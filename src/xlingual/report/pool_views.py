@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from xlingual.report import conditions, numbers
-from xlingual.report.blocks import Cell
 from xlingual.report.leaders import Row, contains
+from xlingual.report.table import Cell
 from xlingual.results import Entry, Interval, Results, by_key
 
 TASK = "multilingual-pool"
@@ -76,12 +76,11 @@ class EncoderViews:
 
 def seen(runs: Sequence[Results], rows: Iterable[Row], policy: str = AGNOSTIC) -> list[EncoderViews]:
     """Return each row with its entry under a language policy, in the order of the rows."""
-    return [
-        EncoderViews(
-            row, next((entry for entry in entries_of(runs, row) if policy_of(entry) == policy), None)
-        )
-        for row in rows
-    ]
+
+    def entry_of(row: Row) -> Entry | None:
+        return next((entry for entry in entries_of(runs, row) if policy_of(entry) == policy), None)
+
+    return [EncoderViews(row, entry_of(row)) for row in rows]
 
 
 def entries_of(runs: Sequence[Results], row: Row) -> list[Entry]:
@@ -118,11 +117,12 @@ def tables_of(
     runs: Sequence[Results], found: Iterable[EncoderViews], name: str
 ) -> list[tuple[EncoderViews, list[dict[str, Any]]]]:
     """Return the rows of a table of the results for each encoder that has some."""
-    tables = [run.tables[name].to_pylist() if name in run.tables else [] for run in runs]
-    own = [
-        (one, [row for row in tables[one.row.run - 1] if row["encoder"] == one.row.encoder]) for one in found
-    ]
-    return [(one, rows) for one, rows in own if rows]
+    of: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    for place, run in enumerate(runs, start=1):
+        for row in run.tables[name].to_pylist() if name in run.tables else []:
+            of.setdefault((place, row["encoder"]), []).append(row)
+    keyed = [(one, (one.row.run, one.row.encoder)) for one in found]
+    return [(one, of[key]) for one, key in keyed if key in of]
 
 
 def side(ci: Interval | None) -> Side:
@@ -140,14 +140,13 @@ def share(value: float | None, ci: Interval | None = None, digits: int = 1) -> C
     >>> share(0.1234).plain, share(None).plain, share(0.02, Interval(0.0004, 0.04, 0.95, "bootstrap")).plain
     ('12.3 %', '–', '2.00 % [0.04, 4.00]')
     """
-    if value is None:
-        return Cell(numbers.MISSING)
-    if ci is None:
-        return Cell(f"{numbers.number(100 * value, digits=digits)} %", value=value)
-    low, high = 100 * ci.low, 100 * ci.high
-    digits = numbers.digits_beside((low, high), (0.0,), digits)
-    ends = f"[{numbers.number(low, digits=digits)}, {numbers.number(high, digits=digits)}]"
-    return Cell(f"{numbers.number(100 * value, digits=digits)} %", ends, value=value, ends=(ci.low, ci.high))
+    digits = numbers.digits_beside([100 * end for end in numbers.ends(ci)], (0.0,), digits)
+
+    def write(value: float, *_: Interval) -> str:
+        text, *ends = (numbers.number(100 * one, digits=digits) for one in (value, *numbers.ends(ci)))
+        return f"{text} % [{', '.join(ends)}]" if ends else f"{text} %"
+
+    return Cell.by(write, value, ci)
 
 
 def times(ratio: float) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -13,6 +15,7 @@ from xlingual.results.study import MoreNeeded, PairDifference, StudyAnalysis, Sy
 
 DIGITS = 2  # of scores, and of suggestions per query
 _DEFAULT = "Very relevant"
+AboutPair = TypeVar("AboutPair", MoreNeeded, WithBkr)
 
 
 def ranked(analysis: StudyAnalysis) -> list[SystemScores]:
@@ -23,22 +26,20 @@ def ranked(analysis: StudyAnalysis) -> list[SystemScores]:
 def ordered_pairs(analysis: StudyAnalysis) -> list[PairDifference]:
     """Return the pairs, each with its better system first, those of the best systems first."""
     place = {row.system: i for i, row in enumerate(ranked(analysis))}
-    found = [better_first(pair) for pair in analysis.pairs]
-    return sorted(found, key=lambda pair: (place.get(pair.first, 0), place.get(pair.second, 0)))
+    return sorted(map(better_first, analysis.pairs), key=lambda pair: (place[pair.first], place[pair.second]))
+
+
+def by_pair(analysis: StudyAnalysis, rows: Iterable[AboutPair]) -> list[tuple[AboutPair, PairDifference]]:
+    """Return what there is about pairs in the order of these, each with its pair."""
+    of = {frozenset((row.first, row.second)): row for row in rows}
+    found = [(of.get(frozenset((pair.first, pair.second))), pair) for pair in ordered_pairs(analysis)]
+    return [(row, pair) for row, pair in found if row is not None]
 
 
 def with_bkr(analysis: StudyAnalysis) -> list[WithBkr]:
     """Return the comparisons with BkR in the order of the pairs, the system first that people prefer."""
-    of = {frozenset((row.first, row.second)): row for row in analysis.bkr}
-    found = [(of.get(frozenset((p.first, p.second))), p.first) for p in ordered_pairs(analysis)]
-    return [row if row.first == first else _turned_bkr(row) for row, first in found if row is not None]
-
-
-def needed_pairs(analysis: StudyAnalysis) -> list[tuple[MoreNeeded, PairDifference]]:
-    """Return how much rating it takes, with the pair it is about."""
-    of = {frozenset((row.first, row.second)): row for row in analysis.needed}
-    found = [(of.get(frozenset((pair.first, pair.second))), pair) for pair in ordered_pairs(analysis)]
-    return [(row, pair) for row, pair in found if row is not None]
+    found = by_pair(analysis, analysis.bkr)
+    return [row if row.first == pair.first else _turned_bkr(row) for row, pair in found]
 
 
 def better_first(pair: PairDifference) -> PairDifference:
@@ -101,17 +102,13 @@ def ratio(pair: PairDifference) -> str:
     """Return "2.1 [1.3, 3.4]", with decimals enough to see on which side of 1 an end lies."""
     if pair.ratio is None:
         return numbers.MISSING
-    ends = (pair.ratio_ci.low, pair.ratio_ci.high) if pair.ratio_ci else ()
-    digits = numbers.digits_beside([pair.ratio, *ends], [1.0], 0)
-    text, *around = (times(value, digits if digits > 1 else 0) for value in (pair.ratio, *ends))
-    return f"{text} [{', '.join(around)}]" if around else text
+    digits = numbers.digits_beside([pair.ratio, *numbers.ends(pair.ratio_ci)], [1.0], 0)
+    return numbers.bracketed(lambda one: times(one, digits if digits > 1 else 0), pair.ratio, pair.ratio_ci)
 
 
-def amount(value: float | None, ci: Interval | None = None) -> str:
+def amount(value: float, ci: Interval | None = None) -> str:
     """Return "2.35 [1.90, 2.80]": a mean score, or suggestions per query."""
-    ends = () if ci is None else (ci.low, ci.high)
-    text, *around = (numbers.number(one, digits=DIGITS) for one in (value, *ends))
-    return f"{text} [{', '.join(around)}]" if around else text
+    return numbers.bracketed(lambda one: numbers.number(one, digits=DIGITS), value, ci)
 
 
 def signed(value: float, ci: Interval | None = None) -> str:
@@ -121,13 +118,12 @@ def signed(value: float, ci: Interval | None = None) -> str:
 
 def win_rate(pair: PairDifference) -> str:
     """Return "68 % [50 %, 83 %]"."""
-    ends = f"[{numbers.percent(pair.win_ci.low)}, {numbers.percent(pair.win_ci.high)}]"
-    return f"{numbers.percent(pair.win_rate)} {ends}"
+    return numbers.bracketed(numbers.percent, pair.win_rate, pair.win_ci)
 
 
 def wanted(analysis: StudyAnalysis) -> str:
     """Return what a suggestion of the best score is called, as it stands before a noun."""
-    best = analysis.labels[0] if analysis.labels else _DEFAULT
+    best = analysis.labels[0]
     return best.lower() if best == _DEFAULT else f"“{best}”"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -56,16 +57,11 @@ class Cell:
     @classmethod
     def of(
         cls, value: float | None, ci: Interval | None = None, measure: str = "", *,
-        error: float | None = None, **more: Any,  # noqa: ANN401  (fields of a cell)
+        digits: int | None = None, error: float | None = None, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
         """Return the cell of a number with its interval."""
-        return cls(
-            numbers.number(value, measure, error=error, ci=ci),
-            numbers.interval(ci, measure, error=error),
-            value=value,
-            ends=None if ci is None else (ci.low, ci.high),
-            **more,
-        )
+        text = numbers.with_interval(value, ci, measure, digits=digits, error=error)
+        return cls._of_text(text, value, ci, **more)
 
     @classmethod
     def difference(
@@ -76,17 +72,11 @@ class Cell:
         if value is None:
             return cls(numbers.MISSING, **more)
         if ci is None:
-            text, ends = numbers.number(value, measure, error=error), ""
+            text = numbers.number(value, measure, error=error)
         else:
-            text, _, ends = numbers.difference(value, ci, measure, marks, error=error).partition(" ")
-        plus = signed and value > 0 and any(digit in "123456789" for digit in text)  # "+0.000" says too much
-        return cls(
-            f"+{text}" if plus else text,
-            ends,
-            value=value,
-            ends=None if ci is None else (ci.low, ci.high),
-            **more,
-        )
+            text = numbers.difference(value, ci, measure, marks, error=error)
+        plus = signed and value > 0 and re.match(r"[0.]*[1-9]", text)  # "+0.000" says too much
+        return cls._of_text(f"+{text}" if plus else text, value, ci, **more)
 
     @classmethod
     def count(cls, amount: int, **more: Any) -> Cell:  # noqa: ANN401
@@ -110,9 +100,21 @@ class Cell:
         """
         if value is None:
             return cls(numbers.MISSING, **more)
-        text, opening, ends = (write(value) if ci is None else write(value, ci)).partition(" [")
-        around = None if ci is None else (scale * ci.low, scale * ci.high)
-        return cls(text, f"[{ends}" if opening else "", value=scale * value, ends=around, **more)
+        return cls._of_text(write(value) if ci is None else write(value, ci), value, ci, scale=scale, **more)
+
+    @classmethod
+    def _of_text(
+        cls, text: str, value: float | None, ci: Interval | None, *, scale: float = 1, **more: Any  # noqa: ANN401
+    ) -> Cell:  # fmt: skip
+        """Return the cell of a text "value" or "value [low, high]", and the numbers themselves."""
+        shown, opening, ends = text.partition(" [")
+        return cls(
+            shown,
+            f"[{ends}" if opening else "",
+            value=None if value is None else scale * value,
+            ends=None if ci is None else (scale * ci.low, scale * ci.high),
+            **more,
+        )
 
     @property
     def alone(self) -> Cell:
@@ -140,6 +142,7 @@ class Column:
     interval: str = ""  # there, the head of a column of its own for the intervals
     main: bool = False  # the number that the table is about
     data: bool = False  # holds names of people's own: encoders, files
+    badges: tuple[Badge, ...] = ()  # beside its head on a page
     meaning: str = ""  # said below the table where the column is shown
     where: Where = "both"
 
@@ -164,6 +167,19 @@ class Row:
     note: str = ""  # in place of a number: why there is none
     heading: str = ""
 
+    def remark(self, badges: Literal["long", "short", "none"] = "long") -> str:
+        """Return what the badges of a row say in a terminal and in texts."""
+        found = [badge for cell in self.cells for badge in cell.badges if badge.where != "page"]
+        if self.note:
+            return "no value"
+        if badges == "long":
+            return ", ".join(badge.long or badge.text for badge in found)
+        return found[-1].text if found and badges == "short" else ""
+
+    def of(self, places: Iterable[int]) -> Row:
+        """Return the row with the cells of some columns alone."""
+        return replace(self, cells=tuple(self.cells[i] for i in places)) if self.cells else self
+
 
 @dataclass(frozen=True)
 class Look:
@@ -173,6 +189,7 @@ class Look:
     bare: tuple[str, ...] = ()  # columns without their intervals
     stacked: bool = False  # intervals stand below their values
     names: int = 28  # columns of a name; longer ones are folded
+    heads: int = 16  # columns of a head, which is broken between words
     badges: Literal["long", "short", "none"] = "long"
 
 
@@ -212,6 +229,7 @@ class Table:
     splits: bool = False  # there, columns without room follow in a further table
     records: Sequence[Mapping[str, Any]] | None = None  # rows of the CSV, where they say more than the cells
     unsaid: tuple[str, ...] = ()  # columns whose absence needs no remark: the verdict has them
+    about: str = ""  # behind the title in Markdown and LaTeX, which stand alone
     where: Where = "page"
 
     @classmethod
@@ -242,30 +260,46 @@ class Table:
     @property
     def meanings(self) -> str:
         """What the columns of the page mean, those that mean the same together."""
-        shown = [column for column in self.columns if column.where != "terminal"]
-        return meanings({column.head: column.meaning for column in shown})
+        return _meanings(
+            {column.head: column.meaning for column in self.columns if column.where != "terminal"}
+        )
+
+    def said(self, dropped: Sequence[str] = ()) -> str:
+        """Return what the columns of a terminal and of texts mean, but those that are dropped."""
+        return _meanings({column.key: column.meaning for _, column in self.shown(dropped)})
+
+    def shown(self, dropped: Sequence[str] = ()) -> list[tuple[int, Column]]:
+        """Return the columns that a terminal and texts show, with their places."""
+        return [
+            (i, column)
+            for i, column in enumerate(self.columns)
+            if column.kind != "chart" and column.where != "page" and column.key not in dropped
+        ]
 
     @property
     def tall(self) -> bool:
         """Whether differences stand below their values."""
         return self.style == "figures two-lines"
 
+    def of(self, places: Sequence[int]) -> Table:
+        """Return the table of some columns alone."""
+        columns = tuple(self.columns[i] for i in places)
+        return replace(self, columns=columns, rows=tuple(row.of(places) for row in self.rows))
+
     def without_empty(self) -> Table:
         """Return the table without columns of numbers that say nothing in any row."""
-        kept = [
-            i
-            for i, column in enumerate(self.columns)
-            if column.kind in ("name", "rank", "chart")
-            or column.main
-            or any(row.cells[i].text not in ("", numbers.MISSING) for row in self.rows if row.cells)
-        ]
-        rows = tuple(
-            replace(row, cells=tuple(row.cells[i] for i in kept) if row.cells else ()) for row in self.rows
+        return self.of(
+            [
+                i
+                for i, column in enumerate(self.columns)
+                if column.kind in ("name", "rank", "chart")
+                or column.main
+                or any(row.cells[i].text not in ("", numbers.MISSING) for row in self.rows if row.cells)
+            ]
         )
-        return replace(self, columns=tuple(self.columns[i] for i in kept), rows=rows)
 
 
-def meanings(found: Mapping[str, str]) -> str:
+def _meanings(found: Mapping[str, str]) -> str:
     """Return what columns mean, by name: "own, other: mAP with …. gap: …."."""
     names: dict[str, list[str]] = {}
     for name, meaning in found.items():

@@ -121,18 +121,17 @@ def gathered(noted: Iterable[tuple[str | Place, str | None]]) -> list[str]:
 
 def _alike(noted: list[tuple[str | Place, str | None]]) -> list[tuple[str | Place, str | None]]:
     """Return the notes, those that differ in the standard error alone as one with its range."""
-    errors: dict[str, list[str]] = {}
+    errors: dict[str, set[str]] = {}
     for _, note in noted:
-        if note and (match := _ERROR.fullmatch(note)):
-            errors.setdefault(match[1], []).append(match[2])
-    told = {
-        begun: f"{begun}{min(values)}" + ("" if min(values) == max(values) else f" to {max(values)}")
-        for begun, values in errors.items()
-    }
+        if match := _ERROR.fullmatch(note or ""):
+            errors.setdefault(match[1], set()).add(match[2])
 
     def one(note: str | None) -> str | None:
-        match = _ERROR.fullmatch(note) if note else None
-        return note if match is None else told[match[1]]
+        match = _ERROR.fullmatch(note or "")
+        if match is None:
+            return note
+        values = errors[match[1]]
+        return match[1] + " to ".join(sorted({min(values), max(values)}))
 
     return [(where, one(note)) for where, note in noted]
 

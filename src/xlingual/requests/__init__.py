@@ -6,8 +6,7 @@ Schema, and what a result keeps as "how this was made". `read` is the only door:
 
 from xlingual.requests.provenance import answers, sign, signed
 from xlingual.requests.reading import checked, made, read
-from xlingual.requests.record import Record, Request, argument, leaves, option, values
-from xlingual.requests.schema import schema
+from xlingual.requests.record import Record, Request, argument, leaves, option, schema, values
 
 __all__ = [
     "Record",

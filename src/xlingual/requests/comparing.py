@@ -7,8 +7,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.record import Request, argument, option
+from xlingual.requests.shared import AsJson, Form, Quiet
 from xlingual.requests.values import Natural, Positive, pair_list
 
 Results: TypeAlias = Annotated[
@@ -32,7 +32,6 @@ Task: TypeAlias = Annotated[
     str | None,
     option("The task that is used; needed where the results are of several tasks.", metavar="NAME"),
 ]
-Replicates: TypeAlias = Annotated[Positive, option("Random sign flips of each test.", metavar="N")]
 Seed: TypeAlias = Annotated[Natural, option("Seed of the random numbers.")]
 
 
@@ -119,7 +118,7 @@ class GateRequest(Request, frozen=True, kw_only=True):
     ] = False
     junit: Annotated[Path | None, option("Write JUnit XML to FILE.", metavar="FILE", run=True)] = None
     out: Annotated[Path | None, option("Write gate.json to the folder DIR.", metavar="DIR", run=True)] = None
-    replicates: Replicates = 4999
+    replicates: Annotated[Positive, option("Random sign flips of each test.", metavar="N")] = 4999
     seed: Seed = 0
     form: Form = "table"
     as_json: AsJson = False

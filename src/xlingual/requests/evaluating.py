@@ -5,15 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Meta, field
+from msgspec import field
 
-from xlingual.errors import InputError
-from xlingual.requests.data import Cluster, Pool, PoolLanguages, Split, Table
-from xlingual.requests.encoding import ImageEncoding, Keeping, SkipBroken, TextEncoders
-from xlingual.requests.output import Output
 from xlingual.requests.ranking import Approximation, ExactRanking, Ranking, Threads, available_cores
-from xlingual.requests.record import Record, Request, argument, option
-from xlingual.requests.values import Natural, Positive, comma_list, pair_list
+from xlingual.requests.record import Request, argument, option
+from xlingual.requests.shared import (
+    Cluster,
+    ImageEncoding,
+    Keeping,
+    Output,
+    Pool,
+    PoolLanguages,
+    Sampling,
+    SkipBroken,
+    Split,
+    Table,
+    TextEncoders,
+)
+from xlingual.requests.values import (
+    Natural,
+    Positive,
+    TwoOrMore,
+    comma_list,
+    number_or_all,
+    two_languages,
+)
 
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
 Queries: TypeAlias = Annotated[
@@ -22,50 +38,16 @@ Queries: TypeAlias = Annotated[
 ]
 
 
-def two_languages(text: str) -> list[str]:
-    """Return the two languages of "en,zh"."""
-    named = comma_list(text)
-    if len(named) != 2:
-        raise InputError(f"--picture {text}: name two languages, such as en,zh")
-    return named
+class PairsRequest(Request, frozen=True, kw_only=True):
+    """What is asked of every evaluation that goes through language pairs."""
+
+    data: Table
+    text_encoders: TextEncoders
+    keeping: Keeping
+    sampling: Sampling
 
 
-def number_or_all(text: str) -> int | str:
-    """Return a number of at least 1, or "all"."""
-    if text == "all":
-        return text
-    if not text.isdecimal() or int(text) < 1:
-        raise InputError(f"{text!r} is neither a number of at least 1 nor 'all'")
-    return int(text)
-
-
-class Samples(Record, frozen=True, kw_only=True):
-    """Which languages and samples are evaluated, but for their number."""
-
-    pairs: Annotated[
-        tuple[str, ...] | None,
-        option(
-            "Language pairs, source-target.",
-            names=("--pairs", "--pair"),
-            metavar="en-de,…",
-            otherwise="all",
-            reads=pair_list,
-        ),
-    ] = None
-    sample_size: Annotated[
-        int | None, option("Number of items drawn for each side.", metavar="N", otherwise="all")
-    ] = None
-    splits: Annotated[Path | None, option("File of fixed samples: .npz with S and T.")] = None
-    seed: Annotated[int, option("The first seed.")] = 0
-
-
-class Sampling(Samples, frozen=True, kw_only=True):
-    """Which languages and samples are evaluated."""
-
-    seeds: Annotated[int, option("Number of samples drawn.")] = 1
-
-
-class BackretrievalRequest(Request, frozen=True, kw_only=True):
+class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     """Backretrieval: pictures stand in for translations.
 
     For each source text the nearest text in the other language is found; its picture must lead back to the
@@ -74,10 +56,6 @@ class BackretrievalRequest(Request, frozen=True, kw_only=True):
 
     command = "evaluate backretrieval"
 
-    data: Table
-    text_encoders: TextEncoders
-    keeping: Keeping
-    sampling: Sampling
     queries: Queries = None
     images: ImageEncoding
     measures: Annotated[tuple[str, ...], option(_RANKS, names=("--measure",), metavar="NAME")] = ("R@10",)
@@ -92,15 +70,11 @@ class BackretrievalRequest(Request, frozen=True, kw_only=True):
     ] = None
 
 
-class CrosslingualRetrievalRequest(Request, frozen=True, kw_only=True):
+class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
     """Cross-lingual retrieval: the ground truth, for items that have texts in both languages."""
 
     command = "evaluate crosslingual-retrieval"
 
-    data: Table
-    text_encoders: TextEncoders
-    keeping: Keeping
-    sampling: Sampling
     queries: Queries = None
     measures: Annotated[
         tuple[str, ...],
@@ -117,15 +91,11 @@ class CrosslingualRetrievalRequest(Request, frozen=True, kw_only=True):
     output: Output
 
 
-class DistanceCorrelationRequest(Request, frozen=True, kw_only=True):
+class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
     """Distance correlation: do texts lie as far apart as their pictures (a baseline without retrieval)."""
 
     command = "evaluate distance-correlation"
 
-    data: Table
-    text_encoders: TextEncoders
-    keeping: Keeping
-    sampling: Sampling
     images: ImageEncoding
     cluster: Cluster = "declared"
     threads: Threads = field(default_factory=available_cores)
@@ -242,7 +212,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
         ),
     ] = None
     fold: Annotated[
-        Annotated[int, Meta(ge=2)] | None,
+        TwoOrMore | None,
         option(
             "Mean over consecutive slices of SIZE images, each ranked on its own; 1000 where no SIZE is "
             "given.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.record import Request, argument, option
+from xlingual.requests.shared import AsJson, Form, Quiet
 from xlingual.requests.values import AtLeastZero
 
 Root: TypeAlias = Annotated[

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from xlingual.requests.data import Pool, PoolLanguages, Split, Table
-from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.record import Request, argument, option
+from xlingual.requests.shared import AsJson, Form, Pool, PoolLanguages, Quiet, Split, Table
 from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
 
 Folder: TypeAlias = Annotated[Path, option("Write the data to the folder DIR.", metavar="DIR", run=True)]

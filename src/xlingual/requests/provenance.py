@@ -6,6 +6,7 @@ import inspect
 import platform
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
@@ -90,18 +91,17 @@ def _kept(kind: type[Record], given: Mapping[str, Any], *, run: bool) -> dict[st
 
 def _named(value: Any, leaf: Leaf) -> Any:  # noqa: ANN401
     """Return a value as JSON holds it; an object is named by its identity, a spec stands without secrets."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, str | Path):
-        return shown(value) if leaf.spec else str(value)
-    if isinstance(value, Mapping):
-        return {str(name): _named(part, leaf) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_named(part, leaf) for part in value]
-    for name in ("identity", "digest", "name"):
-        if isinstance(told := getattr(value, name, None), str):
-            return told
-    return type(value).__name__
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case str() | Path():
+            return shown(value) if leaf.spec else str(value)
+        case Mapping():
+            return {str(name): _named(part, leaf) for name, part in value.items()}
+        case list() | tuple():
+            return [_named(part, leaf) for part in value]
+    told = (getattr(value, name, None) for name in ("identity", "digest", "name"))
+    return next((name for name in told if isinstance(name, str)), type(value).__name__)
 
 
 def _loaded() -> list[tuple[str, str]]:
@@ -109,8 +109,6 @@ def _loaded() -> list[tuple[str, str]]:
     for name in _LIBRARIES:
         module = {"scikit-learn": "sklearn", "faiss-cpu": "faiss"}.get(name, name.replace("-", "_"))
         if module in sys.modules:
-            try:
+            with suppress(PackageNotFoundError):  # installed under another name
                 found.append((name, version(name)))
-            except PackageNotFoundError:  # installed under another name
-                continue
     return found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, why
 from xlingual.requests.record import Leaf, Record, key_of, leaves, record_of, refused
 from xlingual.requests.values import check, may_be_none
 
@@ -43,8 +45,9 @@ def made(kind: type[R], values: Mapping[str, Any], where: str = "") -> R:
     """Return the request with some checked values; raise InputError where one is missing."""
     for leaf in leaves(kind).values():
         if leaf.required and leaf.key not in values:
-            name = leaf.key if where else leaf.names[0]
-            raise InputError(f"{_at(where)}{name} is missing: {leaf.sentence}")
+            raise InputError(
+                f"{_at(where)}{leaf.key if where else leaf.names[0]} is missing: {leaf.sentence}"
+            )
     try:
         return _made(kind, values, None)
     except InputError as error:  # of two values that do not go together
@@ -77,18 +80,35 @@ def _made(kind: type[R], values: Mapping[str, Any], default: R | None) -> R:
 
 
 def _unknown(kind: type[Record], written: str, known: Mapping[str, Leaf], where: str) -> str:
-    name = written.replace("-", "_")
-    for option, why in refused(kind).items():
-        if option.lstrip("-").replace("-", "_") == name:
-            return f"{_at(where)}{written}: {why}"
-    written_so = [leaf.key if leaf.marks.argument else _plain(leaf.names[0]) for leaf in known.values()]
-    near = did_you_mean(written, written_so)
-    return f"{_at(where)}unknown option {written!r}.{near} Known: {listed(sorted(written_so), 40)}"
-
-
-def _plain(option: str) -> str:
-    return option.partition("/")[0].removeprefix("--")
+    for option, reason in refused(kind).items():
+        if option.lstrip("-").replace("-", "_") == written.replace("-", "_"):
+            return f"{_at(where)}{written}: {reason}"
+    options = [
+        leaf.key if leaf.marks.argument else leaf.names[0].partition("/")[0].removeprefix("--")
+        for leaf in known.values()
+    ]
+    near = did_you_mean(written, options)
+    return f"{_at(where)}unknown option {written!r}.{near} Known: {listed(sorted(options), 40)}"
 
 
 def _at(where: str) -> str:
     return f"{where}: " if where else ""
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """Return what a TOML file holds: names and values, as on the command line; InputError where it is none.
+
+        # triplet.toml
+        epochs = 30
+        patience = "none"       # TOML has no word for nothing: "none" where a field may have none
+        text-encoder = ["chargram"]
+
+    A list stands for an option that is repeated; names may be written with `-` or `_`.
+    """
+    path = Path(path)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path} ({why(error)}): give a TOML file of options") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid TOML ({error}): write lines such as epochs = 30") from error

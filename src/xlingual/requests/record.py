@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Final, Self, get_args
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
 import msgspec
 from msgspec import NODEFAULT, Meta
@@ -60,8 +61,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def settings(self) -> dict[str, Any]:
         """Return all fields for JSON."""
-        content = msgspec.structs.asdict(self)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in content.items()}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in msgspec.structs.asdict(self).items()
+        }
 
 
 class Request(Record, frozen=True, kw_only=True):
@@ -104,8 +107,7 @@ class Leaf:
     def spellings(self) -> set[str]:
         """How it may be written in a file, with _ for -."""
         written = () if self.marks.argument else (*self.names, *self.marks.old_names)
-        positive = (name.partition("/")[0] for name in written)
-        return {self.key, *(name.lstrip("-").replace("-", "_") for name in positive)}
+        return {self.key, *(name.partition("/")[0].lstrip("-").replace("-", "_") for name in written)}
 
 
 @lru_cache
@@ -172,3 +174,31 @@ def _metas(annotation: Any) -> Iterator[Meta]:  # noqa: ANN401
     yield from (part for part in inner if isinstance(part, Meta))
     for part in inner:
         yield from _metas(part)
+
+
+_OWN: dict[type, dict[str, Any]] = {Path: {"type": "string"}}
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema(kind: type[Record]) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a request, as a TOML or JSON file holds it.
+
+    A value that may be written as a text as well ("8GiB", "en,de") has both types.
+    """
+    fields: list[Any] = []
+    if issubclass(kind, Request):
+        name = Annotated[Literal[kind.command], Meta(description="The command.")]  # type: ignore[name-defined]
+        fields.append(("command", name))
+    for leaf in leaves(kind).values():
+        wanted, given = leaf.type, leaf.given
+        if leaf.marks.reads is not None:
+            wanted |= str
+        if callable(given):  # found when the command runs
+            wanted, given = wanted | msgspec.UnsetType, msgspec.UNSET
+        if isinstance(given, Path):
+            given = str(given)
+        described = Annotated[wanted, Meta(description=leaf.sentence)]  # type: ignore[valid-type]
+        fields.append((leaf.key, described) if leaf.required else (leaf.key, described, given))
+    flat = msgspec.defstruct(kind.__name__, fields, kw_only=True, forbid_unknown_fields=True)
+    definition = msgspec.json.schema(flat, schema_hook=_OWN.__getitem__)["$defs"][kind.__name__]
+    return {"$schema": _DRAFT, **definition, "description": " ".join((kind.__doc__ or "").split())}

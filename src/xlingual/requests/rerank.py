@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from xlingual.requests.encoding import Keeping
-from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.shared import AsJson, Form, Keeping, Quiet
 from xlingual.requests.values import Natural, Positive
 
 Lists: TypeAlias = Annotated[Path, argument("NBEST", "A file of n-best lists, in the format of Moses.")]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from xlingual.requests.data import Table
-from xlingual.requests.encoding import Keeping
-from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.ranking import Address, ExactRanking
 from xlingual.requests.record import Request, argument, option
+from xlingual.requests.shared import AsJson, Form, Keeping, Quiet, Table
 from xlingual.requests.values import Positive
 
 

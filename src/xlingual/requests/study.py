@@ -7,11 +7,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from xlingual.requests.data import Table
-from xlingual.requests.encoding import Keeping
-from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.shared import AsJson, Form, Keeping, Quiet, Table
 from xlingual.requests.values import Natural, Positive, Share
 
 Study: TypeAlias = Annotated[Path, argument("STUDY", "Folder of the study.")]

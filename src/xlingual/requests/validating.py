@@ -5,12 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from xlingual.requests.data import Cluster, Table
-from xlingual.requests.encoding import ImageEncoding, Keeping, TextEncoders
-from xlingual.requests.evaluating import Samples
-from xlingual.requests.output import AsJson, Form, Output
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Request, argument, option
+from xlingual.requests.shared import (
+    AsJson,
+    Cluster,
+    Form,
+    ImageEncoding,
+    Keeping,
+    Output,
+    Samples,
+    Table,
+    TextEncoders,
+)
 
 
 class ManySamples(Samples, frozen=True, kw_only=True):

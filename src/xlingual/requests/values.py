@@ -59,11 +59,8 @@ def parts(wanted: Any) -> list[inspect.Type]:  # noqa: ANN401
 
 def may_be_none(wanted: Any) -> bool:  # noqa: ANN401
     """Return whether the text "none" means nothing: where a field may have none, and takes no other text."""
-    kinds = parts(wanted)
-    texts = (inspect.StrType, inspect.CustomType)
-    return any(isinstance(kind, inspect.NoneType) for kind in kinds) and not any(
-        isinstance(kind, texts) for kind in kinds
-    )
+    kinds = {type(kind) for kind in parts(wanted)}
+    return inspect.NoneType in kinds and not kinds & {inspect.StrType, inspect.CustomType}
 
 
 def choices(wanted: Any) -> list[str]:  # noqa: ANN401
@@ -89,3 +86,20 @@ def comma_list(text: str) -> list[str]:
     ['en', 'de']
     """
     return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def two_languages(text: str) -> list[str]:
+    """Return the two languages of "en,zh"."""
+    named = comma_list(text)
+    if len(named) != 2:
+        raise InputError(f"--picture {text}: name two languages, such as en,zh")
+    return named
+
+
+def number_or_all(text: str) -> int | str:
+    """Return a number of at least 1, or "all"."""
+    if text == "all":
+        return text
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise InputError(f"{text!r} is neither a number of at least 1 nor 'all'")

@@ -177,9 +177,9 @@ class Results:
 
     @classmethod
     def read(cls, folder: str | Path) -> Results:
-        """Read a folder of results; raise InputError where it is not one or has another schema."""
-        folder = Path(folder)
-        path, made_by = folder / "results.json", "xlingual evaluate … --out DIR"
+        """Read a folder of results, or its results.json under another name; raise InputError otherwise."""
+        path, made_by = Path(folder), "xlingual evaluate … --out DIR"
+        path = path if path.is_file() else path / "results.json"
         content = read_json(path, SCHEMA, made_by)
         rows = {name: content[name] for name in ("results", "summary") if isinstance(content.get(name), list)}
         content |= {name: [tagged(row) for row in found] for name, found in rows.items()}
@@ -191,7 +191,7 @@ class Results:
                     f"{path}: 'results' has no number of {row.encoder!r} in {row.task}, but 'summary' has "
                     "one: run it again"
                 )
-        tables = read_tables(folder, content.get(DIGESTS))
+        tables = read_tables(path.parent, content.get(DIGESTS))
         per_query = tables.pop(PER_QUERY)
         beside = {name: content[name] for name in (*_BESIDE, *_MADE) if name in content}
         read = cls(

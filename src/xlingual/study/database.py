@@ -15,10 +15,10 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from itertools import count
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
 
 from xlingual.errors import InputError
 from xlingual.study.folder import RATINGS
@@ -128,7 +128,7 @@ class Ratings:
     def log(self, number: int | None = None) -> list[Change]:
         """Return all changes in their order, or the one with the number."""
         columns = "number, written, rater, query, suggestion, occasion, score, score_before, undoes"
-        where, values = ("WHERE number = ?", (number,)) if number is not None else ("", ())
+        where, values = ("", ()) if number is None else ("WHERE number = ?", (number,))
         return [
             Change(*row) for row in self._rows(f"SELECT {columns} FROM log {where} ORDER BY number", *values)
         ]
@@ -147,14 +147,13 @@ class Ratings:
         """
         with self._writing() as db:
             raters = self.raters()
+            taken = {rater.name for rater in raters}
+            if name in taken:
+                raise InputError(f"{self.path}: there is a rater {name!r} already: choose another name")
             number = max((rater.number for rater in raters), default=-1) + 1
-            rater = Rater(number, name or _free_name(number, raters), token_digest, now())
-            if rater.name in {other.name for other in raters}:
-                raise InputError(f"{self.path}: there is a rater {rater.name!r} already: choose another name")
-            db.execute(
-                "INSERT INTO raters VALUES (?, ?, ?, ?, NULL)",
-                (rater.number, rater.name, rater.token_digest, rater.created),
-            )
+            name = name or next(free for free in map(str, count(number + 1)) if free not in taken)
+            rater = Rater(number, name, token_digest, now())
+            db.execute("INSERT INTO raters VALUES (?, ?, ?, ?, ?)", astuple(rater))
         return rater
 
     def change_token(self, number: int, token_digest: str) -> None:
@@ -189,9 +188,7 @@ class Ratings:
     def __enter__(self) -> Ratings:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _rows(self, sql: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]
@@ -248,8 +245,3 @@ class _Held:
             if self.connection is not None:
                 self.connection.close()
                 self.connection = None
-
-
-def _free_name(number: int, raters: list[Rater]) -> str:
-    taken = {rater.name for rater in raters}
-    return next(name for name in map(str, range(number + 1, number + len(raters) + 2)) if name not in taken)

@@ -8,24 +8,33 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import combinations
+
+import numpy as np
 
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import digest
 from xlingual.streams import stream
-from xlingual.study.likeness import check_lists
-from xlingual.study.names import Candidate, Names
 from xlingual.study.orders import credited, make_orders
-from xlingual.study.records import BEST, WORST, Credit, Key, Query, Study
+from xlingual.study.records import BEST, WORST, Credit, Key, Query, Shown, Study
 
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
+_LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz0123456789"))
+_LENGTH = 12  # letters of an id: 62 random bits
 ORDERS = 100  # raters that have an order of their own; further ones begin anew with the first
 _NO_CONTROLS = (
     "no control could be added: of all texts that could be one, systems suggest each; leave out --controls, "
     "or give more candidates"
 )
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A text of the data: `key` is its name there, `picture` that of its picture, unique in all the data."""
+
+    key: str
+    text: str
+    language: str
+    picture: str | None = None
 
 
 @dataclass(frozen=True)
@@ -92,23 +101,21 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
     check_lists(
         [{name: [one.candidate.key for one in rows] for name, rows in row.lists.items()} for row in asked]
     )
-    names = Names(plan.seed, _content(asked))
-    with_controls = _drawn(len(asked), plan.controls, stream(plan.seed, "study controls"))
+    shown = (one for row in asked for one in (row.query, *sorted(_union(row), key=lambda one: one.key)))
+    content = digest(*(text for one in shown for text in (one.language, one.text, one.key))).hex()
+    names = Names(plan.seed, content)  # of the texts that are shown, whoever suggests them
+    order = stream(plan.seed, "study controls").permutation(len(asked))
+    with_controls = set(order[: _count(len(asked), plan.controls)].tolist())
     queries: list[Query] = []
     credits: dict[str, tuple[Credit, ...]] = {}
     controls: dict[str, int] = {}
     for number, row in enumerate(asked):
         query = names.shown(row.query)
         made, extra = _union(row), _controls(row) if number in with_controls else {}
-        found = []
-        for candidate in sorted([*made, *extra], key=lambda one: one.key):
-            shown = names.shown(candidate)
-            found.append(shown)
-            if candidate in made:
-                credits[shown.id] = tuple(made[candidate])
-            else:
-                controls[shown.id] = extra[candidate]
-        queries.append(Query(query, tuple(sorted(found, key=lambda one: one.id)), row.stratum))
+        found = {one: names.shown(one) for one in sorted([*made, *extra], key=lambda one: one.key)}
+        credits |= {shown.id: tuple(made[one]) for one, shown in found.items() if one in made}
+        controls |= {shown.id: extra[one] for one, shown in found.items() if one in extra}
+        queries.append(Query(query, tuple(sorted(found.values(), key=lambda one: one.id)), row.stratum))
     if with_controls and not controls:
         warnings.warn(_NO_CONTROLS, DataWarning, stacklevel=2)
     study_id = names.fresh()
@@ -127,6 +134,71 @@ def check_plan(plan: Plan, n_queries: int) -> None:
             raise InputError(f"--{option} is a share of the queries, 0 to 1: got {share}")
     if plan.repeats and n_queries < 2:
         raise InputError("--repeats needs two queries or more: a query is not asked twice in a row")
+
+
+def check_lists(queries: Sequence[Mapping[str, Sequence[str]]]) -> None:
+    """Refuse systems that suggest the same texts for every query; warn of those that do for some.
+
+    `queries` have for each system the keys of what it suggests. The order within a list does not count:
+    raters see the texts in an order of their own.
+    """
+    if not queries or not queries[0]:
+        raise InputError("a study needs a query and a system: name systems with --system NAME=SPEC")
+    systems = list(queries[0])
+    for row in queries:
+        if any(not row[name] for name in systems):
+            raise InputError("a system suggests nothing for a query: give more candidates")
+    if len(systems) == 1:
+        warnings.warn(
+            f"one system only ({systems[0]}): people will say how relevant its suggestions are, and nothing "
+            "is compared; name another with --system",
+            DataWarning,
+            stacklevel=3,
+        )
+    for first, second in combinations(systems, 2):
+        same = sum(set(row[first]) == set(row[second]) for row in queries)
+        if same == len(queries):
+            raise InputError(
+                f"the systems {first!r} and {second!r} suggest the same texts for every query: nobody could "
+                "tell them apart; leave one out, or ask for fewer with --per-system"
+            )
+        if same:
+            warnings.warn(
+                f"{first} and {second} suggest the same texts for {same} of {len(queries)} queries "
+                f"({same / len(queries):.0%}), which say nothing about their difference: more queries, or a "
+                "larger --per-system, make up for it",
+                DataWarning,
+                stacklevel=3,
+            )
+
+
+class Names:
+    """Draws ids of texts and names of pictures; a picture that several texts share has one name."""
+
+    def __init__(self, seed: int, content: str) -> None:
+        self._random = stream(seed, f"study ids {content}")
+        self._taken: set[str] = set()
+        self._picture: dict[str, str] = {}
+
+    def fresh(self) -> str:
+        """Return an id that was not drawn before."""
+        while True:
+            name = "".join(_LETTERS[self._random.integers(len(_LETTERS), size=_LENGTH)])
+            if name not in self._taken:
+                self._taken.add(name)
+                return name
+
+    def shown(self, candidate: Candidate) -> Shown:
+        """Return what raters see of a candidate."""
+        image = None
+        if candidate.picture is not None:
+            image = self._picture.setdefault(candidate.picture, "") or f"{self.fresh()}.webp"
+            self._picture[candidate.picture] = image
+        return Shown(self.fresh(), candidate.text, candidate.language, image)
+
+    def pictures(self) -> dict[str, str]:
+        """Return the picture of each file, in the order of the files' names."""
+        return {file: picture for picture, file in sorted(self._picture.items(), key=lambda pair: pair[1])}
 
 
 def _study(
@@ -171,16 +243,6 @@ def _controls(row: Asked) -> dict[Candidate, int]:
     made = {one.candidate.key for rows in row.lists.values() for one in rows}
     offered = ((row.wrong, WORST), (row.right, BEST))
     return {one: score for one, score in offered if one is not None and one.key not in made}
-
-
-def _content(asked: Sequence[Asked]) -> str:
-    """Return a digest of the texts that are shown, whoever suggests them."""
-    parts = [[row.query, *sorted(_union(row), key=lambda one: one.key)] for row in asked]
-    return digest(*(text for row in parts for one in row for text in (one.language, one.text, one.key))).hex()
-
-
-def _drawn(n: int, share: float, random: Generator) -> set[int]:
-    return set(random.permutation(n)[: _count(n, share)].tolist())
 
 
 def _count(n: int, share: float) -> int:

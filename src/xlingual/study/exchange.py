@@ -18,10 +18,11 @@ from xlingual.files import regular_file
 from xlingual.study.database import Ratings
 from xlingual.study.links import add_rater
 from xlingual.study.records import BEST, WORST, Rating, Study
+from xlingual.study.tables import now
 from xlingual.study.tabular import FORMATS, read_rows
 
 ANSWERS_SCHEMA = "xlingual/study_answers/1"  # of the file that an offline sheet saves
-_MADE_BY = "an offline sheet of this study"
+_GIVE = "give the file that an offline sheet of this study saved"
 FILE, STUDY = "file", "study"  # which of two scores counts
 
 
@@ -80,33 +81,23 @@ def import_ratings(folder: str | Path, given: Sequence[Rating], prefer: str | No
     counts, the "file" or the "study". Raters whom the study does not know are added.
     """
     with Ratings(Path(folder)) as ratings:
-        known = {_place(rating): rating for rating in ratings.all()}
-        other = [
-            rating
-            for rating in given
-            if _place(rating) in known and known[_place(rating)].score != rating.score
-        ]
+        known = {_place(rating): rating.score for rating in ratings.all()}
+        new = [one for one in given if _place(one) not in known]
+        other = [one for one in given if known.get(_place(one), one.score) != one.score]
         if other and prefer is None:
-            first = other[0]
             raise InputError(
                 f"{len(other)} of {len(given)} ratings differ from those in {folder}: nothing is imported "
-                f"(first: {_words(first)}, {first.score} in the file, {known[_place(first)].score} in the "
+                f"(first: {_words(other[0])}, {other[0].score} in the file, {known[_place(other[0])]} in the "
                 f"study); say which count with --prefer {FILE} or --prefer {STUDY}"
             )
-        new = [rating for rating in given if _place(rating) not in known]
         replaced = other if prefer == FILE else []
-        names = dict.fromkeys(rating.rater for rating in given)
-        strangers = [name for name in names if name not in {rater.name for rater in ratings.raters()}]
+        names = {rater.name for rater in ratings.raters()}
+        strangers = tuple(dict.fromkeys(one.rater for one in given if one.rater not in names))
         for name in strangers:
             add_rater(ratings, name)
         ratings.add_all([*new, *replaced])
-    return Imported(
-        len(new),
-        len(replaced),
-        len(given) - len(new) - len(other),
-        len(other) - len(replaced),
-        tuple(strangers),
-    )
+    same, kept = len(given) - len(new) - len(other), len(other) - len(replaced)
+    return Imported(len(new), len(replaced), same, kept, strangers)
 
 
 def _answers(path: Path, study: Study) -> list[dict[str, Any]]:
@@ -117,16 +108,16 @@ def _answers(path: Path, study: Study) -> list[dict[str, Any]]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be read ({reason}): give the file that {_MADE_BY} saved") from error
+        raise InputError(f"{path} cannot be read ({reason}): {_GIVE}") from error
     if not isinstance(content, dict) or content.get("schema") != ANSWERS_SCHEMA:
-        raise InputError(f"{path} has not the schema {ANSWERS_SCHEMA!r}: give the file that {_MADE_BY} saved")
+        raise InputError(f"{path} has not the schema {ANSWERS_SCHEMA!r}: {_GIVE}")
     if content.get("study") != study.id:
         raise InputError(
             f"{path} is of another study ({content.get('study')!r:.40}, not {study.id!r}): import it there"
         )
     rows = content.get("ratings")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path}: no list of ratings in it: give the file that {_MADE_BY} saved")
+        raise InputError(f"{path}: no list of ratings in it: {_GIVE}")
     return [{"rater": content.get("rater"), **row} for row in rows]
 
 
@@ -142,14 +133,14 @@ def _rating(row: Mapping[str, Any], where: str, suggestions: Mapping[str, set[st
         raise InputError(f"{where}: the rater has no name: fill in the column rater")
     score = _whole(row.get("score"), where, "score", BEST, WORST)
     occasion = _whole(row.get("occasion"), where, "occasion", 0, 1)
-    at = _time(row.get("at"), where)
-    return Rating(rater, query, suggestion, occasion, score, at, _seconds(row.get("seconds"), where))
+    at, seconds = _time(row.get("at"), where), _seconds(row.get("seconds"), where)
+    return Rating(rater, query, suggestion, occasion, score, at, seconds)
 
 
 def _time(value: object, where: str) -> str:
     """Return a time in UTC, by which ratings can be put in order; now where none is given."""
     if value is None or value == "":
-        return datetime.now(UTC).isoformat(timespec="milliseconds")
+        return now()
     try:
         time = datetime.fromisoformat(str(value))
     except ValueError:
@@ -163,10 +154,7 @@ def _time(value: object, where: str) -> str:
 
 
 def _whole(value: object, where: str, name: str, low: int, high: int) -> int:
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = math.nan
+    number = _number(value)
     if number not in range(low, high + 1):
         raise InputError(f"{where}: {name} is {value!r:.40}, expected a whole number from {low} to {high}")
     return int(number)
@@ -175,13 +163,17 @@ def _whole(value: object, where: str, name: str, low: int, high: int) -> int:
 def _seconds(value: object, where: str) -> float | None:
     if value is None or value == "":
         return None
-    try:
-        seconds = float(str(value))
-    except ValueError:
-        seconds = math.nan
+    seconds = _number(value)
     if not 0 <= seconds < math.inf:
         raise InputError(f"{where}: seconds is {value!r:.40}, expected a number from 0 on, or nothing")
     return seconds
+
+
+def _number(value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return math.nan
 
 
 def _place(rating: Rating) -> tuple[str, str, str, int]:

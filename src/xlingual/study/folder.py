@@ -11,9 +11,9 @@ Files:
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,12 +23,23 @@ from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder, regular_file
 from xlingual.results.document import read_record, remedy
 from xlingual.results.files import to_json
-from xlingual.study.records import MADE_BY, Key, Study
-from xlingual.study.validity import checked_key, checked_study
+from xlingual.study.records import BEST, MADE_BY, WORST, Key, Study
 
 STUDY_FILE, TITLE_FILE, IMAGES, RATINGS = "study.json", "title.md", "images", "ratings.sqlite"
 KEY_FILE, LINKS_FILE = "secret/key.json", "links.csv"
-_PRIVATE_FOLDER = 0o700  # for the owner alone
+_PUT_BACK = "put back the key that was written with the study"
+_TITLE_PAGE = """# {title}
+
+Thank you for taking part. You will see {count} texts, one after the other. Below each are some suggestions.
+
+**For each suggestion, say how relevant it is to the text above:**
+
+{labels}
+
+- Judge each suggestion by itself: any number of them may be "{best}", or none.
+- Take what comes to mind first; there is no need to look anything up.
+- You can stop whenever you like and go on later with the same link.
+"""
 
 Record = TypeVar("Record", Study, Key)
 
@@ -48,8 +59,7 @@ def write_study(folder: str | Path, study: Study, key: Key, title: str) -> Study
     """
     refuse_study_in(folder)
     root = make_folder(folder)
-    secret = make_folder((root / KEY_FILE).parent)
-    secret.chmod(_PRIVATE_FOLDER)
+    make_folder((root / KEY_FILE).parent).chmod(0o700)  # for the owner alone
     text = to_json(checked_key(key, study).to_dict())
     write_private(root / KEY_FILE, text)
     study = replace(checked_study(study), key_digest=_digest(text.encode("utf-8")))
@@ -57,6 +67,13 @@ def write_study(folder: str | Path, study: Study, key: Key, title: str) -> Study
         (root / TITLE_FILE).write_text(title, encoding="utf-8")
     write_private(root / STUDY_FILE, to_json(study.to_dict()))
     return study
+
+
+def title_page(study: Study) -> str:
+    """Return the title page as it is written at first, in Markdown: what is asked, what the scores mean."""
+    labels = "\n".join(f"{score}. {label}" for score, label in enumerate(study.labels, start=1))
+    best, count = study.labels[0].lower(), len(study.orders[0])
+    return _TITLE_PAGE.format(title=study.title, count=count, labels=labels, best=best)
 
 
 def read_study(folder: str | Path) -> Study:
@@ -76,13 +93,9 @@ def read_key(folder: str | Path, study: Study) -> Key:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise InputError(
-            f"{path} cannot be read ({error.strerror}): put back the key that was written with the study"
-        ) from error
+        raise InputError(f"{path} cannot be read ({error.strerror}): {_PUT_BACK}") from error
     if _digest(raw) != study.key_digest:
-        raise InputError(
-            f"{path} {_why_refused(raw, study)}: put back the key that was written with the study"
-        )
+        raise InputError(f"{path} {_why_refused(raw, study)}: {_PUT_BACK}")
     return _checked(path, lambda: checked_key(read_record(path, Key, MADE_BY), study))
 
 
@@ -96,6 +109,45 @@ def _checked(path: Path, read: Callable[[], Record]) -> Record:
         raise InputError(f"{path}: {error}: {remedy(MADE_BY)}") from error
 
 
+def checked_study(study: Study) -> Study:
+    """Return the study; raise ValueError where two texts have an id, or an order shows what is not there."""
+    ids = [shown.id for query in study.queries for shown in (query.shown, *query.suggestions)]
+    if len(set(ids)) < len(ids):
+        raise ValueError("two texts have the same id")
+    if not study.queries or not study.orders:
+        raise ValueError("there are no queries, or no orders")
+    shown = {query.shown.id: sorted(one.id for one in query.suggestions) for query in study.queries}
+    for order in study.orders:
+        asked = [page.query for page in order if page.occasion == 0]
+        twice = len({(page.query, page.occasion) for page in order}) < len(order)
+        if twice or set(asked) != set(shown):
+            raise ValueError("an order does not ask each query once")
+        for page in order:
+            if page.query not in shown:
+                raise ValueError(f"an order has a page of an unknown query or occasion: {page.query!r:.60}")
+            if sorted(page.suggestions) != shown[page.query]:
+                raise ValueError(f"a page of {page.query!r} does not show each of its suggestions once")
+    return study
+
+
+def checked_key(key: Key, study: Study) -> Key:
+    """Return the key; raise ValueError where it is not about the suggestions of this study."""
+    if key.study != study.id:
+        raise ValueError(f"the key is of the study {key.study!r:.60}, not of {study.id!r}")
+    known = {shown.id for query in study.queries for shown in query.suggestions}
+    made, controls = set(key.credits), set(key.controls)
+    if made | controls != known:
+        raise ValueError("credits and controls are not about the suggestions of the study")
+    if made & controls:
+        raise ValueError("a control is credited to a system")
+    systems = {credit.system for credits in key.credits.values() for credit in credits}
+    if systems - set(key.systems):
+        raise ValueError(f"unknown systems are credited: {', '.join(sorted(systems - set(key.systems)))}")
+    if set(key.controls.values()) - {BEST, WORST}:
+        raise ValueError(f"the score of a control is not {BEST} or {WORST}")
+    return key
+
+
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read (mode 600), atomically and flushed to the disk."""
     with atomic_file(path, private=True) as temporary:
@@ -103,7 +155,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def _digest(raw: bytes) -> str:
-    return hashlib.sha256(raw).hexdigest()
+    return sha256(raw).hexdigest()
 
 
 def _why_refused(raw: bytes, study: Study) -> str:

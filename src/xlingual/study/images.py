@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 
@@ -27,17 +27,11 @@ def encoded(source: bytes | Path | None, *, row: str | None = None) -> bytes:
     return out.getvalue()
 
 
-def write_images(
-    folder: str | Path,
-    images: Mapping[str, bytes],
-    progress: Callable[[str, int, int], None] | None = None,
-) -> None:
+def write_images(folder: str | Path, images: Mapping[str, bytes]) -> None:
     """Write the pictures of a study, by file name, into its folder of pictures."""
-    if not images:
-        return
-    root = make_folder(Path(folder) / IMAGES)
-    for done, (name, content) in enumerate(images.items(), start=1):
+    root = Path(folder) / IMAGES
+    if images:
+        make_folder(root)
+    for name, content in images.items():
         with atomic_file(root / name, durable=False) as temporary:
             temporary.write_bytes(content)
-        if progress is not None:
-            progress("writing pictures", done, len(images))

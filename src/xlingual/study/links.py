@@ -10,7 +10,8 @@ import csv
 import os
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import partial
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
@@ -41,8 +42,11 @@ def ensure_links(folder: Path, raters: int) -> list[Link]:
     with Ratings(folder) as ratings:
         made = [] if ratings.setting(ORGANISER) else [organiser_link(ratings)]
         made += [] if ratings.raters() else [add_rater(ratings)[1] for _ in range(raters)]
+    path = folder / LINKS_FILE
     if made:
-        _append(folder / LINKS_FILE, made)
+        rows = ([] if path.exists() else [("who", "path")]) + [astuple(link) for link in made]
+        with open(path, "a", encoding="utf-8", newline="", opener=partial(os.open, mode=0o600)) as file:
+            csv.writer(file).writerows(rows)
     return read_links(folder)
 
 
@@ -86,11 +90,9 @@ def read_links(folder: Path) -> list[Link]:
 
 def find_rater(ratings: Ratings, token: str) -> Rater | None:
     """Return whose token it is. Takes as long for any token: it is compared with every digest."""
-    found, wanted = None, digest(token)
-    for rater in ratings.raters():
-        if compare_digest(rater.token_digest, wanted):
-            found = rater
-    return found
+    wanted = digest(token)
+    found = [rater for rater in ratings.raters() if compare_digest(rater.token_digest, wanted)]
+    return found[-1] if found else None
 
 
 def is_organiser(ratings: Ratings, token: str) -> bool:
@@ -101,17 +103,6 @@ def is_organiser(ratings: Ratings, token: str) -> bool:
 def digest(token: str) -> str:
     """Return the SHA-256 of a token, in hex. A token is random, so no salt or slow hash is called for."""
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _append(path: Path, links: list[Link]) -> None:
-    new = not path.exists()
-    with open(path, "a", encoding="utf-8", newline="", opener=_private) as file:
-        writer = csv.writer(file)
-        writer.writerows(([("who", "path")] if new else []) + [(link.who, link.path) for link in links])
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def addresses(links: list[Link], base: str) -> Iterator[tuple[str, str]]:

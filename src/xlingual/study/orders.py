@@ -10,15 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.study.records import Page, Query
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 BOUND = 0.1  # places by which the means of two systems may differ within a rater
 _EPSILON = 1e-9
@@ -47,15 +43,14 @@ def credited(
 
 
 def make_orders(
-    pages: Sequence[Credited], raters: int, n_repeats: int, random: Generator
+    pages: Sequence[Credited], raters: int, n_repeats: int, random: np.random.Generator
 ) -> tuple[tuple[Page, ...], ...]:
     """Return the pages of each rater: every query once, then `n_repeats` of them again.
 
     A query is not asked again right after its first time: the last one of the first round is never repeated,
     so `n_repeats` is below the number of queries. The repeated page has another order, where there is one.
     """
-    orders: list[tuple[Page, ...]] = []
-    orders_of: list[Ints] = []
+    orders, orders_of = [], list[Ints]()
     for rater in range(raters):
         orders_of = [order[::-1] for order in orders_of] if rater % 2 else balanced(pages, random)
         sequence = random.permutation(len(pages))
@@ -66,7 +61,7 @@ def make_orders(
     return tuple(orders)
 
 
-def balanced(pages: Sequence[Credited], random: Generator) -> list[Ints]:
+def balanced(pages: Sequence[Credited], random: np.random.Generator) -> list[Ints]:
     """Return a random order of each page's suggestions, in which systems have about the same mean place.
 
     Starts from orders drawn at random, and exchanges two suggestions of a page drawn at random as long as
@@ -74,10 +69,10 @@ def balanced(pages: Sequence[Credited], random: Generator) -> list[Ints]:
     """
     orders = [random.permutation(len(page.suggestions)) for page in pages]
     count = np.maximum(sum(page.made.sum(axis=1) for page in pages), 1)
-    total = sum(
-        (page.made[:, order] @ _places(len(order)) for page, order in zip(pages, orders, strict=True)),
-        start=np.zeros(len(count)),
-    )
+    total = np.zeros(len(count))
+    for page, order in zip(pages, orders, strict=True):
+        # places are counted from the middle of a page, so that pages of any length weigh alike
+        total = total + page.made[:, order] @ (np.arange(len(order)) - (len(order) - 1) / 2)
     spread, enough = np.ptp(total / count), max(BOUND, 1 / count.min()) + _EPSILON
     for number, i, j in _exchanges(orders, random):
         if spread <= enough:
@@ -90,7 +85,7 @@ def balanced(pages: Sequence[Credited], random: Generator) -> list[Ints]:
     return orders
 
 
-def _exchanges(orders: Sequence[Ints], random: Generator) -> list[tuple[int, int, int]]:
+def _exchanges(orders: Sequence[Ints], random: np.random.Generator) -> list[tuple[int, int, int]]:
     """Return (page, place, other place) of exchanges to try, drawn at random among all that there are."""
     sizes = np.array([len(order) for order in orders])
     numbers = random.choice(np.flatnonzero(sizes > 1), _TRIES) if (sizes > 1).any() else sizes[:0]
@@ -99,21 +94,13 @@ def _exchanges(orders: Sequence[Ints], random: Generator) -> list[tuple[int, int
     return list(zip(numbers.tolist(), first.tolist(), second.tolist(), strict=True))
 
 
-def _places(size: int) -> Floats:
-    """Return the places of a page, counted from its middle, so that pages of any length weigh alike."""
-    places: Floats = np.arange(size, dtype=np.float64) - (size - 1) / 2
-    return places
-
-
 def _page(page: Credited, order: Ints, occasion: int) -> Page:
     return Page(page.query, tuple(page.suggestions[place] for place in order), occasion)
 
 
-def _another(order: Ints, random: Generator) -> Ints:
+def _another(order: Ints, random: np.random.Generator) -> Ints:
     """Return another order of the same suggestions."""
-    if len(order) < 2:
-        return order
-    while True:
+    other = order
+    while len(order) > 1 and (other == order).all():
         other = random.permutation(order)
-        if (other != order).any():
-            return other
+    return other

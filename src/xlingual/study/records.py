@@ -28,10 +28,7 @@ class Shown(Struct, frozen=True):
     file in the study's folder of pictures, or None.
     """
 
-    id: Annotated[
-        Id,
-        about("Drawn at random; says nothing of the text's place in any list."),
-    ]
+    id: Annotated[Id, about("Drawn at random; says nothing of the text's place in any list.")]
     text: Annotated[str, about("The text.")]
     language: Annotated[str, about("Language tag.")]
     image: Annotated[
@@ -55,10 +52,7 @@ class Page(Struct, frozen=True):
     """
 
     query: Annotated[Id, about("Id of the query.")]
-    suggestions: Annotated[
-        tuple[Id, ...],
-        about("Ids of all its suggestions, in the order shown."),
-    ]
+    suggestions: Annotated[tuple[Id, ...], about("Ids of all its suggestions, in the order shown.")]
     occasion: Annotated[int, Meta(ge=0, le=1), about("1 where the query is asked again, else 0.")] = 0
 
 
@@ -71,10 +65,7 @@ class Study(Document, frozen=True, tag=STUDY_SCHEMA):
 
     made_by = MADE_BY
 
-    id: Annotated[
-        Id,
-        about("Names the study, in its key and in the files of answers."),
-    ]
+    id: Annotated[Id, about("Names the study, in its key and in the files of answers.")]
     title: Annotated[str, about("What is asked; title.md says what is shown.")]
     created: Annotated[str, about("When it was made: ISO 8601, UTC.")]
     source: Annotated[str, about("Language of the queries.")]
@@ -84,14 +75,9 @@ class Study(Document, frozen=True, tag=STUDY_SCHEMA):
     per_system: Annotated[Size, about("Suggestions of each system for each query.")]
     raters: Annotated[Size, about("How many were planned.")]
     seed: Annotated[Whole, about("Of the draw and of all orders.")]
-    key_digest: Annotated[
-        Digest,
-        about("SHA-256 of secret/key.json, by which a changed key is found out."),
-    ]
+    key_digest: Annotated[Digest, about("SHA-256 of secret/key.json, by which a changed key is found out.")]
     labels: Annotated[
-        tuple[str, ...],
-        Meta(min_length=4, max_length=4),
-        about("What the scores 1 to 4 are called."),
+        tuple[str, ...], Meta(min_length=4, max_length=4), about("What the scores 1 to 4 are called.")
     ] = LABELS
     by: Annotated[str | None, about("Column that queries were stratified by; null: none.")] = None
 

@@ -88,17 +88,15 @@ def _images(folder: Path, texts: Iterable[Shown]) -> dict[str, str]:
             raise InputError(
                 f"{path} cannot be read ({error.strerror}): put back the pictures of the study"
             ) from error
-        kind = {"jpg": "jpeg"}.get(path.suffix[1:], path.suffix[1:])
+        kind = path.suffix[1:].replace("jpg", "jpeg")
         found[one.image] = f"data:image/{kind};base64,{b64encode(content).decode('ascii')}"
     return found
 
 
 def _in_html(content: dict[str, Any]) -> str:
     """Return JSON that ends no element: without "<", and without line ends that scripts know."""
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    escaped = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
+    return json.dumps(content, ensure_ascii=False, allow_nan=False).translate(escaped)
 
 
 def _digest(text: str) -> str:

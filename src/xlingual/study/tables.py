@@ -49,9 +49,7 @@ def put(db: sqlite3.Connection, rating: Rating) -> bool:
     before = db.execute(f"SELECT score, at, seconds FROM ratings {_AT}", place).fetchone()
     if before is not None and before[0] == rating.score:
         return False
-    given = (rating.score, rating.at, rating.seconds)
-    db.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?, ?)", (*place, *given))
-    _write_log(db, place, given, before or (None, None, None), None)
+    _write(db, place, (rating.score, rating.at, rating.seconds), before or (None, None, None), None)
     return True
 
 
@@ -62,21 +60,21 @@ def take_back(db: sqlite3.Connection, rater: str, change: int) -> int:
         " FROM log WHERE number = ?",
         (change,),
     ).fetchone()
-    place, given, before = (rater, *row[:3]), row[3:6], row[6:9]
-    if before[0] is None:
-        db.execute(f"DELETE FROM ratings {_AT}", place)
-    else:
-        db.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?, ?)", (*place, *before))
-    return _write_log(db, place, before, given, change)
+    return _write(db, (rater, *row[:3]), row[6:], row[3:6], change)
 
 
-def _write_log(
+def _write(
     db: sqlite3.Connection,
     place: tuple[object, ...],
     given: tuple[object, ...],
     before: tuple[object, ...],
     undoes: int | None,
 ) -> int:
+    """Write score, time and seconds (None: no score) and a line of the log; return its number."""
+    if given[0] is None:
+        db.execute(f"DELETE FROM ratings {_AT}", place)
+    else:
+        db.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?, ?)", (*place, *given))
     written = db.execute(
         "INSERT INTO log VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (now(), *place, *given, *before, undoes),
@@ -126,16 +124,10 @@ def in_words(path: Path) -> Iterator[None]:
     """Say what is wrong with the file in one line."""
     try:
         yield
-    except sqlite3.OperationalError as error:
+    except (sqlite3.Error, OSError) as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             raise BusyError(f"{path}: another program is writing: try again when it is done") from None
-        raise _unusable(path, error) from None
-    except (sqlite3.Error, OSError) as error:
-        raise _unusable(path, error) from None
-
-
-def _unusable(path: Path, error: Exception) -> InputError:
-    return InputError(
-        f"{path}: the ratings cannot be read or written ({error}): give the folder of a study, or make room "
-        "on the disk"
-    )
+        raise InputError(
+            f"{path}: the ratings cannot be read or written ({error}): give the folder of a study, or make "
+            "room on the disk"
+        ) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from io import StringIO
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,10 @@ def write_ratings(path: Path, ratings: Sequence[Rating], key: Key | None = None)
     check_format(path)
     rows = [_row(rating, key) for rating in ratings]
     columns = COLUMNS if key is None else (*COLUMNS, *KEY_COLUMNS)
+    write = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
     make_folder(path.parent)
     with atomic_file(path) as temporary:
-        if path.suffix.lower() == ".csv":
-            temporary.write_text(_csv(columns, rows), encoding="utf-8", newline="")
-        else:
-            _write_parquet(temporary, columns, rows)
+        write(temporary, columns, rows)
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -65,22 +63,20 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _row(rating: Rating, key: Key | None) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(rating, name) for name in COLUMNS}
-    if key is not None:
-        made = key.credits.get(rating.suggestion, ())
-        row["systems"] = ";".join(credit.system for credit in made)
-        row["ranks"] = ";".join(str(credit.rank) for credit in made)
-        row["control"] = key.controls.get(rating.suggestion)
-    return row
+    row = asdict(rating)
+    if key is None:
+        return row
+    made = key.credits.get(rating.suggestion, ())
+    systems, ranks = (";".join(str(getattr(credit, name)) for credit in made) for name in ("system", "rank"))
+    return row | {"systems": systems, "ranks": ranks, "control": key.controls.get(rating.suggestion)}
 
 
-def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
-    out = StringIO()
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    guarded = ({k: csv_text(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows)
-    writer.writerows(guarded)
-    return out.getvalue()
+def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({k: csv_text(v) if isinstance(v, str) else v for k, v in row.items()})
 
 
 def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:

@@ -7,12 +7,19 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from xlingual.errors import InputError
-from xlingual.requests.data import PoolLanguages, Split, Table
-from xlingual.requests.encoding import ImageEncoding, Keeping, TextEncoders
-from xlingual.requests.evaluating import Sampling
-from xlingual.requests.output import Output
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.shared import (
+    Form,
+    ImageEncoding,
+    Keeping,
+    Output,
+    PoolLanguages,
+    Sampling,
+    Split,
+    Table,
+    TextEncoders,
+)
 from xlingual.requests.values import Positive, Share
 from xlingual.training.options import Epochs, FitOptions, Rate, told
 from xlingual.training.recipes.dual_options import NETWORK_FIT, DualOptions
@@ -50,8 +57,9 @@ class ModelFolder(Record, frozen=True, kw_only=True):
             secret=True,
         ),
     ] = ()
+    form: Form = "table"
     as_json: Annotated[
-        bool, option("Print config.json instead of sentences.", names=("--json",), run=True)
+        bool, option("Print config.json, as --format json does.", names=("--json",), run=True)
     ] = False
     quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False
 

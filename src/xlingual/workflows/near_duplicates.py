@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
-from xlingual.data.checks.findings import Finding
-from xlingual.data.checks.records import PictureCheck
+from xlingual.data.checks.records import Finding, PictureCheck
 from xlingual.data.manifest import Manifest
 from xlingual.embed import PictureIndex, embed_pictures
 from xlingual.embed.encoding import Progress

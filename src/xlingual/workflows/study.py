@@ -23,9 +23,8 @@ from xlingual.requests import sign
 from xlingual.requests.study import Layout, NewStudyRequest
 from xlingual.store import StoreLike, open_store
 from xlingual.study.design import Design, Plan, check_plan, make_design
-from xlingual.study.folder import refuse_study_in, write_study
+from xlingual.study.folder import refuse_study_in, title_page, write_study
 from xlingual.study.images import encoded, write_images
-from xlingual.study.instructions import title_page
 from xlingual.study.links import ensure_links
 from xlingual.study.records import Study
 from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries

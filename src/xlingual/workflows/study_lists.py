@@ -17,8 +17,7 @@ from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.ragged import members
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, one_library_thread, top
 from xlingual.streams import stream
-from xlingual.study.design import Asked, Listed
-from xlingual.study.names import Candidate
+from xlingual.study.design import Asked, Candidate, Listed
 
 NO_LABEL = "(none)"  # the stratum of queries whose cell is empty
 

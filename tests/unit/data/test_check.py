@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 from xlingual.data.checks.check import check
-from xlingual.data.checks.findings import Finding
+from xlingual.data.checks.records import Finding
 from xlingual.data.languages import in_other_script
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.problems import Problem

@@ -63,7 +63,7 @@ def test_what_is_told_is_used_and_no_warning_is_given(tmp_path):
     path = tmp_path / "m.csv"
     path.write_bytes("lang;text\nde;grün\n".encode("cp1252"))
     assert list(Manifest.read(path, encoding="cp1252", separator=";").text) == ["grün"]
-    assert Manifest.read(path, encoding="cp1252", separator=";").columns.as_read()["encoding"] == "cp1252"
+    assert Manifest.read(path, encoding="cp1252", separator=";").columns["encoding"] == "cp1252"
     with pytest.raises(InputError, match="line 2 is not utf-8 text: give the right one with --encoding"):
         Manifest.read(path, encoding="utf-8", separator=";")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from xlingual.data.checks.pictures import check_pictures
+from xlingual.data.checks.check import check_pictures
 from xlingual.data.manifest import Manifest
 from xlingual.embed import embed_pictures
 from xlingual.encoders.pixels import PixelsEncoder

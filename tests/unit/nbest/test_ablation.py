@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from xlingual import InputError
-from xlingual.nbest.ablation import ablate
+from xlingual.nbest.ablation import ablate, paired_bootstrap
 from xlingual.nbest.bleu import corpus_bleu, list_counts, sentence_bleu
-from xlingual.nbest.held_out import cross_validated, divisions
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira, mira
-from xlingual.nbest.paired import paired_bootstrap
+from xlingual.nbest.tune import cross_validated, divisions
 
 WORDS = np.array(["ein", "das", "haus", "und", "baum", "ist"])
 FAST = Mira(epochs=2)

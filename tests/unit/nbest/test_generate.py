@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from xlingual.errors import DataWarning, InputError
-from xlingual.nbest.beam import Generator, Search
 from xlingual.nbest.format import read_nbest
-from xlingual.nbest.generate import generate_nbest
+from xlingual.nbest.generate import Generator, Search, generate_nbest
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -110,7 +109,7 @@ def test_a_file_of_lists(network: Path, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     out = tmp_path / "lists" / "a.nbest.gz"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("xlingual.nbest.beam._PART", 1)  # several parts
+        patch.setattr("xlingual.nbest.generate._PART", 1)  # several parts
         made = generate_nbest(
             tmp_path / "src", out, f"hf:{network}?device=cpu", Search(n=4, batch=2),
             progress=lambda *all_: told.append(all_),
@@ -139,7 +138,7 @@ def test_a_token_that_names_the_language_does_not_count(
     network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = 3 + WORDS.index("tree")
-    monkeypatch.setattr("xlingual.nbest.beam.told_languages", lambda *_: ("", tree))
+    monkeypatch.setattr("xlingual.nbest.generate.told_languages", lambda *_: ("", tree))
     (found,) = Generator(str(network), Search(n=4), ("de", "en")).translations(["das haus"])
     expected = own(network, "das haus", 4, tree)
     assert {one.text for one in found} == set(expected)

@@ -14,7 +14,6 @@ from xlingual.nbest.choice import anti_oracle, decoder_best, oracle, random_choi
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira
 from xlingual.nbest.pro import Pro
-from xlingual.nbest.standardize import within_list_spread
 from xlingual.nbest.tune import tune
 from xlingual.nbest.weights import Weights
 
@@ -96,8 +95,8 @@ def test_spread_is_within_lists():
     expected = np.sqrt(
         np.mean([lists.features[a : a + SIZE].var(axis=0) for a in lists.offsets[:-1]], axis=0)
     )
-    np.testing.assert_allclose(within_list_spread(lists), expected)
-    np.testing.assert_allclose(within_list_spread(other), expected)
+    np.testing.assert_allclose(lists.spread, expected)
+    np.testing.assert_allclose(other.spread, expected)
 
 
 @pytest.mark.parametrize("standardize", [True, False])

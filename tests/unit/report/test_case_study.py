@@ -15,10 +15,10 @@ from rich.console import Console
 
 from xlingual.errors import InputError
 from xlingual.report import as_html, page_of, verdict, write_report
-from xlingual.report.blocks import Table
 from xlingual.report.figures.case_study import NARROW, ROOMY, drawing, spread
 from xlingual.report.findings.case_study import gain, pairs_below
 from xlingual.report.render import terminal
+from xlingual.report.table import Table
 from xlingual.results import Interval
 from xlingual.results.case_study import (
     ALL_PAIRS,

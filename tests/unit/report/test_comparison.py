@@ -128,6 +128,7 @@ def test_markdown_and_latex_escape_names():
     markdown, latex = (as_text(page_of(found), form) for form in ("markdown", "latex"))
     assert "| &lt;b&gt;\\_&amp;%$\\#\\|x |" in markdown and markdown.startswith("Against base")
     assert r"$<$b>\_\&\%\$\#|x &" in latex and latex.startswith("% Against base")
+    assert "** (" in markdown and "; baseline " in markdown and "; baseline " in latex.splitlines()[2]
     table = [line for line in markdown.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in table}) == 1
 

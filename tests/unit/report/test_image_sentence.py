@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from xlingual.report import as_html, page_of, verdict
-from xlingual.report.blocks import Cell, Table
 from xlingual.report.findings.recalls import value_text
-from xlingual.report.render import terminal
+from xlingual.report.render import terminal, text
 from xlingual.report.render.terminal import folded
+from xlingual.report.table import Cell, Table
 from xlingual.results import Behind, Entry, Interval, Results, Summary
 from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.signature import Signature
@@ -196,6 +196,15 @@ def test_the_page_marks_what_is_real_and_best_and_escapes_names() -> None:
     assert "<dt>pictures</dt><dd>1,000</dd>" in page and "Sum of recalls" in page
 
 
+def test_texts_set_the_best_apart_and_name_directions() -> None:
+    found = results({"a": 0.4, "b": 0.45})
+    lines = text.as_text(page_of(found), "markdown")
+    assert "| Sentence to image |  |  |" in lines and "| **45.0** \\[43.0, 47.0\\] |" in lines
+    assert "Bold is best." in lines and "Bold is best." not in shown(found)  # a file has no bold type
+    assert "Bold is best." not in text.as_text(page_of(results({"a": 0.4})), "markdown")
+    assert text.as_text(page_of(found), "csv").splitlines()[1].startswith("Sentence to image,")
+
+
 def test_several_runs_have_tables_of_their_own_beside_other_tasks() -> None:
     one, two = results({"a": 0.4}), results({"b": 0.5})
     page = as_html([one, two])
@@ -218,7 +227,7 @@ def cells_of(table: Table, name: str) -> list[Cell]:
 def test_what_a_language_table_holds() -> None:
     found = results({"vse": 0.4, "b": 0.5}, languages=("en", "de"), own={"vse": ("de",)}, baseline="vse")
     english, german = (tables_of(found)[name] for name in ("English", "German"))
-    heads = [[column.head for column in table.columns[1:]] for table in (english, german)]
+    heads = [[column.key for column in table.columns[1:]] for table in (english, german)]
     assert heads == [["b"], ["vse (baseline)", "b"]]
     baseline, other = cells_of(german, "R@1")
     assert baseline.gap is not None and baseline.gap.text == "" and other.gap is not None

@@ -79,3 +79,12 @@ def test_a_renamed_file_and_a_folder_without_anything_known(tmp_path):
     assert f"rename {file} to results.json" in str(run(tmp_path, "--out", tmp_path / "p.html").exception)
     other = tmp_path / "broken.json"
     assert "is a file: give the folder" in str(run(other, "--out", tmp_path / "p.html").exception)
+
+
+def test_results_of_another_name_are_read_with_what_lies_beside_them(made, tmp_path):
+    made.synthetic(2, ["en", "de"]).write(tmp_path)
+    file = (tmp_path / "results.json").rename(tmp_path / "ours.json")
+    done = run(file, "--out", tmp_path / "page.html")
+    assert done.exit_code == 0, done.exception
+    file = file.rename(tmp_path.parent / "alone.json")
+    assert "per_query.parquet" in str(run(file, "--out", tmp_path / "page.html").exception)

@@ -19,13 +19,13 @@ from xlingual.cli.report import report
 from xlingual.errors import InputError
 from xlingual.report import as_html, page_of, verdict, write_report
 from xlingual.report.axis import log_axis_for
-from xlingual.report.blocks import Row, Table
 from xlingual.report.colours import contrast
 from xlingual.report.figures.study import NARROW, ROOMY, drawing, people_against_bkr, scores_bar
 from xlingual.report.marking import plain, said
 from xlingual.report.render import html, terminal
 from xlingual.report.shapes import Drawing, Shape
 from xlingual.report.study_views import better_first, ratio, signed, times, turned
+from xlingual.report.table import Row, Table
 from xlingual.results import Interval
 from xlingual.results.study import LEFT_OUT, OF_PLANNED, Agreement, MoreNeeded, StudyAnalysis
 

@@ -3,8 +3,9 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from xlingual.report.blocks import Badge, Cell, Column, Finding, Look, Page, Row, Section, Table
+from xlingual.report.blocks import Finding, Page, Section
 from xlingual.report.render import terminal, text
+from xlingual.report.table import Badge, Cell, Column, Look, Row, Table
 
 NAME = "wordvec_identical_1000"
 
@@ -55,8 +56,8 @@ def test_a_narrow_look_gives_its_spare_room_to_names():
 
 
 def test_columns_left_out_are_named_with_the_remedy():
-    one = " ".join(printed(57, table(), instead="--format csv").split())
-    assert "adjusted p is left out for lack of room: widen the window or use --format csv" in one
+    one = " ".join(printed(57, table()).split())
+    assert "adjusted p is left out for lack of room: widen the window or use --json" in one
     two = " ".join(printed(32, table()).split())
     assert "left out for lack of room: widen the window or use --json" in two and " are left out" in two
     assert "left out" not in printed(57, table(unsaid=("adjusted p",)))

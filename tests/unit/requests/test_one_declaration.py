@@ -13,8 +13,8 @@ from xlingual.cli.from_request import RequestCommand, command, keywords
 from xlingual.errors import InputError
 from xlingual.requests import Request, argument, option, read, schema, signed, values
 from xlingual.requests.comparing import PlanRequest
+from xlingual.requests.reading import read_toml
 from xlingual.requests.record import Record
-from xlingual.requests.toml import read_toml
 from xlingual.requests.values import Positive
 from xlingual.results import Results
 

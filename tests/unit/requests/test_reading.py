@@ -9,7 +9,7 @@ from xlingual.errors import InputError
 from xlingual.requests import read
 from xlingual.requests.comparing import CompareRequest
 from xlingual.requests.evaluating import BackretrievalRequest, MultilingualPoolRequest, StsRequest
-from xlingual.requests.toml import read_toml
+from xlingual.requests.reading import read_toml
 from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest
 
 LEAST = 'manifest = "m.csv"\nout = "m"\n'

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.study.design import Asked, Design, Listed, Plan, make_design
-from xlingual.study.names import Candidate
+from xlingual.study.design import Asked, Candidate, Design, Listed, Plan, make_design
 
 
 def text(key: str, language: str = "ru", picture: str | None = None) -> Candidate:

@@ -15,8 +15,8 @@ from msgspec import structs
 
 from xlingual.errors import DataWarning, InputError
 from xlingual.study.design import ORDERS, Asked
+from xlingual.study.folder import checked_key, checked_study
 from xlingual.study.records import Key, Study
-from xlingual.study.validity import checked_key, checked_study
 
 designs = SimpleNamespace(**run_path(str(Path(__file__).with_name("designs.py"))))
 design = designs.design

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from xlingual.data.checks.findings import Finding
+from xlingual.data.checks.records import Check, Finding, LanguageCheck, PictureCheck
 from xlingual.data.languages import regional_variants
+from xlingual.data.manifest import Manifest
 from xlingual.data.reading.build import doubled_language_warning
 from xlingual.data.reading.values import shown
 from xlingual.errors import listed
 from xlingual.pictures import NO_URL, url_in
-
-if TYPE_CHECKING:
-    from xlingual.data.checks.records import Check, LanguageCheck, PictureCheck
-    from xlingual.data.manifest import Manifest
 
 DEPTH = 10  # of Backretrieval's usual measure, R@10
 _PICTURE = r"\.(?:jpe?g|png|webp|gif|bmp|tiff?|ppm)"
@@ -65,14 +61,10 @@ def _warning(kind: str, count: int, sentence: str) -> Finding:
 
 
 def _on_pictures(pictures: PictureCheck) -> Iterator[Finding]:
-    urls: list[str] = []
-    several: list[str] = []
-    missing: list[str] = []
-    for _, path in pictures.missing:
-        if (url := url_in(path)) is not None:
-            urls.append(url)
-        else:
-            (several if _SEVERAL.search(path) else missing).append(path)
+    paths = [path for _, path in pictures.missing]
+    urls = [url for url in map(url_in, paths) if url is not None]
+    several = [path for path in paths if url_in(path) is None and _SEVERAL.search(path)]
+    missing = [path for path in paths if url_in(path) is None and not _SEVERAL.search(path)]
     if missing:
         yield _warning(
             "missing pictures",
@@ -157,27 +149,24 @@ def _on_directions(check: Check) -> Iterator[Finding]:
 
 def _on_language(language: LanguageCheck) -> Iterator[Finding]:
     where = f"of {language.n_texts:,} in {language.language!r}"
-    if found := language.empty:
-        yield _warning(
-            "empty texts",
-            len(found),
-            f"{_count(found, f'text {where} is', f'texts {where} are')} empty "
-            f"(ids {shown(found)}): fill them in or remove their rows",
-        )
-    if found := language.other_script:
-        yield _warning(
+    for kind, found, what, remedy in (
+        ("empty texts", language.empty, "empty", "fill them in or remove their rows"),
+        (
             "other script",
-            len(found),
-            f"{_count(found, f'text {where} is', f'texts {where} are')} mostly in another script "
-            f"(ids {shown(found)}): see whether they are in another language",
-        )
-    if found := language.repeated:
-        yield _warning(
+            language.other_script,
+            "mostly in another script",
+            "see whether they are in another language",
+        ),
+        (
             "repeated texts",
-            len(found),
-            f"{_count(found, f'text {where} is', f'texts {where} are')} the same as an earlier one "
-            f"(ids {shown(found)}): equal texts tie when they are ranked; remove those not meant",
-        )
+            language.repeated,
+            "the same as an earlier one",
+            "equal texts tie when they are ranked; remove those not meant",
+        ),
+    ):
+        if found:
+            count = _count(found, f"text {where} is", f"texts {where} are")
+            yield _warning(kind, len(found), f"{count} {what} (ids {shown(found)}): {remedy}")
 
 
 def _on_items(check: Check) -> Iterator[Finding]:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.languages import check_tags
 from xlingual.data.pools.clusters import join_parallel, joined_sentences
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
-from xlingual.data.reading.numbering import position_in_group
 from xlingual.data.reading.select import no_split
+from xlingual.data.reading.textrows import position_in_group
 from xlingual.data.reading.values import and_more, numbered, shown
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.records import Numbering
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 Part = TypeVar("Part", Questions, Candidates)
 
@@ -41,7 +39,9 @@ def build_pool(
     where the whole pool is not sound: a question without a relevant candidate.
     """
     check_tags(languages, source)
-    _check_rows(source, questions, candidates)
+    if not len(questions) or not len(candidates):
+        what = "candidates" if len(questions) else "questions"
+        raise InputError(f"{source} has no {what}: a pool needs questions and candidates")
     check_relevant(languages, questions, candidates, lambda row: source)
     told = questions
     questions, candidates = join_parallel(questions, candidates)
@@ -90,12 +90,6 @@ def chosen_languages(source: str, known: Sequence[str], wanted: Sequence[str]) -
     return tuple(wanted)
 
 
-def _check_rows(source: str, questions: Questions, candidates: Candidates) -> None:
-    if not len(questions) or not len(candidates):
-        what = "questions" if not len(questions) else "candidates"
-        raise InputError(f"{source} has no {what}: a pool needs questions and candidates")
-
-
 def check_relevant(
     languages: Sequence[str], questions: Questions, candidates: Candidates, where: Callable[[int], str]
 ) -> None:
@@ -104,21 +98,20 @@ def check_relevant(
     without = [row for row, key in enumerate(questions.key) if key not in held]
     if without:
         row = without[0]
-        tag = languages[questions.language[row]]
         raise InputError(
-            f"{where(row)}: question {questions.ids[row]!r:.80} ({tag}) has no "
-            f"relevant candidate{and_more(without, 'questions')}: "
+            f"{where(row)}: question {questions.ids[row]!r:.80} ({languages[questions.language[row]]}) has "
+            f"no relevant candidate{and_more(without, 'questions')}: "
             f"no candidate holds its key {questions.key[row]!r:.80}"
         )
 
 
 def _check_split(source: str, questions: Questions, candidates: Candidates, split: str) -> None:
     """Raise InputError where no row is of the split."""
-    splits = [*(questions.split or ()), *(candidates.split or ())]
+    splits = dict.fromkeys([*(questions.split or ()), *(candidates.split or ())])
     if not splits:
         raise InputError(f"{source} has no column 'split': leave the split {split!r} out")
     if split not in (questions.split or [split]) or split not in splits:
-        raise no_split(source, split, dict.fromkeys(splits))
+        raise no_split(source, split, splits)
 
 
 def _stages(language: Ints, splits: list[str] | None, codes: Sequence[int], split: str | None) -> list[Ints]:
@@ -134,8 +127,7 @@ def _stages(language: Ints, splits: list[str] | None, codes: Sequence[int], spli
 def _answered(questions: Questions, candidates: Candidates, asked: Ints, pool: Ints) -> Ints:
     """Return those rows of `asked` whose key a candidate of `pool` holds."""
     held = {key for row in pool for key in candidates.keys[row]}
-    kept = [row for row in asked.tolist() if questions.key[row] in held]
-    return np.array(kept, dtype=np.int64)
+    return np.array([row for row in asked.tolist() if questions.key[row] in held], dtype=np.int64)
 
 
 def _note_unanswered(
@@ -145,12 +137,12 @@ def _note_unanswered(
         raise InputError(
             f"{source}: no question of {_choice(order, split)} has a relevant candidate there: choose others"
         )
-    if len(left) == len(asked):
+    lost = [questions.ids[row] for row in np.setdiff1d(asked, left)]
+    if not lost:
         return ()
-    lost = np.setdiff1d(asked, left)
     return warn(
         f"{source}: {len(lost)} of {len(asked)} questions of {_choice(order, split)} have no relevant "
-        f"candidate there and are left out ({shown([questions.ids[row] for row in lost])})"
+        f"candidate there and are left out ({shown(lost)})"
     )
 
 
@@ -162,8 +154,7 @@ def warn(*sentences: str) -> tuple[str, ...]:
 
 
 def _choice(order: Sequence[str], split: str | None) -> str:
-    part = "" if split is None else f", split {split!r}"
-    return f"{listed(order, 40)}{part}"
+    return listed(order, 40) + ("" if split is None else f", split {split!r}")
 
 
 def _numberings(
@@ -173,17 +164,14 @@ def _numberings(
     kept = stages[-1]
     found: list[Numbering] = []
     for number, stage in reversed(list(enumerate(stages))):
-        if number < len(stages) - 1 and any(np.array_equal(stage, later) for later in stages[number + 1 :]):
+        if any(np.array_equal(stage, later) for later in stages[number + 1 :]):
             continue
-        whole = np.array_equal(stage, stages[0])
-        note = "" if not found else "whole-pool " if whole else "chosen "
-        within = position_in_group(language[stage])
+        earlier = "whole-pool " if np.array_equal(stage, stages[0]) else "chosen "
+        note = earlier if found else ""
         position, place = np.full(len(language), -1), np.full(len(language), -1)
-        position[stage], place[stage] = within, np.arange(len(stage))
-        counts = np.bincount(language[stage], minlength=len(languages)).tolist()
-        sizes: dict[str | None, int] = {
-            tag: count for tag, count in zip(languages, counts, strict=True) if count
-        }
+        position[stage], place[stage] = position_in_group(language[stage]), np.arange(len(stage))
+        counts = zip(languages, np.bincount(language[stage], minlength=len(languages)).tolist(), strict=True)
+        sizes: dict[str | None, int] = {tag: count for tag, count in counts if count}
         found.append(Numbering(f"{note}{what} of the language", position[kept].astype(np.int64), sizes))
         found.append(Numbering(f"{note}{what}", place[kept].astype(np.int64), {None: len(stage)}))
     return tuple(found)
@@ -191,9 +179,10 @@ def _numberings(
 
 def _taken(part: Part, rows: Ints) -> Part:
     """Return the chosen questions, or candidates."""
-    columns: dict[str, Any] = {f.name: getattr(part, f.name) for f in fields(part)}
-    for name, values in columns.items():
-        if values is not None:
-            array = isinstance(values, np.ndarray)
-            columns[name] = values[rows] if array else [values[row] for row in rows.tolist()]
-    return replace(part, **columns)
+
+    def taken(values: Any) -> Any:  # noqa: ANN401  (a column)
+        return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows.tolist()]
+
+    columns = {f.name: getattr(part, f.name) for f in fields(part)}
+    told = {name: taken(values) for name, values in columns.items() if values is not None}
+    return replace(part, **told)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import count
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.values import numbered
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 
 def joined(codes: Ints, *names: Sequence[Hashable], size: int | None = None) -> Ints:
@@ -25,14 +23,12 @@ def joined(codes: Ints, *names: Sequence[Hashable], size: int | None = None) -> 
     from scipy.sparse.csgraph import connected_components
 
     size = int(codes.max(initial=-1)) + 1 if size is None else size
-    ends: list[tuple[int, int]] = []
+    ends: list[int] = []
     for column in names:
         first: dict[Hashable, int] = {}
-        ends += [
-            (code, first.setdefault(name, code)) for code, name in zip(codes.tolist(), column, strict=True)
-        ]
-    rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(ends)), (rows, columns)), shape=(size, size))
+        ends += [first.setdefault(name, code) for code, name in zip(codes.tolist(), column, strict=True)]
+    places = (np.tile(codes, len(names)), np.array(ends, dtype=np.int64))
+    graph = coo_array((np.ones(len(ends)), places), shape=(size, size))
     return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
@@ -86,7 +82,7 @@ def clusters_of_questions(
     one cluster. `told` [m] numbers the candidates' clusters; every question has a candidate. Also returned:
     how many told clusters hold the keys of questions, and how many they make.
     """
-    asked = set(questions.key)
+    asked = {*questions.key}
     held = [(code, key) for code, own in zip(told.tolist(), keys, strict=True) for key in own if key in asked]
     codes = np.array([code for code, _ in held], dtype=np.int64)
     label = joined(codes, [key for _, key in held], size=1 + int(told.max()))
@@ -103,22 +99,17 @@ def clusters_of_candidates(
     It is that of the first question whose key it holds; else that of a candidate with the same context in the
     same language; else a number of its own, beyond the questions'.
     """
-    of_key: dict[str, int] = {}
-    for key, number in zip(questions.key, questions.cluster.tolist(), strict=True):
-        of_key.setdefault(key, number)
+    asked = list(zip(questions.key, questions.cluster.tolist(), strict=True))
+    of_key = dict(reversed(asked))  # of equal keys the first question's
     known = [next((of_key[key] for key in own if key in of_key), None) for own in keys]
     places = list(zip(language.tolist(), context, strict=True))
-    of_place: dict[tuple[int, str], int] = {}
-    for place, number in zip(places, known, strict=True):
-        if number is not None and place[1]:
-            of_place.setdefault(place, number)
-    free = int(questions.cluster.max(initial=-1)) + 1
+    held = [(place, number) for place, number in zip(places, known, strict=True) if number is not None]
+    of_place = {place: number for place, number in reversed(held) if place[1]}
+    free = count(int(questions.cluster.max(initial=-1)) + 1)
     found = []
     for place, number in zip(places, known, strict=True):
         if number is None:
-            number = of_place.get(place) if place[1] else None
-        if number is None:
-            number, free = free, free + 1
+            number = of_place[place] if place in of_place else next(free)
             if place[1]:
                 of_place[place] = number
         found.append(number)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from xlingual.data.pools.rows import PoolRows
+from xlingual.data.pools.rows import PoolRows
+from xlingual.data.reading.values import numbered
 
 
 @dataclass(frozen=True)
@@ -57,24 +57,22 @@ def describe_pool(pool: PoolRows) -> PoolDescription:
     counts = np.bincount(question, minlength=len(q))
     own = np.zeros(len(q), dtype=bool)
     own[question[q.language[question] == c.language[candidate]]] = True
-    repeated = _repeated(pool)
-    every = _row("all", pool, np.ones(len(q), bool), np.ones(len(c), bool), counts, own, repeated)
+    code, places = numbered(zip(c.language.tolist(), c.text, strict=True))
+    repeated = np.ones(len(c), dtype=bool)
+    repeated[np.unique(code, return_index=True)[1]] = False
     languages = tuple(
         _row(tag, pool, q.language == code, c.language == code, counts, own, repeated)
         for code, tag in enumerate(pool.languages)
     )
-    tags_of_text: dict[str, set[int]] = {}
-    for text, code in zip(c.text, c.language.tolist(), strict=True):
-        tags_of_text.setdefault(text, set()).add(code)
     return PoolDescription(
         source=pool.source,
         digest=pool.digest,
         languages=languages,
-        total=every,
+        total=_row("all", pool, np.ones(len(q), bool), np.ones(len(c), bool), counts, own, repeated),
         n_clusters=len(np.unique(q.cluster)),
         n_articles=None if q.article is None else len(np.unique(q.article)),
         n_irrelevant=len(c) - len(np.unique(candidate)),
-        n_shared_texts=sum(len(tags) > 1 for tags in tags_of_text.values()),
+        n_shared_texts=sum(times > 1 for times in Counter(text for _, text in places).values()),
         splits=_splits(pool),
         warnings=pool.warnings,
     )
@@ -101,17 +99,6 @@ def _row(
         n_own_language=int(own[asked].sum()),
         n_repeated_texts=int(repeated[held].sum()),
     )
-
-
-def _repeated(pool: PoolRows) -> np.ndarray:
-    """Return, for each candidate, whether its text stands earlier in its language."""
-    c = pool.candidates
-    seen: set[tuple[int, str]] = set()
-    repeated = np.zeros(len(c), dtype=bool)
-    for row, place in enumerate(zip(c.language.tolist(), c.text, strict=True)):
-        repeated[row] = place in seen
-        seen.add(place)
-    return repeated
 
 
 def _splits(pool: PoolRows) -> dict[str, dict[str, int]]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.languages import tag_problem
 from xlingual.data.pools.build import check_relevant
 from xlingual.data.pools.clusters import clusters_by_id_or_key, clusters_of_candidates, clusters_of_questions
-from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.reading.formats import read_jsonl, read_parquet
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import (
@@ -24,10 +26,8 @@ from xlingual.data.reading.values import (
     numbered,
     texts_in,
 )
-from xlingual.errors import InputError, listed, nearest
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
+from xlingual.errors import InputError, did_you_mean, listed, nearest
+from xlingual.files import atomic_file, make_folder
 
 READERS: dict[str, Callable[[Path], Table]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
 QUESTIONS, CANDIDATES = "questions", "candidates"
@@ -49,7 +49,7 @@ def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates, t
     asked_in, more = _languages(asked)
     languages += [tag for tag in more if tag not in languages]
     recode = np.array([languages.index(tag) for tag in more], dtype=np.int64)
-    questions = _questions(asked, recode[asked_in], more, asked_in)
+    questions = _questions(asked, recode[asked_in])
     candidates = _candidates(held, language)
     check_relevant(languages, questions, candidates, lambda row: asked.where(row, "key"))
     return tuple(languages), *_clustered(asked, held, questions, candidates)
@@ -63,11 +63,10 @@ def _open(folder: Path, stem: str) -> Table:
         raise InputError(
             f"{folder} holds no {stem}.parquet or {stem}.jsonl: a pool folder has questions and candidates"
         )
-    path = found[0]
-    table = READERS[path.suffix](path)
+    table = READERS[found[0].suffix](found[0])
     if not table.n_rows:
         raise InputError(
-            f"{path} has no rows: a pool needs questions and candidates, so write one in each row"
+            f"{found[0]} has no rows: a pool needs questions and candidates, so write one in each row"
         )
     return table
 
@@ -75,8 +74,7 @@ def _open(folder: Path, stem: str) -> Table:
 def _languages(table: Table) -> tuple[Ints, list[str]]:
     tags = names_in(table, table.require("lang"), "language", "give each row one, such as 'en'")
     for row, tag in enumerate(tags):
-        problem = tag_problem(tag)
-        if problem is not None:
+        if problem := tag_problem(tag):
             raise InputError(f"{table.where(row, 'lang')}: {problem}")
     return numbered(tags)
 
@@ -97,12 +95,10 @@ def _names(table: Table, name: str) -> list[str]:
 
 
 def _split(table: Table) -> list[str] | None:
-    if "split" not in table.names:
-        return None
-    return [text or "" for text in texts_in(table, "split")]
+    return _texts(table, "split") if "split" in table.names else None
 
 
-def _questions(table: Table, language: Ints, tags: list[str], asked_in: Ints) -> Questions:
+def _questions(table: Table, language: Ints) -> Questions:
     texts = _texts(table, "text")
     empty = [row for row, text in enumerate(texts) if not text.strip()]
     if empty:
@@ -111,11 +107,8 @@ def _questions(table: Table, language: Ints, tags: list[str], asked_in: Ints) ->
         )
     key = _names(table, "key")
     article = numbered(_names(table, "article"))[0] if "article" in table.names else None
-    ids = _ids(table, asked_in)
-    if "cluster" in table.names:
-        cluster, _ = numbered(_names(table, "cluster"))
-    else:
-        cluster = clusters_by_id_or_key(ids, key)
+    ids, told = _ids(table, language), "cluster" in table.names
+    cluster = numbered(_names(table, "cluster"))[0] if told else clusters_by_id_or_key(ids, key)
     return Questions(ids, language, texts, key, cluster, article, _split(table))
 
 
@@ -125,9 +118,8 @@ def _candidates(table: Table, language: Ints) -> Candidates:
     _refuse_misspelt_keys(table, cells)
     keys = [_keys(table, row, value) for row, value in enumerate(cells)]
     context = _texts(table, "context") if "context" in table.names else [""] * table.n_rows
-    unknown = np.zeros(table.n_rows, dtype=np.int64)
-    ids, texts = _ids(table, language), _texts(table, "text")
-    return Candidates(ids, language, texts, context, keys, unknown, _split(table))
+    ids, unknown = _ids(table, language), np.zeros(table.n_rows, dtype=np.int64)
+    return Candidates(ids, language, _texts(table, "text"), context, keys, unknown, _split(table))
 
 
 def _clustered(
@@ -137,16 +129,19 @@ def _clustered(
     keys = candidates.keys
     notes: tuple[str, ...] = ()
     of_questions, of_candidates = questions.cluster, candidates.cluster
-    told = "cluster" in held.names and not all(is_missing(value) for value in held.load("cluster"))
-    if not told:
+    if "cluster" not in held.names or all(is_missing(value) for value in held.load("cluster")):
         of_candidates = clusters_of_candidates(questions, keys, candidates.context, candidates.language)
     elif "cluster" in asked.names:
-        names = _names(asked, "cluster")
-        both, _ = numbered([*names, *_names(held, "cluster")])
-        of_questions, of_candidates = both[: len(names)], both[len(names) :]
-        notes = _note_strangers(asked, held, of_questions, of_candidates)
+        both, _ = numbered([*_names(asked, "cluster"), *_names(held, "cluster")])
+        of_questions, of_candidates = both[: asked.n_rows], both[asked.n_rows :]
+        if not np.isin(of_candidates, of_questions).any():
+            notes = (
+                f"{held.source}, column 'cluster': no candidate is in the cluster of any question of "
+                f"{asked.source}: give equal clusters equal names, or leave the column out of one of the "
+                "files",
+            )
     else:
-        own, _ = numbered(_names(held, "cluster"))
+        own = numbered(_names(held, "cluster"))[0]
         of_questions, of_candidates, (before, after) = clusters_of_questions(questions, keys, own)
         if after < before:
             notes = (
@@ -154,15 +149,6 @@ def _clustered(
                 f"they are counted as one, and {before} clusters with answers become {after}",
             )
     return replace(questions, cluster=of_questions), replace(candidates, cluster=of_candidates), notes
-
-
-def _note_strangers(asked: Table, held: Table, of_questions: Ints, of_candidates: Ints) -> tuple[str, ...]:
-    if np.isin(of_candidates, of_questions).any():
-        return ()
-    return (
-        f"{held.source}, column 'cluster': no candidate is in the cluster of any question of {asked.source}: "
-        "give equal clusters equal names, or leave the column out of one of the files",
-    )
 
 
 def _refuse_misspelt_keys(table: Table, cells: list[Any]) -> None:
@@ -189,11 +175,95 @@ def _refuse_misspelt_keys(table: Table, cells: list[Any]) -> None:
 def _keys(table: Table, row: int, value: Any) -> tuple[str, ...]:  # noqa: ANN401
     """Return the keys that a cell holds: a list of strings or numbers, or one of them, or nothing."""
     values = value if isinstance(value, (list, tuple)) else [] if is_missing(value) else [value]
-    keys = []
     for key in values:
         if isinstance(key, bool) or not isinstance(key, (str, int, float)) or is_missing(key):
             raise InputError(
                 f"{table.where(row, 'keys')}: found {described(key)} as a key: give a list of strings"
             )
-        keys.append(str(int(key) if isinstance(key, float) and key.is_integer() else key))
-    return tuple(dict.fromkeys(keys))
+    names = (int(key) if isinstance(key, float) and key.is_integer() else key for key in values)
+    return tuple(dict.fromkeys(map(str, names)))
+
+
+FORMATS = ("parquet", "jsonl")
+
+
+def write_pool(
+    pool: PoolRows, folder: str | Path, format: str = "parquet", *, overwrite: bool = False
+) -> Path:
+    """Write questions and candidates into a folder, both or neither, and return the folder.
+
+    Raises InputError where files of a pool stand there, unless `overwrite`: then they are replaced, and those
+    in the other format removed, since a folder holds one pool.
+    """
+    if format not in FORMATS:
+        raise InputError(
+            f"no format {format!r} of a pool: expected 'parquet' or 'jsonl'.{did_you_mean(format, FORMATS)}"
+        )
+    if not overwrite:
+        refuse_pool_in(folder)
+    folder = make_folder(folder)
+    write = _write_parquet if format == "parquet" else _write_jsonl
+    paths = {stem: folder / f"{stem}.{format}" for stem in (QUESTIONS, CANDIDATES)}
+    with atomic_file(paths[QUESTIONS]) as questions, atomic_file(paths[CANDIDATES]) as candidates:
+        write(questions, question_columns(pool))
+        write(candidates, candidate_columns(pool))
+    for other in {*pool_files(folder)} - {*paths.values()}:
+        other.unlink(missing_ok=True)
+    return folder
+
+
+def refuse_pool_in(folder: str | Path, remedy: str = "replace them with overwrite=True") -> None:
+    """Raise InputError where files of a pool stand in a folder: they would be lost."""
+    if present := pool_files(folder):
+        raise InputError(
+            f"{folder} holds {listed(path.name for path in present)}, which would be lost: choose another "
+            f"folder, or {remedy}"
+        )
+
+
+def question_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
+    """Return the columns of the file of questions."""
+    q = pool.questions
+    columns: dict[str, Sequence[Any]] = {
+        "id": q.ids,
+        "lang": [pool.languages[code] for code in q.language],
+        "text": q.text,
+        "key": q.key,
+        "cluster": q.cluster.tolist(),
+    }
+    if q.article is not None:
+        columns["article"] = q.article.tolist()
+    if q.split is not None:
+        columns["split"] = q.split
+    return columns
+
+
+def candidate_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
+    """Return the columns of the file of candidates."""
+    c = pool.candidates
+    columns: dict[str, Sequence[Any]] = {
+        "id": c.ids,
+        "lang": [pool.languages[code] for code in c.language],
+        "text": c.text,
+        "context": c.context,
+        "keys": [list(keys) for keys in c.keys],
+        "cluster": c.cluster.tolist(),
+    }
+    if c.split is not None:
+        columns["split"] = c.split
+    return columns
+
+
+def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = {"keys": pa.list_(pa.string()), "cluster": pa.int64(), "article": pa.int64()}
+    arrays = {name: pa.array(values, type=kinds.get(name, pa.string())) for name, values in columns.items()}
+    pq.write_table(pa.table(arrays), path, compression="zstd")
+
+
+def _write_jsonl(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for values in zip(*columns.values(), strict=True):
+            file.write(json.dumps(dict(zip(columns, values, strict=True)), ensure_ascii=False) + "\n")

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Floats, Ints
+from xlingual.data.manifest import Manifest
 from xlingual.data.pools.build import build_pool
-from xlingual.data.pools.drawing import draw_all, draw_one
+from xlingual.data.pools.drawing import draw_all, draw_one, told
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.roles import ItemRoles, roles
 from xlingual.data.pools.rows import Candidates, Questions
-from xlingual.data.pools.shares import asking_languages, check_count, shares_of
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.streams import stream
-
-if TYPE_CHECKING:
-    from xlingual.data.manifest import Manifest
-
-PER_ITEM = ("all", "one")
 
 
 def mix_pool(
@@ -58,19 +53,28 @@ def mix_pool(
     Question languages need no candidates; those without stand last. Raises InputError where a language is
     absent, the shares cannot be met (telling what can), or all candidates would be in one language.
     """
-    if per_item not in PER_ITEM:
+    if per_item not in ("all", "one"):
         raise InputError(f"per_item {per_item!r}: expected 'all' or 'one'")
     check_count("candidates", candidates)
     check_count("questions", questions)
     shares = shares_of(mix, manifest)
     asking = asking_languages(question_languages, shares, manifest)
-    found = roles(manifest, asking, shares, per_item == "one", stream(seed, "pool mix roles"))
+    items, left_out = roles(manifest, asking, shares, per_item == "one", stream(seed, "pool mix roles"))
     draw = draw_one if per_item == "one" else draw_all
-    drawn = draw(manifest, found.items, shares, candidates, stream(seed, "pool mix"))
-    asked, notes = _asked(found.items, drawn, questions, manifest, stream(seed, "pool mix questions"))
-    _refuse_one_language(manifest, drawn)
-    notes += _lonely(manifest, asked, drawn) if question_languages is None else []
-    sentences = tuple(f"{manifest.source}: {note}" for note in [*found.notes, *notes])
+    drawn = draw(manifest, items, shares, candidates, stream(seed, "pool mix"))
+    asked, notes = _asked(items, drawn, questions, manifest, stream(seed, "pool mix questions"))
+    held = np.unique(manifest.language[drawn])
+    if len(held) < 2:
+        raise InputError(
+            f"{manifest.source}: all candidates are in {manifest.languages[held[0]]!r}: a multilingual "
+            "pool has candidates in two languages at least; name fewer question languages or more in the mix "
+            "(for one language to search, evaluate crosslingual-retrieval takes the manifest as it is)"
+        )
+    lonely = np.setdiff1d(manifest.language[asked], held).tolist()
+    if lonely and question_languages is None:  # they ask though nobody chose them
+        tags = listed((manifest.languages[code] for code in lonely), 40)
+        notes.append(f"no candidate is in {tags}: questions in it have their answers in others")
+    sentences = tuple(f"{manifest.source}: {note}" for note in [*left_out, *notes])
     for sentence in sentences:
         warnings.warn(sentence, DataWarning, stacklevel=2)
     return _pool(manifest, asked, drawn, sentences)
@@ -89,8 +93,7 @@ def _asked(
     dropped = 0
     for item in items:
         answered = {row for own in item.answers.values() for row in own if row in in_pool}
-        own = item.questions(answered)
-        asked += own
+        asked += [row for row in item.asks.values() if row not in answered] if answered else []
         dropped += 0 if answered else len(item.asks)
     if not asked:
         raise InputError(
@@ -103,28 +106,8 @@ def _asked(
             "candidate: ask for fewer questions"
         )
     rows = np.sort(rng.permutation(np.sort(asked))[:total])
-    if not dropped:
-        return rows, []
-    every = dropped + len(asked)
-    return rows, [f"{dropped} of {every} questions are dropped: no text of their item is a candidate"]
-
-
-def _refuse_one_language(manifest: Manifest, drawn: Ints) -> None:
-    """Raise InputError where all candidates are in one language."""
-    present = np.unique(manifest.language[drawn]).tolist()
-    if len(present) < 2:
-        raise InputError(
-            f"{manifest.source}: all candidates are in {manifest.languages[present[0]]!r}: a multilingual "
-            "pool has candidates in two languages at least; name fewer question languages or more in the mix "
-            "(for one language to search, evaluate crosslingual-retrieval takes the manifest as it is)"
-        )
-
-
-def _lonely(manifest: Manifest, asked: Ints, drawn: Ints) -> list[str]:
-    """Return a note on languages that ask, though nobody chose them, and have no candidates."""
-    lonely = np.setdiff1d(manifest.language[asked], manifest.language[drawn]).tolist()
-    tags = listed((manifest.languages[code] for code in lonely), 40)
-    return [f"no candidate is in {tags}: questions in it have their answers in others"] if lonely else []
+    of = f"{dropped} of {dropped + len(asked)} questions"
+    return rows, [f"{of} are dropped: no text of their item is a candidate"] if dropped else []
 
 
 def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) -> MultilingualPool:
@@ -165,3 +148,50 @@ def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) 
         ),
     )
     return MultilingualPool.of(replace(pool, warnings=(*notes, *pool.warnings)))
+
+
+def shares_of(mix: Mapping[str, float] | None, manifest: Manifest) -> Floats | None:
+    """Return the share of each of the manifest's languages, float64 [languages] of sum 1; None for no mix."""
+    if mix is None:
+        return None
+    shares = np.zeros(len(manifest.languages))
+    for tag, share in mix.items():
+        if not math.isfinite(share) or share < 0:
+            raise InputError(f"the mix gives {tag!r} the share {share}: a share is a number from 0 up")
+        shares[_code(tag, manifest, "the mix names")] = share
+    if np.count_nonzero(shares) < 2:
+        raise InputError(
+            f"the mix {told(mix) or 'is empty and'} leaves fewer than two languages: give at least two a "
+            f"share; {manifest.source} has {listed(manifest.languages, 40)}"
+        )
+    shares /= shares.max()  # so that no sum overflows
+    normalised: Floats = shares / shares.sum()
+    return normalised
+
+
+def asking_languages(
+    named: Sequence[str] | None, shares: Floats | None, manifest: Manifest
+) -> Collection[int]:
+    """Return the codes of the question languages; by default those of the mix, else all."""
+    if named is not None:
+        if isinstance(named, str) or not named:
+            raise InputError("question_languages: expected a list of at least one language, such as ['en']")
+        return sorted({_code(tag, manifest, "the question languages name") for tag in named})
+    if shares is None:
+        return range(len(manifest.languages))
+    return [int(code) for code in np.flatnonzero(shares)]
+
+
+def check_count(what: str, count: int | None) -> None:
+    """Raise InputError where a number of things to draw is none."""
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+        raise InputError(f"{what}: expected a whole number from 1 up, found {count!r}")
+
+
+def _code(tag: str, manifest: Manifest, who: str) -> int:
+    if tag not in manifest.languages:
+        raise InputError(
+            f"{who} {tag!r}, but {manifest.source} has no texts in it."
+            f"{did_you_mean(tag, manifest.languages)} Its languages: {listed(manifest.languages, 40)}"
+        )
+    return manifest.languages.index(tag)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from xlingual.data.pools.segment import sentence_breaks
 from xlingual.data.reading.problems import first_line
-from xlingual.data.reading.values import described
+from xlingual.data.reading.values import described, encodes
 from xlingual.errors import InputError
 
 _LAYOUT = 'a SQuAD-style file: {"data": [{"title", "paragraphs": [{"context", "qas": [...]}]}]}'
@@ -64,14 +65,19 @@ def read_paragraphs(
     for a, article in enumerate(_articles(path)):
         title = article.get("title")
         named = f" {title!r:.60}" if isinstance(title, str) and title else ""
-        for p, content in enumerate(_listed(article.get("paragraphs"), f"{path}, article {a + 1}{named}")):
-            where = f"{path}, article {a + 1}{named}, paragraph {p + 1}"
-            found.append(_paragraph(content, where, facts, (code, a, p), segment))
-            facts.paragraphs += 1
+        where, paragraphs = f"{path}, article {a + 1}{named}", article.get("paragraphs")
+        if not _all_of(paragraphs, dict):
+            raise InputError(
+                f"{where}: found {described(paragraphs)} where paragraphs are expected: it is not {_LAYOUT}"
+            )
+        for p, content in enumerate(paragraphs):
+            place = (code, a, p)
+            found.append(_paragraph(content, f"{where}, paragraph {p + 1}", facts, place, segment))
+    facts.paragraphs = len(found)
     return found, facts
 
 
-def _articles(path: Path) -> Iterator[Mapping[str, Any]]:
+def _articles(path: Path) -> list[Mapping[str, Any]]:
     try:
         content = json.loads(path.read_bytes().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -79,48 +85,36 @@ def _articles(path: Path) -> Iterator[Mapping[str, Any]]:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     articles = content.get("data") if isinstance(content, dict) else None
-    if not isinstance(articles, list) or not all(isinstance(article, dict) for article in articles):
+    if not _all_of(articles, dict):
         raise InputError(f"{path} has another layout than expected: {_LAYOUT}")
-    return iter(articles)
-
-
-def _listed(value: object, where: str) -> list[Mapping[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise InputError(
-            f"{where}: found {described(value)} where paragraphs are expected: it is not {_LAYOUT}"
-        )
-    return value
+    return articles
 
 
 def _paragraph(
     content: Mapping[str, Any], where: str, facts: LanguageFacts, place: tuple[int, int, int], segment: bool
 ) -> Paragraph:
     context = _text(content.get("context"), "context", where)
-    told = content.get("sentence_breaks")
-    if told is None:
-        if not segment:
-            raise InputError(
-                f"{where} has no 'sentence_breaks': make a pool of the file with: xlingual data squad-to-pool"
-            )
-        if content.get("sentences") is not None:
-            raise InputError(
-                f"{where} has 'sentences' but no 'sentence_breaks': add the breaks, or remove the sentences"
-            )
-        breaks = sentence_breaks(context, facts.language)
-        facts.segmented += 1
-    else:
-        breaks = _breaks(told, context, where)
+    told, qas = content.get("sentence_breaks"), content.get("qas")
+    if told is None and not segment:
+        raise InputError(
+            f"{where} has no 'sentence_breaks': make a pool of the file with: xlingual data squad-to-pool"
+        )
+    if told is None and content.get("sentences") is not None:
+        raise InputError(
+            f"{where} has 'sentences' but no 'sentence_breaks': add the breaks, or remove the sentences"
+        )
+    facts.segmented += told is None
+    breaks = sentence_breaks(context, facts.language) if told is None else _breaks(told, context, where)
     sentences = _sentences(content.get("sentences"), breaks, context, where, facts)
     _count_gaps(context, breaks, facts)
-    asked = []
-    qas = content.get("qas")
-    if not isinstance(qas, list) or not all(isinstance(entry, dict) for entry in qas):
+    if not _all_of(qas, dict):
         raise InputError(f"{where}: found {described(qas)} as 'qas': expected a list of questions")
-    for entry in qas:
-        question = _question(entry, where, context, breaks, facts, told is None)
-        if question is not None:
-            asked.append(question)
-    return Paragraph(*place, context, sentences, asked)
+    asked = (_question(entry, where, context, breaks, facts, told is None) for entry in qas)
+    return Paragraph(*place, context, sentences, [question for question in asked if question is not None])
+
+
+def _all_of(value: Any, kind: type) -> TypeGuard[list[Any]]:  # noqa: ANN401
+    return isinstance(value, list) and all(isinstance(entry, kind) for entry in value)
 
 
 def _breaks(told: object, context: str, where: str) -> list[tuple[int, int]]:
@@ -136,11 +130,10 @@ def _breaks(told: object, context: str, where: str) -> list[tuple[int, int]]:
                 "characters: count code points"
             )
         if breaks and start < breaks[-1][1]:
-            before = f"[{breaks[-1][0]}, {breaks[-1][1]}]"
             fault = "overlaps" if end > breaks[-1][0] else "stands behind"
             raise InputError(
-                f"{where}, sentence break {number}: [{start}, {end}] {fault} {before} before it: sort the "
-                "breaks, without overlaps"
+                f"{where}, sentence break {number}: [{start}, {end}] {fault} {[*breaks[-1]]} before it: sort "
+                "the breaks, without overlaps"
             )
         breaks.append((start, end))
     return breaks
@@ -152,7 +145,7 @@ def _sentences(
     slices = [context[start:end] for start, end in breaks]
     if told is None:
         return slices
-    if not isinstance(told, list) or not all(isinstance(sentence, str) for sentence in told):
+    if not _all_of(told, str):
         raise InputError(f"{where}: 'sentences' is not a list of texts")
     if len(told) != len(breaks):
         raise InputError(
@@ -165,9 +158,7 @@ def _sentences(
 
 
 def _count_gaps(context: str, breaks: list[tuple[int, int]], facts: LanguageFacts) -> None:
-    ends = [0, *(end for _, end in breaks)]
-    starts = [*(start for start, _ in breaks), len(context)]
-    for end, start in zip(ends, starts, strict=True):
+    for (_, end), (start, _) in pairwise([(0, 0), *breaks, (len(context), 0)]):
         characters = sum(not character.isspace() for character in context[end:start])
         facts.gaps += characters > 0
         facts.gap_characters += characters
@@ -207,8 +198,8 @@ def _sentence_of(
     segmented: bool,
 ) -> int:
     """Return the number of the sentence in which an answer begins."""
-    start = answer.get("answer_start") if isinstance(answer, dict) else None
-    text = answer.get("text") if isinstance(answer, dict) else None
+    told = answer if isinstance(answer, dict) else {}
+    start, text = told.get("answer_start"), told.get("text")
     if type(start) is not int or not isinstance(text, str):
         raise InputError(f"{where}: an answer needs 'text' and a whole number as 'answer_start'")
     facts.misplaced += context[start : start + len(text)] != text if start >= 0 else 1
@@ -236,9 +227,7 @@ def _text(value: object, what: str, where: str) -> str:
 
 def _check_characters(text: str, where: str) -> None:
     """Raise InputError for half a surrogate pair, which JSON can spell but no file can hold as UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
+    if not encodes(text):
         raise InputError(
             f"{where}: half of a surrogate pair (\\ud800 … \\udfff) is no character: write it whole"
-        ) from None
+        )

@@ -8,6 +8,7 @@ language lacks. Parquet, JSON lines, CSV or TSV.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -53,14 +54,15 @@ def of_pool(pool: PoolRows) -> ParallelQuestions:
     these are different questions, and those with an equal key and an equal id are one.
     """
     q, c = pool.questions, pool.candidates
-    names = _names(q.key, q.ids, q.language)
-    number, _ = numbered(names)
+    number, _ = numbered(_names(q.key, q.ids, q.language))
     first_row = np.unique(number, return_index=True)[1]
     asked = np.full((len(first_row), len(pool.languages)), -1, dtype=np.int64)
     asked[number[::-1], q.language[::-1]] = np.arange(len(q))[::-1]
     row, candidate = pool.relevant
     pairs = np.unique(np.stack([number[row], c.language[candidate], candidate]), axis=1)
-    first, answered = _ragged(asked.shape, *pairs)
+    counts = np.bincount(
+        pairs[0] * asked.shape[1] + pairs[1], minlength=asked.size
+    )  # by question and language
     return ParallelQuestions(
         source=pool.source,
         languages=pool.languages,
@@ -70,8 +72,8 @@ def of_pool(pool: PoolRows) -> ParallelQuestions:
         answers=pool.candidate_texts(),
         answer_cluster=c.cluster,
         asked=asked,
-        first=first,
-        answered=answered,
+        first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        answered=pairs[2],
     )
 
 
@@ -87,15 +89,13 @@ def _read_table(path: str | Path, languages: Sequence[str] | None, split: str | 
         if part != "context" or f"{part}_{tag}" in table.names
     }
     ids = [str(name) for name in _column(table, "id", rows, [row + 1 for row in rows])]
-    if len(set(ids)) < len(ids):
-        twice = next(name for name in ids if ids.count(name) > 1)
+    twice = next((name for name, times in Counter(ids).items() if times > 1), None)
+    if twice is not None:
         raise InputError(f"{file}, column 'id': {twice!r} is there twice: give each question its own id")
     cluster, _ = numbered(_column(table, "cluster", rows, ids))
     asked, questions, _ = _side(columns, "question", tags, ids)
     answer, answers, owner = _side(columns, "answer", tags, ids)
-    lone = np.flatnonzero((asked < 0).all(axis=1) | (answer < 0).all(axis=1))
-    if len(lone):
-        row = int(lone[0])
+    for row in np.flatnonzero((asked < 0).all(axis=1) | (answer < 0).all(axis=1)).tolist():
         what = "question" if (asked[row] < 0).all() else "answer"
         raise InputError(
             f"{file}, row {rows[row] + 1} has no {what} in any of {listed(tags)}: fill in one, or leave it "
@@ -118,32 +118,20 @@ def _read_table(path: str | Path, languages: Sequence[str] | None, split: str | 
 
 def _names(keys: Sequence[str], ids: Sequence[str], language: Ints) -> list[tuple[str, ...]]:
     """Return what makes each row the same question as another one."""
-    seen: set[tuple[str, int]] = set()
-    twice: set[str] = set()
-    for key, code in zip(keys, language.tolist(), strict=True):
-        if (key, code) in seen:
-            twice.add(key)
-        seen.add((key, code))
+    times = Counter(zip(keys, language.tolist(), strict=True))
+    twice = {key for (key, _), count in times.items() if count > 1}
     return [(key, name) if key in twice else (key,) for key, name in zip(keys, ids, strict=True)]
 
 
-def _ragged(shape: tuple[int, ...], question: Ints, language: Ints, answer: Ints) -> tuple[Ints, Ints]:
-    """Return where the answers of each question and language begin, and the answers, of sorted triples."""
-    place = question * shape[1] + language
-    counts = np.bincount(place, minlength=shape[0] * shape[1])
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), answer
-
-
 def _languages(table: Table, file: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    told = {
-        part: [name.removeprefix(f"{part}_") for name in table.names if name.startswith(f"{part}_")]
-        for part in _PARTS
-    }
-    tags = tuple(tag for tag in told["question"] if tag in told["answer"])
-    lone = sorted({*told["question"]} ^ {*told["answer"]})
+    asked, answered = (
+        [name.removeprefix(part) for name in table.names if name.startswith(part)]
+        for part in ("question_", "answer_")
+    )
+    tags = tuple(tag for tag in asked if tag in answered)
+    lone = sorted({*asked} ^ {*answered})
     if lone:
-        has = "question" if lone[0] in told["question"] else "answer"
-        lacks = "answer" if has == "question" else "question"
+        has, lacks = ("question", "answer") if lone[0] in asked else ("answer", "question")
         raise InputError(
             f"{file} has a column {has}_{lone[0]} but no {lacks}_{lone[0]}: add it, or leave both out"
         )
@@ -157,10 +145,8 @@ def _languages(table: Table, file: str, wanted: Sequence[str] | None) -> tuple[s
 
 
 def _rows(table: Table, split: str | None) -> list[int]:
-    rows = list(range(table.n_rows))
-    if split is not None:
-        names = table.load(table.require("split", "--split"))
-        rows = [row for row in rows if str(names[row]) == split]
+    names = None if split is None else table.load(table.require("split", "--split"))
+    rows = [row for row in range(table.n_rows) if names is None or str(names[row]) == split]
     if not rows:
         raise InputError(f"{table.source}: no rows" + (f" of the split {split!r}" if split else ""))
     return rows
@@ -188,10 +174,8 @@ def _side(
     columns: dict[tuple[str, str], list[str]], part: str, tags: Sequence[str], ids: Sequence[str]
 ) -> tuple[Ints, Texts, Ints]:
     """Return the row of each text [n, L] (-1: none), the texts, and whose each is."""
+    owner, language = np.nonzero(np.array([[bool(text) for text in columns[part, tag]] for tag in tags]).T)
     place = np.full((len(ids), len(tags)), -1, dtype=np.int64)
-    for code, tag in enumerate(tags):
-        place[:, code] = [1 if text else -1 for text in columns[part, tag]]
-    owner, language = np.nonzero(place > 0)
     place[owner, language] = np.arange(len(owner))
     pairs = list(zip(owner.tolist(), language.tolist(), strict=True))
     context = (

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from xlingual.data.pools.folder import write_pool
 from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.rows import PoolRows
-from xlingual.data.pools.writing import write_pool
 
 
 @dataclass(frozen=True, eq=False, repr=False)

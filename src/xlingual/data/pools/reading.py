@@ -10,12 +10,16 @@ from pathlib import Path
 from xlingual.data.pools.build import build_pool, warn
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files, read_folder
 from xlingual.data.pools.rows import PoolRows
-from xlingual.data.pools.squad import SquadRows, read_squad, refuse_without_questions, warning_sentences
-from xlingual.data.pools.squadnames import squad_files
+from xlingual.data.pools.squad import (
+    SquadRows,
+    read_squad,
+    squad_files,
+    warning_sentences,
+)
 from xlingual.data.reading.formats import READERS
 from xlingual.data.reading.opening import FOLDER_NAMES
 from xlingual.data.reading.select import split_reference
-from xlingual.errors import InputError, did_you_mean
+from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Texts
 
 
@@ -65,7 +69,8 @@ def pool_of_squad(
     split: str | None = None,
 ) -> PoolRows:
     """Return the pool of SQuAD-style files, with a warning for what in them deserves a look."""
-    refuse_without_questions(rows, paths)
+    if not len(rows.questions):
+        raise InputError(f"{listed(paths, 3)}: no question with an answer: give a file that has some")
     pool = build_pool(source, rows.languages, rows.questions, rows.candidates, languages, split)
     facts = [fact for fact in rows.facts if fact.language in pool.languages]
     return _checked(pool, *warning_sentences(source, facts))

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from xlingual.arrays import Floats
+from xlingual.data.manifest import Manifest
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from xlingual.arrays import Floats
-    from xlingual.data.manifest import Manifest
 
 
 @dataclass(frozen=True)
 class ItemRoles:
     """What the texts of one item can be; rows of the manifest by language code."""
 
-    asks: dict[int, int] = field(default_factory=dict)  # language → the text that is the question
-    answers: dict[int, list[int]] = field(default_factory=dict)  # language → possible candidates
-
-    def questions(self, answered: Collection[int]) -> list[int]:
-        """Return the rows that ask when these rows are the candidates."""
-        return [row for row in self.asks.values() if row not in answered] if answered else []
-
-
-@dataclass(frozen=True)
-class Roles:
-    """The roles of all items that have texts, and what was left out, in sentences."""
-
-    items: list[ItemRoles]
-    notes: list[str]
+    asks: dict[int, int]  # language → the text that is the question
+    answers: dict[int, list[int]]  # language → possible candidates
 
 
 def roles(
@@ -39,25 +27,19 @@ def roles(
     shares: Floats | None,
     one: bool,
     rng: np.random.Generator,
-) -> Roles:
-    """Divide the texts of every item into questions and possible candidates.
+) -> tuple[list[ItemRoles], list[str]]:
+    """Divide the texts of every item into questions and possible candidates; say what was left out.
 
     `asking` are the question languages; `shares` [languages] are the wanted ones of the candidates, None for
     any; with `one` every item has one candidate at most.
     """
     texts, notes = _texts_by_item(manifest)
     wanted = [True] * len(manifest.languages) if shares is None else (shares > 0).tolist()
-    lone = 0
-    found = []
-    for own in texts:
-        if sum(map(len, own.values())) == 1:
-            lone += any(code in asking for code in own)
-            found.append(ItemRoles({}, {code: rows for code, rows in own.items() if wanted[code]}))
-        else:
-            found.append(_shared_out(own, asking, wanted, one, rng))
+    found = [_shared_out(own, asking, wanted, one, rng) for own in texts]
+    lone = sum(any(code in asking for code in own) for own in texts if _is_lone(own))
     if lone:
         notes.append(f"{lone} items have one text only, which is no question, but may be a candidate")
-    return Roles(found, notes)
+    return found, notes
 
 
 def _shared_out(
@@ -67,7 +49,9 @@ def _shared_out(
     one: bool,
     rng: np.random.Generator,
 ) -> ItemRoles:
-    """Return the roles of an item's texts, of which there are at least two."""
+    """Return the roles of an item's texts; a lone one asks nothing."""
+    if _is_lone(texts):
+        return ItemRoles({}, {code: rows for code, rows in texts.items() if wanted[code]})
     asks = {code: rows[0] for code, rows in texts.items() if code in asking}
     rest = {code: rows[1:] if code in asks else rows for code, rows in texts.items() if wanted[code]}
     if one and len(asks) > 1:  # where the only text of a language answers, the other languages still ask
@@ -79,6 +63,10 @@ def _shared_out(
         answers = {code: [row] for code, row in asks.items() if code != asker and code in rest}
         asks = {asker: asks[asker]}
     return ItemRoles(asks, answers)
+
+
+def _is_lone(texts: dict[int, list[int]]) -> bool:
+    return sum(map(len, texts.values())) == 1
 
 
 def _texts_by_item(manifest: Manifest) -> tuple[list[dict[int, list[int]]], list[str]]:

@@ -3,51 +3,47 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.records import Numbering, Texts
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 CANDIDATE_TEXTS = ("sentence", "sentence+context")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Questions:
-    """n questions. Equal ids in several languages are one question, asked in each of them."""
+class _Part:
+    """What questions and candidates have, n of them."""
 
     ids: list[str]  # [n], unique within a language
     language: Ints  # [n], index into the pool's languages
     text: list[str]  # [n]
-    key: list[str]  # [n]: the candidates that carry this key are relevant
-    cluster: Ints  # [n], from 0: what is not independent (a paragraph, in all its languages)
-    article: Ints | None = None  # [n], a coarser cluster, for a sensitivity check
-    split: list[str] | None = None  # [n]
 
     def __len__(self) -> int:
         return len(self.ids)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Candidates:
-    """m candidates, told apart by their position, never by their text."""
+class Questions(_Part):
+    """n questions. Equal ids in several languages are one question, asked in each of them."""
 
-    ids: list[str]  # [m], unique within a language
-    language: Ints  # [m], index into the pool's languages
-    text: list[str]  # [m], the sentence
+    key: list[str]  # [n]: the candidates that carry this key are relevant
+    cluster: Ints  # [n], from 0: what is not independent (a paragraph, in all its languages)
+    article: Ints | None = None  # [n], a coarser cluster, for a sensitivity check
+    split: list[str] | None = None  # [n]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Candidates(_Part):
+    """m candidates, told apart by their position, never by their text, which is a sentence."""
+
     context: list[str]  # [m], what surrounds it; "" where there is nothing
     keys: list[tuple[str, ...]]  # [m], may be empty
     cluster: Ints  # [m], in the numbers of the questions' clusters, and beyond them where no question is
     split: list[str] | None = None  # [m]
-
-    def __len__(self) -> int:
-        return len(self.ids)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,21 +86,11 @@ class PoolRows:
         """Hex hash of everything that an evaluation of this pool depends on."""
         hasher = hashlib.blake2b(b"xlingual/pool/1", digest_size=16)
         q, c = self.questions, self.candidates
-        columns: list[Sequence[str]] = [
-            [self.languages[code] for code in q.language],
-            q.ids,
-            q.text,
-            q.key,
-            [self.languages[code] for code in c.language],
-            c.ids,
-            c.text,
-            c.context,
-            ["\x00".join(keys) for keys in c.keys],
-        ]
-        for column in columns:
+        asked, held = ([self.languages[code] for code in part.language] for part in (q, c))
+        keys = ["\x00".join(own) for own in c.keys]
+        for column in (asked, q.ids, q.text, q.key, held, c.ids, c.text, c.context, keys):
             raw = [value.encode("utf-8", "surrogatepass") for value in column]
-            hasher.update(np.array([len(raw), *map(len, raw)], dtype="<i8").tobytes())
-            hasher.update(b"".join(raw))
+            hasher.update(np.array([len(raw), *map(len, raw)], dtype="<i8").tobytes() + b"".join(raw))
         hasher.update(np.array([*q.cluster, -1, *c.cluster], dtype="<i8").tobytes())
         return hasher.hexdigest()
 

@@ -93,10 +93,9 @@ def _ends(context: str, language: str) -> list[int]:
     ends, position = [], 0
     for sentence in sentences:
         found = plain.find(sentence, position)
-        if found < 0:  # should the library change a character, the sentence goes on
-            continue
-        position = found + len(sentence)
-        ends.append(position)
+        if found >= 0:  # should the library change a character, the sentence goes on
+            position = found + len(sentence)
+            ends.append(position)
     return ends
 
 
@@ -136,7 +135,5 @@ def _thai_ends(context: str, known: list[int]) -> list[int]:
 
 
 def _between_phrases(context: str, space: tuple[int, int]) -> bool:
-    before, after = context[space[0] - 1], context[space[1] : space[1] + 1]
-    if not (_THAI_LETTER.match(before) and _THAI_LETTER.match(after)):
-        return False
-    return not context.startswith(_JOINING, space[1])
+    letters = (context[space[0] - 1], context[space[1] : space[1] + 1])
+    return all(map(_THAI_LETTER.match, letters)) and not context.startswith(_JOINING, space[1])

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.pools.clusters import joined
+from xlingual.data.pools.rows import PoolRows
 from xlingual.errors import InputError
 from xlingual.streams import stream
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
-    from xlingual.data.pools.rows import PoolRows
 
 TRAIN, TEST = "train", "test"
 PARTS = ("paragraph", "article")

@@ -6,21 +6,88 @@ the first whose break satisfies start ≤ answer_start < end (offsets count Pyth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.pools.clusters import joined
 from xlingual.data.pools.paragraphs import LanguageFacts, Paragraph, read_paragraphs
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.values import numbered
 from xlingual.errors import InputError, listed
 
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
+# Stricter than elsewhere: file names are full of short words.
+_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
+_WORDS = {"dev", "val", "all", "new", "old", "raw", "out", "qa", "of", "to", "the", "set"}  # and no language
+
+
+def squad_files(given: Sequence[str | Path]) -> list[tuple[str, Path]]:
+    """Return (language, file) for files, `LANG=FILE`, and folders, which count as all their `*.json`.
+
+    Raise InputError where a file is missing, its language cannot be told, or two are in one language.
+    """
+    found: list[tuple[str, Path]] = []
+    for word in given:
+        language, path = _named(str(word))
+        if path.is_dir() and language is None:
+            found += [(language_of(file), file) for file in json_files(path)]
+        elif not path.is_file():
+            raise InputError(f"{path}: no such file: give SQuAD-style JSON files, or a folder of them")
+        else:
+            found.append((language or language_of(path), path))
+    if not found:
+        raise InputError("no file is given: give SQuAD-style JSON files, or a folder of them")
+    first: dict[str, Path] = {}
+    for language, path in found:
+        if language in first:
+            raise InputError(
+                f"{first[language]} and {path} are both in {language!r}: give one file for each language, "
+                "or say LANG=FILE"
+            )
+        first[language] = path
+    return found
+
+
+def json_files(folder: Path) -> list[Path]:
+    """Return the `*.json` of a folder by name; raise InputError where it has none."""
+    files = sorted(path for path in folder.glob("*.json") if path.is_file())
+    if not files:
+        raise InputError(f"{folder} holds no *.json: give SQuAD-style files, one for each language")
+    return files
+
+
+def language_of(path: Path) -> str:
+    """Return the language that a file's name tells; raise InputError where it tells none or several.
+
+    It is the stem if that is a language tag (`zh-Hant.json`), else the one tag among its pieces between dots
+    and hyphens (`xquad.ar.json`, `dev-context-ar-question-ar.json`).
+    """
+    if is_tag(path.stem):
+        return path.stem
+    parts = path.stem.split(".")
+    pieces = [piece for part in parts for piece in ([part] if is_tag(part) else part.split("-"))]
+    short = {piece for piece in pieces if is_tag(piece) and (len(piece) != 3 or piece == pieces[-1])}
+    if len(short) == 1:
+        return short.pop()
+    what = f"several ({listed(sorted(short))})" if short else "none"
+    raise InputError(f"{path}: its name should tell one language but tells {what}: write LANG={path}")
+
+
+def is_tag(word: str) -> bool:
+    """Return whether a word of a file name is a language tag."""
+    return _TAG.fullmatch(word) is not None and word.split("-")[0].lower() not in _WORDS
+
+
+def _named(word: str) -> tuple[str | None, Path]:
+    """Return the language and the path of `LANG=FILE`; a file whose own name holds "=" is found as it is."""
+    language, sign, path = word.partition("=")
+    if sign and is_tag(language) and not Path(word).exists():
+        return language, Path(path)
+    return None, Path(word)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,18 +105,19 @@ def read_squad(files: Sequence[tuple[str, Path]], *, segment: bool = False) -> S
 
     Raise InputError, with file, paragraph and question, where a file is not what it must be.
     """
-    languages = tuple(language for language, _ in files)
-    paragraphs, facts = [], []
-    for code, (language, path) in enumerate(files):
-        found, fact = read_paragraphs(path, language, code, segment=segment)
-        paragraphs += found
-        facts.append(fact)
+    read = [
+        read_paragraphs(path, language, code, segment=segment) for code, (language, path) in enumerate(files)
+    ]
+    paragraphs = [paragraph for found, _ in read for paragraph in found]
     # Questions in several languages are parallel where their ids are equal, and so are what they are about:
     # files may list the same paragraphs in different orders.
     cluster = _components(paragraphs, [(p.language, p.article, p.number) for p in paragraphs])
     article = _components(paragraphs, [(p.language, p.article) for p in paragraphs])
     return SquadRows(
-        languages, _questions(paragraphs, cluster, article), _candidates(paragraphs, cluster), tuple(facts)
+        tuple(language for language, _ in files),
+        _questions(paragraphs, cluster, article),
+        _candidates(paragraphs, cluster),
+        tuple(facts for _, facts in read),
     )
 
 
@@ -97,13 +165,11 @@ def _questions(paragraphs: Sequence[Paragraph], cluster: Ints, article: Ints) ->
 
 def _candidates(paragraphs: Sequence[Paragraph], cluster: Ints) -> Candidates:
     counts = [len(paragraph.sentences) for paragraph in paragraphs]
-    keys: list[tuple[str, ...]] = []
-    for paragraph in paragraphs:
-        held: list[list[str]] = [[] for _ in paragraph.sentences]
-        for question in paragraph.questions:
-            for sentence in question.sentences:
-                held[sentence].append(question.id)
-        keys += map(tuple, held)
+    keys = [
+        tuple(question.id for question in paragraph.questions if sentence in question.sentences)
+        for paragraph in paragraphs
+        for sentence in range(len(paragraph.sentences))
+    ]
     return Candidates(
         ids=[
             f"{p.article}.{p.number}.{sentence}" for p in paragraphs for sentence in range(len(p.sentences))
@@ -114,9 +180,3 @@ def _candidates(paragraphs: Sequence[Paragraph], cluster: Ints) -> Candidates:
         keys=keys,
         cluster=np.repeat(cluster, counts),
     )
-
-
-def refuse_without_questions(rows: SquadRows, paths: Sequence[Path]) -> None:
-    """Raise InputError where the files hold no question that has an answer."""
-    if not len(rows.questions):
-        raise InputError(f"{listed(paths, 3)}: no question with an answer: give a file that has some")

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Column, Lookup, Strings, view
 from xlingual.data.languages import case_problem, differing_in_case, regional_variants, tag_problem
-from xlingual.data.reading.cells import field_cells, label_cells, name_cells, split_cells, text_cells
 from xlingual.data.reading.columns import Columns
 from xlingual.data.reading.sources import pictures_in
-from xlingual.data.reading.strings import blank_rows, interleaved, numbered_ints, numbered_strings
+from xlingual.data.reading.strings import blank, interleaved, numbered_ints, numbered_strings
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.textrows import TextRows
-from xlingual.data.reading.values import check_unique, shown
+from xlingual.data.reading.values import (
+    check_unique,
+    field_cells,
+    label_cells,
+    name_cells,
+    shown,
+    split_cells,
+    text_cells,
+)
 from xlingual.errors import InputError
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
-
 
 MOST_LABELS = 50  # different values of a column that divides rows into parts
 
@@ -29,12 +30,12 @@ def build_rows(table: Table, columns: Columns) -> TextRows:
     """Return the text rows of a table in either form; what is wrong is told as `table.how` says."""
     if table.n_rows == 0:
         raise InputError(f"{table.source} has no rows: give a manifest with at least one text")
-    return _wide(table, columns) if columns.wide else _long(table, columns)
+    return _wide(table, columns) if columns.texts else _long(table, columns)
 
 
 def empty_texts_warning(rows: TextRows) -> str | None:
     """Return one sentence on the texts without visible characters, None where there are none."""
-    empty = blank_rows(rows.text)
+    empty = np.flatnonzero(blank(rows.text))
     if not len(empty):
         return None
     return (
@@ -74,24 +75,24 @@ def _long(table: Table, columns: Columns) -> TextRows:
     every_row = np.arange(table.n_rows)
     tags = name_cells(table, columns.lang, "language", "give each row a language tag such as 'en'")
     language, words = numbered_strings(tags)
-    languages = list(words)
+    languages = tuple(words)
     _check_languages(table, columns.lang, language, languages)
     ids = _ids(table, columns)
     id_code, id_words = numbered_strings(ids)
     remedy = "give each text of a language its own id (--id-column names the column)"
-    where = table.where(column=columns.id)
-    check_unique(language * len(id_words) + id_code, where, ids, every_row, remedy, table.how)
+    keys, where = language * len(id_words) + id_code, table.where(column=columns.id)
+    check_unique(keys, where, ids, every_row, remedy, table.how)
     picture, sources = pictures_in(table, columns.image)
-    item_ids: Column[str]
-    if columns.item is not None:
-        item, item_ids = numbered_strings(
+    item, item_ids = (
+        _items_by_picture(picture, ids, id_code, Lookup(languages, language))
+        if columns.item is None
+        else numbered_strings(
             name_cells(table, columns.item, "item", "give each row its item, or leave the column out")
         )
-    else:
-        item, item_ids = _items_by_picture(picture, ids, id_code, Lookup(languages, language))
+    )
     return TextRows(
         ids=ids,
-        languages=tuple(languages),
+        languages=languages,
         language=language,
         text=text_cells(table, columns.text)[0],
         item=item,
@@ -110,7 +111,7 @@ def _long(table: Table, columns: Columns) -> TextRows:
     )
 
 
-def _check_languages(table: Table, column: str, language: Ints, languages: list[str]) -> None:
+def _check_languages(table: Table, column: str, language: Ints, languages: tuple[str, ...]) -> None:
     """Tell errors of what is no language tag, and of tags that differ only in case."""
     for code, tag in enumerate(languages):
         if problem := tag_problem(tag):
@@ -126,19 +127,23 @@ def _check_languages(table: Table, column: str, language: Ints, languages: list[
 
 def _wide(table: Table, columns: Columns) -> TextRows:
     item_ids = _ids(table, columns)
-    item_code = numbered_strings(item_ids)[0]
     remedy = "give each row its own id (--id-column names the column)"
-    where = table.where(column=columns.id)
-    check_unique(item_code, where, item_ids, np.arange(table.n_rows), remedy, table.how)
+    check_unique(
+        numbered_strings(item_ids)[0],
+        table.where(column=columns.id),
+        item_ids,
+        np.arange(table.n_rows),
+        remedy,
+        table.how,
+    )
     cells = [text_cells(table, column.name) for column in columns.texts]
     row, number = np.nonzero(~np.stack([missing for _, missing in cells], axis=1))  # row by row
     if not len(row):
         names = shown([column.name for column in columns.texts])
         raise InputError(f"{table.source} has no text in any row of the columns {names}: fill them in")
     present = {columns.texts[i].language for i in distinct_values(number).tolist()}
-    languages = list(dict.fromkeys(c.language for c in columns.texts if c.language in present))
-    place = {tag: number for number, tag in enumerate(languages)}
-    of_column = [place.get(c.language, -1) for c in columns.texts]
+    languages = tuple(dict.fromkeys(c.language for c in columns.texts if c.language in present))
+    of_column = [languages.index(c.language) if c.language in present else -1 for c in columns.texts]
     language = np.array(of_column, dtype=np.int64)[number]
     ids = _text_ids(item_ids, row, np.array([c.number for c in columns.texts], dtype=np.int64)[number])
     id_code, id_words = numbered_strings(ids)
@@ -149,7 +154,7 @@ def _wide(table: Table, columns: Columns) -> TextRows:
     splits = table_splits(table, columns)
     return TextRows(
         ids=ids,
-        languages=tuple(languages),
+        languages=languages,
         language=language,
         text=interleaved([strings for strings, _ in cells], number, row),
         item=row,
@@ -188,10 +193,8 @@ def _items_by_picture(
     """Return the items of rows: equal pictures are one item, a row without a picture is one of its own."""
     item, _ = numbered_ints(np.where(picture >= 0, picture, -1 - np.arange(len(picture))))
     first = np.unique(item, return_index=True)[1]
-    n_different = len(distinct_values(id_code[first]))
-    if n_different < len(first):  # the same id in two languages, not told to be one item
-        pairs = zip(tags.view(first), ids.view(first), strict=True)
-        return item, Strings.of(f"{tag}:{name}" for tag, name in pairs)
+    if len(distinct_values(id_code[first])) < len(first):  # an id of two languages, not told to be one item
+        return item, Strings.of(map("{}:{}".format, tags.view(first), ids.view(first)))
     return item, ids.view(first)
 
 

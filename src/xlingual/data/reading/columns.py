@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypedDict
 
 from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, case_problem, differing_in_case
@@ -18,10 +19,10 @@ _LIKE_TEXT = (
 )
 
 
-class ColumnNames(TypedDict, total=False):
-    """Options of `Manifest.read` that say which columns mean what."""
+class ReadOptions(TypedDict, total=False):
+    """Options of `Manifest.read`: which columns mean what, and which rows to take."""
 
-    text_column: str | None
+    text_column: str | None  # a column, or a pattern with {lang} for the wide form
     image_column: str | None
     item_column: str | None
     id_column: str | None
@@ -29,33 +30,8 @@ class ColumnNames(TypedDict, total=False):
     cluster_column: str | None
     separator: str | None
     encoding: str | None
-
-
-@dataclass(frozen=True)
-class ColumnOptions:
-    """The columns that the user told (None: find it by its usual name), and how text files are read."""
-
-    text: str | None = None  # a column, or a pattern with {lang} for the wide form
-    image: str | None = None
-    item: str | None = None
-    id: str | None = None
-    lang: str | None = None
-    cluster: str | None = None
-    separator: str | None = None
-    encoding: str | None = None
-
-    def as_read(self) -> ColumnNames:
-        """Return the options under the names that `Manifest.read` gives them."""
-        return {
-            "text_column": self.text,
-            "image_column": self.image,
-            "item_column": self.item,
-            "id_column": self.id,
-            "lang_column": self.lang,
-            "cluster_column": self.cluster,
-            "separator": self.separator,
-            "encoding": self.encoding,
-        }
+    split: str | None
+    rows: str | None
 
 
 @dataclass(frozen=True)
@@ -83,13 +59,8 @@ class Columns:
     language_fields: dict[str, dict[str, str]] = field(default_factory=dict)  # field → language → column
     codes: tuple[str, ...] = ()  # further columns of whole numbers or truth values
 
-    @property
-    def wide(self) -> bool:
-        """Whether one row is one item with the texts of all languages."""
-        return bool(self.texts)
 
-
-def find_columns(table: Table, options: ColumnOptions) -> Columns:
+def find_columns(table: Table, options: ReadOptions) -> Columns:
     """Decide the form and find all columns; raise InputError where a needed one is missing.
 
     The form is wide where the text column is a pattern with {lang}; long where a text column without {lang}
@@ -98,16 +69,17 @@ def find_columns(table: Table, options: ColumnOptions) -> Columns:
     """
     if not table.names:
         raise InputError(f"{table.source} has no texts: it is empty; give a manifest with at least one text")
-    if _is_wide(table, options):
-        texts, text, lang = _wide_texts(table, options), "", ""
-    else:
-        texts = ()
-        text, lang = _long_texts(table, options)
+    wide = _is_wide(table, options)
+    texts = _wide_texts(table, options) if wide else ()
+    text, lang = ("", "") if wide else _long_texts(table, options)
+    source = Path(table.source)
+    of_folder = source.stem == "metadata" and source.suffix != ""  # as in an image folder of Hugging Face
+    images = ("file_name", "image") if of_folder else ("image",)
     roles = {
-        "id": _told_or_usual(table, options.id, "--id-column", "id"),
-        "image": _told_or_usual(table, options.image, "--image-column", *_image_names(table)),
-        "item": None if texts else _told_or_usual(table, options.item, "--item-column", "item"),
-        "cluster": _told_or_usual(table, options.cluster, "--cluster-column", "cluster"),
+        "id": _told_or_usual(table, options.get("id_column"), "--id-column", "id"),
+        "image": _told_or_usual(table, options.get("image_column"), "--image-column", *images),
+        "item": None if texts else _told_or_usual(table, options.get("item_column"), "--item-column", "item"),
+        "cluster": _told_or_usual(table, options.get("cluster_column"), "--cluster-column", "cluster"),
         "split": "split" if "split" in table.names else None,
     }
     used = {text, lang, *(column.name for column in texts), *roles.values()}
@@ -125,19 +97,20 @@ def find_columns(table: Table, options: ColumnOptions) -> Columns:
     )
 
 
-def _is_wide(table: Table, options: ColumnOptions) -> bool:
-    if options.text is not None and "{lang}" in options.text:
-        for told, option in ((options.lang, "--lang-column"), (options.item, "--item-column")):
+def _is_wide(table: Table, options: ReadOptions) -> bool:
+    text, lang, item = options.get("text_column"), options.get("lang_column"), options.get("item_column")
+    if text is not None and "{lang}" in text:
+        for told, option in ((lang, "--lang-column"), (item, "--item-column")):
             if told is not None:
                 raise InputError(
-                    f"{option} {told} does not go with --text-column {options.text!r}: in the wide form the "
+                    f"{option} {told} does not go with --text-column {text!r}: in the wide form the "
                     "columns tell the language and each row is an item; leave one of the two out"
                 )
         return True
-    if options.text is not None or options.lang is not None or {"lang", "text"} <= set(table.names):
+    if text is not None or lang is not None or {"lang", "text"} <= set(table.names):
         return False
     wide = bool(_matches(table, "text_{lang}", SHORT_TAG))
-    if wide and options.item is not None:
+    if wide and item is not None:
         raise InputError(
             f"{table.source} is in the wide form, where each row is an item: leave --item-column out, or use "
             "--cluster-column for rows that belong together"
@@ -145,13 +118,11 @@ def _is_wide(table: Table, options: ColumnOptions) -> bool:
     return wide
 
 
-def _long_texts(table: Table, options: ColumnOptions) -> tuple[str, str]:
-    text, lang = options.text or "text", options.lang or "lang"
-    if options.text is not None:
-        table.require(text, "--text-column")
-    if options.lang is not None:
-        table.require(lang, "--lang-column")
-    if text not in table.names and (options.lang is not None or lang in table.names):
+def _long_texts(table: Table, options: ReadOptions) -> tuple[str, str]:
+    told, told_lang = options.get("text_column"), options.get("lang_column")
+    text = "text" if told is None else table.require(told, "--text-column")
+    lang = "lang" if told_lang is None else table.require(told_lang, "--lang-column")
+    if text not in table.names and lang in table.names:
         raise InputError(
             f"{table.source} has a column {lang!r} but no column 'text': name it with --text-column."
             f"{_usual_hint(table, options)} Its columns: {listed(table.names, 20)}"
@@ -171,12 +142,12 @@ def _long_texts(table: Table, options: ColumnOptions) -> tuple[str, str]:
     return text, lang
 
 
-def _wide_texts(table: Table, options: ColumnOptions) -> tuple[TextColumn, ...]:
-    pattern = options.text or "text_{lang}"
+def _wide_texts(table: Table, options: ReadOptions) -> tuple[TextColumn, ...]:
+    pattern = options.get("text_column") or "text_{lang}"
     if pattern.count("{lang}") != 1:
         raise InputError(f"--text-column {pattern!r}: write {{lang}} once, as in 'name_{{lang}}'")
     found = _matches(table, pattern, SHORT_TAG)
-    if not found and options.text is not None:
+    if not found and options.get("text_column") is not None:
         found = _matches(table, pattern, TAG)
     if not found:
         raise InputError(
@@ -193,14 +164,11 @@ def _wide_texts(table: Table, options: ColumnOptions) -> tuple[TextColumn, ...]:
     languages = list(dict.fromkeys(language for _, language, _ in found))
     for alike in differing_in_case(languages):
         table.how.error("language case", f"{table.source}: {case_problem(alike)}", examples=alike)
-    by_language: dict[str, list[tuple[int, str, str]]] = {language: [] for language in languages}
-    for entry in found:
-        by_language[entry[1]].append(entry)
-    columns = []
-    for language, entries in by_language.items():
-        of_language = sorted(entries)
-        columns += [TextColumn(name, language, rank) for rank, (_, _, name) in enumerate(of_language, 1)]
-    return tuple(columns)
+    return tuple(
+        TextColumn(name, language, rank)
+        for language in languages
+        for rank, (_, _, name) in enumerate(sorted(entry for entry in found if entry[1] == language), 1)
+    )
 
 
 def _matches(table: Table, pattern: str, tag: re.Pattern[str]) -> list[tuple[int, str, str]]:
@@ -219,30 +187,24 @@ def _told_or_usual(table: Table, told: str | None, option: str, *usual: str) -> 
     return next((name for name in usual if name in table.names), None)
 
 
-def _image_names(table: Table) -> tuple[str, ...]:
-    return ("file_name", "image") if table.image_folder else ("image",)
-
-
 def _language_fields(names: list[str], languages: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """Return stem → language → column for stems (`title_en`, `title_de`) that every language has."""
-    if len(languages) < 2:
-        return {}
-    known = set(names)
-    stems = [name.removesuffix(f"_{languages[0]}") for name in names if name.endswith(f"_{languages[0]}")]
+    first = f"_{languages[0]}" if len(languages) > 1 else None
+    stems = [name.removesuffix(first) for name in names if first and name.endswith(first)]
     columns = {stem: {language: f"{stem}_{language}" for language in languages} for stem in stems}
     return {
         stem: by_language
         for stem, by_language in columns.items()
-        if stem and stem not in known and known.issuperset(by_language.values())
+        if stem and stem not in names and {*names}.issuperset(by_language.values())
     }
 
 
-def _usual_hint(table: Table, options: ColumnOptions) -> str:
+def _usual_hint(table: Table, options: ReadOptions) -> str:
     """Return the options that name columns called something else, where they can be guessed."""
     found = []
     for told, usual, option, others in (
-        (options.lang, "lang", "--lang-column", _LIKE_LANG),
-        (options.text, "text", "--text-column", _LIKE_TEXT),
+        (options.get("lang_column"), "lang", "--lang-column", _LIKE_LANG),
+        (options.get("text_column"), "text", "--text-column", _LIKE_TEXT),
     ):
         if told is None and usual not in table.names:
             like = [name for other in others for name in table.names if name.lower() == other]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from xlingual.errors import InputError
 
@@ -58,11 +58,11 @@ _ALPHABETS: Mapping[str, tuple[str, ...]] = {
 _EAST_ASIAN = ("cp949", "cp932", "gb18030", "big5")
 _PUNCTUATION = frozenset("„“”‚‘’‹›«»–—…•·°®©™€£¥§¶†‡±×÷²³¹µ¼½¾ªº¿¡´¨¸¬¦¯\u00a0\u00ad№")
 _WITHIN_WORDS = frozenset("’‘´·\u00ad–—…\u00a0®™©“”„»«º°")  # may touch letters on both sides
+_KANA = re.compile("[\u3041-\u30ff]")
 _CELL_ENDS = re.compile(r'[,;\t\r\n|"]+')
 
 
-@dataclass(frozen=True)
-class Encoding:
+class Encoding(NamedTuple):
     """A name that Python knows, and how sure it is: None where nothing was guessed."""
 
     name: str
@@ -75,8 +75,9 @@ def find_encoding(path: Path, told: str | None = None) -> Encoding:
         name = _known(told)
         place = _undecodable(path, name)
         if place is not None:
-            line = _line(path, place)
-            raise InputError(f"{path}, line {line} is not {told} text: give the right one with --encoding")
+            raise InputError(
+                f"{path}, line {_line(path, place)} is not {told} text: give the right one with --encoding"
+            )
         return Encoding(name)
     with path.open("rb") as file:
         head = file.read(1 << 12)
@@ -122,8 +123,7 @@ def _undecodable(path: Path, name: str) -> int | None:
                 place += len(block)
         decoder.decode(b"", final=True)
     except UnicodeError as error:
-        waiting = len(decoder.getstate()[0])
-        return max(0, place - waiting + getattr(error, "start", 0))
+        return max(0, place - len(decoder.getstate()[0]) + getattr(error, "start", 0))
     return None
 
 
@@ -134,14 +134,15 @@ def _line(path: Path, place: int) -> int:
 
 def _guessed(path: Path, line: int) -> Encoding:
     with path.open("rb") as file:
-        sample = file.read(_SAMPLE)
-    found = guesses(sample)
+        found = guesses(file.read(_SAMPLE))
     best = max(found, key=lambda name: found[name], default=None)  # the first of equal ones
-    remedy = "save the file as UTF-8, or say what it is with --encoding"
     if best is not None and found[best] >= LEAST and _undecodable(path, best) is None:
         return Encoding(best, found[best])
     like = f" (like {best}, with a confidence of {found[best]:.2f})" if best and found[best] >= 0.2 else ""
-    raise InputError(f"{path}, line {line} is not UTF-8 text{like}: {remedy}")
+    raise InputError(
+        f"{path}, line {line} is not UTF-8 text{like}: save the file as UTF-8, or say what it is with "
+        "--encoding"
+    )
 
 
 def guesses(sample: bytes) -> dict[str, float]:
@@ -160,10 +161,10 @@ def guesses(sample: bytes) -> dict[str, float]:
         except UnicodeError:
             continue
         cells = [cell for cell in dict.fromkeys(_CELL_ENDS.split(text)) if not cell.isascii()][:_MOST_CELLS]
-        judge = _fits_east_asian if name in _EAST_ASIAN else _fits_alphabet
-        if name == "cp932" and 2 * sum(map(_has_kana, cells)) < len(cells):
+        fits = _fits_east_asian if name in _EAST_ASIAN else _fits_alphabet
+        if name == "cp932" and 2 * sum(_KANA.search(cell) is not None for cell in cells) < len(cells):
             continue
-        found[name] = sum(judge(cell, name) for cell in cells) / (len(cells) + 1)
+        found[name] = sum(fits(cell, name) for cell in cells) / (len(cells) + 1)
     return found
 
 
@@ -196,13 +197,8 @@ def _fits_east_asian(cell: str, encoding: str) -> bool:
     wide = [sign for sign in cell if not sign.isascii()]
     if encoding == "cp949":
         return all(("가" <= sign <= "힣" and _is_common(sign, "euc_kr")) or _is_sign(sign) for sign in wide)
-    if encoding == "cp932":
-        return all(_is_common(sign, "shift_jis") for sign in wide)
-    return all(_is_common(sign, "gb2312" if encoding == "gb18030" else "big5") for sign in wide)
-
-
-def _has_kana(cell: str) -> bool:
-    return any("\u3041" <= sign <= "\u30ff" for sign in cell)
+    charset = {"cp932": "shift_jis", "gb18030": "gb2312", "big5": "big5"}[encoding]
+    return all(_is_common(sign, charset) for sign in wide)
 
 
 def _is_sign(sign: str) -> bool:

@@ -39,13 +39,13 @@ def read_excel(path: Path, how: Reading = AT_ONCE) -> Table:
             f"{path} cannot be read as a workbook of Excel ({first_line(error, 100)}): {_SAVE}"
         ) from error
     if others:
-        sentence = f"{path}: only the first sheet is read, not {listed(others, 3)}"
-        how.tell(Problem("note", "further sheets", sentence, count=len(others)))
+        sheets = f"{path}: only the first sheet is read, not {listed(others, 3)}"
+        how.tell(Problem("note", "further sheets", sheets, count=len(others)))
     if faults:
-        sentence = (
+        cells = (
             f"{path}: {len(faults)} cells hold what a failed formula leaves ({listed(faults, 3)}): mend them"
         )
-        how.tell(Problem("warning", "failed formulas", sentence, count=len(faults), examples=faults[:3]))
+        how.tell(Problem("warning", "failed formulas", cells, count=len(faults), examples=faults[:3]))
     return table_of_strings(gathered, header, path, how)
 
 
@@ -54,11 +54,9 @@ def _check_size(path: Path) -> None:
     try:
         with ZipFile(path) as content:
             size = sum(part.file_size for part in content.infolist())
-            names = set(content.namelist())
-    except (BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            content.getinfo("[Content_Types].xml")
+    except (BadZipFile, OSError, ValueError, NotImplementedError, KeyError) as error:
         raise InputError(f"{path} is not a workbook of Excel (.xlsx): {_SAVE}") from error
-    if "[Content_Types].xml" not in names:
-        raise InputError(f"{path} is not a workbook of Excel (.xlsx): {_SAVE}")
     if size > _MOST_BYTES:
         raise InputError(f"{path} holds {size / 1e9:.1f} GB of cells, too much for this format: {_SAVE}")
 
@@ -84,8 +82,7 @@ def _gather(path: Path, gathered: Gathered) -> tuple[list[str], list[str], list[
         faults: list[str] = []
         rows = _rows(filled, len(header), faults)
         while block := list(islice(rows, ROWS)):
-            columns = zip(*block, strict=True)
-            gathered.add({str(place): column for place, column in enumerate(columns)}, len(block))
+            gathered.take_lines(block)
         return [name or "" for name in header], [other.title for other in book.worksheets[1:]], faults
     finally:
         book.close()
@@ -101,11 +98,11 @@ def _rows(
 
 def _text(cell: Any) -> str | None:  # noqa: ANN401
     """Return what a cell would be in a CSV file: 7 for 7.0, TRUE, 2024-05-01; None for an empty one."""
-    if cell is None or cell == "":
-        return None
-    if isinstance(cell, bool):
-        return "TRUE" if cell else "FALSE"
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    isoformat = getattr(cell, "isoformat", None)
-    return str(isoformat()) if isoformat is not None else str(cell)
+    match cell:
+        case None | "":
+            return None
+        case bool():
+            return str(cell).upper()
+        case float() if cell.is_integer():
+            return str(int(cell))
+    return str(cell.isoformat() if hasattr(cell, "isoformat") else cell)

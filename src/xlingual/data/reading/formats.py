@@ -85,14 +85,12 @@ def read_arrow(path: Path, how: Reading = AT_ONCE) -> Table:
 def read_jsonl(path: Path, how: Reading = AT_ONCE) -> Table:
     """Read one JSON object per line; empty lines are passed over."""
     encoding = find_encoding(path, how.encoding)
-    bad: list[int] = []
-    told: list[str] = []
+    bad: list[tuple[int, str]] = []
 
     def refuse(row: int, sentence: str) -> None:
         if how.problems is None:
             raise InputError(sentence)
-        bad.append(row)
-        told.append(sentence)
+        bad.append((row, sentence))
 
     def again(name: str) -> Iterator[Any]:
         return (row.get(name) for row in _json_rows(path, encoding.name, lambda row, sentence: None))
@@ -100,12 +98,12 @@ def read_jsonl(path: Path, how: Reading = AT_ONCE) -> Table:
     gathered = Gathered(again)
     rows = _json_rows(path, encoding.name, refuse)
     while block := list(islice(rows, ROWS)):
-        names = dict.fromkeys(name for row in block for name in row)
-        gathered.add({name: [row.get(name) for row in block] for name in names}, len(block))
+        gathered.take(block)
     if bad:
-        how.error("not JSON", told[0], bad, [sentence.split(", ", 1)[-1] for sentence in told[:3]])
+        examples = [sentence.split(", ", 1)[-1] for _, sentence in bad[:3]]
+        how.error("not JSON", bad[0][1], [row for row, _ in bad], examples)
     _tell_guess(path, how, encoding)
-    return table_of(gathered, path, how)
+    return table_of(gathered, str(path), path.parent, how)
 
 
 def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) -> Iterator[dict[str, Any]]:
@@ -117,22 +115,21 @@ def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) ->
             line = ended.removesuffix("\n")
             if not line.strip():
                 continue
+            problem = None
             try:
                 row = json.loads(line)
+                if not isinstance(row, dict):
+                    problem = (
+                        f': expected an object like {{"id": …}}, found {described(row)}: write one JSON '
+                        "object per line"
+                    )
+            except json.JSONDecodeError as error:  # which counts lines within this one
+                problem = f" is not JSON ({error.msg}, character {error.colno}): mend the line"
             except (ValueError, RecursionError) as error:
+                problem = f" is not JSON ({first_line(error)}): mend the line"
+            if problem is not None:
                 _refuse_one_value(path, encoding, count)
-                reason = first_line(error)
-                if isinstance(error, json.JSONDecodeError):  # which counts lines within this one
-                    reason = f"{error.msg}, character {error.colno}"
-                refuse(count, f"{path}, line {number} is not JSON ({reason}): mend the line")
-                row = {}
-            if not isinstance(row, dict):
-                _refuse_one_value(path, encoding, count)
-                refuse(
-                    count,
-                    f'{path}, line {number}: expected an object like {{"id": …}}, found {described(row)}: '
-                    "write one JSON object per line",
-                )
+                refuse(count, f"{path}, line {number}{problem}")
                 row = {}
             count += 1
             yield row
@@ -180,8 +177,7 @@ def _read_delimited(path: Path, usual: str, how: Reading) -> Table:
             header = next(reader, [])
             rows = _delimited_rows(reader, path, len(header), separator, how)
             while block := list(islice(rows, ROWS)):
-                names = map(str, range(len(header)))  # of the header, more than one may be of one name
-                gathered.add(dict(zip(names, zip(*block, strict=True), strict=True)), len(block))
+                gathered.take_lines(block)
         except csv.Error as error:
             how.error(
                 "quotes",
@@ -225,32 +221,27 @@ def _delimited_rows(
 
 def _tell_guess(path: Path, how: Reading, encoding: Encoding, separator: Separator | None = None) -> None:
     """Tell what was guessed, and how sure it is."""
-    guessed: dict[str, tuple[str, float]] = {}
-    if encoding.confidence is not None:
-        guessed["--encoding"] = f"encoding {encoding.name}", encoding.confidence
-    if separator is not None and separator.confidence is not None:
-        guessed["--separator"] = f"separator {separator.shown}", separator.confidence
+    told = [("--encoding", f"encoding {encoding.name}", encoding.confidence)]
+    if separator is not None:
+        told.append(("--separator", f"separator {separator.shown}", separator.confidence))
+    guessed = [(option, words, sure) for option, words, sure in told if sure is not None]
     if guessed:
-        words = " and ".join(words for words, _ in guessed.values())
-        sure = min(sure for _, sure in guessed.values())
-        how.tell(
-            Problem(
-                "warning",
-                "guessed format",
-                f"{path}: read with {words} (confidence {sure:.2f}): say {' and '.join(guessed)} if that is "
-                "wrong",
-            )
+        options, words, sure = zip(*guessed, strict=True)
+        sentence = (
+            f"{path}: read with {' and '.join(words)} (confidence {min(sure):.2f}): say "
+            f"{' and '.join(options)} if that is wrong"
         )
+        how.tell(Problem("warning", "guessed format", sentence))
     elif how.encoding is None and encoding.name != UTF8:
         how.tell(Problem("note", "encoding", f"{path}: read as {encoding.name.upper()}"))
 
 
 def _check_header(path: Path, header: list[str], separator: Separator) -> None:
-    if len(header) == 1:
-        others = [mark for mark in (";", "\t", ",") if mark in header[0] and mark != separator.mark]
-        if others:
-            raise InputError(
-                f"{path}: the columns seem to be separated by {others[0]!r}, not by {separator.shown}: say "
-                f"--separator {'tab' if others[0] == chr(9) else repr(others[0])}, or rename the file (.csv: "
-                "commas, .tsv: tabs)"
-            )
+    marks = (mark for mark in (";", "\t", ",") if mark in header[0] and mark != separator.mark)
+    other = next(marks, None) if len(header) == 1 else None
+    if other:
+        raise InputError(
+            f"{path}: the columns seem to be separated by {other!r}, not by {separator.shown}: say "
+            f"--separator {'tab' if other == chr(9) else repr(other)}, or rename the file (.csv: commas, "
+            ".tsv: tabs)"
+        )

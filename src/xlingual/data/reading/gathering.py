@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.data.reading.problems import Reading
+from xlingual.data.reading.problems import AT_ONCE, Reading
 from xlingual.data.reading.tables import Table, check_names
+from xlingual.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +30,7 @@ class Gathered:
         self.n_rows = 0
         self._again = again
         self._blocks: dict[str, list[pa.LargeStringArray | list[Any] | None]] = {}
-        self._kinds: dict[str, set[type]] = {}
+        self._kinds: defaultdict[str, set[type]] = defaultdict(set)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -37,9 +40,7 @@ class Gathered:
     def add(self, columns: Mapping[str, Sequence[Any]], count: int) -> None:
         """Take the cells of `count` further rows; a column that is not among them is missing there."""
         for name in columns:
-            if name not in self._blocks:
-                self._blocks[name] = [_nothing(self.n_rows)] if self.n_rows else []
-                self._kinds[name] = set()
+            self._blocks.setdefault(name, [_nothing(self.n_rows)] if self.n_rows else [])
         for name, blocks in self._blocks.items():
             cells = columns.get(name)
             if cells is None:
@@ -50,12 +51,25 @@ class Gathered:
             blocks.append(_put_away(cells, kinds, self._again is not None))
         self.n_rows += count
 
+    def take(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Take further rows as mappings; a key that a row lacks is missing there."""
+        names = dict.fromkeys(name for row in rows for name in row)
+        self.add({str(name): [row.get(name) for row in rows] for name in names}, len(rows))
+
+    def take_lines(self, lines: Sequence[Sequence[Any]]) -> None:
+        """Take further rows of cells, whose columns are named by their places: a name may stand twice."""
+        columns = zip(*lines, strict=True)
+        self.add({str(place): column for place, column in enumerate(columns)}, len(lines))
+
     def load(self, name: str) -> list[Any]:
         """Return a column as Python values."""
         blocks = self._blocks[name]
         if any(block is None for block in blocks) and self._again is not None:
             return list(self._again(name))
-        return [cell for block in blocks if block is not None for cell in _cells(block)]
+        whole = (
+            block if isinstance(block, list) else block.to_pylist() for block in blocks if block is not None
+        )
+        return list(chain.from_iterable(whole))
 
     def arrow(self, name: str) -> pa.ChunkedArray | None:
         """Return a column of strings, None where it holds anything else."""
@@ -72,12 +86,12 @@ class Gathered:
         return bool(found) and all(issubclass(kind, kinds) for kind in found)
 
 
-def table_of(gathered: Gathered, path: Path, how: Reading) -> Table:
-    """Return the table of what was gathered from a file of JSON lines."""
-    check_names(gathered.names, str(path))
+def table_of(gathered: Gathered, source: str, folder: Path | None, how: Reading = AT_ONCE) -> Table:
+    """Return the table of what was gathered by the names of its columns."""
+    check_names(gathered.names, source)
     return Table(
-        str(path),
-        path.parent,
+        source,
+        folder,
         gathered.names,
         gathered.n_rows,
         gathered.load,
@@ -86,6 +100,18 @@ def table_of(gathered: Gathered, path: Path, how: Reading) -> Table:
         arrow=gathered.arrow,
         how=how,
     )
+
+
+def table_of_rows(rows: Sequence[Mapping[str, Any]], source: str, folder: Path | None) -> Table:
+    """Return a table of mappings; a key that a row lacks is a missing value."""
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise InputError(
+                f"{source}, row {number}: expected a mapping of columns to values, found {row!r:.60}"
+            )
+    gathered = Gathered()
+    gathered.take(rows)
+    return table_of(gathered, source, folder)
 
 
 def table_of_strings(gathered: Gathered, header: Sequence[str], path: Path, how: Reading) -> Table:
@@ -121,8 +147,3 @@ def _nothing(count: int) -> pa.LargeStringArray:
     import pyarrow as pa
 
     return pa.nulls(count, pa.large_string())
-
-
-def _cells(block: pa.LargeStringArray | list[Any]) -> list[Any]:
-    found: list[Any] = block if isinstance(block, list) else block.to_pylist()
-    return found

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from errno import ELOOP, ENAMETOOLONG
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xlingual.data.reading.formats import READERS, read_arrow
 from xlingual.data.reading.problems import AT_ONCE, Reading
-from xlingual.data.reading.shards import joined, shards_in, shards_like
 from xlingual.data.reading.tables import Table
 from xlingual.errors import InputError, listed, nearest, why
 from xlingual.files import regular_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 FOLDER_NAMES = (
     "metadata.jsonl",
@@ -36,34 +44,26 @@ def open_table(path: str | Path, how: Reading = AT_ONCE) -> tuple[Table, Path]:
     the folder then stands for its file.
     """
     path = Path(path)
+    shards, folder = [], path.parent
     if os.path.isdir(path):
-        if not _manifests_in(path) and (shards := shards_in(path)):
-            return _joined(shards, str(path), path, how), path
-        path = _find_in_folder(path)
-    elif not os.path.isfile(path) and "*" in path.name and (shards := shards_like(str(path))):
-        return _joined(shards, str(path), path.parent, how), path
+        shards, folder = ([] if _manifests_in(path) else shards_in(path)), path
+        path = path if shards else _find_in_folder(path)
     elif not os.path.isfile(path):
+        shards = shards_like(str(path)) if "*" in path.name else []
         if os.path.exists(path):
             regular_file(path, "a manifest")
-        raise _no_such_file(path)
-    reader = _READERS.get(path.suffix.lower())
+        if not shards:
+            raise _no_such_file(path)
+    reader = _READERS.get((shards[0] if shards else path).suffix.lower())
     if reader is None:
         raise InputError(
             f"{path}: a manifest ends in {listed(_READERS, 20)}, not in {path.suffix!r}: "
             "convert it (a spreadsheet: save it as CSV UTF-8), or give the folder that holds it"
         )
     try:
-        return reader(path, how), path
+        return (joined(shards, str(path), folder, reader, how) if shards else reader(path, how)), path
     except OSError as error:
         raise InputError(f"{path} cannot be read: {why(error)}") from error
-
-
-def _joined(shards: list[Path], source: str, folder: Path, how: Reading) -> Table:
-    reader = _READERS[shards[0].suffix.lower()]
-    try:
-        return joined(shards, source, folder, lambda path: reader(path, how), how)
-    except OSError as error:
-        raise InputError(f"{source} cannot be read: {why(error)}") from error
 
 
 def _manifests_in(folder: Path) -> list[Path]:
@@ -104,14 +104,102 @@ def _no_such_file(path: Path) -> InputError:
 def _near_file(path: Path) -> str:
     """Return a hint at a file or folder of a like name; endings do not count, since many files share one."""
     stems: dict[str, str] = {}
-    for name in _names_in(path.parent):
-        stems.setdefault(Path(name).stem, name)
+    with suppress(OSError):
+        for other in sorted(path.parent.iterdir()):
+            stems.setdefault(other.stem, other.name)
     near = nearest(path.stem, stems)
     return f" Did you mean {stems[near]!r}?" if near is not None else ""
 
 
-def _names_in(folder: Path) -> list[str]:
-    try:
-        return sorted(path.name for path in folder.iterdir())
-    except OSError:
-        return []
+_NAME = re.compile(r"(?P<stem>.*?)[-_.]?(?P<number>[0-9]+)(?:-of-(?P<count>[0-9]+))?")
+ENDINGS = (".parquet", ".arrow", ".feather", ".ipc")
+
+
+def shards_in(folder: Path) -> list[Path]:
+    """Return the numbered Parquet or Arrow files of a folder, in the order of their numbers; [] for none.
+
+    Raises InputError where they are of several tables, or one of them is missing.
+    """
+    return _in_order(sorted(path for path in folder.iterdir() if path.is_file()), str(folder))
+
+
+def shards_like(pattern: str) -> list[Path]:
+    """Return the numbered files that a pattern with `*` matches; see `shards_in`."""
+    return _in_order(sorted(Path(path) for path in glob.glob(pattern) if Path(path).is_file()), pattern)
+
+
+def joined(
+    paths: Sequence[Path], source: str, folder: Path, reader: Callable[..., Table], how: Reading
+) -> Table:
+    """Return the rows of all files, one file after the other; pictures lie beside the files.
+
+    Raises InputError where the files have different columns.
+    """
+    tables = [reader(path, how) for path in paths]
+    first = tables[0]
+    for path, table in zip(paths, tables, strict=True):
+        if set(table.names) != set(first.names):
+            raise InputError(
+                f"{path} and {paths[0].name} have different columns "
+                f"({listed(sorted({*table.names} ^ {*first.names}))} only in one of them): "
+                "write all shards of one table with the same columns"
+            )
+
+    def arrow(name: str) -> pa.ChunkedArray | None:
+        import pyarrow as pa
+
+        parts = [table.arrow(name) for table in tables]
+        if any(part is None for part in parts):
+            return None
+        return pa.chunked_array(
+            [chunk for part in parts if part is not None for chunk in part.cast(pa.large_string()).chunks],
+            pa.large_string(),
+        )
+
+    return Table(
+        source,
+        folder,
+        first.names,
+        sum(table.n_rows for table in tables),
+        load=lambda name: [cell for table in tables for cell in table.load(name)],
+        is_text=lambda name: all(table.is_text(name) for table in tables),
+        is_code=lambda name: all(table.is_code(name) for table in tables),
+        arrow=arrow,
+        how=how,
+    )
+
+
+def _in_order(paths: Sequence[Path], where: str) -> list[Path]:
+    found: dict[tuple[str, str], dict[int, Path]] = {}
+    counts: dict[tuple[str, str], int] = {}
+    for path in paths:
+        match = _NAME.fullmatch(path.stem)
+        if match is None or path.suffix.lower() not in ENDINGS:
+            continue
+        table = (match["stem"], path.suffix.lower())
+        other = found.setdefault(table, {}).setdefault(int(match["number"]), path)
+        if other != path:
+            raise InputError(
+                f"{where}: {other.name} and {path.name} have the same number: keep the shards of one "
+                "table, or name one of them"
+            )
+        if match["count"]:
+            counts[table] = max(counts.get(table, 0), int(match["count"]))
+    if len(found) > 1:
+        names = [f"{stem}*{ending}" for stem, ending in found]
+        raise InputError(f"{where} holds shards of several tables ({listed(names)}): name one, in quotes")
+    for table, numbered in found.items():
+        expected = counts.get(table, len(numbered))
+        start = 0 if expected == 0 else min(min(numbered), 1)
+        missing = sorted(set(range(start, start + expected)) - set(numbered))
+        if missing and table in counts:
+            raise InputError(
+                f"{where}: {len(missing)} of {expected} shards are missing (first: number {missing[0]}): put "
+                "all of them there"
+            )
+        if table in counts and len(numbered) > expected:
+            raise InputError(
+                f"{where}: {len(numbered)} shards are there of a table in {expected}: keep those of one table"
+            )
+        return [numbered[number] for number in sorted(numbered)]
+    return []

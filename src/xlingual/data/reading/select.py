@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.columns import Lookup
+from xlingual.data.reading.textrows import TextRows
 from xlingual.errors import InputError, did_you_mean, listed
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
-    from xlingual.columns import Lookup
-    from xlingual.data.reading.textrows import TextRows
 
 _SLICE = re.compile(r"\s*(-?[0-9]{1,18})?\s*:\s*(-?[0-9]{1,18})?\s*")
 
 
 def choose(rows: TextRows, splits: Lookup[str] | None, split: str | None, range_text: str | None) -> Ints:
     """Return the chosen rows of the table, ascending; `splits` holds the split of each row of the table."""
-    import numpy as np
-
-    chosen = np.ones(rows.n_table_rows, dtype=bool)
+    chosen = np.full(rows.n_table_rows, range_text is None)
     if range_text is not None:
-        chosen[:] = False
         chosen[parse_rows(range_text)] = True
         if not chosen.any():
             raise InputError(
@@ -67,8 +64,6 @@ def split_reference(text: str) -> tuple[str, str | None, str | None]:
 
     A file whose own name holds "#" is found as it is.
     """
-    import os
-
     path, mark, split = text.rpartition("#")
     if not mark or os.path.exists(text):
         return text, None, None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from io import StringIO
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from xlingual.errors import InputError
 
@@ -19,8 +19,7 @@ _ROWS = 200
 _FEW = 5  # lines
 
 
-@dataclass(frozen=True)
-class Separator:
+class Separator(NamedTuple):
     """A character, and how sure it is: None where the user said it or it is what the file's name says."""
 
     mark: str
@@ -58,8 +57,8 @@ def _confidence(sample: str, mark: str) -> tuple[float, bool]:
     It is the share of such rows, times e/(e + 1), where e counts the separators in them and in the header.
     """
     try:
-        lines = StringIO(sample, newline="")
-        rows = [row for row in islice(csv.reader(lines, delimiter=mark), _ROWS + 1) if row]
+        lines = csv.reader(StringIO(sample, newline=""), delimiter=mark)
+        rows = [row for row in islice(lines, _ROWS + 1) if row]
     except csv.Error:
         return 0.0, False
     if len(rows) > 2 and len(sample) == _SAMPLE and len(rows) <= _ROWS:

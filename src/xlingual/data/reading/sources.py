@@ -6,18 +6,17 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths, Strings
-from xlingual.data.reading.cells import arrow_cells
 from xlingual.data.reading.strings import numbered_strings
 from xlingual.data.reading.tables import Table
-from xlingual.data.reading.values import described, is_missing
+from xlingual.data.reading.values import arrow_cells, described, encodes, is_missing
 from xlingual.errors import InputError
 from xlingual.records import digest
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 
 def pictures_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | Path]]:
@@ -25,8 +24,6 @@ def pictures_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | 
 
     Pictures are equal where their bytes or their paths are. A path must stay within the manifest's folder.
     """
-    import numpy as np
-
     if name is None:
         return np.full(table.n_rows, -1, dtype=np.int64), []
     try:
@@ -36,14 +33,15 @@ def pictures_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | 
     if strings is not None:
         return _paths(table, name, strings)
     cells = table.load(name)
-    if all(cell is None or isinstance(cell, str) for cell in cells) and _encodable(cells):
-        return _paths(table, name, Strings.of([cell or "" for cell in cells]))
+    if all(cell is None or isinstance(cell, str) for cell in cells):
+        names = [cell or "" for cell in cells]
+        if encodes("".join(names)):
+            return _paths(table, name, Strings.of(names))
     return _mixed(table, name, cells)
 
 
 def picture_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  # noqa: ANN401  (uint8 [n, 16])
     """Return one digest for each picture: of its bytes, or of its path within the folder."""
-    import numpy as np
 
     def key(source: bytes | Path) -> bytes:
         if isinstance(source, bytes):
@@ -62,8 +60,6 @@ def picture_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  
 
 def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[bytes | Path]]:
     """Return the pictures of a column of paths; each different one is looked at once."""
-    import numpy as np
-
     codes, words = numbered_strings(strings)
     inside = _confine(table.folder) if table.folder is not None else lambda text: Path(text).as_posix()
     numbers: dict[str, int] = {}
@@ -79,42 +75,27 @@ def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[by
     return number_of[codes], Paths(table.folder, Strings.of(numbers))
 
 
-def _encodable(cells: Sequence[str | None]) -> bool:
-    try:
-        return all(cell is None or cell.encode() is not None for cell in cells)
-    except UnicodeEncodeError:
-        return False
-
-
 def _mixed(table: Table, name: str, cells: Sequence[Any]) -> tuple[Ints, Sequence[bytes | Path]]:
     """Return the pictures of a column that holds bytes, or bytes and paths."""
-    import numpy as np
-
-    within = _confine(table.folder) if table.folder is not None else None
-    paths: dict[str, bytes | Path] = {}
+    folder = table.folder
+    within = _confine(folder) if folder is not None else None
+    path_of = cache(lambda text: Path(text) if within is None else Path(str(folder)) / within(text))
     numbers: dict[bytes | Path, int] = {}
-    codes = []
-    for row, cell in enumerate(cells):
-        value = _source(cell)
+    codes = np.full(len(cells), -1, dtype=np.int64)
+    for row, value in enumerate(map(_source, cells)):
         if value is None:
-            codes.append(-1)
             continue
         try:
-            if isinstance(value, (str, Path)):
-                text = str(value)
-                if text not in paths:
-                    paths[text] = Path(text) if within is None else Path(str(table.folder)) / within(text)
-                value = paths[text]
-            elif not isinstance(value, bytes):
+            if not isinstance(value, (str, Path, bytes)):
                 raise InputError(
                     f"found {described(value)} where a picture is expected: give a path or the image's bytes"
                 )
+            picture = value if isinstance(value, bytes) else path_of(str(value))
         except (InputError, ValueError, OSError) as error:
             table.how.error("picture path", f"{table.where(row, name)}: {error}", [row])
-            codes.append(-1)
             continue
-        codes.append(numbers.setdefault(value, len(numbers)))
-    return np.array(codes, dtype=np.int64), list(numbers)
+        codes[row] = numbers.setdefault(picture, len(numbers))
+    return codes, list(numbers)
 
 
 def _source(cell: Any) -> Any:  # noqa: ANN401

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.columns import Column, Lookup, Strings, content, offsets
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from xlingual.arrays import Ints
 
 # first bytes of the UTF-8 of every character that `str.isspace` knows, but for those below "!"
 SPACE_BYTES = (0xC2, 0xE1, 0xE2, 0xE3)
@@ -30,19 +29,10 @@ def strings_of_arrow(column: pa.ChunkedArray) -> tuple[Strings, np.ndarray]:
     return Strings(chunks), np.concatenate(missing) if missing else np.zeros(0, dtype=bool)
 
 
-def blank(strings: Strings) -> np.ndarray:
+def blank(values: Column[str]) -> np.ndarray:
     """Return which strings have no visible characters, bool [n]."""
-    found = [np.zeros(0, dtype=bool), *(_blank(chunk) for chunk in strings.chunks)]
-    return np.concatenate(found)
-
-
-def blank_rows(values: Column[str]) -> Ints:
-    """Return the numbers of the strings without visible characters."""
-    found, start = [np.empty(0, dtype=np.int64)], 0
-    for block in values.blocks():  # type: ignore[attr-defined]
-        found.append(start + np.flatnonzero(_blank(block)))
-        start += len(block)
-    return np.concatenate(found)
+    found = map(_blank, values.blocks())  # type: ignore[attr-defined]
+    return np.concatenate([np.zeros(0, dtype=bool), *found])
 
 
 def _blank(chunk: pa.LargeStringArray) -> np.ndarray:
@@ -57,8 +47,7 @@ def _blank(chunk: pa.LargeStringArray) -> np.ndarray:
     doubtful = np.flatnonzero(~empty & ((first <= 0x20) | np.isin(first, SPACE_BYTES)))
     for start in range(0, len(doubtful), _DIGESTED):
         rows = doubtful[start : start + _DIGESTED]
-        texts = chunk.take(pa.array(rows)).to_pylist()
-        empty[rows] = [not text.strip() for text in texts]
+        empty[rows] = [not text.strip() for text in chunk.take(pa.array(rows)).to_pylist()]
     return empty
 
 
@@ -92,21 +81,14 @@ def numbered_ints(values: Ints) -> tuple[Ints, Ints]:
 
 def interleaved(columns: Sequence[Strings], number: Ints, row: Ints) -> Lookup[str]:
     """Return the column whose i-th string is that of row `row[i]` in column `number[i]`."""
-    length = len(columns[0]) if columns else 0
     whole = Strings([chunk for column in columns for chunk in column.chunks])
-    return Lookup(whole, number * length + row)
+    return Lookup(whole, number * (len(columns[0]) if columns else 0) + row)
 
 
 def hash_column(hasher: Any, values: Column[str]) -> None:  # noqa: ANN401  (of hashlib)
     """Feed a column to a hash: how many strings, their lengths in bytes, their bytes."""
     hasher.update(np.array([len(values)], dtype="<i8").tobytes())
     hasher.update(values.byte_lengths().astype("<i8").tobytes())  # type: ignore[attr-defined]
-    if isinstance(values, Lookup) and not isinstance(values.words, Strings):
-        words = [word.encode() for word in values.words]
-        for start in range(0, len(values), _DIGESTED):
-            codes = values.codes[start : start + _DIGESTED].tolist()
-            hasher.update(b"".join([words[code] for code in codes]))
-        return
     for block in values.blocks():  # type: ignore[attr-defined]
         hasher.update(content(block))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,18 +31,10 @@ class Table:
     arrow: Callable[[str], pa.ChunkedArray | None] = lambda name: None
     how: Reading = AT_ONCE  # which gathers what is wrong, or raises
 
-    @property
-    def image_folder(self) -> bool:
-        """Whether pictures are named by `file_name`, as in the metadata of a Hugging Face image folder."""
-        path = Path(self.source)
-        return path.stem == "metadata" and path.suffix != ""
-
     def where(self, row: int | None = None, column: str | None = None) -> str:
         """Return "file, row 3, column 'text'" for the 0-based row."""
-        parts = [self.source]
-        parts += [f"row {row + 1}"] if row is not None else []
-        parts += [f"column {column!r}"] if column is not None else []
-        return ", ".join(parts)
+        at = "" if row is None else f", row {row + 1}"
+        return f"{self.source}{at}" + ("" if column is None else f", column {column!r}")
 
     def require(self, name: str, option: str = "") -> str:
         """Return the name; raise InputError where there is no such column."""
@@ -53,34 +45,6 @@ class Table:
                 f"Its columns: {listed(self.names, 20)}"
             )
         return name
-
-
-def table_of_rows(rows: Sequence[Mapping[str, Any]], source: str, folder: Path | None) -> Table:
-    """Return a table of mappings; a key that a row lacks is a missing value."""
-    names: dict[str, None] = {}
-    for number, row in enumerate(rows, 1):
-        if not isinstance(row, Mapping):
-            raise InputError(
-                f"{source}, row {number}: expected a mapping of columns to values, found {row!r:.60}"
-            )
-        names.update(dict.fromkeys(row))
-
-    def load(name: str) -> list[Any]:
-        return [row.get(name) for row in rows]
-
-    def holds(name: str, kinds: type | tuple[type, ...]) -> bool:
-        found = {type(value) for value in load(name)} - {type(None)}
-        return bool(found) and all(issubclass(kind, kinds) for kind in found)
-
-    return Table(
-        source,
-        folder,
-        tuple(str(name) for name in names),
-        len(rows),
-        load,
-        is_text=lambda name: holds(name, str),
-        is_code=lambda name: holds(name, (int, bool)),
-    )
 
 
 def table_of_arrow(table: pa.Table, source: str, folder: Path | None, how: Reading = AT_ONCE) -> Table:
@@ -99,13 +63,12 @@ def table_of_schema(
     how: Reading,
 ) -> Table:
     """Return a table of a schema; `column` gives a sound column when it is asked for."""
-    names = tuple(schema.names)
-    check_names(names, source)
-    types = dict(zip(names, schema.types, strict=True))
+    check_names(schema.names, source)
+    types = dict(zip(schema.names, schema.types, strict=True))
     return Table(
         source,
         folder,
-        names,
+        tuple(schema.names),
         n_rows,
         load=lambda name: _arrow_values(column(name), source, name),
         is_text=lambda name: _is_text(types[name]),
@@ -169,10 +132,8 @@ def _is_code(kind: pa.DataType) -> bool:
 
 def check_names(names: Sequence[str], source: str) -> None:
     """Raise InputError where two columns have the same name."""
-    if len(set(names)) == len(names):
-        return
-    counts = Counter(names)
-    doubled = sorted(name for name, count in counts.items() if name and count > 1)
+    doubled = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if doubled:
-        named = listed(map(repr, doubled), 5)
-        raise InputError(f"{source} has more than one column {named}: rename all but one")
+        raise InputError(
+            f"{source} has more than one column {listed(map(repr, doubled), 5)}: rename all but one"
+        )

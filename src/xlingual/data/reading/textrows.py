@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+import numpy as np
+
+from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Column, Lookup, view
 from xlingual.data.reading.sources import picture_keys
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
+from xlingual.data.reading.strings import hash_column, numbered_ints
+from xlingual.records import Numbering
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,12 +64,6 @@ class TextRows:
 
         Of items it counts which rows share one, not what it is called.
         """
-        import hashlib
-
-        import numpy as np
-
-        from xlingual.data.reading.strings import hash_column
-
         hasher = hashlib.blake2b(b"xlingual/manifest/1", digest_size=16)
         for column in (Lookup(self.languages, self.language), self.ids, self.text):
             hash_column(hasher, column)
@@ -82,21 +79,16 @@ R = TypeVar("R", bound=TextRows)
 
 def chosen_rows(rows: R, table_rows: Ints) -> R:
     """Return the part that came from the chosen rows of the table, with items, languages … numbered anew."""
-    import numpy as np
-
-    from xlingual.data.reading.strings import numbered_ints
-
     chosen = np.zeros(rows.n_table_rows, dtype=bool)
     chosen[table_rows] = True
     kept = np.flatnonzero(chosen[rows.table_row])
-    item, item_codes = numbered_ints(rows.item[kept])
-    if rows.wide:  # an item is a row of the table, with or without texts
-        item_codes = table_rows
-        item = np.searchsorted(table_rows, rows.item[kept])
-    language, language_codes = numbered_ints(rows.language[kept])
-    if rows.wide:  # languages stay in the order of the columns
-        language_codes.sort()
+    if rows.wide:  # an item is a row of the table, with or without texts; columns order the languages
+        item_codes, language_codes = table_rows, distinct_values(rows.language[kept])
+        item = np.searchsorted(item_codes, rows.item[kept])
         language = np.searchsorted(language_codes, rows.language[kept])
+    else:
+        item, item_codes = numbered_ints(rows.item[kept])
+        language, language_codes = numbered_ints(rows.language[kept])
     picture, picture_codes = numbered_ints(np.append(-1, rows.picture[kept]))
     return replace(
         rows,
@@ -114,3 +106,29 @@ def chosen_rows(rows: R, table_rows: Ints) -> R:
         table_row=rows.table_row[kept],
         labels={name: values.view(kept) for name, values in rows.labels.items()},
     )
+
+
+def numberings(rows: TextRows, note: str = "") -> tuple[Numbering, ...]:
+    """Return the numberings of all text rows: by text of the language, by item, by row.
+
+    Where a file has as many lines as there are texts of a language and as there are items, the texts win: a
+    file made for one language was made from its texts, in their order.
+
+    `note` is put behind the unit, for numberings of the whole manifest when a part of it was chosen.
+    """
+    counts = np.bincount(rows.language, minlength=len(rows.languages))
+    sizes: dict[str | None, int] = dict(zip(rows.languages, counts.tolist(), strict=True))
+    return (
+        Numbering(f"texts of the language{note}", position_in_group(rows.language), sizes),
+        Numbering(f"items{note}", rows.item, dict.fromkeys([None, *sizes], rows.n_items)),
+        Numbering(f"rows{note}", np.arange(len(rows), dtype=np.int64), {None: len(rows)}),
+    )
+
+
+def position_in_group(group: Ints) -> Ints:
+    """Return how many earlier rows are of the same group (a code from 0), int64 [n]."""
+    counts = np.bincount(group)
+    order = np.argsort(group, kind="stable")
+    position = np.empty(len(group), dtype=np.int64)
+    position[order] = np.arange(len(group)) - (np.cumsum(counts) - counts)[group[order]]
+    return position

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence, Sized
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from xlingual.arrays import distinct_values
+import numpy as np
+
+from xlingual.arrays import Ints, distinct_values
+from xlingual.columns import Lookup, Strings
 from xlingual.data.reading.problems import AT_ONCE, Reading
+from xlingual.data.reading.strings import blank, few_words, strings_of_arrow
 from xlingual.data.reading.tables import Table
 from xlingual.errors import listed
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -32,8 +33,7 @@ def texts_in(table: Table, name: str) -> list[str | None]:
             odd,
             [f"row {row + 1}: {described(values[row])}" for row in odd[:3]],
         )
-    texts = [value if isinstance(value, str) else None for value in values]
-    return _unicode(table, name, texts)
+    return _unicode(table, name, [value if isinstance(value, str) else None for value in values])
 
 
 def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
@@ -44,9 +44,8 @@ def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
     values = table.load(name)
     empty = [row for row, value in enumerate(values) if is_missing(value)]
     if empty:
-        tell_empty_names(table, name, empty, what, remedy)
-        for row in empty:
-            values[row] = nameless(row)
+        sentence = f"{table.where(empty[0], name)}: empty {what}{and_more(empty)}: {remedy}"
+        table.how.error(f"empty {what}", sentence, empty)
     odd = [row for row, value in enumerate(values) if is_many(value)]
     if odd:
         table.how.error(
@@ -55,37 +54,23 @@ def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
             "number",
             odd,
         )
-        for row in odd:
-            values[row] = nameless(row)
     # Whole numbers become floats in many tools once a column has a gap: 7.0 names what 7 names.
     names = [str(int(v) if isinstance(v, float) and v.is_integer() else v) for v in values]
+    for row in (*empty, *odd):  # while problems are gathered; such a row is not used
+        names[row] = f"nameless-{row + 1}"  # a language tag, too
     return [text or "" for text in _unicode(table, name, names)]
-
-
-def nameless(row: int) -> str:
-    """Return what stands for a name that is missing while problems are gathered; its row is not used."""
-    return f"nameless-{row + 1}"  # a language tag, too
-
-
-def tell_empty_names(table: Table, name: str, rows: Sequence[int], what: str, remedy: str) -> None:
-    """Tell the error for rows that lack a name."""
-    where = table.where(rows[0], name)
-    table.how.error(f"empty {what}", f"{where}: empty {what}{and_more(rows)}: {remedy}", rows)
 
 
 def is_many(value: Any) -> bool:  # noqa: ANN401
     """Return whether a cell holds a list, a mapping, bytes or an array: nothing that can be a name."""
-    if getattr(value, "shape", None) == ():  # a numpy number
-        return False
-    return isinstance(value, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
+    several = isinstance(value, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
         value, "__array_interface__"
     )
+    return several and getattr(value, "shape", None) != ()  # as a numpy number has it
 
 
 def numbered(values: Iterable[Key]) -> tuple[Ints, list[Key]]:
     """Return the number of each value by first appearance, and the different values in that order."""
-    import numpy as np
-
     numbers: dict[Key, int] = {}
     codes = [numbers.setdefault(value, len(numbers)) for value in values]
     return np.array(codes, dtype=np.int64), list(numbers)
@@ -100,20 +85,11 @@ def check_unique(
     how: Reading = AT_ONCE,
 ) -> None:
     """Tell an error naming both rows where two keys are equal; `rows` are 0-based rows of the table."""
-    import numpy as np
-
-    if isinstance(keys, np.ndarray):
-        if len(distinct_values(keys)) == len(keys):
-            return
-        keys = keys.tolist()
-    if len(set(keys)) == len(keys):
+    if len(distinct_values(keys) if isinstance(keys, np.ndarray) else set(keys)) == len(keys):
         return
     seen: dict[Hashable, int] = {}
-    doubles = []
-    for position, key in enumerate(keys):
-        first = seen.setdefault(key, position)
-        if first != position:
-            doubles.append((first, position))
+    places = [(seen.setdefault(key, position), position) for position, key in enumerate(keys)]
+    doubles = [(first, position) for first, position in places if first != position]
     first, second = doubles[0]
     more = f" ({len(doubles) - 1} more rows repeat an id)" if len(doubles) > 1 else ""
     how.error(
@@ -132,26 +108,28 @@ def is_missing(value: Any) -> bool:  # noqa: ANN401
 
 def described(value: Any) -> str:  # noqa: ANN401
     """Return what a value is, for an error: "the number 12", "a list"."""
-    if isinstance(value, bool):
-        return f"the truth value {value}"
-    if isinstance(value, (int, float)):
-        return f"the number {value}"
-    if isinstance(value, (bytes, bytearray)):
-        return f"{len(value)} bytes"
-    if isinstance(value, (list, tuple)):
-        return "a list"
-    if isinstance(value, str):
-        return "a string"
-    if value is None:
-        return "null"
-    return "a mapping" if isinstance(value, dict) else f"a value of type {type(value).__name__}"
+    match value:
+        case bool():
+            return f"the truth value {value}"
+        case int() | float():
+            return f"the number {value}"
+        case bytes() | bytearray():
+            return f"{len(value)} bytes"
+        case list() | tuple():
+            return "a list"
+        case str():
+            return "a string"
+        case None:
+            return "null"
+        case dict():
+            return "a mapping"
+    return f"a value of type {type(value).__name__}"
 
 
 def shown(values: Sequence[object], most: int = 3) -> str:
     """Return the first few values, quoted, and how many more there are."""
     first = listed(f"{value!r:.60}" for value in values[:most])
-    rest = len(values) - most
-    return f"{first} and {rest} more" if rest > 0 else first
+    return f"{first} and {len(values) - most} more" if len(values) > most else first
 
 
 def and_more(found: Sized, what: str = "rows") -> str:
@@ -165,23 +143,79 @@ def _is_nan(value: object) -> bool:
 
 def _unicode(table: Table, name: str, texts: list[Any]) -> list[Any]:
     """Return the texts; tells an error for half a surrogate pair, which JSON can spell but UTF-8 cannot."""
-    try:
-        "".join(text for text in texts if text).encode()
-    except UnicodeEncodeError:
-        rows = [row for row, text in enumerate(texts) if text and not _encodes(text)]
-        table.how.error(
-            "half a character",
-            f"{table.where(rows[0], name)}: half of a surrogate pair (\\ud800 … \\udfff) is no character: "
-            "remove it, or write the pair or the character itself",
-            rows,
-        )
-        return [text.encode(errors="replace").decode() if text else text for text in texts]
-    return texts
+    if encodes("".join(text for text in texts if text)):
+        return texts
+    rows = [row for row, text in enumerate(texts) if text and not encodes(text)]
+    table.how.error(
+        "half a character",
+        f"{table.where(rows[0], name)}: half of a surrogate pair (\\ud800 … \\udfff) is no character: "
+        "remove it, or write the pair or the character itself",
+        rows,
+    )
+    return [text.encode(errors="replace").decode() if text else text for text in texts]
 
 
-def _encodes(text: str) -> bool:
+def encodes(text: str) -> bool:
+    """Return whether a text can be UTF-8: half a surrogate pair, which JSON can spell, cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
     return True
+
+
+def text_cells(table: Table, name: str) -> tuple[Strings, np.ndarray]:
+    """Return a column of texts, "" where one is missing, and which have no visible characters, bool [n].
+
+    Raises InputError for anything but a string.
+    """
+    strings = arrow_cells(table, name)
+    if strings is None:
+        strings = Strings.of([text or "" for text in texts_in(table, name)])
+    return strings, blank(strings)
+
+
+def name_cells(table: Table, name: str, what: str, remedy: str) -> Strings:
+    """Return a column of scalars as strings; see `names_in`."""
+    strings = arrow_cells(table, name)
+    if strings is None or blank(strings).any():
+        return Strings.of(names_in(table, name, what, remedy))
+    return strings
+
+
+def split_cells(table: Table, name: str) -> Lookup[str]:
+    """Return the split of each row of the table, "" where it has none."""
+    found = few_words(_cells(table, name), table.n_rows, lambda cell: "" if is_missing(cell) else str(cell))
+    return found if found is not None else Lookup([""], np.zeros(table.n_rows, dtype=np.int64))
+
+
+def label_cells(table: Table, name: str, most: int) -> Lookup[str | None] | None:
+    """Return a column as words, None where a cell is empty; None for no words, or more than `most`."""
+    return few_words(_cells(table, name), most, lambda cell: None if is_missing(cell) else str(cell))
+
+
+def field_cells(table: Table, name: str) -> Strings:
+    """Return a further column of texts, "" where one is missing."""
+    return text_cells(table, name)[0]
+
+
+def arrow_cells(table: Table, name: str) -> Strings | None:
+    """Return a column of strings, "" for missing ones; None where it is to be loaded as Python values."""
+    column = table.arrow(name)
+    return None if column is None else strings_of_arrow(column)[0]
+
+
+def _cells(table: Table, name: str) -> Iterable[object]:
+    """Return the cells of a column; missing strings may be "". Tells an error where one is a list."""
+    strings = arrow_cells(table, name)
+    if strings is not None:
+        return strings
+    cells = table.load(name)
+    odd = [row for row, cell in enumerate(cells) if is_many(cell)]
+    if odd:
+        table.how.error(
+            f"no {name}",
+            f"{table.where(odd[0], name)}: found {described(cells[odd[0]])}: give a string or a number",
+            odd,
+        )
+    return [None if is_many(cell) else cell for cell in cells] if odd else cells

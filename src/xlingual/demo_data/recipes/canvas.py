@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import cos, pi, sin
-from typing import TYPE_CHECKING
+
+from PIL import Image, ImageDraw
 
 from xlingual.demo_data.painting import Colour, mixed
 from xlingual.demo_data.recipes.pantry import INGREDIENTS
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 
 class Canvas:
     """A picture to draw on; x goes to the right and y down, from 0 to 1."""
 
-    def __init__(self, image: Image) -> None:
-        from PIL import ImageDraw
-
+    def __init__(self, image: Image.Image) -> None:
         self.side = image.width
         self._draw = ImageDraw.Draw(image)
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xlingual.demo_data.draws import Draws, chance, pick, shuffled
-from xlingual.demo_data.recipes.dishes import Dish
+from xlingual.demo_data.recipes.dishes import Dish, Step, shopping, steps
 from xlingual.demo_data.recipes.pantry import UNITS
-from xlingual.demo_data.recipes.plans import Step, shopping, steps
 
-# How likely a cook is to tell each thing.
-SAY_OTHER = 0.6  # a further ingredient, in the title
-SAY_SEASONING = 0.12  # a seasoning, in the title
-SAY_STYLE = 0.4
-SAY_REGION = 0.25
-SAY_OCCASION = 0.2
-SAY_MINUTES = 0.1
-SAY_SERVINGS = 0.5
-LIST = 0.95  # an entry of the ingredient list
-DO = 0.92  # a step
-SAY_TIP = 0.5
-
+# How likely a cook is to tell each thing; further ingredients and seasonings in the title.
+SAY = {
+    "other": 0.6,
+    "seasoning": 0.12,
+    "style": 0.4,
+    "region": 0.25,
+    "occasion": 0.2,
+    "minutes": 0.1,
+    "servings": 0.5,
+    "amount": 0.95,
+    "step": 0.92,
+    "tip": 0.5,
+}
 STYLES = ("homemade", "festive", "classic", "simple", "light", "tasty", "favourite", "hearty")
 QUICK = 30  # minutes; a dish that takes longer is never called quick
 QUANTITIES: dict[str, tuple[int, ...]] = {
@@ -62,33 +62,33 @@ class Telling:
 
 def tell(dish: Dish, rng: Draws) -> Telling:
     """Choose what to tell of a dish: the title, the list in an order of its own, the steps in theirs."""
-    named = [name for name in dish.others if chance(rng, SAY_OTHER)]
-    named += [name for name in dish.seasonings if chance(rng, SAY_SEASONING)]
+    named = [name for name in dish.others if chance(rng, SAY["other"])]
+    named += [name for name in dish.seasonings if chance(rng, SAY["seasoning"])]
     done = steps(dish)
-    told = tuple(step for step in done if chance(rng, DO)) or done
+    told = tuple(step for step in done if chance(rng, SAY["step"])) or done
     return Telling(
         kind=dish.kind,
         hero=dish.hero,
         named=tuple(shuffled(rng, named)),
-        style=pick(rng, _styles(dish)) if chance(rng, SAY_STYLE) else None,
+        style=pick(rng, _styles(dish)) if chance(rng, SAY["style"]) else None,
         tail=_tail(rng),
         minutes=dish.minutes,
-        servings=dish.servings if chance(rng, SAY_SERVINGS) else None,
+        servings=dish.servings if chance(rng, SAY["servings"]) else None,
         amounts=_amounts(dish, rng),
         steps=told,
-        tip=chance(rng, SAY_TIP),
+        tip=chance(rng, SAY["tip"]),
     )
 
 
 def _styles(dish: Dish) -> tuple[str, ...]:
-    quick = ("quick",) if dish.minutes <= QUICK else ()
-    return (*STYLES, *quick, *(("spicy",) if "chilli" in dish.seasonings else ()))
+    more = {"quick": dish.minutes <= QUICK, "spicy": "chilli" in dish.seasonings}
+    return (*STYLES, *(style for style, fits in more.items() if fits))
 
 
 def _tail(rng: Draws) -> str | None:
     left = rng.random()
-    for tail, share in (("region", SAY_REGION), ("occasion", SAY_OCCASION), ("minutes", SAY_MINUTES)):
-        left -= share
+    for tail in ("region", "occasion", "minutes"):
+        left -= SAY[tail]
         if left < 0:
             return tail
     return None
@@ -96,7 +96,7 @@ def _tail(rng: Draws) -> str | None:
 
 def _amounts(dish: Dish, rng: Draws) -> tuple[Amount, ...]:
     """Return the list: the main ingredient always, each other entry usually, in any order."""
-    names = [name for name in shopping(dish) if name == dish.hero or chance(rng, LIST)]
+    names = [name for name in shopping(dish) if name == dish.hero or chance(rng, SAY["amount"])]
     return tuple(
         Amount(name, pick(rng, QUANTITIES[UNITS[name]]), UNITS[name]) for name in shuffled(rng, names)
     )

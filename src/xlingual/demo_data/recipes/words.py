@@ -13,9 +13,8 @@ from pathlib import Path
 import msgspec
 
 from xlingual.demo_data.draws import Draws, chance, pick
-from xlingual.demo_data.recipes.dishes import KINDS, Cuisine
+from xlingual.demo_data.recipes.dishes import KINDS, PLANS, Cuisine
 from xlingual.demo_data.recipes.pantry import UNITS
-from xlingual.demo_data.recipes.plans import PLANS
 from xlingual.demo_data.recipes.telling import STYLES, Amount, Telling
 from xlingual.demo_data.words import (
     Forms,
@@ -62,18 +61,23 @@ class RecipeWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     def __post_init__(self) -> None:
         """Raise ValueError where a word is missing or one is for what there is not."""
         actions = {step.partition(":")[0] for plan in PLANS.values() for step in plan}
-        complete("nouns", self.nouns.entries, UNITS)
-        complete("kinds", self.kinds.entries, KINDS)
-        complete("styles", self.styles.entries, (*STYLES, "quick", "spicy"))
-        complete("actions", self.actions.entries, actions)
-        tails = ("region", "occasion", "minutes")
-        complete("tails", self.tails, tails)
-        known_fields("tails", self.tails.values(), tails)
-        known_fields("actions", self.actions.texts(), ("x", "t"))
-        known_fields("minutes and serves", (*self.minutes.values(), *self.serves.values()), ("n",))
-        forms = self.nouns.forms
-        known_fields("object", (self.object,), forms)
-        known_fields("amounts", self.amounts.values(), ("n", *forms, *map(str.capitalize, forms)))
+        tails, forms = ("region", "occasion", "minutes"), self.nouns.forms
+        for what, names, needed in (
+            ("nouns", self.nouns.entries, UNITS),
+            ("kinds", self.kinds.entries, KINDS),
+            ("styles", self.styles.entries, (*STYLES, "quick", "spicy")),
+            ("actions", self.actions.entries, actions),
+            ("tails", self.tails, tails),
+        ):
+            complete(what, names, needed)
+        for what, templates, known in (
+            ("tails", self.tails.values(), tails),
+            ("actions", self.actions.texts(), ("x", "t")),
+            ("minutes and serves", (*self.minutes.values(), *self.serves.values()), ("n",)),
+            ("object", (self.object,), forms),
+            ("amounts", self.amounts.values(), ("n", *forms, *map(str.capitalize, forms))),
+        ):
+            known_fields(what, templates, known)
         named = [f"{part}[{form}]" for part in ("hero", "named", "all") for form in forms]
         for name, title in self.titles.items():
             known_fields(f"titles.{name}", title.texts(), ("kind", "style", *named))
@@ -106,8 +110,8 @@ class Language:
         )
         region, occasion = pick(rng, words.regions), pick(rng, words.occasions)
         if telling.tail:
-            minutes = self.minutes(telling.minutes)
-            title += words.tails[telling.tail].format(region=region, occasion=occasion, minutes=minutes)
+            told = {"region": region, "occasion": occasion, "minutes": self.minutes(telling.minutes)}
+            title += words.tails[telling.tail].format_map(told)
         if words.prefix and chance(rng, words.prefix_share):
             title = f"{words.prefix} {title}"
         return capital(in_sound(" ".join(title.split()), words.sounds))
@@ -146,16 +150,18 @@ class Language:
     @cached_property
     def _nouns(self) -> dict[str, dict[str, str]]:
         """The forms of each noun (of a list: its first), and under names with a capital with a capital."""
-        nouns = {}
-        for name, entry in self.words.nouns.entries.items():
-            noun = entry[0] if isinstance(entry, list) else entry
-            nouns[name] = {**noun, **{form.capitalize(): capital(text) for form, text in noun.items()}}
-        return nouns
+        entries = self.words.nouns.entries.items()
+        first = {name: entry[0] if isinstance(entry, list) else entry for name, entry in entries}
+        return {
+            name: {**noun, **{form.capitalize(): capital(text) for form, text in noun.items()}}
+            for name, noun in first.items()
+        }
 
     def _forms(self, names: Sequence[str]) -> Forms:
         """Return the names as a list, in each of the forms of nouns."""
-        nouns = [self._nouns[name] for name in names]
-        return {form: self._joined([noun[form] for noun in nouns]) for form in self.words.nouns.forms}
+        return {
+            form: self._joined([self._nouns[name][form] for name in names]) for form in self.words.nouns.forms
+        }
 
     def _joined(self, phrases: Sequence[str]) -> str:
         return joined(phrases, self.words.comma, self.words.last)

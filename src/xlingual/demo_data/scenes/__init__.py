@@ -6,6 +6,100 @@ other: for demonstrations, tests and benchmarks of any size, without a download.
 
 from __future__ import annotations
 
-from xlingual.demo_data.scenes.items import LANGUAGES, SceneItem, scene_rows, write_scenes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["LANGUAGES", "SceneItem", "scene_rows", "write_scenes"]
+from xlingual.demo_data.draws import stream
+from xlingual.demo_data.folder import check_request, write_items
+from xlingual.demo_data.scenes.languages import GRAMMARS
+from xlingual.demo_data.scenes.mentions import choose_mentions
+from xlingual.demo_data.scenes.picture import paint
+from xlingual.demo_data.scenes.scene import Scene, draw_scene
+from xlingual.errors import InputError
+
+LANGUAGES: tuple[str, ...] = tuple(sorted(GRAMMARS))
+
+
+@dataclass(frozen=True)
+class SceneItem:
+    """A scene with its descriptions; the picture is painted when it is asked for."""
+
+    id: str
+    split: str  # "train" or "test"
+    texts: dict[str, str]
+    scene: Scene
+    size: int
+
+    @property
+    def picture(self) -> bytes:
+        """The picture as PNG bytes."""
+        return paint(self.scene, self.size)
+
+    @property
+    def cells(self) -> dict[str, str | None]:
+        """The row of the manifest."""
+        texts = {f"text_{language}": text for language, text in self.texts.items()}
+        return {"id": self.id, "split": self.split, "image": f"images/{self.id}.png", **texts}
+
+
+def scene_rows(
+    n: int, languages: Sequence[str], seed: int = 0, *, train: float = 0.5, size: int = 96
+) -> Iterator[SceneItem]:
+    """Return the items 0 to n − 1 of `seed`, made one at a time.
+
+    The scene of an item depends on `seed` and its number only, and each description also on its language:
+    neither on `n` nor on the other languages asked for. The first round(n · train) items are for training;
+    as every item is drawn in the same way, that is as good as a random division.
+
+    Raise InputError, at once, where an argument is not what it must be.
+    """
+    check_request("scenes", languages, LANGUAGES, size)
+    if n < 1:
+        raise InputError(f"scenes: n is {n}: make at least 1 item")
+    if seed < 0:
+        raise InputError(f"scenes: seed is {seed}: give 0 or a positive whole number")
+    if not 0 <= train <= 1:
+        raise InputError(f"scenes: train is {train}: give the share of training items, from 0 to 1")
+    return _items(n, tuple(languages), seed, round(n * train), size)
+
+
+def write_scenes(
+    out: str | Path,
+    *,
+    n: int,
+    languages: Sequence[str],
+    seed: int = 0,
+    train: float = 0.5,
+    size: int = 96,
+    progress: Callable[[int], None] | None = None,
+) -> Path:
+    """Write n items into the folder `out` and return the path of its manifest.
+
+    The manifest has the columns id, split, image (path relative to the folder) and text_<language>. It is
+    written last, and an older one is removed first. `progress` is called after each item with the number of
+    items written so far.
+
+    Raise InputError where an argument is not what it must be or the folder cannot be made.
+    """
+    items = scene_rows(n, languages, seed, train=train, size=size)
+    columns = ("id", "split", "image", *(f"text_{language}" for language in languages))
+    return write_items(out, items, columns, progress)
+
+
+def _items(n: int, languages: tuple[str, ...], seed: int, training: int, size: int) -> Iterator[SceneItem]:
+    for index in range(n):
+        scene = draw_scene(stream(seed, "scene", index))
+        yield SceneItem(
+            id=f"scene-{index:06d}",
+            split="train" if index < training else "test",
+            texts={language: _describe(scene, language, seed, index) for language in languages},
+            scene=scene,
+            size=size,
+        )
+
+
+def _describe(scene: Scene, language: str, seed: int, index: int) -> str:
+    """Return the description of item `index` in one language, from that language's own stream."""
+    rng = stream(seed, f"text-{language}", index)
+    return GRAMMARS[language].describe(choose_mentions(scene, rng), rng)

@@ -18,6 +18,7 @@ from xlingual.demo_data.draws import Draws, chance, pick
 from xlingual.demo_data.scenes.mentions import Mention, Mentions
 from xlingual.demo_data.scenes.scene import BACKGROUNDS, COLOURS, KINDS, PATTERNS, POSITIONS, SIZES
 from xlingual.demo_data.words import (
+    Forms,
     Texts,
     WordTable,
     capital,
@@ -103,8 +104,8 @@ class Grammar:
         """The words of the language, read when they are first needed."""
         return read_toml(WORDS / f"{self.code}.toml", SceneWords)
 
-    def phrase(self, mention: Mention, rng: Draws) -> Fields:
-        """Return the noun phrase `np`, further forms of it, and what verbs agree with (`agrees`)."""
+    def phrase(self, noun: Forms, mention: Mention, rng: Draws) -> Fields:
+        """Return a noun's phrase `np`, further forms of it, and what verbs agree with (`agrees`)."""
         raise NotImplementedError
 
     def number(self, mention: Mention, rng: Draws, form: str = "word") -> str:
@@ -122,12 +123,12 @@ class Grammar:
     def listed(self, field: str, entries: Sequence[str]) -> str:
         """Return the entries of a list as one phrase: a, b and c."""
         lists = self.words.lists
-        many = len(entries) > 2 and lists.last_of_many
-        return joined(entries, lists.comma, many or lists.last)
+        return joined(entries, lists.comma, (len(entries) > 2 and lists.last_of_many) or lists.last)
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
         """Return the fields of one mention; `place` is "" where the place is not told."""
-        words, fields = self.words, self.phrase(mention, rng)
+        words = self.words
+        fields = self.phrase(words.nouns.draw(rng, mention.kind), mention, rng)
         if words.sounds:
             fields = {name: in_sound(text, words.sounds) for name, text in fields.items()}
         for verb in words.verbs.entries:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xlingual.demo_data.draws import Draws, chance, pick, shuffled
 from xlingual.demo_data.scenes.grammar import Fields, Grammar
 from xlingual.demo_data.scenes.mentions import Mention
-from xlingual.demo_data.words import spaced
+from xlingual.demo_data.words import Forms, spaced
 
 SAY_ONE = 0.4  # how often a single thing is counted in Japanese
 
@@ -19,9 +19,8 @@ class Arabic(Grammar):
     that the dual is always -ān. Vowel signs are not written.
     """
 
-    def phrase(self, mention: Mention, rng: Draws) -> Fields:
+    def phrase(self, noun: Forms, mention: Mention, rng: Draws) -> Fields:
         """Return np, and the gender of verbs: feminine with a plural that has no number."""
-        noun = self.words.nouns.draw(rng, mention.kind)
         number, agrees = "", noun["gender"]
         if mention.amount in ("1", "2"):
             head, form = (noun["one"], agrees) if mention.count == 1 else (noun["two"], f"{agrees} two")
@@ -41,10 +40,9 @@ class Arabic(Grammar):
 class German(Grammar):
     """Three genders, nominative, accusative and dative, strong and mixed endings of adjectives."""
 
-    def phrase(self, mention: Mention, rng: Draws) -> Fields:
+    def phrase(self, noun: Forms, mention: Mention, rng: Draws) -> Fields:
         """Return np, acc and dat: the noun phrase in three cases."""
         words, agrees = self.words, mention.grammatical
-        noun = words.nouns.draw(rng, mention.kind)
         gender = noun["gender"] if agrees == "one" else agrees
         stems = [self.number(mention, rng), *self.adjectives("size pattern colour", mention, rng)]
         fields = {"agrees": agrees}
@@ -60,10 +58,9 @@ class German(Grammar):
 class English(Grammar):
     """Articles a/an, irregular plurals, "there is" or "there are"."""
 
-    def phrase(self, mention: Mention, rng: Draws) -> Fields:
+    def phrase(self, noun: Forms, mention: Mention, rng: Draws) -> Fields:
         """Return np."""
         agrees = mention.grammatical
-        noun = self.words.nouns.draw(rng, mention.kind)
         adjectives = self.adjectives("size colour pattern", mention, rng)
         number = self.words.numbers.word(rng, "1") if agrees == "one" else self.number(mention, rng)
         return {"np": spaced(number, *adjectives, noun[agrees]), "agrees": agrees}
@@ -72,10 +69,9 @@ class English(Grammar):
 class Spanish(Grammar):
     """Gender and number of articles and adjectives, "gran" before the noun, colours behind it."""
 
-    def phrase(self, mention: Mention, rng: Draws) -> Fields:
+    def phrase(self, noun: Forms, mention: Mention, rng: Draws) -> Fields:
         """Return np."""
         words, agrees = self.words, mention.grammatical
-        noun = words.nouns.draw(rng, mention.kind)
         form = noun["gender"] + ("p" if agrees == "many" else "")
         number = self.number(mention, rng, noun["gender"])
         before = mention.size if mention.size in words.sizes.entries and chance(rng, 0.5) else None
@@ -94,10 +90,9 @@ class Spanish(Grammar):
 class French(Grammar):
     """Agreement, size before and colour behind the noun, "de grandes étoiles", elision of "de"."""
 
-    def phrase(self, mention: Mention, rng: Draws) -> Fields:
+    def phrase(self, noun: Forms, mention: Mention, rng: Draws) -> Fields:
         """Return np, and of: the phrase after "de"."""
         agrees = mention.grammatical
-        noun = self.words.nouns.draw(rng, mention.kind)
         form = noun["gender"] + ("p" if agrees == "many" else "")
         size, colour, pattern = self.adjectives("size colour pattern", mention, rng, form)
         number = self.number(mention, rng, noun["gender"])
@@ -111,11 +106,9 @@ class French(Grammar):
 class Indonesian(Grammar):
     """Classifiers, reduplication for plurals without a number, modifiers behind the noun."""
 
-    def phrase(self, mention: Mention, rng: Draws) -> Fields:
+    def phrase(self, noun: Forms, mention: Mention, rng: Draws) -> Fields:
         """Return np."""
-        noun = self.words.nouns.draw(rng, mention.kind)
-        number = self.words.numbers.word(rng, mention.amount)
-        head = [number, noun["one"]]
+        head = [self.words.numbers.word(rng, mention.amount), noun["one"]]
         if mention.number == "bare":
             head = [noun["many"]]
         elif mention.number == "exact":
@@ -134,9 +127,8 @@ class Indonesian(Grammar):
 class Japanese(Grammar):
     """Counters, modifiers before the noun, the verb at the end, no spaces."""
 
-    def phrase(self, mention: Mention, rng: Draws) -> Fields:
+    def phrase(self, noun: Forms, mention: Mention, rng: Draws) -> Fields:
         """Return np (up to the verb) and of (a noun phrase)."""
-        noun = self.words.nouns.draw(rng, mention.kind)
         colour, pattern, size = self.adjectives("colour pattern size", mention, rng)
         phrase = "".join(shuffled(rng, (size, colour + pattern))) + noun["word"]
         number = self._number(mention, pick(rng, noun["counters"].split(", ")), rng)
@@ -166,10 +158,9 @@ class Japanese(Grammar):
 class Russian(Grammar):
     """Cases after numerals (2 to 4 genitive singular, 5 genitive plural), agreement of adjectives."""
 
-    def phrase(self, mention: Mention, rng: Draws) -> Fields:
+    def phrase(self, noun: Forms, mention: Mention, rng: Draws) -> Fields:
         """Return np."""
         words = self.words
-        noun = words.nouns.draw(rng, mention.kind)
         gender = noun["gender"]
         if mention.count == 1:
             case, form, agrees = "one", gender, gender
@@ -193,9 +184,8 @@ class Russian(Grammar):
 class Chinese(Grammar):
     """Measure words between the number and the noun, modifiers with 的, the place before the verb."""
 
-    def phrase(self, mention: Mention, rng: Draws) -> Fields:
+    def phrase(self, noun: Forms, mention: Mention, rng: Draws) -> Fields:
         """Return np."""
-        noun = self.words.nouns.draw(rng, mention.kind)
         colour, size, pattern = self.adjectives("colour size pattern", mention, rng)
         modifiers = [*shuffled(rng, (size, pattern)), colour]
         if colour.endswith("的"):  # a colour without 的 stands right before the noun

@@ -8,13 +8,9 @@ from xlingual.demo_data.draws import Draws, chance, pick, shuffled
 from xlingual.demo_data.scenes.scene import Group, Scene
 
 # How likely a describer is to say each thing.
-SAY_GROUP = 0.92
-SAY_COLOUR = 0.94
+SAY = {"group": 0.92, "colour": 0.94, "position": 0.85, "background": 0.85, "exact count": 0.75}
 SAY_SIZE = {"small": 0.65, "medium": 0.12, "big": 0.65}
 SAY_PATTERN = {"plain": 0.04, "striped": 0.75, "dotted": 0.75, "checked": 0.75}
-SAY_POSITION = 0.85
-SAY_BACKGROUND = 0.85
-EXACT_COUNT = 0.75
 
 
 @dataclass(frozen=True)
@@ -53,21 +49,20 @@ class Mentions:
 
 def choose_mentions(scene: Scene, rng: Draws) -> Mentions:
     """Choose what to say: a random subset of the groups (at least one) and of what could be said of them."""
-    said = [group for group in scene.groups if chance(rng, SAY_GROUP)] or [pick(rng, scene.groups)]
+    said = [group for group in scene.groups if chance(rng, SAY["group"])] or [pick(rng, scene.groups)]
     groups = tuple(_mention(group, rng) for group in shuffled(rng, said))
-    return Mentions(groups, scene.background if chance(rng, SAY_BACKGROUND) else None)
+    return Mentions(groups, scene.background if chance(rng, SAY["background"]) else None)
 
 
 def _mention(group: Group, rng: Draws) -> Mention:
     mention = Mention(
         kind=group.kind,
         count=group.count,
-        colour=group.colour if chance(rng, SAY_COLOUR) else None,
+        colour=group.colour if chance(rng, SAY["colour"]) else None,
         size=group.size if chance(rng, SAY_SIZE[group.size]) else None,
         pattern=group.pattern if chance(rng, SAY_PATTERN[group.pattern]) else None,
-        position=group.position if chance(rng, SAY_POSITION) else None,
+        position=group.position if chance(rng, SAY["position"]) else None,
     )
-    if group.count == 1 or chance(rng, EXACT_COUNT):
+    if group.count == 1 or chance(rng, SAY["exact count"]):
         return mention
-    vague = "several" if group.count >= 3 and chance(rng, 0.6) else "bare"
-    return replace(mention, number=vague)
+    return replace(mention, number="several" if group.count >= 3 and chance(rng, 0.6) else "bare")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+
+from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from xlingual.demo_data.painting import OVERSAMPLING, Colour, mixed, png
 from xlingual.demo_data.scenes.scene import Group, Scene
 from xlingual.demo_data.scenes.shapes import SHAPES
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 Box = tuple[float, float, float, float]
 
@@ -56,12 +54,13 @@ FRAME: Colour = (112, 92, 78)
 
 def paint(scene: Scene, size: int = 96) -> bytes:
     """Return the scene as a PNG of size × size pixels."""
-    large = size * OVERSAMPLING
-    canvas = _ground(scene.background, large).copy()
+    canvas = _ground(scene.background, size * OVERSAMPLING).copy()
     _paint_spots(canvas, scene)
     for group in scene.groups:
         _paint_group(canvas, group, _region(group.position, scene), scene.background in DARK)
-    _paint_frame(canvas)
+    edge, width = canvas.width - 1, max(1, canvas.width // 48)
+    # A frame, which keeps the likeness of pictures, being in all of them, from telling too much.
+    ImageDraw.Draw(canvas).rectangle((0, 0, edge, edge), outline=FRAME, width=width)
     return png(canvas)
 
 
@@ -92,9 +91,7 @@ def _strip(taken: set[str]) -> float:
     return HALF if taken in ({"top", "bottom"}, {"left", "right"}) else STRIP
 
 
-def _paint_spots(canvas: Image, scene: Scene) -> None:
-    from PIL import ImageDraw
-
+def _paint_spots(canvas: Image.Image, scene: Scene) -> None:
     draw, pixels = ImageDraw.Draw(canvas), canvas.width
     top, bottom = GROUNDS[scene.background]
     contrast = DARK_SPOT_CONTRAST if scene.background in DARK else SPOT_CONTRAST
@@ -103,22 +100,11 @@ def _paint_spots(canvas: Image, scene: Scene) -> None:
         draw.ellipse(box, fill=mixed(mixed(top, bottom, y), (255, 255, 255), contrast))
 
 
-def _paint_frame(canvas: Image) -> None:
-    """Draw a frame; being in every picture, it keeps the likeness of pictures from telling too much."""
-    from PIL import ImageDraw
-
-    edge = canvas.width - 1
-    ImageDraw.Draw(canvas).rectangle((0, 0, edge, edge), outline=FRAME, width=max(1, canvas.width // 48))
-
-
-def _paint_group(canvas: Image, group: Group, region: Box, dark: bool) -> None:
-    from PIL.Image import Resampling
-
+def _paint_group(canvas: Image.Image, group: Group, region: Box, dark: bool) -> None:
     side, centres = _arrange(group, region)
-    pixels = max(6, round(side * canvas.width))
-    upright = _sprite(group.kind, group.colour, group.pattern, pixels, dark)
+    upright = _sprite(group.kind, group.colour, group.pattern, max(6, round(side * canvas.width)), dark)
     for x, y, tilt in centres:
-        sprite = upright.rotate(tilt * TILT, Resampling.BILINEAR, expand=True)
+        sprite = upright.rotate(tilt * TILT, Image.Resampling.BILINEAR, expand=True)
         corner = (round(x * canvas.width - sprite.width / 2), round(y * canvas.height - sprite.height / 2))
         canvas.paste(sprite, corner, sprite)
 
@@ -145,19 +131,15 @@ def _arrange(group: Group, region: Box) -> tuple[float, list[tuple[float, float,
 
 
 @lru_cache(maxsize=32)
-def _ground(name: str, pixels: int) -> Image:
-    from PIL import Image
-
+def _ground(name: str, pixels: int) -> Image.Image:
     top, bottom = GROUNDS[name]
     slope = Image.linear_gradient("L").resize((pixels, pixels))
     return Image.composite(Image.new("RGB", slope.size, bottom), Image.new("RGB", slope.size, top), slope)
 
 
 @lru_cache(maxsize=256)
-def _sprite(kind: str, colour: str, pattern: str, pixels: int, dark: bool) -> Image:
+def _sprite(kind: str, colour: str, pattern: str, pixels: int, dark: bool) -> Image.Image:
     """Return one object as RGBA, with a thin outline that sets it off from the background."""
-    from PIL import Image, ImageChops, ImageDraw, ImageFilter
-
     line = max(1, pixels // 40) + 1
     whole = (pixels + 2 * line, pixels + 2 * line)
     fill = _pattern(colour, pattern, whole)
@@ -170,8 +152,7 @@ def _sprite(kind: str, colour: str, pattern: str, pixels: int, dark: bool) -> Im
     outline = Image.new("L", whole)
     for part in SHAPES[kind]:
         mask = Image.new("L", whole)
-        at = [line + value * pixels for value in part.at]
-        getattr(ImageDraw.Draw(mask), part.form)(at, fill=255)
+        getattr(ImageDraw.Draw(mask), part.form)([line + value * pixels for value in part.at], fill=255)
         sprite.paste(shades[part.paint] or fill, (0, 0), mask)
         outline = ImageChops.lighter(outline, mask)
     edge = (240, 240, 245) if dark else mixed(INKS[colour], (20, 20, 30), 0.6)
@@ -181,10 +162,8 @@ def _sprite(kind: str, colour: str, pattern: str, pixels: int, dark: bool) -> Im
     return result
 
 
-def _pattern(colour: str, pattern: str, whole: tuple[int, int]) -> Image:
+def _pattern(colour: str, pattern: str, whole: tuple[int, int]) -> Image.Image:
     """Return the colour with the pattern on it, in a contrasting shade."""
-    from PIL import Image, ImageDraw
-
     ink = INKS[colour]
     other = mixed(ink, (0, 0, 0), 0.45) if colour in ("white", "yellow") else mixed(ink, (255, 255, 255), 0.5)
     tile = Image.new("RGB", whole, ink)

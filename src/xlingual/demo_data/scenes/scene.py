@@ -36,15 +36,13 @@ MOST = 5  # objects in a group
 SPOTS = 7
 
 # How often things are as their theme or habit has it; otherwise they are anything.
-USUAL_KIND = 0.92
-USUAL_BACKGROUND = 0.92
-USUAL_COLOUR = 0.7
-USUAL_POSITION = 0.9
-
-_COUNT_WEIGHTS = (0.4, 0.22, 0.18, 0.12, 0.08)
-_PATTERN_WEIGHTS = (0.55, 0.17, 0.15, 0.13)
-_GROUP_WEIGHTS = (0.6, 0.34, 0.06)
-_SIZE_WEIGHTS = (0.2, 0.3, 0.5)
+OFTEN = {"kind": 0.92, "background": 0.92, "colour": 0.7, "position": 0.9}
+WEIGHTS = {
+    "groups": (0.6, 0.34, 0.06),
+    "count": (0.4, 0.22, 0.18, 0.12, 0.08),
+    "size": (0.2, 0.3, 0.5),
+    "pattern": (0.55, 0.17, 0.15, 0.13),
+}
 
 
 @dataclass(frozen=True)
@@ -83,12 +81,12 @@ def draw_scene(rng: Draws) -> Scene:
     does among real products. Without them, a text's likeness to another tells nothing about their pictures.
     """
     theme = weighted(rng, BACKGROUNDS, _skewed(len(BACKGROUNDS)))
-    background = theme if chance(rng, USUAL_BACKGROUND) else pick(rng, BACKGROUNDS)
+    background = theme if chance(rng, OFTEN["background"]) else pick(rng, BACKGROUNDS)
     groups: list[Group] = []
-    for _ in range(weighted(rng, (1, 2, 3), _GROUP_WEIGHTS)):
+    for _ in range(weighted(rng, (1, 2, 3), WEIGHTS["groups"])):
         taken = {group.kind for group in groups}, {group.position for group in groups}
-        kind = _usually(rng, USUAL_KIND, USUAL.themes[theme], KINDS, taken[0])
-        position = _usually(rng, USUAL_POSITION, USUAL.habits[kind].positions, POSITIONS, taken[1])
+        kind = _usually(rng, OFTEN["kind"], USUAL.themes[theme], KINDS, taken[0])
+        position = _usually(rng, OFTEN["position"], USUAL.habits[kind].positions, POSITIONS, taken[1])
         groups.append(_draw_group(rng, kind, position))
     spots = tuple((rng.random(), rng.random(), 0.05 + 0.12 * rng.random()) for _ in range(SPOTS))
     return Scene(tuple(groups), background, spots)
@@ -99,25 +97,23 @@ def _usually(
 ) -> Item:
     """Return a usual option, the first ones more often, or sometimes any option; never one that is taken."""
     while True:
-        if chance(rng, how_often):
-            option = weighted(rng, usual, _skewed(len(usual)))
-        else:
-            option = pick(rng, all_options)
+        often = chance(rng, how_often)
+        option = weighted(rng, usual, _skewed(len(usual))) if often else pick(rng, all_options)
         if option not in taken:
             return option
 
 
 def _draw_group(rng: Draws, kind: str, position: str) -> Group:
-    count = weighted(rng, range(1, MOST + 1), _COUNT_WEIGHTS)
-    size = weighted(rng, SIZES, _SIZE_WEIGHTS)
+    count = weighted(rng, range(1, MOST + 1), WEIGHTS["count"])
+    size = weighted(rng, SIZES, WEIGHTS["size"])
     if size == "big" and count > 3:  # they would not fit, and then would not be big
         size = "medium" if chance(rng, 0.5) else "small"
     return Group(
         kind=kind,
-        colour=_usually(rng, USUAL_COLOUR, USUAL.habits[kind].colours, COLOURS, set()),
+        colour=_usually(rng, OFTEN["colour"], USUAL.habits[kind].colours, COLOURS, set()),
         size=size,
         count=count,
-        pattern=weighted(rng, PATTERNS, _PATTERN_WEIGHTS),
+        pattern=weighted(rng, PATTERNS, WEIGHTS["pattern"]),
         position=position,
         jitter=tuple((_offset(rng), _offset(rng), _offset(rng)) for _ in range(count)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import cos, pi, sin
 
@@ -17,52 +18,44 @@ class Part:
     at: Points
 
 
-def _body(form: str, *at: float) -> Part:
-    return Part(form, "body", at)
+def _painted(paint: str) -> Callable[..., Part]:
+    return lambda form, *at: Part(form, paint, at)
 
 
-def _dark(form: str, *at: float) -> Part:
-    return Part(form, "dark", at)
+_body, _dark, _light = map(_painted, ("body", "dark", "light"))
 
 
-def _light(form: str, *at: float) -> Part:
-    return Part(form, "light", at)
+def _flat(points: Iterable[tuple[float, float]]) -> Points:
+    return tuple(number for point in points for number in point)
 
 
 def _star() -> Points:
-    points: list[float] = []
-    for i in range(10):
-        radius = 0.52 if i % 2 == 0 else 0.23
-        points += [0.5 + radius * sin(i * pi / 5), 0.54 - radius * cos(i * pi / 5)]
-    return tuple(points)
+    radii = (0.52, 0.23) * 5
+    return _flat((0.5 + r * sin(i * pi / 5), 0.54 - r * cos(i * pi / 5)) for i, r in enumerate(radii))
 
 
 def _heart() -> Points:
-    points: list[float] = []
-    for i in range(40):
-        t = 2 * pi * i / 40
-        y = 13 * cos(t) - 5 * cos(2 * t) - 2 * cos(3 * t) - cos(4 * t)
-        points += [0.5 + 16 * sin(t) ** 3 / 34, 0.45 - y / 34]
-    return tuple(points)
+    angles = [2 * pi * i / 40 for i in range(40)]
+    heights = [13 * cos(t) - 5 * cos(2 * t) - 2 * cos(3 * t) - cos(4 * t) for t in angles]
+    return _flat((0.5 + 16 * sin(t) ** 3 / 34, 0.45 - y / 34) for t, y in zip(angles, heights, strict=True))
 
 
 def _moon() -> Points:
     outer = [(0.42 + 0.46 * cos(a), 0.5 + 0.46 * sin(a)) for a in _angles(0.28 * pi, 1.72 * pi)]
     inner = [(0.66 + 0.38 * cos(a), 0.5 + 0.38 * sin(a)) for a in _angles(1.62 * pi, 0.38 * pi)]
-    return tuple(number for point in outer + inner for number in point)
+    return _flat(outer + inner)
 
 
 def _dome(x0: float, y0: float, x1: float, y1: float) -> Points:
     """Return the upper half of an ellipse that stands on the line y1."""
     middle, half, height = (x0 + x1) / 2, (x1 - x0) / 2, y1 - y0
-    points = [(middle - half * cos(a), y1 - height * sin(a)) for a in _angles(0, pi)]
-    return tuple(number for point in points for number in point)
+    return _flat((middle - half * cos(a), y1 - height * sin(a)) for a in _angles(0, pi))
 
 
 def _canopy() -> Points:
     """Return a dome whose lower edge has four scallops."""
     edge = [(0.99 - 0.98 * i / 32, 0.56 - 0.1 * abs(sin(i * pi / 8))) for i in range(33)]
-    return _dome(0.01, 0.06, 0.99, 0.56) + tuple(number for point in edge for number in point)
+    return _dome(0.01, 0.06, 0.99, 0.56) + _flat(edge)
 
 
 def _angles(first: float, last: float) -> list[float]:

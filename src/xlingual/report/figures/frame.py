@@ -63,6 +63,7 @@ class Level:
 
     y: float
     label: labels.Label | None
+    boxes: Sequence[labels.Box]  # of both
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,9 @@ class Frame:
         if value is None or not self.ys.holds(value):
             return None
         y = self.y(value)
-        return Level(y, labels.on_line(text, y, (self.left, self.top, self.right, self.bottom), taken))
+        label = labels.on_line(text, y, (self.left, self.top, self.right, self.bottom), taken)
+        line = (self.left, y - 1, self.right, y + 1)
+        return Level(y, label, [line, labels.box_of(label)] if label else [line])
 
     def axes(self, across: str, up: str) -> list[Shape]:
         """Return both axes: grid, numbers, and what they show."""
@@ -161,7 +164,7 @@ def scatter(
     beneath the points; `level` is drawn as chance. No name covers what is `taken`, nor what is `avoided` as
     long as every name still has room; names may reach `air` beyond the top and right edges.
     """
-    held = [*taken, *_boxes(level, frame)]
+    held = [*taken, *(level.boxes if level else ())]
     found = _named(frame, points, names or (), held, avoided, air)
     placed = {label.point for label in found}
     drawn = frame.axes(across, up)
@@ -213,23 +216,13 @@ def _named(
 
 
 def _whiskers(point: Point) -> list[Shape]:
-    found = []
+    found, style = [], f"spread {point.kind}".rstrip()
     if point.across:
         found.append(shapes.line(point.across[0], point.y, point.across[1], point.y, "spread"))
     if point.down:
-        found.append(
-            shapes.line(point.x, point.down[0], point.x, point.down[1], f"spread {point.kind}".rstrip())
-        )
+        found.append(shapes.line(point.x, point.down[0], point.x, point.down[1], style))
     return found
 
 
 def _text(label: labels.Label, style: str) -> Shape:
     return shapes.text(label.x, label.y, label.text, style, anchor=label.anchor)
-
-
-def _boxes(level: Level | None, frame: Frame) -> list[labels.Box]:
-    """Return the boxes of a level: its line and its words."""
-    if level is None:
-        return []
-    line = (frame.left, level.y - 1, frame.right, level.y + 1)
-    return [line, labels.box_of(level.label)] if level.label else [line]

@@ -15,6 +15,7 @@ REACH = (8.0, 15.0, 26.0, 40.0, 58.0)  # from the point to its name
 FROM_FAR = 12.0  # from here on a line leads to the name
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
+Line = tuple[float, float, float, float]  # from, to
 Spot = tuple[float, float]
 
 
@@ -26,7 +27,7 @@ class Label:
     x: float
     y: float  # of the base line
     anchor: str  # start, middle or end
-    line: tuple[float, float, float, float] | None = None
+    line: Line | None = None
     point: int | None = None  # which of the points it names
 
 
@@ -36,23 +37,21 @@ def placed(spots: Sequence[Spot], names: Sequence[str], frame: Box, taken: Seque
     `taken` are boxes that no name may cover.
     """
     points = [around(spot) for spot in spots]
-    boxes = list(taken)
-    lines: list[tuple[float, float, float, float]] = []
-    found = []
+    boxes, found = list(taken), []
+    lines: list[Line] = []
     for i, (spot, name) in enumerate(zip(spots, names, strict=True)):
-        text = shortened(name)
-        others = [*points[:i], *points[i + 1 :]]
-        for label, box in _candidates(spot, text):
-            if not _inside(box, frame) or any(_overlap(box, other) for other in (*others, *boxes)):
-                continue
-            if any(_crosses(line, box) for line in lines):
-                continue
-            if label.line and any(_crosses(label.line, other) for other in (*others, *boxes)):
-                continue
-            found.append(replace(label, point=i))
-            boxes.append(box)
-            lines += [label.line] if label.line else []
-            break
+        held = [*points[:i], *points[i + 1 :], *boxes]
+        for label, box in _candidates(spot, shortened(name)):
+            if (
+                _inside(box, frame)
+                and not any(_overlap(box, other) for other in held)
+                and not any(_crosses(line, box) for line in lines)
+                and not (label.line and any(_crosses(label.line, other) for other in held))
+            ):
+                found.append(replace(label, point=i))
+                boxes.append(box)
+                lines += [label.line] if label.line else []
+                break
     return found
 
 
@@ -86,9 +85,9 @@ def box_of(label: Label) -> Box:
     return (left - 1, label.y - 0.89 * SIZE, left + width + 1, label.y + 0.21 * SIZE)
 
 
-def shortened(name: str) -> str:
+def shortened(name: str, most: int = MOST_LETTERS) -> str:
     """Return the name, cut with "…" where it is long."""
-    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1]}…"
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def width_of(text: str) -> float:
@@ -110,12 +109,11 @@ def _candidates(spot: Spot, text: str) -> Iterator[tuple[Label, Box]]:
             box = (left - 1, middle - 0.55 * SIZE, left + width + 1, middle + 0.55 * SIZE)
             line = None
             if reach > FROM_FAR:
-                start = POINT / reach
-                line = tuple(
-                    round(v, 1) for v in (x + dx * start, y + dy * start, x + dx * 0.94, y + dy * 0.94)
+                (x1, y1), (x2, y2) = (
+                    (round(x + dx * share, 1), round(y + dy * share, 1)) for share in (POINT / reach, 0.94)
                 )
-            place = Label(text, round(x + dx, 1), round(middle + 0.34 * SIZE, 1), anchor, line)  # type: ignore[arg-type]
-            yield place, box
+                line = (x1, y1, x2, y2)
+            yield Label(text, round(x + dx, 1), round(middle + 0.34 * SIZE, 1), anchor, line), box
 
 
 def _inside(box: Box, frame: Box) -> bool:
@@ -126,7 +124,7 @@ def _overlap(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _crosses(line: tuple[float, float, float, float], box: Box, steps: int = 12) -> bool:
+def _crosses(line: Line, box: Box, steps: int = 12) -> bool:
     """Tell whether a short line touches a box, by points along it."""
     x1, y1, x2, y2 = line
     along = ((x1 + (x2 - x1) * i / steps, y1 + (y2 - y1) * i / steps) for i in range(steps + 1))

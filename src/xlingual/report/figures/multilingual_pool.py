@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, product
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from xlingual.report import numbers, shapes
 from xlingual.report.axis import Axis, axis_for
-from xlingual.report.blocks import Block, Figure, Group, Heading, Key, Legend, Prose
+from xlingual.report.blocks import Block, Figure, Group, Heading, Legend, Prose
 from xlingual.report.figures import frame, labels
-from xlingual.report.figures.frame import Frame, Point, Size
+from xlingual.report.figures.frame import Frame, Size
 from xlingual.report.figures.labels import Box
 from xlingual.report.pool_views import EncoderViews, amount, tables_of
 from xlingual.report.shapes import Drawing, Shape
+from xlingual.report.table import Key
 from xlingual.results import Results
 
 ROOMY: Size = (470, 420, 48, 12, 458, 374)
@@ -24,7 +26,8 @@ SUMMARY = "one_target_summary"
 
 KINDS = {"question": "in the question's language", "answer": "in the answer's", "third": "in a third one"}
 GROUPS = {"own": "answers in the question's language", "other": "answers in another language"}
-STACKS = (470.0, 350.0)  # widths of the drawing of losses
+STACKS = (470.0, 350.0)  # widths of the drawing of losses, on a page and on a telephone
+ALONE = 860.0  # its width on a page where nothing stands beside it
 BEFORE, BEHIND, HEAD, LINE = 46.0, 52.0, 26.0, 22.0  # beside and above its bars, and what each bar takes
 LETTER = 1.45  # its names, in bold, against those of points
 
@@ -34,6 +37,8 @@ WIDTH, HEIGHT = 1000, 800  # of a drawing, in its own units: whole numbers keep 
 AIR = 30
 MARK = 11  # half the side of a question's cross
 ROLES = ("candidate", "question")  # in the order they are drawn: questions lie on top
+
+Stack: TypeAlias = Mapping[str, float]  # mean number of irrelevant candidates above an answer, by language
 
 
 def trade_off(found: Sequence[EncoderViews]) -> Figure | None:
@@ -54,11 +59,17 @@ def trade_off(found: Sequence[EncoderViews]) -> Figure | None:
 
 
 def _scatter(drawn: Sequence[EncoderViews], notes: tuple[str, ...], size: Size) -> Drawing:
-    cells = [one.cell(SUMMARY, name) for one in drawn for name in ("own", "other")]
+    cells = [(one.cell(SUMMARY, "own"), one.cell(SUMMARY, "other")) for one in drawn]
     held = [one.number(SUMMARY, name) for one in drawn for name in ("own", "other")]
-    axis = axis_for([*held, *(end for cell in cells for end in cell.ends or ())], floor=0.0)
+    axis = axis_for([*held, *(end for cell in chain(*cells) for end in cell.ends or ())], floor=0.0)
     here = Frame(*size, axis, axis)
-    points = [_point(here, one) for one in drawn]
+    points = []
+    for one, (own, other) in zip(drawn, cells, strict=True):
+        gap = numbers.number(one.number(SUMMARY, "gap"))
+        told = f"\u2068{one.row.label}\u2069: own {own.plain}, other {other.plain}, gap {gap}"
+        kind = "leader" if one.row.rank == 1 else "other"
+        x, y = (one.number(SUMMARY, name) or 0.0 for name in ("own", "other"))
+        points.append(here.point(x, y, told, kind=kind, across=own.ends, up=other.ends))
     diagonal = (here.left, here.bottom, here.right, here.top)
     return frame.scatter(
         here,
@@ -70,79 +81,49 @@ def _scatter(drawn: Sequence[EncoderViews], notes: tuple[str, ...], size: Size) 
         f"{len(points)} encoders; below the diagonal the own language is preferred",
         lines=[shapes.line(*diagonal, "diagonal")],
         taken=[box for point in points for box in point.whiskers()],
-        avoided=_along(diagonal),
+        avoided=_along(*diagonal),
         name="Own language against other languages",
         notes=notes,
     )
 
 
-def _point(here: Frame, one: EncoderViews) -> Point:
-    own, other = (one.cell(SUMMARY, name) for name in ("own", "other"))
-    gap = numbers.number(one.number(SUMMARY, "gap"))
-    return here.point(
-        one.number(SUMMARY, "own") or 0.0,
-        one.number(SUMMARY, "other") or 0.0,
-        f"\u2068{one.row.label}\u2069: own {own.plain}, other {other.plain}, gap {gap}",
-        kind="leader" if one.row.rank == 1 else "other",
-        across=own.ends,
-        up=other.ends,
-    )
-
-
-def _along(line: tuple[float, float, float, float], steps: int = 60) -> list[Box]:
+def _along(x1: float, y1: float, x2: float, y2: float, steps: int = 60) -> list[Box]:
     """Return small boxes along a line that names are to keep clear of."""
-    x1, y1, x2, y2 = line
     spots = ((x1 + (x2 - x1) * i / steps, y1 + (y2 - y1) * i / steps) for i in range(steps + 1))
     return [(x - 2, y - 2, x + 2, y + 2) for x, y in spots]
 
 
-class Stack(NamedTuple):
-    """The mean number of irrelevant candidates above one kind of answer, "own" or "other", by language."""
-
-    group: str
-    kinds: Mapping[str, float]
-
-    @property
-    def said(self) -> str:
-        """The parts in words."""
-        parts = [part_text(kind, value) for kind, value in self.kinds.items() if value > 0]
-        return f"{GROUPS[self.group]}: {', '.join(parts) or 'none above'}"
-
-
-def part_text(kind: str, value: float) -> str:
-    """Return what a part of a bar says."""
-    return f"{amount(value)} {KINDS[kind]}"
-
-
-def stacks(one: EncoderViews) -> list[Stack]:
+def stacks(one: EncoderViews) -> dict[str, Stack]:
     """Return what stands above own and other answers; each pair of languages counts the same."""
     rows: dict[str, list[Mapping[str, float | None]]] = {group: [] for group in GROUPS}
     for (asked, answer), kinds in one.pairs("loss").items():
         rows["own" if asked == answer else "other"].append(kinds)
-    return [
-        Stack(group, {kind: fmean(kinds.get(kind) or 0.0 for kinds in own) for kind in KINDS})
+    return {
+        group: {kind: fmean(kinds.get(kind) or 0.0 for kinds in own) for kind in KINDS}
         for group, own in rows.items()
         if own
-    ]
+    }
 
 
-def losses(found: Sequence[EncoderViews]) -> Figure | None:
+def losses(found: Sequence[EncoderViews], *, alone: bool = False) -> Figure | None:
     """Return where the loss comes from: a bar for each encoder and kind of answer, all on one axis.
 
-    None where no encoder was looked at.
+    None where no encoder was looked at. `alone` draws it as wide as the page.
     """
     shown = [(one.row.label, own) for one in found if (own := stacks(one))]
     if not shown:
         return None
-    there = {stack.group for _, own in shown for stack in own}
+    there = {group for _, own in shown for group in own}
     groups = "; ".join(f"{group}: {meaning}" for group, meaning in GROUPS.items() if group in there)
     swatches = {kind: Drawing((shapes.rect(1, 1, 12, 10, f"part {kind}"),), 12, 14, "") for kind in KINDS}
     legend = [*(Key(name, swatches[kind]) for kind, name in KINDS.items()), Key(groups)]
-    return frame.fitted(partial(_bars, shown), *STACKS, legend=tuple(legend), style="losses")
+    roomy, narrow = STACKS
+    sizes = (ALONE if alone else roomy, narrow)
+    return frame.fitted(partial(_bars, shown), *sizes, legend=tuple(legend), style="losses")
 
 
-def _bars(shown: Sequence[tuple[str, Sequence[Stack]]], width: float) -> Drawing:
-    axis = axis_for([0.0, *(sum(stack.kinds.values()) for _, own in shown for stack in own)], floor=0.0)
+def _bars(shown: Sequence[tuple[str, Mapping[str, Stack]]], width: float) -> Drawing:
+    axis = axis_for([0.0, *(sum(stack.values()) for _, own in shown for stack in own.values())], floor=0.0)
     right = width - BEHIND
     at = [(round(BEFORE + (right - BEFORE) * place / 100, 1), name) for place, name in axis.labels()]
     drawn = [shapes.text(x, 12, name, "tick", anchor="middle") for x, name in at]
@@ -150,36 +131,29 @@ def _bars(shown: Sequence[tuple[str, Sequence[Stack]]], width: float) -> Drawing
     for label, own in shown:
         y += HEAD
         drawn.append(_head(label, y - 7, width))
-        for stack in own:
-            drawn += [shapes.line(x, y, x, y + LINE, "grid") for x, _ in at]
-            drawn += _parts(stack, axis, y, right)
-            drawn.append(shapes.text(0, y + 15, stack.group, "stack-name"))
-            drawn.append(
-                shapes.text(width, y + 15, amount(sum(stack.kinds.values())), "stack-total", anchor="end")
-            )
-            said.append(f"{label}, {stack.said}")
+        for group, stack in own.items():
+            parts = _parts(stack, axis, y, right)
+            drawn += [*(shapes.line(x, y, x, y + LINE, "grid") for x, _ in at), *parts]
+            drawn.append(shapes.text(0, y + 15, group, "stack-name"))
+            drawn.append(shapes.text(width, y + 15, amount(sum(stack.values())), "stack-total", anchor="end"))
+            told = ", ".join(part.title for part in parts) or "none above"
+            said.append(f"{label}, {GROUPS[group]}: {told}")
             y += LINE
-    return Drawing(
-        tuple(drawn),
-        y + 6,
-        width,
-        spoken=f"irrelevant candidates above an answer, by their language: {'; '.join(said)}",
-        name="Where the loss comes from",
-        notes=(
-            "Irrelevant candidates above an answer, mean number; each pair of languages counts the same.",
-        ),
-    )
+    note = "Irrelevant candidates above an answer, mean number; each pair of languages counts the same."
+    spoken = f"irrelevant candidates above an answer, by their language: {'; '.join(said)}"
+    name = "Where the loss comes from"
+    return Drawing(tuple(drawn), y + 6, width, spoken=spoken, name=name, notes=(note,))
 
 
 def _parts(stack: Stack, axis: Axis, y: float, right: float) -> list[Shape]:
     """Return the parts of one bar, one behind the other."""
     drawn, start = [], 0.0
-    for kind, value in stack.kinds.items():
+    for kind, value in stack.items():
         left, end = (BEFORE + (right - BEFORE) * axis.at(place) / 100 for place in (start, start + value))
         start += value
         if value > 0:
             size = (round(left, 2), y + 3, round(end - left, 2), LINE - 6)
-            drawn.append(shapes.rect(*size, f"part {kind}", title=part_text(kind, value)))
+            drawn.append(shapes.rect(*size, f"part {kind}", title=f"{amount(value)} {KINDS[kind]}"))
     return drawn
 
 
@@ -221,39 +195,28 @@ def space(runs: Sequence[Results], found: Sequence[EncoderViews]) -> list[Block]
 
 
 def _points(label: str, rows: Sequence[Mapping[str, Any]], languages: Sequence[str]) -> Drawing:
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    """Return the drawing of an encoder: an even part of its points, centred, with one scale both ways."""
+    groups: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in rows:
-        groups.setdefault((row["language"], row["role"]), []).append(row)
-    each = max(1, MOST_POINTS // len(groups))
-    kept = {key: _thinned(own, each) for key, own in groups.items()}
-    place = _placer([row for own in kept.values() for row in own])
-    clouds = [
-        _cloud(role, map(place, kept[language, role]), languages, language)
-        for role in ROLES
-        for language in languages
-        if (language, role) in kept
-    ]
-    here = [language for language in languages if any(key[0] == language for key in groups)]
-    spoken = f"{label}: vectors of {' and '.join(here)} in two dimensions"
-    return Drawing(tuple(clouds), HEIGHT, WIDTH, "space", spoken, label)
-
-
-def _thinned(rows: list[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
-    """Return at most that many rows, evenly picked in their order."""
-    return rows if len(rows) <= most else [rows[i * len(rows) // most] for i in range(most)]
-
-
-def _placer(rows: Sequence[Mapping[str, Any]]) -> Callable[[Mapping[str, Any]], tuple[int, int]]:
-    """Return what places a row in the drawing: centred, with one scale for both directions."""
-    xs, ys = [row["x"] for row in rows], [row["y"] for row in rows]
+        groups.setdefault((row["role"], row["language"]), []).append((row["x"], row["y"]))
+    most = max(1, MOST_POINTS // len(groups))
+    for key, own in groups.items():
+        if len(own) > most:
+            groups[key] = [own[i * len(own) // most] for i in range(most)]
+    xs, ys = zip(*chain(*groups.values()), strict=True)
     left, top = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
     spans = ((WIDTH, max(xs) - min(xs)), (HEIGHT, max(ys) - min(ys)))
     scale = min(((side - 2 * AIR) / span for side, span in spans if span > 0), default=1.0)
-
-    def place(row: Mapping[str, Any]) -> tuple[int, int]:
-        return round(WIDTH / 2 + (row["x"] - left) * scale), round(HEIGHT / 2 - (row["y"] - top) * scale)
-
-    return place
+    clouds = []
+    for role, language in product(ROLES, languages):
+        places = groups.get((role, language), [])
+        spots = [
+            (round(WIDTH / 2 + (x - left) * scale), round(HEIGHT / 2 - (y - top) * scale)) for x, y in places
+        ]
+        clouds += [_cloud(role, spots, languages, language)] if spots else []
+    here = [language for language in languages if any(key[1] == language for key in groups)]
+    spoken = f"{label}: vectors of {' and '.join(here)} in two dimensions"
+    return Drawing(tuple(clouds), HEIGHT, WIDTH, "space", spoken, label)
 
 
 def _cloud(

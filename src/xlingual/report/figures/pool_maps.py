@@ -12,6 +12,7 @@ from xlingual.languages import named
 from xlingual.report import numbers
 from xlingual.report.blocks import STEPS, Heat, HeatMap, Matrix
 from xlingual.report.pool_views import EncoderViews, Pair, languages_of, share, sides_of, times
+from xlingual.results import Interval
 from xlingual.tasks import Task
 
 BY_PAIR = "question ↓\nanswer →"
@@ -29,7 +30,7 @@ def one_target(found: Sequence[EncoderViews]) -> Matrix | None:
     return _by_value(
         found,
         [one.pairs("one_target") for one in found],
-        lambda one, pair: numbers.interval(one.interval("one_target", "->".join(pair))),
+        lambda one, pair: one.interval("one_target", "->".join(pair)),
         lambda pair: f"question in {named(pair[0])}, answer in {named(pair[1])}",
         title="One target only",
         about="mAP by the question's language (rows) and the language of the only answer in the pool "
@@ -48,7 +49,7 @@ def shares(found: Sequence[EncoderViews]) -> Matrix | None:
     def cell(one: EncoderViews, pair: Pair, value: float) -> Heat:
         text = numbers.number(100 * value, digits=1 if value < 0.0995 else 0)
         said = share(value, one.interval(SHARES, "->".join(pair))).plain
-        return Heat(text, text, f"{_asked_and_found(pair)}: {said}", _step(value / most if most > 0 else 0.0))
+        return _heat(text, f"{_asked_and_found(pair)}: {said}", value / most if most > 0 else 0.0)
 
     tops = [int(top) for one in found if (top := one.number("top")) is not None]
     return _matrix(
@@ -74,12 +75,13 @@ def ratios(found: Sequence[EncoderViews]) -> Matrix | None:
     low, high = min(known), max(known)
     reach = max(LEAST_REACH, min(max(high, 1 / low), len(languages_of(found))))
     end = f"{reach:.0f}" if float(reach).is_integer() else times(reach)
-    beyond_low = 0 in _known(values) or low * reach < 1 - ROUNDING
+    at_most = "≤ " if 0 in _known(values) or low * reach < 1 - ROUNDING else ""
+    at_least = "≥ " if high > reach * (1 + ROUNDING) else ""
 
     def cell(_: EncoderViews, pair: Pair, value: float) -> Heat:
         place = -1.0 if value <= 0 else min(1.0, max(-1.0, math.log(value) / math.log(reach)))
         title = f"{_asked_and_found(pair)}: {numbers.number(value, digits=2)} times"
-        return Heat(times(value), times(value), title, _step((1 + place) / 2))
+        return _heat(times(value), title, (1 + place) / 2)
 
     return _matrix(
         _drawn(found, values, cell),
@@ -87,11 +89,7 @@ def ratios(found: Sequence[EncoderViews]) -> Matrix | None:
         about="How many times its share of the pool a language (columns) takes among the best candidates. "
         "1 is no bias.",
         scale="times its share of the pool",
-        ends=(
-            ("≤ " if beyond_low else "") + f"1/{end}",
-            "1",
-            ("≥ " if high > reach * (1 + ROUNDING) else "") + end,
-        ),
+        ends=(f"{at_most}1/{end}", "1", f"{at_least}{end}"),
         hue="d",
     )
 
@@ -103,7 +101,7 @@ def identification(found: Sequence[EncoderViews]) -> Matrix | None:
     return _by_value(
         found,
         [{p: one.mapping("language_id_accuracy")[key] for p, key in keys[id(one)].items()} for one in found],
-        lambda one, pair: numbers.interval(one.interval("language_id_accuracy", keys[id(one)][pair])),
+        lambda one, pair: one.interval("language_id_accuracy", keys[id(one)][pair]),
         lambda pair: f"{named(pair[0])}, {named(pair[1])}",
         within=(*chances, 1.0),
         about="Accuracy of a linear model that tells two languages apart by the vectors of texts it was not "
@@ -132,19 +130,16 @@ def by_question(found: Sequence[EncoderViews], task: Task) -> Matrix | None:
     if not held:
         return None
     languages = languages_of(found)
+    cell, ends = _scaled(held)
     maps = []
     for name, mean, label in shown:
         lines = []
         for one in (one for one in found if one.mapping(name)):
-            values = dict(one.mapping(name))
-            average = one.number(mean)
-            known = _known([values])
-            values[MEAN] = average if average is not None or not known else fmean(known)
-            cells = [_cell(values[MEAN], held, MEAN, numbers.interval(one.interval(mean)))] + [
-                _cell(values.get(lang), held, named(lang), numbers.interval(one.interval(name, lang)))
-                for lang in languages
-            ]
-            lines.append((one.row.label, cells))
+            values, average = one.mapping(name), one.number(mean)
+            if average is None:
+                average = fmean(known) if (known := _known([values])) else None
+            cells = [cell(values.get(tag), named(tag), one.interval(name, tag)) for tag in languages]
+            lines.append((one.row.label, [cell(average, MEAN, one.interval(mean)), *cells]))
         maps.append(HeatMap(label, [MEAN, *languages], lines))
     measure = task.measure_name(found[0].row.measure)
     alone = ", and with candidates of the question's language only." if len(shown) > 1 else "."
@@ -153,7 +148,7 @@ def by_question(found: Sequence[EncoderViews], task: Task) -> Matrix | None:
         title="By question language",
         about=f"{measure} for questions in each language: over the pool of all languages{alone}",
         scale=measure,
-        ends=(numbers.number(min(held)), numbers.number(max(held))),
+        ends=ends,
         corner="",
     )
 
@@ -161,7 +156,7 @@ def by_question(found: Sequence[EncoderViews], task: Task) -> Matrix | None:
 def _by_value(
     found: Sequence[EncoderViews],
     values: Sequence[Mapping[Pair, float | None]],
-    interval: Callable[[EncoderViews, Pair], str],
+    interval: Callable[[EncoderViews, Pair], Interval | None],
     name: Callable[[Pair], str],
     *,
     within: Iterable[float | None] = (),
@@ -171,22 +166,46 @@ def _by_value(
     held = _known(values)
     if not held:
         return None
+    cell, ends = _scaled(held, within)
+    drawn = _drawn(found, values, lambda one, pair, value: cell(value, name(pair), interval(one, pair)))
+    return _matrix(drawn, ends=ends, **more)
+
+
+def _scaled(
+    held: Sequence[float], within: Iterable[float | None] = ()
+) -> tuple[Callable[[float | None, str, Interval | None], Heat | None], tuple[str, str]]:
+    """Return what makes a cell of a value, its name and its interval, and the ends of the scale.
+
+    Cells have two decimals, or three where half of the values or more are small.
+    """
     ends = [*held, *(value for value in within if value is not None)]
-    drawn = _drawn(
-        found, values, lambda one, pair, value: _cell(value, held, name(pair), interval(one, pair), ends)
-    )
-    return _matrix(drawn, ends=(numbers.number(min(ends)), numbers.number(max(ends))), **more)
+    low, high = min(ends), max(ends)
+    digits = 3 if sorted(held)[len(held) // 2] < 0.1 else 2
+
+    def cell(value: float | None, name: str, ci: Interval | None) -> Heat | None:
+        if value is None:
+            return None
+        place = (value - low) / (high - low) if high > low else 0.5
+        title = f"{name}: {numbers.with_interval(value, ci)}"
+        return _heat(numbers.number(value), title, place, numbers.number(value, digits=digits))
+
+    return cell, (numbers.number(low), numbers.number(high))
+
+
+def _heat(text: str, title: str, place: float, short: str | None = None) -> Heat:
+    return Heat(text, text if short is None else short, title, round(place * (STEPS - 1)))
 
 
 def _matrix(maps: Sequence[HeatMap], **more: Any) -> Matrix:  # noqa: ANN401  (its fields)
     """Return maps in a layout: "free" has names as rows, "wide" room for two in a row, "single" for one."""
     columns = maps[0].columns
     styles = {
+        "close": True,
         "free": MEAN in columns[:1],
         "wide": len(columns) > FEW_COLUMNS,
         "single": len(columns) >= MANY_COLUMNS,
     }
-    style = " ".join(["close", *(name for name, has in styles.items() if has)])
+    style = " ".join(name for name, has in styles.items() if has)
     return Matrix(maps, style=style, shown=SHOWN, **({"corner": BY_PAIR} | more))
 
 
@@ -198,39 +217,19 @@ def _drawn(
     """Return a map for each encoder that has values, all with the rows and columns that any of them has."""
     asked_in, answered_in = sides_of(languages_of(found), {pair for own in values for pair in own})
 
-    def at(one: EncoderViews, pair: Pair, value: float | None) -> Heat | None:
-        return None if value is None else cell(one, pair, value)
+    def line(one: EncoderViews, own: Mapping[Pair, float | None], asked: str) -> list[Heat | None]:
+        known = [((asked, tag), own.get((asked, tag))) for tag in answered_in]
+        return [None if value is None else cell(one, pair, value) for pair, value in known]
 
+    both = [(one, own) for one, own in zip(found, values, strict=True) if own]
     return [
-        HeatMap(
-            one.row.label,
-            answered_in,
-            [(q, [at(one, (q, a), own.get((q, a))) for a in answered_in]) for q in asked_in],
-        )
-        for one, own in zip(found, values, strict=True)
-        if own
+        HeatMap(one.row.label, answered_in, [(asked, line(one, own, asked)) for asked in asked_in])
+        for one, own in both
     ]
 
 
 def _asked_and_found(pair: Pair) -> str:
     return f"questions in {named(pair[0])}, candidates in {named(pair[1])}"
-
-
-def _cell(
-    value: float | None, held: Sequence[float], name: str, interval: str, ends: Sequence[float] = ()
-) -> Heat | None:
-    """Return a cell with two decimals, or three where half of the values or more are small."""
-    if value is None:
-        return None
-    low, high = min(ends or held), max(ends or held)
-    digits = 3 if sorted(held)[len(held) // 2] < 0.1 else 2
-    title = f"{name}: {numbers.number(value)} {interval}".rstrip()
-    place = (value - low) / (high - low) if high > low else 0.5
-    return Heat(numbers.number(value), numbers.number(value, digits=digits), title, _step(place))
-
-
-def _step(place: float) -> int:
-    return round(place * (STEPS - 1))
 
 
 def _known(values: Iterable[Mapping[Any, float | None]]) -> list[float]:

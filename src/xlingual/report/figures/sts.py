@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xlingual.report import numbers
 from xlingual.report.axis import Axis, axis_for
@@ -11,9 +10,6 @@ from xlingual.report.figures.frame import Frame, Size
 from xlingual.report.findings.sts import Grid
 from xlingual.report.shapes import Drawing, circle, path, polyline
 from xlingual.results import Results
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 SIZE: Size = (340, 280, 46, 12, 330, 238)  # 46 is the least room for the axis, its numbers and its name
 BESIDE, DIGIT = 26, 6.2  # what is left of the plot without its numbers, and the width of a character of these
@@ -29,32 +25,18 @@ def drawings(run: Results, grid: Grid) -> list[Drawing]:
     table = run.tables.get("pairs")
     if table is None:
         return []
-    pairs = _by_encoder_and_file(table)
-    scores = [score for own in pairs.values() for score, _ in own]
-    across = axis_for(scores)
-    found = []
-    for name in sorted(grid.encoders, key=lambda name: -_overall(grid, name)):
-        cosines = [cosine for (encoder, _), own in pairs.items() if encoder == name for _, cosine in own]
-        up = axis_for(cosines)
-        found += [
-            _drawing(grid, name, file, pairs[name, file], across, up)
-            for file in grid.files
-            if (name, file) in pairs
-        ]
-    return found
-
-
-def _overall(grid: Grid, name: str) -> float:
-    value = grid.cells[grid.rows[-1], name].value
-    return -2.0 if value is None else value
-
-
-def _by_encoder_and_file(table: pa.Table) -> dict[tuple[str, str], list[Point]]:
-    found: dict[tuple[str, str], list[Point]] = {}
-    names = ("encoder", "target", "score", "cosine")
-    columns = (table.column(name).to_pylist() for name in names)
+    pairs: dict[tuple[str, str], list[Point]] = {}
+    columns = (table.column(name).to_pylist() for name in ("encoder", "target", "score", "cosine"))
     for encoder, file, score, cosine in zip(*columns, strict=True):
-        found.setdefault((encoder, file), []).append((score, cosine))
+        pairs.setdefault((encoder, file), []).append((score, cosine))
+    across = axis_for(score for own in pairs.values() for score, _ in own)
+    overall = {name: grid.value(grid.rows[-1], name) for name in grid.encoders}
+    found = []
+    for name in sorted(overall, key=lambda name: 2.0 if (value := overall[name]) is None else -value):
+        up = axis_for(cosine for (encoder, _), own in pairs.items() if encoder == name for _, cosine in own)
+        for file in grid.files:
+            if (name, file) in pairs:
+                found.append(_drawing(grid, name, file, pairs[name, file], across, up))
     return found
 
 
@@ -63,7 +45,7 @@ def _drawing(grid: Grid, name: str, file: str, pairs: Sequence[Point], across: A
     step = -(-len(pairs) // MOST_POINTS)
     dots = "".join(f"M{frame.x(score)} {frame.y(cosine)}h0" for score, cosine in pairs[::step])
     means = _means(frame, pairs)
-    value = numbers.number(grid.cells[file, name].value)
+    value = numbers.number(grid.value(file, name))
     remark = f"{grid.measure} {value}" if value != numbers.MISSING else "no correlation"
     return frame.drawing(
         [

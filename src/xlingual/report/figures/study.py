@@ -12,6 +12,7 @@ from xlingual.report.findings.study import bkr_name
 from xlingual.report.numbers import count, percent
 from xlingual.report.shapes import Drawing, Shape, group, rect, text
 from xlingual.report.study_views import amount, ranked, wanted
+from xlingual.report.table import Cell
 from xlingual.results.study import StudyAnalysis, SystemScores
 
 LEAST_NAMED = 8.0  # percent of a bar that have room for their number
@@ -26,8 +27,7 @@ def scores_bar(row: SystemScores, labels: Sequence[str]) -> Drawing:
     for score, times in enumerate(row.counts, 1):
         if not times:
             continue
-        name = labels[score - 1] if score <= len(labels) else str(score)
-        told.append(f"{name}: {count(times)} ({percent(times / total)})")
+        told.append(f"{labels[score - 1]}: {count(times)} ({percent(times / total)})")
         left, width = round(100 * begin / total, 2), round(100 * times / total, 2)
         shapes: list[Shape] = [rect(f"{left}%", 5, f"{width}%", 24, "")]
         if width >= LEAST_NAMED:
@@ -53,19 +53,14 @@ def people_against_bkr(analysis: StudyAnalysis) -> Figure | None:
 def drawing(analysis: StudyAnalysis, size: Size) -> Drawing:
     """Return people against Backretrieval in one size."""
     rows = [(row, row.bkr) for row in ranked(analysis) if row.bkr is not None]
-    ends = [end for row, _ in rows if (ci := row.very_relevant_ci) for end in (ci.low, ci.high)]
-    up = axis_for([0.0, *ends, *(row.very_relevant for row, _ in rows)], floor=0.0)
+    cells = [Cell.by(amount, row.very_relevant, row.very_relevant_ci) for row, _ in rows]
+    held = [end for cell in cells for end in cell.ends or ()]
+    up = axis_for([0.0, *held, *(row.very_relevant for row, _ in rows)], floor=0.0)
     frame = Frame(*size, axis_for([0.0, *(bkr for _, bkr in rows)]), up)
     points = []
-    for row, bkr in rows:
-        ci = row.very_relevant_ci
-        told = f"BkR {numbers.number(bkr)}, {amount(row.very_relevant, ci)} per query"
-        interval = None if ci is None else (ci.low, ci.high)
-        points.append(
-            frame.point(
-                bkr, row.very_relevant, f"\u2068{row.system}\u2069: {told}", kind="above", up=interval
-            )
-        )
+    for (row, bkr), cell in zip(rows, cells, strict=True):
+        told = f"\u2068{row.system}\u2069: BkR {numbers.number(bkr)}, {cell.plain} per query"
+        points.append(frame.point(bkr, row.very_relevant, told, kind="above", up=cell.ends))
     return scatter(
         frame,
         points,

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for
-from xlingual.report.blocks import Figure, Key
+from xlingual.report.blocks import Figure
 from xlingual.report.figures.frame import Ends, Frame, Point, Size, fitted, line_swatch, mark_swatch, scatter
-from xlingual.report.findings.image_quality import level_name
+from xlingual.report.findings.image_quality import level_name, pearson
 from xlingual.report.shapes import Drawing, Shape, polyline
+from xlingual.report.table import Key
 from xlingual.results.validation import COEFFICIENTS, TRUTH, Degradation, EncoderScores, PairValidation
 
 LARGE: Size = (560, 480, 52, 14, 546, 434)
@@ -31,14 +32,46 @@ def against_xlr(pair: PairValidation, measure: str, threshold: float, *, small: 
 
     Points of a `small` one have no names.
     """
-    rows = [row for row in by_truth(pair.encoders) if _drawn(row, measure)]
+    lacking = [row for row in pair.encoders if None in (row.scores[TRUTH].mean, row.scores[measure].mean)]
+    rows = [row for row in by_truth(pair.encoders) if row not in lacking]
+    name = f"{measure} against {TRUTH}"
     if not rows:
-        why = ("No encoder has both numbers: nothing to draw.",)
-        return Figure(Drawing((), 0, name=f"{measure} against {TRUTH}", notes=why))
-    missing = [row.encoder for row in pair.encoders if not _drawn(row, measure)]
+        return Figure(Drawing((), 0, name=name, notes=("No encoder has both numbers: nothing to draw.",)))
+    chance = {"BkR": pair.chance, "CORR": 0.0}.get(measure)
+    luck = "" if chance is None else f"chance {numbers.mark(chance, measure)}"
+    ups = axis_for(
+        [*(end for row in rows for end in _ends(row, measure) or (row.scores[measure].mean,)), chance]
+    )
+    texts = [
+        f"{kind.capitalize()} {numbers.number(pair.agreement[measure][kind].value)}" for kind in COEFFICIENTS
+    ]
+    where = words.pair(pair.source, pair.target)
 
     def draw(size: Size) -> Drawing:
-        return _against_xlr(pair, rows, measure, threshold, size, missing, named=not small)
+        frame = Frame(*size, axis_for([0.0, 1.0]), ups)
+        points = []
+        for row in rows:
+            x, y = row.scores[TRUTH].mean or 0.0, row.scores[measure].mean or 0.0
+            said = f"{_isolated(row.encoder)}: XLR {numbers.number(x)}, {measure} {numbers.number(y)}"
+            kind, ends = "below" if x < threshold else "above", (_ends(row, TRUTH), _ends(row, measure))
+            points.append(frame.point(x, y, said, kind=kind, across=ends[0], up=ends[1]))
+        width, height = _COEFFICIENTS_BOX
+        taken = [(frame.left, frame.top, frame.left + width, frame.top + height)]
+        held = [*taken, *(box for point in points for box in (point.box, *point.whiskers()))]
+        return scatter(
+            frame,
+            points,
+            None if small else [row.encoder for row in rows],
+            across=TRUTH,
+            up=measure,
+            spoken=f"{measure} against XLR for {where}, one point per encoder, {len(points)} points",
+            lines=[frame.upright(frame.x(threshold), "divide")] if frame.xs.holds(threshold) else [],
+            level=frame.level(chance, luck, held),
+            remarks=[(frame.left + 10, frame.top + 16 + 16 * i, text) for i, text in enumerate(texts)],
+            taken=taken,
+            name=name,
+            notes=_not_drawn([row.encoder for row in lacking]),
+        )
 
     return Figure(draw(SMALL)) if small else fitted(draw, LARGE, NARROW)
 
@@ -65,98 +98,41 @@ def by_truth(rows: Iterable[EncoderScores]) -> list[EncoderScores]:
 
 def over_quality(rows: Sequence[Degradation], pair: PairValidation) -> Figure:
     """Return agreement (Pearson of BkR with XLR, up) over image quality (neighbours kept, across)."""
-    pearson = "pearson"
-    known = [one for one in rows if one.kept is not None and one.agreement["BkR"][pearson].value is not None]
+    known = [one for one in rows if one.kept is not None and pearson(one).value is not None]
     if not known:
         return Figure(Drawing((), 0, notes=("No level has both numbers: nothing to draw.",)), style="wide")
-    missing = [level_name(one) for one in rows if one not in known]
+    where = words.pair(pair.source, pair.target)
+    ends = [None if (ci := pearson(one).ci) is None else (ci.low, ci.high) for one in known]
+    held = [end for both in ends for end in both or ()]
+    ups = axis_for([*held, *(pearson(one).value for one in known), 0.0, 1.0])
 
     def draw(size: Size) -> Drawing:
-        return _over_quality(known, pair, size, missing)
+        frame = Frame(*size, axis_for([*(one.kept for one in known), 0.0]), ups)
+        points = []
+        for one, both in zip(known, ends, strict=True):
+            found, kept = pearson(one), f"{numbers.percent(one.kept)} of neighbours kept"
+            said = f"{level_name(one)}: {kept}, Pearson {numbers.with_interval(found.value, found.ci)}"
+            mark = SERIES[one.kind][0] if one.kind in SERIES else "circle"
+            x, y = one.kept or 0.0, found.value or 0.0
+            points.append(frame.point(x, y, said, kind=one.kind, mark=mark, up=both))
+        around = [box for point in points for box in (point.box, *point.whiskers())]
+        return scatter(
+            frame,
+            points,
+            [level_name(one) for one in known],
+            across="share of the nearest pictures kept",
+            up="Pearson of BkR with XLR",
+            spoken=f"Agreement of BkR with XLR against image quality for {where}",
+            lines=_series(points),
+            level=frame.level(0.0, "no agreement", around),
+            taken=[box for point in points for box in point.whiskers(2)],
+            air=8,
+            notes=_not_drawn([level_name(one) for one in rows if one not in known]),
+        )
 
     kinds = {one.kind for one in known}
     keys = [Key(name, mark_swatch(kind, mark)) for kind, (mark, name) in SERIES.items() if kind in kinds]
     return fitted(draw, WIDE, NARROW_CURVE, legend=(*keys, Key("vertical lines: the interval")), style="wide")
-
-
-def _against_xlr(
-    pair: PairValidation, rows: Sequence[EncoderScores], measure: str, threshold: float, size: Size,
-    missing: Sequence[str], *, named: bool,
-) -> Drawing:  # fmt: skip
-    chance = {"BkR": pair.chance, "CORR": 0.0}.get(measure)
-    ups = [end for row in rows for end in _ends(row, measure) or (row.scores[measure].mean,)]
-    frame = Frame(*size, axis_for([0.0, 1.0]), axis_for([*ups, chance]))
-    points = [_point(frame, row, measure, threshold) for row in rows]
-    found = pair.subsets["all"].agreement[measure]
-    texts = [f"{kind.capitalize()} {numbers.number(found[kind].value)}" for kind in COEFFICIENTS]
-    width, height = _COEFFICIENTS_BOX
-    taken = [(frame.left, frame.top, frame.left + width, frame.top + height)]
-    held = [*taken, *(box for point in points for box in (point.box, *point.whiskers()))]
-    said = "" if chance is None else f"chance {numbers.mark(chance, measure)}"
-    divide = [frame.upright(frame.x(threshold), "divide")] if frame.xs.holds(threshold) else []
-    where = words.pair(pair.source, pair.target)
-    return scatter(
-        frame,
-        points,
-        [row.encoder for row in rows] if named else None,
-        across=TRUTH,
-        up=measure,
-        spoken=f"{measure} against XLR for {where}, one point per encoder, {len(points)} points",
-        lines=divide,
-        level=frame.level(chance, said, held),
-        remarks=[(frame.left + 10, frame.top + 16 + 16 * i, text) for i, text in enumerate(texts)],
-        taken=taken,
-        name=f"{measure} against {TRUTH}",
-        notes=_not_drawn(missing),
-    )
-
-
-def _point(frame: Frame, row: EncoderScores, measure: str, threshold: float) -> Point:
-    x, y = row.scores[TRUTH].mean or 0.0, row.scores[measure].mean or 0.0
-    return frame.point(
-        x,
-        y,
-        f"{_isolated(row.encoder)}: XLR {numbers.number(x)}, {measure} {numbers.number(y)}",
-        kind="below" if x < threshold else "above",
-        across=_ends(row, TRUTH),
-        up=_ends(row, measure),
-    )
-
-
-def _over_quality(
-    rows: Sequence[Degradation], pair: PairValidation, size: Size, missing: Sequence[str]
-) -> Drawing:
-    pearson = [one.agreement["BkR"]["pearson"] for one in rows]
-    ends = [None if one.ci is None else (one.ci.low, one.ci.high) for one in pearson]
-    held = [end for both in ends for end in both or ()]
-    ys = axis_for([*held, *(one.value for one in pearson), 0.0, 1.0])
-    frame = Frame(*size, axis_for([*(one.kept for one in rows), 0.0]), ys)
-    points = [
-        frame.point(
-            one.kept or 0.0,
-            found.value or 0.0,
-            f"{level_name(one)}: {numbers.percent(one.kept)} of neighbours kept, "
-            f"Pearson {numbers.with_interval(found.value, found.ci)}",
-            kind=one.kind,
-            mark=SERIES[one.kind][0] if one.kind in SERIES else "circle",
-            up=both,
-        )
-        for one, found, both in zip(rows, pearson, ends, strict=True)
-    ]
-    around = [box for point in points for box in (point.box, *point.whiskers())]
-    return scatter(
-        frame,
-        points,
-        [level_name(one) for one in rows],
-        across="share of the nearest pictures kept",
-        up="Pearson of BkR with XLR",
-        spoken=f"Agreement of BkR with XLR against image quality for {words.pair(pair.source, pair.target)}",
-        lines=_series(points),
-        level=frame.level(0.0, "no agreement", around),
-        taken=[box for point in points for box in point.whiskers(2)],
-        air=8,
-        notes=_not_drawn(missing),
-    )
 
 
 def _series(points: Sequence[Point]) -> list[Shape]:
@@ -176,10 +152,6 @@ def _ends(row: EncoderScores, measure: str) -> Ends | None:
     if found.mean is None or found.sd is None:
         return None
     return found.mean - found.sd, found.mean + found.sd
-
-
-def _drawn(row: EncoderScores, measure: str) -> bool:
-    return row.scores[TRUTH].mean is not None and row.scores[measure].mean is not None
 
 
 def _not_drawn(names: Sequence[str]) -> tuple[str, ...]:

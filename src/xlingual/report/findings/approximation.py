@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from xlingual.report import numbers
 from xlingual.report.leaders import Row
@@ -17,25 +17,17 @@ def sentences(rows: Sequence[Row]) -> list[str]:
     known = [(row, row.approximation) for row in rows if row.approximation is not None]
     if not known:
         return []
-    return [*_ways([found for _, found in known]), *(_of(row, found) for row, found in known)]
-
-
-def _ways(found: Iterable[Approximation]) -> list[str]:
-    """Return one sentence for each way in which numbers were found."""
-    ways = dict.fromkeys((one.search, one.depth, one.candidates) for one in found)
-    return [_way(*way) for way in ways]
+    ways = dict.fromkeys((found.search, found.depth, found.candidates) for _, found in known)
+    return [*(_way(*way) for way in ways), *(_of(row, found) for row, found in known)]
 
 
 def _way(search: str | None, depth: int | None, candidates: int | None) -> str:
-    if candidates is None:
-        return (
-            f"Approximate: the {depth} best candidates of a query that a search ({search}) finds are scored. "
-            "Values are shown with the digits that the error leaves known; intervals hold it."
-        )
-    return (
-        f"Approximate: ranks are estimated from {numbers.count(candidates)} candidates drawn at random. "
-        "Values are shown with the digits that the error leaves known; intervals hold it."
-    )
+    """Return how numbers were found."""
+    how = f"the {depth} best candidates of a query that a search ({search}) finds are scored"
+    if candidates is not None:
+        how = f"ranks are estimated from {numbers.count(candidates)} candidates drawn at random"
+    known = "Values are shown with the digits that the error leaves known; intervals hold it."
+    return f"Approximate: {how}. {known}"
 
 
 def _of(row: Row, found: Approximation) -> str:
@@ -52,10 +44,9 @@ def _of(row: Row, found: Approximation) -> str:
         parts.append(f"{row.measure} is off by {numbers.bound(found.error)} at most{level}")
     else:
         parts.append(f"{row.measure} is exact")
-    checked = (
-        "" if found.n_checked is None else f"{numbers.count(found.n_checked)} queries done exactly too, "
-    )
-    return f"{row.label}: {checked}{', '.join(parts)}."
+    if found.n_checked is not None:
+        parts.insert(0, f"{numbers.count(found.n_checked)} queries done exactly too")
+    return f"{row.label}: {', '.join(parts)}."
 
 
 def _share(share: float) -> str:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Finding
-from xlingual.results import Interval, Results, Summary
-from xlingual.results.calibration import (
-    FORM,
-    WITHIN,
-    Calibration,
-    CalibrationError,
-    DataSet,
-    ErrorDifference,
-    units_needed,
-)
+from xlingual.results import EstimatedXLR, Interval, Results, Summary
+from xlingual.results.calibration import FORM, WITHIN, Calibration, DataSet, ErrorDifference, units_needed
 
 SHOWN = 4  # encoders named in a sentence
+Estimate = tuple[Summary, EstimatedXLR]
 
 
 def findings(found: Calibration) -> list[Finding]:
     """Return what a calibration is worth, the most important first."""
+    error = next((one for one in found.errors if one.left_out == "family" and one.form == FORM), None)
+    known = (
+        ""
+        if error is None
+        else f" with a mean absolute error of {numbers.with_interval(error.value, error.ci)}"
+    )
+    slopes = zip(found.predictors, found.model.slopes, strict=True)
+    followed = [name for name, slope in slopes if slope] or found.predictors
     of = ", ".join(numbers.counted(*one) for one in counts(found))
-    error = _error(found, "family")
-    known = "" if error is None else f" with a mean absolute error of {_error_text(error)}"
     sentences = [
-        f"Within one data set XLR {found.xlr_measure} is estimated from {_followed(found)}{known} for "
+        f"Within one data set XLR {found.xlr_measure} is estimated from {' and '.join(followed)}{known} for "
         f"families of encoders that were left out ({of}).",
         *(_against(one) for one in found.differences if one.left_out == "family"),
         *(_coverage(one, len(found.data_sets) > 1) for one in found.data_sets),
@@ -46,10 +45,10 @@ def counts(found: Calibration) -> list[tuple[int, str, str]]:
     ]
 
 
-def estimates(results: Results) -> list[Summary]:
+def estimates(results: Results) -> list[Estimate]:
     """Return the summaries with an estimated XLR, those of a pair before the mean over several."""
-    rows = [row for row in results.summary if row.estimated_xlr is not None]
-    return [row for row in rows if row.source is not None or row.n_pairs > 1]
+    rows = [(row, row.estimated_xlr) for row in results.summary if row.estimated_xlr is not None]
+    return [(row, one) for row, one in rows if row.source is not None or row.n_pairs > 1]
 
 
 def estimate_sentences(results: Results) -> list[str]:
@@ -58,21 +57,22 @@ def estimate_sentences(results: Results) -> list[str]:
     Nothing where there are none.
     """
     every = estimates(results)
-    rows = [row for row in every if row.source is not None]
-    best = sorted(rows, key=lambda row: -row.estimated_xlr.value if row.estimated_xlr else 0.0)[:SHOWN]
-    if not best:
+    rows = [(row, one) for row, one in every if row.source is not None]
+    if not rows:
         return []
+    best = sorted(rows, key=lambda found: -found[1].value)[:SHOWN]
     named = [
-        f"{row.encoder} {numbers.with_interval(one.value, one.ci)}{_where(row, rows)}"
-        for row in best
-        if (one := row.estimated_xlr)
+        f"{row.encoder} {numbers.with_interval(one.value, one.ci)}{_where(row, rows)}" for row, one in best
     ]
     left = f" ({len(rows) - len(best)} more in the table)" if len(rows) > len(best) else ""
-    measure = (best[0].estimated_xlr and best[0].estimated_xlr.measure) or best[0].measure
+    notes: dict[str, list[str]] = {}
+    for row, one in every:
+        if one.note:
+            notes.setdefault(one.note, []).append(f"{row.encoder}{_where(row, every)}")
     return [
-        f"Estimated XLR {measure}: {numbers.in_words(named)}{left}.",
-        *_promises(rows),
-        *_notes(every),
+        f"Estimated XLR {best[0][1].measure or best[0][0].measure}: {numbers.in_words(named)}{left}.",
+        *_promises(one.ci for _, one in rows if one.ci),
+        *(words.stop(f"{numbers.in_words(named, SHOWN)}: {note}") for note, named in notes.items()),
     ]
 
 
@@ -81,23 +81,17 @@ def intervals(rows: Sequence[Summary]) -> list[Interval]:
     return [row.estimated_xlr.ci for row in rows if row.estimated_xlr and row.estimated_xlr.ci]
 
 
-def _followed(found: Calibration) -> str:
-    """Return the predictors that the estimate follows, all where it follows none."""
-    slopes = zip(found.predictors, found.model.slopes, strict=True)
-    return " and ".join([name for name, slope in slopes if slope] or found.predictors)
-
-
-def _where(row: Summary, rows: Sequence[Summary]) -> str:
+def _where(row: Summary, among: Sequence[Estimate]) -> str:
     if row.source is None:
         return f" (mean of {row.n_pairs})"
-    alone = len({(other.source, other.target) for other in rows}) == 1
-    return "" if alone else f" ({words.pair(row.source, row.target or '')})"
+    several = len({(other.source, other.target) for other, _ in among}) > 1
+    return f" ({words.pair(row.source, row.target or '')})" if several else ""
 
 
-def _promises(rows: Sequence[Summary]) -> list[str]:
+def _promises(found: Iterable[Interval]) -> list[str]:
     """Return what each kind of interval promises and what that rests on."""
     sentences = []
-    for ci in {ci.method: ci for ci in intervals(rows)}.values():
+    for ci in {ci.method: ci for ci in found}.values():
         kind, _, method = ci.method.partition(": ")
         unit = (
             "this encoder is to the families of the calibration as they are to each other"
@@ -110,22 +104,6 @@ def _promises(rows: Sequence[Summary]) -> list[str]:
             f"truth in at least {numbers.percent(2 * ci.level - 1)} of the cases, if {unit}."
         )
     return sentences
-
-
-def _notes(rows: Sequence[Summary]) -> list[str]:
-    notes: dict[str, list[str]] = {}
-    for row in rows:
-        if row.estimated_xlr is not None and row.estimated_xlr.note:
-            notes.setdefault(row.estimated_xlr.note, []).append(f"{row.encoder}{_where(row, rows)}")
-    return [words.stop(f"{numbers.in_words(named, SHOWN)}: {note}") for note, named in notes.items()]
-
-
-def _error(found: Calibration, left_out: str) -> CalibrationError | None:
-    return next((one for one in found.errors if one.left_out == left_out and one.form == FORM), None)
-
-
-def _error_text(one: CalibrationError) -> str:
-    return numbers.with_interval(one.value, one.ci)
 
 
 def _against(one: ErrorDifference) -> str:
@@ -141,16 +119,17 @@ def _against(one: ErrorDifference) -> str:
 
 
 def _other_data(found: Calibration) -> str:
-    needed = units_needed(found.level)
-    one = _error(found, "data")
+    one = next((one for one in found.errors if one.left_out == "data" and one.form == FORM), None)
     if one is None:
         return "How far off it is on other data is not known: the validations are about one data set."
     span = f", {numbers.number(one.least)} to {numbers.number(one.most)}" if one.least is not None else ""
-    text = f"For a data set that was left out the error is {_error_text(one)}{span} ({one.n_groups} of them)"
+    error = f"{numbers.with_interval(one.value, one.ci)}{span} ({one.n_groups} of them)"
+    text, needed = f"For a data set that was left out the error is {error}", units_needed(found.level)
     if len(found.data_sets) >= needed:
         return f"{text}."
-    level = numbers.percent(found.level)
-    return f"{text}: too few for a {level} interval for other data, which takes {needed}."
+    return (
+        f"{text}: too few for a {numbers.percent(found.level)} interval for other data, which takes {needed}."
+    )
 
 
 def _coverage(one: DataSet, several: bool) -> str:

@@ -5,8 +5,6 @@ Models have the paper's names, and numbers are those of its Table 2: times 1000.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from xlingual.report import numbers, words
@@ -60,15 +58,13 @@ def measure(study: CaseStudy) -> str:
     return f"BkR {study.measure} {UNIT}"
 
 
-def times(value: float | None, ci: Interval | None = None) -> str:
+def times(value: float, ci: Interval | None = None) -> str:
     """Return a value in thousandths.
 
-    >>> times(0.0093), times(-0.00204, Interval(-0.003, 0.001, 0.95, "")), times(None)
-    ('9.3', '−2.0 [−3.0, 1.0]', '–')
+    >>> times(0.0093), times(-0.00204, Interval(-0.003, 0.001, 0.95, ""))
+    ('9.3', '−2.0 [−3.0, 1.0]')
     """
-    ends = () if ci is None else (ci.low, ci.high)
-    text, *around = (numbers.number(None if v is None else SCALE * v, digits=1) for v in (value, *ends))
-    return f"{text} [{', '.join(around)}]" if around else text
+    return numbers.bracketed(lambda one: numbers.number(SCALE * one, digits=1), value, ci)
 
 
 def gain(value: float, ci: Interval | None = None) -> str:
@@ -84,25 +80,22 @@ def gain(value: float, ci: Interval | None = None) -> str:
 def _answer(study: CaseStudy, asked: Difference) -> str:
     """Return the answer to one question."""
     model, other = map(said, asked_of(study, asked))
-    much = f"{gain(asked.value, asked.ci)}{_each(asked)}"
+    much = f"{gain(asked.value, asked.ci)}{_each(asked.per_training)}"
     if asked.where == WORST_PAIRS:
         return _on_worst(study, asked, model, other, much)
     against = f"its base {other}" if asked.other == study.base else other
     where = f" on average over {study.n_pairs} language pairs" if study.n_pairs > 1 else ""
     if asked.outcome == CANNOT_TELL:
-        why = words.stop(asked.note or "")
-        return f"Whether {model} is better than {against}{where} cannot be told: {why}"
+        return (
+            f"Whether {model} is better than {against}{where} cannot be told: {words.stop(asked.note or '')}"
+        )
     values = {one.name: times(one.value) for one in study.models}
     now, before = values[asked.model], values[asked.other]
     if asked.outcome in (BETTER, WORSE):
-        return (
-            f"{model} is {asked.outcome} than {against}: {measure(study)} is {now} instead of {before}"
-            f"{where}, {much}."
-        )
-    return (
-        f"No difference is found between {model} and {against}: {measure(study)} is {now} and "
-        f"{before}{where}, {much}{_corrected(asked)}."
-    )
+        than = f"{model} is {asked.outcome} than {against}"
+        return f"{than}: {measure(study)} is {now} instead of {before}{where}, {much}."
+    none = f"No difference is found between {model} and {against}"
+    return f"{none}: {measure(study)} is {now} and {before}{where}, {much}{_corrected(asked)}."
 
 
 def _on_worst(study: CaseStudy, asked: Difference, model: str, other: str, much: str) -> str:
@@ -110,26 +103,22 @@ def _on_worst(study: CaseStudy, asked: Difference, model: str, other: str, much:
     where = f"the {pairs} that {other} is worst at"
     if asked.outcome == CANNOT_TELL:
         return f"Whether {model} is better on {where} cannot be told: {words.stop(asked.note or '')}"
+    both = study.worst.other_trainings
     if asked.outcome in (BETTER, WORSE):
-        how = "other queries and other trainings" if study.worst.other_trainings else "other queries"
-        return (
-            f"On {where}, chosen by {how} than judge it here, {model} is {asked.outcome} than {other}: "
-            f"{much}."
-        )
+        how = f"chosen by other queries{' and other trainings' if both else ''} than judge it here"
+        return f"On {where}, {how}, {model} is {asked.outcome} than {other}: {much}."
+    how = f"judged on other queries{' and trainings' if both else ''} than they were chosen by"
     return (
-        f"That {model} mends {where} is not shown: judged on other queries"
-        f"{' and trainings' if study.worst.other_trainings else ''} than they were chosen by, its "
-        f"difference there is {much}{_corrected(asked)}."
+        f"That {model} mends {where} is not shown: {how}, its difference there is {much}{_corrected(asked)}."
     )
 
 
-def _each(asked: Difference) -> str:
+def _each(values: list[float]) -> str:
     """Return the differences of single trainings, where there are several."""
-    values: Sequence[float] = asked.per_training
     if len(values) < 2:
         return ""
-    ends = [gain(value) for value in (values if len(values) == 2 else (min(values), max(values)))]
-    return f" ({(' and ' if len(values) == 2 else ' to ').join(ends)} in single trainings)"
+    ends, between = (values, " and ") if len(values) == 2 else ([min(values), max(values)], " to ")
+    return f" ({between.join(map(gain, ends))} in single trainings)"
 
 
 def _corrected(asked: Difference) -> str:
@@ -144,16 +133,12 @@ def _by_choice(study: CaseStudy) -> str:
     worst = study.worst
     if worst.same_data is None or study.difference(TRIPLET_XL, WORST_PAIRS) is None:
         return ""
-    text = (
-        f"Chosen and judged by the same queries and trainings, as in the paper, the gain there would read "
-        f"{gain(worst.same_data)}"
-    )
+    text = "Chosen and judged by the same queries and trainings, as in the paper, the gain there would read"
+    text = f"{text} {gain(worst.same_data)}"
     if worst.retrained is None:
         return f"{text}: what is chosen for being low comes out higher elsewhere by luck alone."
-    brings = "already brings" if worst.retrained > 0 else "brings"
-    return (
-        f"{text}; training {said('Triplet')} once more, with another seed, {brings} {gain(worst.retrained)}."
-    )
+    brings = f"{'already ' if worst.retrained > 0 else ''}brings {gain(worst.retrained)}"
+    return f"{text}; training {said('Triplet')} once more, with another seed, {brings}."
 
 
 def _one_training(study: CaseStudy) -> str:
@@ -167,16 +152,10 @@ def _one_training(study: CaseStudy) -> str:
 
 def _spread(study: CaseStudy) -> str:
     """Return how far apart the language pairs lie, as Figure 3 of the paper shows it."""
-    told = [
-        f"{times(one.sd_pairs)} with {said(label(one))}"
-        for one in compared(study)
-        if one.sd_pairs is not None
-    ]
-    if len(told) < 2:
-        return ""
-    return (
-        f"The standard deviation over language pairs is {in_words(told)}; part of it is noise of the queries."
-    )
+    known = [(one.sd_pairs, said(label(one))) for one in compared(study) if one.sd_pairs is not None]
+    told = in_words([f"{times(sd)} with {name}" for sd, name in known])
+    text = f"The standard deviation over language pairs is {told}; part of it is noise of the queries."
+    return text if len(known) > 1 else ""
 
 
 def _below_base(study: CaseStudy) -> str:
@@ -185,13 +164,12 @@ def _below_base(study: CaseStudy) -> str:
     if base is None or study.n_pairs < 2:
         return ""
     below = {label(one): pairs_below(one, base) for one in compared(study) if one is not base}
-    if not any(below.values()):
-        return ""
     told = [
-        f"{said(name)} on {len(pairs) or 'none'}{f' ({in_words(pairs, 3)})' if pairs else ''}"
+        f"{said(name)} on {f'{len(pairs)} ({in_words(pairs, 3)})' if pairs else 'none'}"
         for name, pairs in below.items()
     ]
-    return f"Of the {study.n_pairs} pairs, {' and '.join(told)} came out below the base; some may by luck."
+    text = f"Of the {study.n_pairs} pairs, {' and '.join(told)} came out below the base; some may by luck."
+    return text if any(below.values()) else ""
 
 
 def pairs_below(model: Model, other: Model) -> list[str]:

@@ -8,8 +8,6 @@ from xlingual.report import numbers, words
 from xlingual.report.leaders import contains
 from xlingual.results.validation import Agreement, Degradation, PairValidation
 
-Level = tuple[Degradation, float, Agreement]  # with the neighbours kept and Pearson of BkR with XLR
-
 
 def of_pair(rows: Iterable[Degradation], pair: PairValidation) -> list[Degradation]:
     """Return the levels of a language pair, the best pictures first, those of unknown quality last."""
@@ -28,6 +26,11 @@ def level_name(weakened: Degradation) -> str:
     return names.get(weakened.kind, f"{weakened.kind} {level}".rstrip())
 
 
+def pearson(weakened: Degradation) -> Agreement:
+    """Return Pearson of BkR with XLR with the weakened vectors."""
+    return weakened.agreement["BkR"]["pearson"]
+
+
 def sentences(rows: Sequence[Degradation], close: float) -> list[str]:
     """Return how far pictures may be weakened until agreement is no longer close, and until it is gone.
 
@@ -35,61 +38,51 @@ def sentences(rows: Sequence[Degradation], close: float) -> list[str]:
     """
     if not any(one.kind != "none" for one in rows):
         return []
-    known = [
-        (one, one.kept, one.agreement["BkR"]["pearson"])
-        for one in rows
-        if one.kept is not None and one.agreement["BkR"]["pearson"].ci is not None
-    ]
-    shuffled = [level for level in known if level[0].kind == "shuffle"]
-    weakened = [level for level in known if level[0].kind != "shuffle"]
-    return [*_needed(weakened, rows, close), *map(_control, shuffled[:1])]
+    known = [one for one in rows if one.kept is not None and pearson(one).ci is not None]
+    weakened = [one for one in known if one.kind != "shuffle"]
+    found = _needed(weakened, rows, close)
+    for one in [one for one in known if one.kind == "shuffle"][:1]:
+        left = (
+            "no agreement is left, as it should be"
+            if _is_open(one)
+            else "some agreement seems left, which should not be"
+        )
+        found.append(f"With shuffled pictures {left}: {_pearson(one)}.")
+    return found
 
 
-def _needed(known: Sequence[Level], rows: Sequence[Degradation], close: float) -> list[str]:
+def _needed(known: Sequence[Degradation], rows: Sequence[Degradation], close: float) -> list[str]:
     if not known:
         if all(one.kind in ("none", "shuffle") for one in rows):
             return []
-        notes = [one.agreement["BkR"]["pearson"].note for one in rows]
-        why = next((note for note in notes if note), "no interval was computed")
+        why = next((note for one in rows if (note := pearson(one).note)), "no interval was computed")
         return [words.stop(f"What image quality is needed cannot be told: {why}")]
-    n_held = next((i for i, level in enumerate(known) if not _above(level, close)), len(known))
-    rest = known[n_held:]
+    interval = "Pearson's whole interval"
+    n_held = next((i for i, one in enumerate(known) if not _is_above(one, close)), len(known))
     if n_held == 0:
-        return [
-            f"With no pictures tried is Pearson's whole interval above {close:g}; best: {_level(known[0])}."
-        ]
-    last = _level(known[n_held - 1])
+        return [f"With no pictures tried is {interval} above {close:g}; best: {_level(known[0])}."]
+    held, rest = f"{interval} stays above {close:g} down to {_level(known[n_held - 1])}", known[n_held:]
     if not rest:
-        return [
-            f"Weakened pictures suffice, as far as tried: Pearson's whole interval stays above {close:g} "
-            f"down to {last}."
-        ]
-    lost = [f"Agreement cannot be told from none with {_level(level)}." for level in rest if _open(level)]
-    return [
-        f"Image quality: Pearson's whole interval stays above {close:g} down to {last}, "
-        f"and no longer with {_level(rest[0])}.",
-        *lost[:1],
-    ]
+        return [f"Weakened pictures suffice, as far as tried: {held}."]
+    lost = [f"Agreement cannot be told from none with {_level(one)}." for one in rest if _is_open(one)]
+    return [f"Image quality: {held}, and no longer with {_level(rest[0])}.", *lost[:1]]
 
 
-def _control(shuffled: Level) -> str:
-    if _open(shuffled):
-        return f"With shuffled pictures no agreement is left, as it should be: {_pearson(shuffled)}."
-    return f"With shuffled pictures some agreement seems left, which should not be: {_pearson(shuffled)}."
+def _is_above(weakened: Degradation, close: float) -> bool:
+    ci = pearson(weakened).ci
+    return ci is not None and ci.low > close
 
 
-def _above(level: Level, close: float) -> bool:
-    return level[2].ci is not None and level[2].ci.low > close
+def _is_open(weakened: Degradation) -> bool:
+    ci = pearson(weakened).ci
+    return ci is not None and contains(ci, 0.0)
 
 
-def _open(level: Level) -> bool:
-    return level[2].ci is not None and contains(level[2].ci, 0.0)
+def _level(weakened: Degradation) -> str:
+    kept = f"{numbers.percent(weakened.kept)} of the nearest pictures kept"
+    return f"{kept} ({level_name(weakened)}: {_pearson(weakened)})"
 
 
-def _level(level: Level) -> str:
-    one, kept, _ = level
-    return f"{numbers.percent(kept)} of the nearest pictures kept ({level_name(one)}: {_pearson(level)})"
-
-
-def _pearson(level: Level) -> str:
-    return f"Pearson {numbers.with_interval(level[2].value, level[2].ci)}"
+def _pearson(weakened: Degradation) -> str:
+    found = pearson(weakened)
+    return f"Pearson {numbers.with_interval(found.value, found.ci)}"

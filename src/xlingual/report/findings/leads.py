@@ -36,9 +36,8 @@ def _level(level: list[Row]) -> str:
         named = numbers.in_words([row.encoder for row in level], MOST_NAMED)
         return f"{named}: the interval of each difference contains zero."
     named = numbers.in_words([f"{row.encoder} (difference {row.behind_text})" for row in level])
-    contain = "the interval contains" if len(level) == 1 else "both intervals contain"
-    if len(level) > 2:
-        contain = "all intervals contain"
+    several = "both" if len(level) == 2 else "all"
+    contain = "the interval contains" if len(level) == 1 else f"{several} intervals contain"
     return f"{named}: {contain} zero."
 
 

@@ -15,18 +15,16 @@ from xlingual.report.pool_views import (
     EncoderViews,
     amount,
     entries_of,
-    policy_of,
+    policies_of,
     seen,
     share,
     side,
     times,
 )
-from xlingual.results import Results, by_key
+from xlingual.results import Results
 from xlingual.tasks import Task
 
-MUCH = (
-    1.25  # times its share of the pool: from here on a language is named as over-retrieved, 1/MUCH as under
-)
+MUCH = 1.25  # times its share of the pool: from here on a language is over-retrieved, from 1/MUCH on under
 SKEWED = 1.4  # skewness of the occurrences from which hubness counts as strong (Feldbauer and Flexer 2019)
 HUB = 20  # times the expected occurrences: so often does the largest hub come before it is an alarm
 GAP = ("one_target_summary", "gap")
@@ -39,7 +37,7 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str
     """Return the findings of one run, from the rows of its first measure, the most important first."""
     run = runs[rows[0].run - 1]
     name = task.measure_name(rows[0].measure)
-    if {policy_of(entry) for entry in by_key(run.entries, task=task.name)} == {PREFER_OWN}:
+    if policies_of([run]) == {PREFER_OWN}:
         name += " (own-language answers only)"
     found = [row for row in rows if row.value is not None]
     leader = next((row for row in found if row.standing == "leader"), None)
@@ -62,39 +60,32 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str
 
 def bias(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
     """Return whether the leader prefers answers in the question's language, then what is known of others."""
-    facts = [*_gap(best), *_delta(best)]
+    facts = []
+    own, other = (best.number("one_target_summary", name) for name in ("own", "other"))
+    if own is not None and other is not None:
+        facts.append(
+            f"with a single answer in the pool, mAP is {numbers.finely(own)} where it is in the question's "
+            f"language and {numbers.finely(other)} where it is in another (gap {best.difference(*GAP).plain})"
+        )
+    if best.number(*DELTA) is not None:
+        cost = best.share(*DELTA).plain
+        facts.append(f"removing the own-language answer rather than another one costs {cost} of mAP (Δ)")
     if not facts:
         return []
     known = {side(best.interval(*keys)) for keys in (GAP, DELTA)} - {"unknown"}
     name = best.row.encoder
-    if known == {"above"}:
-        head = f"{name} prefers the question's own language"
-    elif known == {"below"}:
-        head = f"{name} prefers other languages to the question's own"
-    elif known == {"holds"}:
-        head = f"{name} has no bias towards the question's own language that these data can show"
-    elif known:
-        head = f"Whether {name} prefers the question's own language depends on how it is measured"
-    else:
-        head = f"Whether {name} prefers the question's own language is not known without an interval"
+    match sorted(known):
+        case ["above"]:
+            head = f"{name} prefers the question's own language"
+        case ["below"]:
+            head = f"{name} prefers other languages to the question's own"
+        case ["holds"]:
+            head = f"{name} has no bias towards the question's own language that these data can show"
+        case []:
+            head = f"Whether {name} prefers the question's own language is not known without an interval"
+        case _:
+            head = f"Whether {name} prefers the question's own language depends on how it is measured"
     return [f"{head}: {'; '.join(facts)}.", *_others(best, every)]
-
-
-def _gap(one: EncoderViews) -> list[str]:
-    own, other = (one.number("one_target_summary", name) for name in ("own", "other"))
-    if own is None or other is None:
-        return []
-    return [
-        f"with a single answer in the pool, mAP is {numbers.finely(own)} where it is in the question's "
-        f"language and {numbers.finely(other)} where it is in another (gap {one.difference(*GAP).plain})"
-    ]
-
-
-def _delta(one: EncoderViews) -> list[str]:
-    if one.number(*DELTA) is None:
-        return []
-    cost = one.share(*DELTA).plain
-    return [f"removing the own-language answer rather than another one costs {cost} of mAP (Δ)"]
 
 
 def _others(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
@@ -107,11 +98,9 @@ def _others(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
         shown = f"; none can be shown for {numbers.in_words(free)}" if free else ""
         most = f"{high.row.encoder} prefers its own language most: Δ {high.share(*DELTA).plain}"
         return [f"Of the others, {most}{shown}."]
-    unshown = ", none that can be shown"
-    texts = [
-        f"{one.row.encoder} {one.share(*DELTA).plain}{unshown if one.row.encoder in free else ''}"
-        for one in known
-    ]
+    unshown = dict.fromkeys(free, ", none that can be shown")
+    deltas = [(one.row.encoder, one.share(*DELTA).plain) for one in known]
+    texts = [f"{name} {delta}{unshown.get(name, '')}" for name, delta in deltas]
     return [f"The same Δ for {'the other' if len(texts) == 1 else 'the others'}: {'; '.join(texts)}."]
 
 
@@ -142,29 +131,26 @@ def order(every: Sequence[EncoderViews]) -> list[str]:
         return ["With candidates of the question's language only, the order of the encoders is the same."]
     first = next(i for i, (alone, _) in ranks.items() if alone == 1)
     best = next(i for i, (_, here) in ranks.items() if here == 1)
-    name, value = every[first].row.encoder, _alone(every[first])
+    one, other = every[first], every[best]
+    value, other_value = (numbers.finely(each.number(ALONE), each.interval(ALONE)) for each in (one, other))
     if first == best:
         names = numbers.in_words([every[i].row.encoder for i in moved])
         return [
-            f"With candidates of the question's language only, {name} is first too ({value} on average), "
-            f"but the order of {names} changes."
+            f"With candidates of the question's language only, {one.row.encoder} is first too ({value} on "
+            f"average), but the order of {names} changes."
         ]
-    doubt = ": a difference that may be noise" if _overlap(every[first], every[best]) else ""
+    doubt = ": a difference that may be noise" if _alike(one, (ALONE,), other, (ALONE,)) else ""
     return [
-        f"The order changes where the pool holds the question's language only: there {name} is first with "
-        f"{value} on average, before {every[best].row.encoder} with {_alone(every[best])}{doubt}; over all "
+        f"The order changes where the pool holds the question's language only: there {one.row.encoder} is "
+        f"first with {value} on average, before {other.row.encoder} with {other_value}{doubt}; over all "
         f"languages it is {ordinal(ranks[first][1])} of {len(ranks)}."
     ]
 
 
-def _alone(one: EncoderViews) -> str:
-    return numbers.finely(one.number(ALONE), one.interval(ALONE))
-
-
-def _overlap(one: EncoderViews, other: EncoderViews) -> bool:
-    """Tell whether the interval of either average holds the other."""
-    ends = ((a.interval(ALONE), b.number(ALONE)) for a, b in ((one, other), (other, one)))
-    return any(ci is not None and value is not None and contains(ci, value) for ci, value in ends)
+def _alike(one: EncoderViews, keys: Sequence[str], other: EncoderViews, others: Sequence[str]) -> bool:
+    """Tell whether the interval of either number holds the other."""
+    both = ((one.interval(*keys), other.number(*others)), (other.interval(*others), one.number(*keys)))
+    return any(ci is not None and value is not None and contains(ci, value) for ci, value in both)
 
 
 def ordinal(place: int) -> str:
@@ -182,38 +168,31 @@ def ordinal(place: int) -> str:
 def hardest(best: EncoderViews) -> list[str]:
     """Return the hardest and easiest question language of the leader, and its hardest pair of languages."""
     sentences = []
-    if ends := _ends(best.mapping("by_question_language")):
-        text, doubt = _compared(best, "by_question_language", *ends)
-        easy = numbers.finely(best.number("by_question_language", ends[1]))
+    if ends := _ends(best, "by_question_language"):
+        low, high = (("by_question_language", tag) for tag in ends)
+        doubt = ", a difference that may be noise" if _alike(best, low, best, high) else ""
         sentences.append(
-            f"The hardest questions for {best.row.encoder} are those in {named(ends[0])} with {text}; "
-            f"the easiest those in {named(ends[1])} with {easy}{doubt}."
+            f"The hardest questions for {best.row.encoder} are those in {named(ends[0])} with "
+            f"{numbers.finely(best.number(*low), best.interval(*low))}; the easiest those in "
+            f"{named(ends[1])} with {numbers.finely(best.number(*high))}{doubt}."
         )
-    if ends := _ends(best.mapping("one_target")):
-        text, _ = _compared(best, "one_target", *ends)
+    if ends := _ends(best, "one_target"):
+        low = ("one_target", ends[0])
         question, _, answer = ends[0].partition("->")
         sentences.append(
             f"With a single answer in the pool, hardest is a question in {named(question)} with its answer "
-            f"in {named(answer)}: {text}."
+            f"in {named(answer)}: {numbers.finely(best.number(*low), best.interval(*low))}."
         )
     return sentences
 
 
-def _ends(values: Mapping[str, float | None]) -> tuple[str, str] | None:
+def _ends(best: EncoderViews, view: str) -> tuple[str, str] | None:
     """Return the keys of the least and the greatest value; None where all are the same."""
-    known = {key: value for key, value in values.items() if value is not None}
+    known = {key: value for key, value in best.mapping(view).items() if value is not None}
     ordered = sorted(known, key=lambda key: (known[key], key))
     if len(ordered) < 2 or known[ordered[0]] == known[ordered[-1]]:
         return None
     return ordered[0], ordered[-1]
-
-
-def _compared(best: EncoderViews, view: str, low: str, high: str) -> tuple[str, str]:
-    """Return the low value with its interval, and a remark where it may be no lower than the high one."""
-    both = [(best.interval(view, a), best.number(view, b)) for a, b in ((low, high), (high, low))]
-    alike = any(ci is not None and value is not None and contains(ci, value) for ci, value in both)
-    text = numbers.finely(best.number(view, low), best.interval(view, low))
-    return text, ", a difference that may be noise" if alike else ""
 
 
 def shares(best: EncoderViews) -> list[str]:
@@ -242,11 +221,10 @@ def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, f
         if asked != answer and value is not None:
             rows.setdefault(asked, {})[answer] = value
     found: dict[str, list[float]] = {}
-    for row in rows.values():
+    for row in (row for row in rows.values() if len(row) > 1 and any(row.values())):
         average = fmean(row.values())
         for answer, value in row.items():
-            if average > 0 and len(row) > 1:
-                found.setdefault(answer, []).append(value / average)
+            found.setdefault(answer, []).append(value / average)
     means = {name: fmean(values) for name, values in found.items()}
     return dict(sorted(means.items(), key=lambda item: (-item[1], item[0])))
 
@@ -281,9 +259,9 @@ def hubs(every: Sequence[EncoderViews]) -> list[str]:
         f"({amount(one.number('hubs', 'expected'))} expected)"
         for one in strong[: leads.MOST_NAMED]
     ]
-    more = len(strong) - len(texts)
-    rest = f"; {more} more {'encoder has' if more == 1 else 'encoders have'} such hubs" if more else ""
-    return [f"Hub alarm: {'; '.join(texts)}{rest}."] if texts else []
+    if more := len(strong) - len(texts):
+        texts.append(f"{more} more {'encoder has' if more == 1 else 'encoders have'} such hubs")
+    return [f"Hub alarm: {'; '.join(texts)}."] if texts else []
 
 
 def _where(runs: Sequence[Results], leader: Row) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Cell
-from xlingual.results import Entry, Interval, Results, Summary
+from xlingual.report.leaders import contains
+from xlingual.report.table import Cell
+from xlingual.results import Entry, Interval, Results, Summary, by_key
 from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.tasks import TASKS
 
@@ -34,28 +34,20 @@ def is_recall(measure: str) -> bool:
 
 def languages_of(run: Results) -> list[str]:
     """Return the languages in order of appearance."""
-    found = (entry.source for entry in run.entries if entry.task == TASK.name)
-    return [language for language in dict.fromkeys(found) if language != IMAGE]
+    found = dict.fromkeys(entry.source for entry in by_key(run.entries, task=TASK.name))
+    return [language for language in found if language != IMAGE]
 
 
 def systems_of(run: Results, language: str | None = None) -> list[str]:
     """Return the systems (that have a language) in order of appearance."""
-    return list(
-        dict.fromkeys(
-            entry.encoder
-            for entry in run.entries
-            if entry.task == TASK.name and (language is None or language in (entry.source, entry.target))
-        )
-    )
+    own = by_key(run.entries, task=TASK.name)
+    return list(dict.fromkeys(e.encoder for e in own if language is None or language in (e.source, e.target)))
 
 
 def sums(run: Results, language: str, measure: str = RSUM) -> dict[str, Summary]:
     """Return the summary of each system for a language (from it to pictures, for other measures)."""
-    return {
-        row.encoder: row
-        for row in run.summary
-        if (row.task, row.source, row.target, row.measure) == (TASK.name, language, IMAGE, measure)
-    }
+    found = by_key(run.summary, task=TASK.name, source=language, target=IMAGE, measure=measure)
+    return {row.encoder: row for row in found}
 
 
 def against(row: Entry | Summary) -> Against | None:
@@ -91,15 +83,15 @@ def cell_of(row: Entry | Summary, *, best: float | None = None, digits: int | No
 
     `best` is the value to set apart; `digits` are those of ranks.
     """
-    own = digits_of_recall(row.value, row.ci) if is_recall(row.measure) else digits
-    tone: Any = {"tone": "best"} if best is not None and row.value == best else {}
+    of_recall = is_recall(row.measure)
+    own = digits_of_recall(row.value, row.ci) if of_recall else digits
     return Cell(
         value_text(row.value, row.measure, own),
         interval_text(row.ci, row.measure, own),
-        gap=difference_of(row, None if is_recall(row.measure) else digits),
+        gap=difference_of(row, None if of_recall else digits),
+        tone="best" if best is not None and row.value == best else "",
         value=row.value,
         ends=None if row.ci is None else (row.ci.low, row.ci.high),
-        **tone,
     )
 
 
@@ -108,18 +100,16 @@ def difference_of(row: Entry | Summary, digits: int | None = None) -> Cell | Non
     found = against(row)
     if found is None:
         return None
-    value, ci = found.value, found.ci
-    real = ci is not None and not ci.low <= 0 <= ci.high
-    text = value_text(value, row.measure, digits)
-    signed = text if text.startswith("−") or not float(text) else f"+{text}"
-    better = value < 0 if words.lower_is_better(row.measure) else value > 0
+    text = value_text(found.value, row.measure, digits)
+    real = found.ci is not None and not contains(found.ci, 0.0)
+    better = (found.value < 0) == words.lower_is_better(row.measure)
     return Cell(
-        signed,
-        interval_text(ci, row.measure, digits),
+        text if text.startswith("−") or not float(text) else f"+{text}",
+        interval_text(found.ci, row.measure, digits),
         mark="*" if real else "",
         tone=("gain" if better else "loss") if real else "",
-        value=value,
-        ends=None if ci is None else (ci.low, ci.high),
+        value=found.value,
+        ends=None if found.ci is None else (found.ci.low, found.ci.high),
     )
 
 

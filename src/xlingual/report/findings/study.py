@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlingual.report import numbers, words
+from xlingual.report import study_views as views
 from xlingual.report.findings import study_cautions as cautions
 from xlingual.report.findings.study_cautions import open_
 from xlingual.report.marking import quoted, said
 from xlingual.report.numbers import counted, in_words, p_sentence, percent
-from xlingual.report.study_views import (
-    amount,
-    ordered_pairs,
-    ranked,
-    ratio,
-    signed,
-    wanted,
-    win_rate,
-    with_bkr,
-)
+from xlingual.report.study_views import amount, ordered_pairs, ranked, wanted
 from xlingual.results.study import PairDifference, StudyAnalysis, WithBkr
 
 MOST_PAIRS = 6  # named in one sentence
@@ -30,16 +22,16 @@ def findings(analysis: StudyAnalysis) -> list[str]:
     """Return the sentences of the verdict, the most important first, with the names in them marked."""
     pairs = ordered_pairs(analysis)
     if len(analysis.systems) == 2 and len(pairs) == 1:
-        lead, *rest = _lead(analysis, pairs[0]), _scores(analysis, pairs[0]), _wins(pairs[0])
+        lead, rest = _lead(analysis, pairs[0]), [_scores(analysis, pairs[0]), _wins(pairs[0])]
     else:
-        lead, *rest = _order(analysis), _told_apart(pairs), _not_told_apart(pairs)
+        lead, rest = _order(analysis), _told_apart(pairs)
     found = [
         lead,
         cautions.look(analysis),
         *rest,
         cautions.raters(analysis),
         cautions.agreement(analysis),
-        _with_bkr(with_bkr(analysis)),
+        _with_bkr(views.with_bkr(analysis)),
         cautions.flagged(analysis),
         cautions.unfinished(analysis),
         cautions.needed(analysis),
@@ -58,8 +50,7 @@ def _capital(text: str) -> str:
 
 def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
     """Return what came out between two systems."""
-    first, second, best = said(pair.first), said(pair.second), wanted(analysis)
-    who = _who(analysis)
+    first, second, best, who = said(pair.first), said(pair.second), wanted(analysis), _who(analysis)
     sums = {row.system: row.very_relevant for row in analysis.systems}
     each = f"{amount(sums[pair.first])} against {amount(sums[pair.second])} per query"
     p = p_sentence(pair.p_permutation)
@@ -67,17 +58,17 @@ def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
         note = sentence(pair.ratio_note or "No ratio can be given.")
         if not sums[pair.first] and not sums[pair.second]:
             return f"No suggestion of {first} or {second} was found {best}. {note}"
-        of_both = f"{best} suggestions with {first} than with {second}"
         if open_(pair):
             return f"No difference is shown, with {each} {best} suggestions ({p}). {note}"
-        return f"{_capital(who)} found more {of_both}, {each} ({p}). {note}"
+        more = f"found more {best} suggestions with {first} than with {second}"
+        return f"{_capital(who)} {more}, {each} ({p}). {note}"
     added = f" {sentence(pair.ratio_note)}" if pair.ratio_note else ""
     none = f"No difference is shown between {first} and {second}: {who} found"
     if pair.ratio == 1 and open_(pair):
-        return (
-            f"{none} as many {best} suggestions with one as with the other, {each}, times "
-            f"{ratio(pair)} ({p}).{_NOT_EQUAL}{added}"
+        many = (
+            f"as many {best} suggestions with one as with the other, {each}, times {views.ratio(pair)} ({p})"
         )
+        return f"{none} {many}.{_NOT_EQUAL}{added}"
     much = f"{_times(pair)} as many {best} suggestions with {first} as with {second}"
     if not sums[pair.second]:  # no number of times says it
         much = f"{best} suggestions with {first} only (as a ratio {_times(pair)})"
@@ -111,7 +102,7 @@ def _scores(analysis: StudyAnalysis, pair: PairDifference) -> str:
     return (
         f"The mean score, of which lower is better, {way}: {of[pair.first]} with {said(pair.first)} and "
         f"{of[pair.second]} with {said(pair.second)}, a difference of "
-        f"{signed(less, pair.score_ci)} ({p_sentence(pair.p_score)})."
+        f"{views.signed(less, pair.score_ci)} ({p_sentence(pair.p_score)})."
     )
 
 
@@ -122,7 +113,7 @@ def _wins(pair: PairDifference) -> str:
     even = f", and {pair.ties} {'is' if pair.ties == 1 else 'are'} even" if pair.ties else ""
     return (
         f"Of {counted(total, 'query', 'queries')}, {said(pair.first)} has the better suggestions on "
-        f"{pair.wins} and {said(pair.second)} on {pair.losses}{even}: a win rate of {win_rate(pair)}."
+        f"{pair.wins} and {said(pair.second)} on {pair.losses}{even}: a win rate of {views.win_rate(pair)}."
     )
 
 
@@ -141,16 +132,14 @@ def _order(analysis: StudyAnalysis) -> str:
     )
 
 
-def _told_apart(pairs: Sequence[PairDifference]) -> str:
-    shown = [pair for pair in pairs if not open_(pair)]
-    return f"Told apart: {_listed(shown)}. {_corrected(pairs)}" if shown else ""
-
-
-def _not_told_apart(pairs: Sequence[PairDifference]) -> str:
-    rest = [pair for pair in pairs if open_(pair)]
-    if rest and len(rest) == len(pairs):
-        return f"No two of them are told apart: {_listed(rest)}. {_corrected(pairs)}"
-    return f"Not told apart: {_listed(rest)}." if rest else ""
+def _told_apart(pairs: Sequence[PairDifference]) -> list[str]:
+    """Return which pairs are told apart and which are not."""
+    shown, rest = ([pair for pair in pairs if open_(pair) is left] for left in (False, True))
+    corrected = f" p is corrected for {len(pairs)} pairs; intervals are not." if len(pairs) > 1 else ""
+    if rest and not shown:
+        return [f"No two of them are told apart: {_listed(rest)}.{corrected}"]
+    told = [f"Told apart: {_listed(shown)}.{corrected}"] if shown else []
+    return told + ([f"Not told apart: {_listed(rest)}."] if rest else [])
 
 
 def _listed(pairs: Sequence[PairDifference]) -> str:
@@ -163,12 +152,8 @@ def _listed(pairs: Sequence[PairDifference]) -> str:
 
 def _times(pair: PairDifference) -> str:
     """Return "2.1 times [1.3, 3.4]"."""
-    value, _, interval = ratio(pair).partition(" ")
+    value, _, interval = views.ratio(pair).partition(" ")
     return "no ratio" if pair.ratio is None else f"{value} times {interval}".rstrip()
-
-
-def _corrected(pairs: Sequence[PairDifference]) -> str:
-    return "" if len(pairs) < 2 else f"p is corrected for {len(pairs)} pairs; intervals are not."
 
 
 def bkr_name(row: WithBkr) -> str:

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xlingual.report import words
 from xlingual.report.marking import quoted, said
 from xlingual.report.numbers import counted, in_words, p_value, percent
-from xlingual.report.study_views import amount, needed_pairs
+from xlingual.report.study_views import amount, by_pair
 from xlingual.results.comparison import NO_DIFFERENCE
-from xlingual.results.study import (
-    LEFT_OUT,
-    OF_PLANNED,
-    Agreement,
-    Look,
-    MoreNeeded,
-    PairDifference,
-    StudyAnalysis,
-)
+from xlingual.results.study import LEFT_OUT, OF_PLANNED, Agreement, Look, PairDifference, StudyAnalysis
 
 FEW_RATERS = 5
 CLOSE, FAIR = 0.8, 0.667  # Krippendorff's customary limits: for firm conclusions, and for tentative ones
@@ -41,34 +31,36 @@ def outcome(analysis: StudyAnalysis, pair: PairDifference) -> str:
 
 def early(analysis: StudyAnalysis) -> bool:
     """Tell whether looks are still to come."""
-    last = _last_look(analysis.looks)
+    last = _last_look(analysis)
     return bool(analysis.looks) and (last is None or last.fraction < 1)
 
 
-def _last_look(looks: Sequence[Look]) -> Look | None:
+def _last_look(analysis: StudyAnalysis) -> Look | None:
     """Return the look that is taken now."""
-    return max((look for look in looks if look.reached), key=lambda look: look.number, default=None)
+    return max((one for one in analysis.looks if one.reached), key=lambda one: one.number, default=None)
 
 
 def look(analysis: StudyAnalysis) -> str:
     """Return what the look at hand allows."""
-    last = _last_look(analysis.looks)
+    last = _last_look(analysis)
     if last is None:
         none = "No planned look is reached yet, so no difference can be called found."
         return none if analysis.looks else ""
-    text = (
-        f"This is look {last.number}, at {percent(last.fraction)} of the planned ratings. It tests at "
-        f"{p_value(last.level)}, so that all looks together find a difference where none is in at most "
-        f"{100 * (1 - analysis.level):g} % of studies; "
-    )
-    one = len(analysis.pairs) == 1
+    one, ended = len(analysis.pairs) == 1, last.fraction >= 1
     passes = next((each for each in analysis.looks if each.stop and each.reached), None)
     if passes is not None and not all(map(open_, analysis.pairs)):
         where = "here" if passes.number == last.number else f"at look {passes.number}"
-        stops = ", so the study may stop" if last.fraction < 1 else ""
-        return f"{text}{'the' if one else 'a'} difference passes {where}{stops}."
-    none = "the difference does not pass" if one else "no difference passes"
-    return f"{text}{none}: {'go on as planned' if last.fraction < 1 else 'none is shown'}."
+        found = (
+            f"{'the' if one else 'a'} difference passes {where}{'' if ended else ', so the study may stop'}"
+        )
+    else:
+        none = "the difference does not pass" if one else "no difference passes"
+        found = f"{none}: {'none is shown' if ended else 'go on as planned'}"
+    return (
+        f"This is look {last.number}, at {percent(last.fraction)} of the planned ratings. It tests at "
+        f"{p_value(last.level)}, so that all looks together find a difference where none is in at most "
+        f"{100 * (1 - analysis.level):g} % of studies; {found}."
+    )
 
 
 def raters(analysis: StudyAnalysis) -> str:
@@ -94,13 +86,17 @@ def agreement(analysis: StudyAnalysis) -> str:
     if analysis.n_raters < 2:
         return ""
     if found.alpha is None:
-        why = f": {words.stop(quoted(found.note))}" if found.note else "."
-        return f"How far raters agree cannot be told{why}"
+        return f"How far raters agree cannot be told{_why(found.note)}"
     return (
         f"{degree(found)} (Krippendorff's alpha {amount(found.alpha, found.ci)}; 1 is perfect agreement, 0 "
         "what luck gives). Disagreement makes a difference harder to see; it favours no system, since nobody "
         "knew which one made what."
     )
+
+
+def _why(note: str | None) -> str:
+    """Return the end of a sentence: the note, or a full stop."""
+    return f": {words.stop(quoted(note))}" if note else "."
 
 
 def degree(found: Agreement) -> str:
@@ -119,13 +115,8 @@ def flagged(analysis: StudyAnalysis) -> str:
     told = [
         f"{said(row.rater)} ({quoted(row.flagged).rstrip('.')})" for row in analysis.raters if row.flagged
     ]
-    if not told:
-        return ""
-    looks = "looks inattentive" if len(told) == 1 else "look inattentive"
-    return (
-        f"{counted(len(told), 'rater')} of {len(analysis.raters)} {looks}: {in_words(told, MOST_NAMED)}. All "
-        "raters are counted."
-    )
+    some = f"{counted(len(told), 'rater')} of {len(analysis.raters)} look{'s' if len(told) == 1 else ''}"
+    return f"{some} inattentive: {in_words(told, MOST_NAMED)}. All raters are counted." if told else ""
 
 
 def unfinished(analysis: StudyAnalysis) -> str:
@@ -139,40 +130,31 @@ def unfinished(analysis: StudyAnalysis) -> str:
         parts.append(f"{counted(missing, 'rating')} that raters were asked for {is_} missing")
     else:
         parts += [one.partition(":")[0] for one in analysis.warnings if OF_PLANNED in one]
-    if not parts:
-        return ""
     left_out = [f" {quoted(one)}" for one in analysis.warnings if one.startswith(LEFT_OUT)]
     luck = (
-        ""
-        if analysis.looks
-        else "; who looks before the end and stops at the first difference finds too many by luck, which "
-        "planned looks correct for"
+        "; who looks before the end and stops at the first difference finds too many by luck, which planned "
+        "looks correct for"
     )
-    return f"The study is not finished: {' and '.join(parts)}{luck}.{''.join(left_out)}"
+    found = f"{' and '.join(parts)}{'' if analysis.looks else luck}.{''.join(left_out)}"
+    return f"The study is not finished: {found}" if parts else ""
 
 
 def needed(analysis: StudyAnalysis) -> str:
     """Return how much more rating would show what was seen, where it is not shown yet."""
-    several = len(analysis.pairs) > 1
-    told = [
-        _needed(row, f" between {said(pair.first)} and {said(pair.second)}" if several else "")
-        for row, pair in needed_pairs(analysis)
-        if open_(pair)
-    ]
-    return "".join(told[:1]) + (" The table below has the other pairs." if len(told) > 1 else "")
-
-
-def _needed(row: MoreNeeded, between: str) -> str:
+    rows = [(row, pair) for row, pair in by_pair(analysis, analysis.needed) if open_(pair)]
+    if not rows:
+        return ""
+    row, pair = rows[0]
+    more = " The table below has the other pairs." if len(rows) > 1 else ""
+    large = "difference as large as the one seen"
+    if len(analysis.pairs) > 1:
+        large += f" between {said(pair.first)} and {said(pair.second)}"
     ways = []
     if row.queries is not None:
         ways.append(f"from about {counted(row.queries, 'query', 'queries')} with as many raters")
     if row.raters is not None:
         ways.append(f"from about {counted(row.raters, 'rater')} on the same queries")
     if not ways:
-        why = f": {words.stop(quoted(row.note))}" if row.note else "."
-        large = "a difference as large as the one seen"
-        return f"No number of ratings can be named that would show {large}{between}{why}"
-    return (
-        f"A difference as large as the one seen{between} would be found with a probability of "
-        f"{percent(row.power)} {' or '.join(ways)}."
-    )
+        return f"No number of ratings can be named that would show a {large}{_why(row.note)}{more}"
+    found = f"would be found with a probability of {percent(row.power)} {' or '.join(ways)}."
+    return f"A {large} {found}{more}"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from xlingual.report import leaders, numbers, words
 from xlingual.report.axis import Axis
-from xlingual.report.blocks import Badge, Bar, Block, Cell, Column, Fold, Key, Look, Prose, Table, Where
-from xlingual.report.blocks import Row as TableRow
+from xlingual.report.blocks import Block, Fold, Prose
 from xlingual.report.figures.bars import SWATCHES, bar_axis
 from xlingual.report.findings import approximation, chance
 from xlingual.report.leaders import Row
+from xlingual.report.table import Badge, Bar, Cell, Column, Key, Look, Table, Where
+from xlingual.report.table import Row as TableRow
 from xlingual.results import Results
 from xlingual.tasks import Task
 
@@ -47,11 +48,9 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
             *(Prose(sentence, "note-line", "terminal") for sentence in found if sentence not in told),
         ]
         told |= set(found)
-        blocks += (
-            own
-            if place == 0
-            else [Fold(task.measure_name(measure), own, _best(runs, task, rows), where=where)]
-        )
+        if place > 0:
+            own = [Fold(task.measure_name(measure), own, _best(runs, task, rows), where=where)]
+        blocks += own
     return [block for block in blocks if where != "page" or block.where != "terminal"]
 
 
@@ -61,8 +60,9 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> Table:
     places = {row.run for row in rows}
     led = {place for place in places if not chance.none_above([row for row in rows if row.run == place])}
     apart = leaders.ranked_apart(runs, task.name)
-    landmarks = _landmarks(rows, axis)
-    columns = [
+    leads = "" if len(rows) == 1 else "leads its run" if len(places) > 1 else "leads"
+    ceilings = len(_texts(rows, "ceiling")) > 1
+    columns = (
         Column("#", "rank", ""),
         Column("Encoder", "name", "encoder", data=True),
         Column(task.measure_name(rows[0].measure), short="value", interval="95 % interval", main=True),
@@ -72,10 +72,10 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> Table:
         Column("Ceiling", where="page"),
         Column("SD of seeds", where="page"),
         Column("Tied", short="ties", where="both" if any(row.n_tied for row in rows) else "terminal"),
-    ]
+    )
     made = [
         TableRow(
-            _cells(row, row.run in led, len(rows) > 1, len(places) > 1, len(_texts(rows)["ceiling"]) > 1),
+            _cells(row, leads if row.run in led else None, ceilings),
             tone=f"{row.standing if row.run in led or row.standing == 'unknown' else 'unled'}"
             f"{' at-chance' if row.at_chance else ''}",
             begins=apart and i > 0 and row.run != rows[i - 1].run,
@@ -85,9 +85,9 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> Table:
     ]
     table = Table(
         f"{task.name} · {rows[0].measure if task.label else task.measure_name(rows[0].measure)}",
-        tuple(columns),
+        columns,
         tuple(made),
-        legend=_legend(rows, landmarks, led, apart),
+        legend=_legend(rows, axis, led, apart),
         axis=axis,
         style="board",
         titled=False,
@@ -97,46 +97,46 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> Table:
     return table.without_empty()
 
 
-def _cells(row: Row, led: bool, several: bool, several_runs: bool, ceilings: bool) -> tuple[Cell, ...]:
+def _cells(row: Row, leads: str | None, ceilings: bool) -> tuple[Cell, ...]:
+    """Return the cells of a row; `leads`: what the leader's badge says, None where nobody leads."""
     badges = []
-    if led and row.standing == "leader" and several:
-        badges.append(Badge("leads its run" if several_runs else "leads", where="page"))
-    elif led and row.standing == "level":
+    if leads and row.standing == "leader":
+        badges.append(Badge(leads, where="page"))
+    elif leads is not None and row.standing == "level":
         badges.append(Badge("level", "soft", "level with the leader"))
     if row.at_chance:
         badges.append(Badge("at chance", "warn"))
-    behind = row.behind
-    ends = None if row.ci is None else (row.ci.low, row.ci.high)
-    lines = tuple(
-        (kind, value) for kind in ("ceiling", "chance", "oracle") if (value := getattr(row, kind)) is not None
-    )
-    bar = Bar(
-        row.value,
-        ends,
-        lines,
-        spoken=f"{row.label}: {row.value_text} {row.interval_text}",
-    )
+    value = Cell.of(row.value, row.ci, row.measure, error=row.error)
+    marks = ((kind, getattr(row, kind)) for kind in ("ceiling", "chance", "oracle"))
+    lines = tuple((kind, value) for kind, value in marks if value is not None)
+    bar = Bar(row.value, value.ends, lines, spoken=f"{row.label}: {value.text} {value.interval}")
+    behind, why = Cell(numbers.MISSING), row.note if row.normalized is None else None
+    if row.behind is not None:
+        behind = Cell.difference(row.behind.value, row.behind.ci, row.measure, error=row.behind.error)
     return (
-        Cell(row.rank_text, value=row.rank),
+        Cell.by(str, row.rank),
         Cell(row.label, badges=tuple(badges)),
-        Cell(row.value_text, row.interval_text, value=row.value, ends=ends),
+        value,
         Cell(bar=None if row.value is None else bar),
-        Cell(numbers.MISSING)
-        if behind is None
-        else Cell.difference(behind.value, behind.ci, row.measure, error=behind.error),
-        Cell(
-            row.normalized_text, value=row.normalized, title=row.note or "" if row.normalized is None else ""
-        ),
+        behind,
+        Cell(row.normalized_text, value=row.normalized, title=why or ""),
         Cell.of(row.ceiling if ceilings else None, measure=row.measure),
         Cell.of(row.sd_seeds if row.n_seeds > 1 else None, measure=row.measure),
-        Cell(row.tied_text, value=row.n_tied),
+        Cell.by(numbers.count, row.n_tied),
     )
 
 
-def _legend(rows: Sequence[Row], landmarks: Sequence[Key], led: set[int], apart: bool) -> tuple[Key, ...]:
+def _legend(rows: Sequence[Row], axis: Axis, led: set[int], apart: bool) -> tuple[Key, ...]:
     levels = sorted({row.ci.level for row in rows if row.ci})
     level = " / ".join(numbers.percent(level) for level in levels)
-    keys = [Key(f"value{f' with its {level} interval' if level else ''}", SWATCHES["interval"]), *landmarks]
+    keys = [Key(f"value{f' with its {level} interval' if level else ''}", SWATCHES["interval"])]
+    for kind, name in LANDMARKS:
+        if texts := _texts(rows, kind):
+            drawn = any(
+                axis.holds(getattr(row, kind)) for row in rows if None not in (row.value, getattr(row, kind))
+            )
+            text = f"{name} {texts[0] if len(texts) == 1 else 'differs by row'}"
+            keys.append(Key(text, SWATCHES[kind]) if drawn else Key(f"{text}, beyond the axis"))
     if any(row.standing == "level" and row.run in led for row in rows):
         keys.append(Key("the difference from the leader may be zero", badge=Badge("level", "soft")))
     if apart:
@@ -146,34 +146,17 @@ def _legend(rows: Sequence[Row], landmarks: Sequence[Key], led: set[int], apart:
     return tuple(keys)
 
 
-def _landmarks(rows: Sequence[Row], axis: Axis) -> list[Key]:
-    """Return what the rows are seen against; one beyond the axis is not drawn."""
-    keys = []
-    texts = _texts(rows)
-    for kind, name in LANDMARKS:
-        values = [
-            value for row in rows if row.value is not None and (value := getattr(row, kind)) is not None
-        ]
-        drawn = any(map(axis.holds, values))
-        if texts[kind]:
-            text = texts[kind][0] if len(texts[kind]) == 1 else "differs by row"
-            keys.append(
-                Key(f"{name} {text}{'' if drawn else ', beyond the axis'}", SWATCHES[kind] if drawn else None)
-            )
-    return keys
-
-
-def _texts(rows: Iterable[Row]) -> dict[str, list[str]]:
-    """Return the different values of each landmark, as text."""
-    found: dict[str, dict[str, None]] = {kind: {} for kind, _ in LANDMARKS}
+def _texts(rows: Sequence[Row], kind: str) -> list[str]:
+    """Return the different values of what the rows are seen against, as text."""
+    found: dict[str, None] = {}
     for row in rows:
-        for kind, texts in found.items():
-            value = getattr(row, kind)
-            if value is not None:
-                error = row.oracle_error if kind == "oracle" else None
-                text = numbers.number(value, row.measure, error=error) if error else None
-                texts[text or numbers.mark(value, row.measure)] = None
-    return {kind: list(texts) for kind, texts in found.items()}
+        if (value := getattr(row, kind)) is not None:
+            error = row.oracle_error if kind == "oracle" else None
+            text = (
+                numbers.number(value, row.measure, error=error) if error else numbers.mark(value, row.measure)
+            )
+            found[text] = None
+    return list(found)
 
 
 def _best(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Cell, Column, Heading, Page, Prose, Section, Table
+from xlingual.report.blocks import Block, Heading, Page, Prose, Section
 from xlingual.report.findings.calibration import counts, estimate_sentences, estimates, findings, intervals
+from xlingual.report.table import Cell, Column, Table
 from xlingual.results import Results
-from xlingual.results.calibration import FORM, Calibration, Conditions
+from xlingual.results.calibration import FORM, Calibration
 
 _FORMS = {FORM: "calibration", "line": "straight line", "isotonic": "isotonic"}
 _LEFT_OUT = {  # what may be misread
@@ -14,56 +15,38 @@ _LEFT_OUT = {  # what may be misread
     "pair": "both directions of two languages, estimated from the other pairs of their data set",
     "data": "all language pairs of one data set, estimated from the other data sets",
 }
-TERMS = (
-    (
-        "Estimated XLR",
-        "The true cross-lingual retrieval that a value of Backretrieval (BkR) stands for, as far as the "
-        "validations tell. It holds for equal conditions only.",
-    ),
-    (
-        "Error",
-        "The mean absolute difference of estimated and true XLR, for what was left out of the fit: an "
-        "encoder, a family of encoders, a direction, a language pair, or a whole data set.",
-    ),
-    (
-        "More",
-        "How much larger the error of a plainer fit is than that of the calibration, on the same encoders "
-        "and language pairs.",
-    ),
-    (
-        "Coverage",
-        "How often the interval of a family that was left out held its true XLR. Jackknife+ guarantees less "
-        "than the level it aims at: twice the level less one.",
-    ),
-)
+TERMS = {
+    "Estimated XLR": "The true cross-lingual retrieval that a value of Backretrieval (BkR) stands for, as "
+    "far as the validations tell. It holds for equal conditions only.",
+    "Error": "The mean absolute difference of estimated and true XLR, for what was left out of the fit: an "
+    "encoder, a family of encoders, a direction, a language pair, or a whole data set.",
+    "More": "How much larger the error of a plainer fit is than that of the calibration, on the same "
+    "encoders and language pairs.",
+    "Coverage": "How often the interval of a family that was left out held its true XLR. Jackknife+ "
+    "guarantees less than the level it aims at: twice the level less one.",
+}
 
 
 def page(calibration: Calibration, *, title: str | None = None) -> Page:
     """Return the page of a calibration: what it is worth, its errors, and the conditions it holds under."""
-    lines = [f"{name}: {condition}" for name, condition in conditions(calibration)]
-    under = "Intervals within this data hold under these conditions:"
+    under = conditions(calibration)
+    lines: list[Block] = [
+        Heading("Intervals within this data hold under these conditions:", where="terminal"),
+        *(Prose(f"{name}: {condition}", where="terminal") for name, condition in under),
+    ]
+    about = "For each way of leaving out, and against plainer fits."
+    settings = {
+        "family": calibration.family or "as in the validations",
+        "level of intervals": numbers.percent(calibration.level),
+    }
     return Page(
         kind="calibration",
         title=title or f"XLR {calibration.xlr_measure} estimated from {' and '.join(calibration.predictors)}",
         verdict=findings(calibration),
-        sections=[
-            Section(
-                "Errors",
-                [
-                    errors(calibration),
-                    Heading(under, where="terminal"),
-                    *(Prose(line, where="terminal") for line in lines),
-                ],
-                "For each way of leaving out, and against plainer fits.",
-            )
-        ],
-        facts=[(one if n == 1 else many, numbers.count(n)) for n, one, many in counts(calibration)],
-        terms=TERMS,
-        conditions=[
-            ("family", [calibration.family or "as in the validations"]),
-            ("level of intervals", [numbers.percent(calibration.level)]),
-            *((name, [condition]) for name, condition in conditions(calibration)),
-        ],
+        sections=[Section("Errors", [errors(calibration), *lines], about)],
+        facts=numbers.facts(*counts(calibration)),
+        terms=list(TERMS.items()),
+        conditions=[(name, [said]) for name, said in (*settings.items(), *under)],
         methods=sorted({error.ci.method for error in calibration.errors if error.ci}),
         names=list(dict.fromkeys(point.encoder for point in calibration.points)),
     )
@@ -71,69 +54,59 @@ def page(calibration: Calibration, *, title: str | None = None) -> Page:
 
 def errors(calibration: Calibration) -> Table:
     """Return the errors of each way of leaving out, the calibration before the plain fits."""
-    more = {(one.left_out, one.form): one for one in calibration.differences}
-    rows: list[list[str | Cell]] = []
-    for error in calibration.errors:
-        beside = more.get((error.left_out, error.form))
-        rows.append(
-            [
-                "data set" if error.left_out == "data" else error.left_out,
-                _FORMS.get(error.form, error.form),
-                Cell(str(error.n_groups), value=error.n_groups),
-                Cell.of(error.value, error.ci),
-                Cell.difference(beside.value, beside.ci) if beside else Cell(numbers.MISSING),
-            ]
-        )
-    present = {error.left_out for error in calibration.errors}
+    names = {
+        one.left_out: "data set" if one.left_out == "data" else one.left_out for one in calibration.errors
+    }
+    more = {(one.left_out, one.form): Cell.difference(one.value, one.ci) for one in calibration.differences}
+    rows = [
+        [
+            names[error.left_out],
+            _FORMS.get(error.form, error.form),
+            Cell(str(error.n_groups), value=error.n_groups),
+            Cell.of(error.value, error.ci),
+            more.get((error.left_out, error.form), Cell(numbers.MISSING)),
+        ]
+        for error in calibration.errors
+    ]
     return Table.of_texts(
         "Mean absolute error of the estimated XLR (more: than that of the calibration)",
         ["left out", "fit", "groups", "error", "more"],
         rows,
         names=2,
-        notes=[
-            f"{'data set' if key == 'data' else key}: {meaning}."
-            for key, meaning in _LEFT_OUT.items()
-            if key in present
-        ],
+        notes=[f"{names[key]}: {meaning}." for key, meaning in _LEFT_OUT.items() if key in names],
         where="both",
     )
 
 
 def conditions(calibration: Calibration) -> list[tuple[str, str]]:
     """Return the conditions of each language pair."""
-    return [(words.pair(cell.source, cell.target), _condition(cell)) for cell in calibration.cells]
+    return [
+        (
+            words.pair(cell.source, cell.target),
+            f"N = {cell.n_source}, {cell.measure}, {cell.n_target} targets, {cell.n_pictures} pictures, "
+            f"sampling {cell.sampling}, {numbers.counted(cell.n_seeds, 'seed')}, images {cell.images}, "
+            f"data {cell.data}, conventions {cell.conventions}",
+        )
+        for cell in calibration.cells
+    ]
 
 
 def estimate_table(results: Results) -> Table | None:
     """Return the estimated XLR of a result that has it, from the result alone; None where there is none."""
-    found = [(row, row.estimated_xlr) for row in estimates(results) if row.estimated_xlr is not None]
-    if not found:
-        return None
-    levels = {ci.level for ci in intervals(results.summary)}
-    level = f"{numbers.percent(levels.pop())} interval" if len(levels) == 1 else "interval"
-    rows: list[list[str | Cell]] = [
+    rows = [
         [
             row.encoder,
             f"mean of {row.n_pairs}" if row.source is None else words.pair(row.source, row.target or ""),
             Cell.of(row.value),
             Cell.of(estimate.value, estimate.ci),
         ]
-        for row, estimate in found
+        for row, estimate in estimates(results)
     ]
+    if not rows:
+        return None
+    levels = {ci.level for ci in intervals(results.summary)}
+    level = f"{numbers.percent(levels.pop())} interval" if len(levels) == 1 else "interval"
     estimated = Column(f"estimated XLR, {level}", short="estimated XLR", interval=level)
-    heads: list[str | Column] = [
-        Column("encoder", "name", data=True),
-        Column("pair", "name"),
-        "BkR",
-        estimated,
-    ]
+    heads = [Column("encoder", "name", data=True), Column("pair", "name"), "BkR", estimated]
     notes = tuple(estimate_sentences(results))
     return Table.of_texts("Estimated XLR", heads, rows, notes=notes, where="both")
-
-
-def _condition(cell: Conditions) -> str:
-    return (
-        f"N = {cell.n_source}, {cell.measure}, {cell.n_target} targets, {cell.n_pictures} pictures, "
-        f"sampling {cell.sampling}, {numbers.counted(cell.n_seeds, 'seed')}, images {cell.images}, "
-        f"data {cell.data}, conventions {cell.conventions}"
-    )

@@ -2,74 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from xlingual.report import numbers, words
+from xlingual.report import blocks, numbers, words
 from xlingual.report.axis import axis_for
-from xlingual.report.blocks import (
-    Badge,
-    Bar,
-    Block,
-    Cell,
-    Column,
-    Finding,
-    Fold,
-    Key,
-    Legend,
-    Page,
-    Row,
-    Section,
-    Table,
-    narrower,
-)
+from xlingual.report.blocks import Block, Fold, Section
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.figures.case_study import over_pairs
-from xlingual.report.findings.case_study import (
-    SCALE,
-    UNIT,
-    asked_of,
-    compared,
-    findings,
-    gain,
-    label,
-    measure,
-    times,
-)
+from xlingual.report.findings import case_study as verdict
+from xlingual.report.findings.case_study import SCALE, UNIT, label, measure, times
 from xlingual.report.numbers import MISSING
+from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, narrower
 from xlingual.results.case_study import BASE, CaseStudy, Model
 
-TERMS = (
-    (
-        "Triplet",
-        "Two dense layers over the base's frozen vectors of title and body, trained so that a body lies "
-        "nearer to its own title than to another one. Nothing in it says what belongs together across "
-        "languages.",
-    ),
-    (
-        "TripletXL",
-        "Triplet, with a penalty where a text lies nearer to its neighbours in its own language than to "
-        "those in others.",
-    ),
-    (
-        "Worst pairs",
-        "The language pairs with Triplet's lowest values. A pair that is chosen for being low comes out "
-        "higher when it is looked at again, with any model (regression to the mean). So the difference on "
-        "them is taken on queries that did not choose them: each half of the queries is judged on the pairs "
-        "that the other half names. With several trainings, each is judged on pairs that the others name. "
-        "The figure follows the worst pairs over all queries.",
-    ),
-    (
-        "Interval",
-        "Where the number would land for another sample of the same size from the same source and, with "
-        "several trainings, for other trainings. It is not widened for the number of questions; the "
-        "adjusted p is corrected for it (Holm).",
-    ),
-    words.NO_DIFFERENCE,
-)
+TERMS = {
+    "Triplet": "Two dense layers over the base's frozen vectors of title and body, trained so that a body "
+    "lies nearer to its own title than to another one. Nothing in it says what belongs together across "
+    "languages.",
+    "TripletXL": "Triplet, with a penalty where a text lies nearer to its neighbours in its own language "
+    "than to those in others.",
+    "Worst pairs": "The language pairs with Triplet's lowest values. A pair that is chosen for being low "
+    "comes out higher when it is looked at again, with any model (regression to the mean). So the "
+    "difference on them is taken on queries that did not choose them: each half of the queries is judged on "
+    "the pairs that the other half names. With several trainings, each is judged on pairs that the others "
+    "name. The figure follows the worst pairs over all queries.",
+    "Interval": "Where the number would land for another sample of the same size from the same source and, "
+    "with several trainings, for other trainings. It is not widened for the number of questions; the "
+    "adjusted p is corrected for it (Holm).",
+}
 LOOKS = narrower("sd of pairs", "highest pair", "lowest pair", "chosen", "in the figure", "outcome")
 
 
-def page(study: CaseStudy, *, title: str | None = None) -> Page:
+def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
     """Return the page of a case study."""
     facts = numbers.facts(
         (len(study.models), "model", "models"),
@@ -80,27 +45,7 @@ def page(study: CaseStudy, *, title: str | None = None) -> Page:
     )
     about = "Mean over language pairs. Chance is what an encoder that knows nothing scores."
     intervals = [*(model.ci for model in study.models), *(asked.ci for asked in study.differences)]
-    return Page(
-        kind="case study",
-        title=title or f"Case study: training on {study.base} without parallel texts",
-        verdict=[Finding(findings(study))],
-        sections=[
-            Section(measure(study), [_methods(study)], about),
-            *_over_pairs(study),
-            _changes(study),
-        ],
-        facts=[*facts, ("measure", study.measure)],
-        terms=(*words.terms("BkR"), *TERMS, *words.terms("Chance")),
-        warnings=study.warnings,
-        conditions=_conditions(study),
-        systems=[(training.encoder, [training.spec]) for training in study.trainings],
-        methods=sorted({ci.method for ci in intervals if ci}),
-        timings=[(name, numbers.duration(seconds)) for name, seconds in study.timings.items()],
-    )
-
-
-def _conditions(study: CaseStudy) -> list[tuple[str, list[str]]]:
-    settings = {
+    conditions = {
         "measure": study.measure,
         "image encoder": study.image_encoder or MISSING,
         "base": study.base,
@@ -108,15 +53,23 @@ def _conditions(study: CaseStudy) -> list[tuple[str, list[str]]]:
         "seed": str(study.seed),
         **{key: value for key, value in study.conditions.items() if key != "measure"},
     }
-    return [(key, [value]) for key, value in settings.items()]
+    return blocks.Page(
+        kind="case study",
+        title=title or f"Case study: training on {study.base} without parallel texts",
+        verdict=[blocks.Finding(verdict.findings(study))],
+        sections=[Section(measure(study), [_methods(study)], about), *_over_pairs(study), _changes(study)],
+        facts=[*facts, ("measure", study.measure)],
+        terms=(*words.terms("BkR"), *TERMS.items(), words.NO_DIFFERENCE, *words.terms("Chance")),
+        warnings=study.warnings,
+        conditions=[(key, [value]) for key, value in conditions.items()],
+        systems=[(training.encoder, [training.spec]) for training in study.trainings],
+        methods=sorted({ci.method for ci in intervals if ci}),
+        timings=[(name, numbers.duration(seconds)) for name, seconds in study.timings.items()],
+    )
 
 
 def _methods(study: CaseStudy) -> Table:
     """Return the paper's Table 2: a row for each model, the best last, and chance first."""
-    held = [model.value for model in study.models]
-    held += [end for model in study.models if model.ci for end in (model.ci.low, model.ci.high)]
-    held += [] if study.chance is None else [study.chance]
-    best = max(model.value for model in study.models)
     columns = (
         Column("Method", "name", "method", data=True),
         Column(measure(study), short=f"BkR {UNIT}", interval="95 % interval", main=True),
@@ -127,18 +80,22 @@ def _methods(study: CaseStudy) -> Table:
         Column("SD of pairs", short="sd of pairs"),
         Column("SD of trainings", short="sd of trainings"),
     )
+    best = max(model.value for model in study.models)
+    chance = [] if study.chance is None else [SCALE * study.chance]
+    lines = tuple(("chance", value) for value in chance)
     rows = [
-        Row(_method(study, model), "leader" if model.value == best else "behind") for model in study.models
+        Row(_method(model, lines), "leader" if model.value == best else "behind") for model in study.models
     ]
-    if study.chance is not None:
-        bar = Bar(None, lines=(("chance", SCALE * study.chance),), spoken=f"chance: {times(study.chance)}")
-        nothing = [Cell(MISSING)] * 5
-        rows.insert(0, Row((Cell("chance"), _times(study.chance), Cell(bar=bar), *nothing), "unled"))
+    if chance:
+        value = _times(study.chance)
+        bar = Bar(None, lines=lines, spoken=f"chance: {value.text}")
+        rows.insert(0, Row((Cell("chance"), value, Cell(bar=bar), *[Cell(MISSING)] * 5), "unled"))
+    held = [SCALE * end for one in study.models for end in (one.value, *numbers.ends(one.ci))]
     return Table(
         f"{measure(study)}, mean over {numbers.counted(study.n_pairs, 'language pair')}",
         columns,
         tuple(rows),
-        axis=axis_for([SCALE * value for value in held], floor=0.0),
+        axis=axis_for([*held, *chance], floor=0.0),
         style="board",
         titled=False,
         looks=LOOKS,
@@ -146,22 +103,16 @@ def _methods(study: CaseStudy) -> Table:
     ).without_empty()
 
 
-def _method(study: CaseStudy, model: Model) -> tuple[Cell, ...]:
+def _method(model: Model, lines: tuple[tuple[str, float], ...]) -> tuple[Cell, ...]:
     values = [pair.value for pair in model.pairs]
-    low, high = (min(values), max(values)) if len(values) > 1 else (None, None)
+    low, high = map(_times, (min(values), max(values)) if len(values) > 1 else (None, None))
     value = Cell.by(times, model.value, model.ci, scale=SCALE)
-    marks = () if study.chance is None else (("chance", SCALE * study.chance),)
-    bar = Bar(SCALE * model.value if model.ci else None, value.ends, marks, f"{label(model)}: {value.plain}")
+    bar = Bar(SCALE * model.value if model.ci else None, value.ends, lines, f"{label(model)}: {value.plain}")
     name = Cell(label(model))
     if model.role == BASE:
         name = replace(name, badges=(Badge("base", "soft", where="page"),), mark=" (base)")
-    return (
-        name,
-        value,
-        Cell(bar=bar),
-        Cell(MISSING if low is None else f"{times(low)} to {times(high)}"),
-        *map(_times, (low, high, model.sd_pairs, model.sd_training)),
-    )
+    between = Cell(f"{low.text} to {high.text}" if len(values) > 1 else MISSING)
+    return (name, value, Cell(bar=bar), between, low, high, *map(_times, (model.sd_pairs, model.sd_training)))
 
 
 def _times(value: float | None) -> Cell:
@@ -182,7 +133,7 @@ def _over_pairs(study: CaseStudy) -> list[Section]:
     keys = [Key("box: the middle half of the pairs, with the median as a line")]
     keys += [Key("whiskers: pairs within 1.5 box lengths")]
     keys += [] if study.chance is None else [Key("chance", SWATCHES["chance"])]
-    return [Section("Over language pairs", [figure, Legend(tuple(keys))], f"{about}.")]
+    return [Section("Over language pairs", [figure, blocks.Legend(tuple(keys))], f"{about}.")]
 
 
 def _changes(study: CaseStudy) -> Section:
@@ -191,10 +142,10 @@ def _changes(study: CaseStudy) -> Section:
         f"The first model's value less the other's, on the same queries{over}. Worst pairs are Triplet's, "
         "judged on queries that did not choose them."
     )
-    folded = [table for table in (_pairs(study), _trainings(study)) if table.rows]
-    blocks = [*_questions(study), *_worst(study), *(Fold(table.title, [table]) for table in folded)]
+    folds = [Fold(table.title, [table]) for table in (_pairs(study), _trainings(study)) if table.rows]
+    found = [*_questions(study), *_worst(study), *folds]
     return Section(
-        "What the trainings changed", blocks, about if study.differences else "Nothing was trained."
+        "What the trainings changed", found, about if study.differences else "Nothing was trained."
     )
 
 
@@ -211,28 +162,19 @@ def _trainings(study: CaseStudy) -> Table:
         for training in study.trainings
         if training.seed is not None
     ]
-    return Table.of_texts(
-        "Trainings",
-        ["model", "seed", "best epoch", "validation", "time"],
-        rows,
-        data=True,
-        titled=False,
-        notes=(
-            "validation: own titles found by bodies and the reverse, sum of R@1, R@5 and R@10, at most 600.",
-        ),
-    )
+    note = "validation: own titles found by bodies and the reverse, sum of R@1, R@5 and R@10, at most 600."
+    heads = ["model", "seed", "best epoch", "validation", "time"]
+    return Table.of_texts("Trainings", heads, rows, data=True, titled=False, notes=(note,))
 
 
 def _questions(study: CaseStudy) -> list[Block]:
     """Return the differences that were tested."""
-    if not study.differences:
-        return []
-    named = [(" − ".join(asked_of(study, asked)), asked) for asked in study.differences]
+    named = [(" − ".join(verdict.asked_of(study, asked)), asked) for asked in study.differences]
     rows = [
         [
             name,
             asked.where,
-            Cell.by(gain, asked.value, asked.ci, scale=SCALE),
+            Cell.by(verdict.gain, asked.value, asked.ci, scale=SCALE),
             Cell.by(numbers.p_value, asked.p_adjusted),
             asked.outcome,
         ]
@@ -240,10 +182,9 @@ def _questions(study: CaseStudy) -> list[Block]:
     ]
     table = Table.of_texts(
         "What the trainings changed",
-        ["difference", "on", f"BkR {UNIT}", "adjusted p", "outcome"],
+        ["difference", "on", f"BkR {UNIT}", "adjusted p", Column("outcome", "words")],
         rows,
         names=2,
-        words=["outcome"],
         data=True,
         titled=False,
         notes=tuple(f"{name}: {asked.note}" for name, asked in named if asked.note),
@@ -251,50 +192,42 @@ def _questions(study: CaseStudy) -> list[Block]:
         unsaid=("outcome",),  # the verdict has it
         where="both",
     )
-    return [table]
+    return [table] if rows else []
 
 
 def _worst(study: CaseStudy) -> list[Block]:
     """Return the worst pairs of Triplet with the values of base and trained models."""
-    chosen = [*study.worst.shown, *study.worst.also_chosen]
-    models = compared(study)
-    if not chosen or len(models) < 2:
+    worst, models = study.worst, verdict.compared(study)
+    if not (worst.shown or worst.also_chosen) or len(models) < 2:
         return []
+    chosen = [*worst.shown, *worst.also_chosen]
+    values = _by_pair(models, [(pair.source, pair.target) for pair in chosen])
     rows = [
-        [
-            words.pair(pair.source, pair.target),
-            *(_of_pair(model, pair.source, pair.target) for model in models),
-            "yes" if place < len(study.worst.shown) else "no",
-            Cell.by(numbers.percent, pair.chosen),
-        ]
-        for place, pair in enumerate(chosen)
+        [*own, "yes" if place < len(worst.shown) else "no", Cell.by(numbers.percent, pair.chosen)]
+        for place, (own, pair) in enumerate(zip(values, chosen, strict=True))
     ]
-    number = numbers.counted(study.worst.number, "pair") if study.worst.number > 1 else "one pair"
+    number = numbers.counted(worst.number, "pair") if worst.number > 1 else "one pair"
     note = (
         f"chosen: in how many of the {2 * study.n_trainings} choices of {number} (one for each half of "
         f"the queries{' and each training' if study.n_trainings > 1 else ''}) the pair was among the worst. "
         "Differences on these pairs are judged on queries that did not choose them; the values above are "
         "over all queries."
     )
-    heads = ["base" if model.role == BASE else label(model) for model in models]
-    table = Table.of_texts(
-        "Triplet's worst pairs",
-        ["pair", *heads, "in the figure", "chosen"],
-        rows,
-        notes=(note,),
-        looks=LOOKS,
-        where="both",
-    )
-    return [table]
+    of_models = ["base" if model.role == BASE else label(model) for model in models]
+    heads = ["pair", *of_models, "in the figure", "chosen"]
+    return [Table.of_texts("Triplet's worst pairs", heads, rows, notes=(note,), looks=LOOKS, where="both")]
 
 
 def _pairs(study: CaseStudy) -> Table:
     """Return the values of all models on all language pairs."""
     keys = dict.fromkeys((pair.source, pair.target) for model in study.models for pair in model.pairs)
-    rows = [[words.pair(*key), *(_of_pair(model, *key) for model in study.models)] for key in keys]
     heads = ["pair", *map(label, study.models)]
-    return Table.of_texts(f"All language pairs, BkR {UNIT}", heads, rows, titled=False)
+    return Table.of_texts(
+        f"All language pairs, BkR {UNIT}", heads, _by_pair(study.models, keys), titled=False
+    )
 
 
-def _of_pair(model: Model, source: str, target: str) -> Cell:
-    return _times(next((p.value for p in model.pairs if (p.source, p.target) == (source, target)), None))
+def _by_pair(models: Iterable[Model], pairs: Iterable[tuple[str, str]]) -> list[list[str | Cell]]:
+    """Return a row for each language pair: its name, and the values of the models."""
+    values = [{(pair.source, pair.target): pair.value for pair in model.pairs} for model in models]
+    return [[words.pair(*key), *(_times(own.get(key)) for own in values)] for key in pairs]

@@ -1,94 +1,70 @@
-"""The page of a comparison: one HTML file that needs nothing else."""
+"""The page of a comparison: a board for each measure, those of its parts folded below it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for
-from xlingual.report.blocks import (
-    Badge,
-    Bar,
-    Block,
-    Cell,
-    Column,
-    Finding,
-    Fold,
-    Key,
-    Look,
-    Page,
-    Prose,
-    Row,
-    Section,
-    Table,
-)
+from xlingual.report.blocks import Block, Finding, Fold, Page, Prose, Section
 from xlingual.report.figures.bars import SWATCHES
-from xlingual.report.findings.comparison import difference, findings, size
-from xlingual.report.findings.comparison import title as heading
+from xlingual.report.findings.comparison import CORRECTIONS, difference, findings, heading, parts_of, size
+from xlingual.report.table import Badge, Bar, Cell, Column, Key, Look, Row, Table
 from xlingual.results import comparison as record
-from xlingual.results.comparison import Board, Compared, Comparison
+from xlingual.results.comparison import Board, Comparison
 from xlingual.tasks import task_of
 
-_CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "none": "none"}
-
-
-_TERMS = (
-    (
-        "Difference",
-        "The encoder's value minus the baseline's, on the same queries. The interval tells where it would "
-        "land for another sample of the same size from the same source; it is not widened for the number of "
-        "comparisons.",
-    ),
-    (
-        "Adjusted p",
-        "How easily a difference this large arises by luck if the two encoders are equally good, corrected "
-        "for the number of tests in its table (language pairs together, parts of one column together).",
-    ),
-    words.NO_DIFFERENCE,
-    (
-        "Equivalent",
-        "Two one-sided tests show that the difference is smaller than the margin, either way. Only with a "
-        "margin.",
-    ),
-    (
-        "Rank",
-        "What corrected tests of all pairs of encoders leave open: 1 plus those shown to be better, up to "
-        "all minus those shown to be worse.",
-    ),
-)
-
-
+TERMS = {
+    "Difference": "The encoder's value minus the baseline's, on the same queries. The interval tells where "
+    "it would land for another sample of the same size from the same source; it is not widened for the "
+    "number of comparisons.",
+    "Adjusted p": "How easily a difference this large arises by luck if the two encoders are equally good, "
+    "corrected for the number of tests in its table (language pairs together, parts of one column together).",
+    **dict([words.NO_DIFFERENCE]),
+    "Equivalent": "Two one-sided tests show that the difference is smaller than the margin, either way. Only "
+    "with a margin.",
+    "Rank": "What corrected tests of all pairs of encoders leave open: 1 plus those shown to be better, up "
+    "to all minus those shown to be worse.",
+}
 _TONES = {record.BETTER: "behind", record.WORSE: "behind", record.BASELINE: "leader"}  # of rows, else level
+_COLUMNS = (
+    Column("Rank", "rank", "rank"),
+    Column("Encoder", "name", "encoder", data=True),
+    Column("Value", short="value", main=True),
+    Column("", "chart"),
+    Column("Difference", short="difference"),
+    Column("p", where="terminal"),
+    Column("Adjusted p", short="adjusted p"),
+    Column("Outcome", "words", "outcome"),
+)
+_CSV = (
+    *("task", "measure", "source", "target", "column", "label", "baseline", "encoder", "value"),
+    *("difference", "ci_low", "ci_high", "p", "p_adjusted", "p_equivalent", "outcome"),
+    *("rank_low", "rank_high", "n_queries", "n_clusters", "note"),
+)
 
 
 def page(comparison: Comparison, *, title: str | None = None) -> Page:
     """Return the page of a comparison: a board for each measure, those of its parts folded below it."""
-    sections: list[tuple[Board, list[Board]]] = []
-    for board in comparison.boards:
-        if board.overall:
-            sections.append((board, []))
-        else:
-            sections[-1][1].append(board)
-    shown = [_section(whole, parts, comparison) for whole, parts in sections]
+    sections = [_section(board, comparison) for board in comparison.boards if board.overall]
     notes = [Prose(note, where="terminal") for note in comparison.notes]
-    shown[-1] = replace(shown[-1], blocks=[*shown[-1].blocks, *notes])
-    encoders = {row.encoder: None for board in comparison.boards for row in board.rows}
+    sections[-1] = replace(sections[-1], blocks=[*sections[-1].blocks, *notes])
+    encoders = list(dict.fromkeys(row.encoder for board in comparison.boards for row in board.rows))
     return Page(
         kind="comparison",
         title=title or f"Comparison of {len(encoders)} encoders",
         verdict=[Finding(findings(comparison))],
-        sections=shown,
+        sections=sections,
         facts=_facts(comparison, len(encoders)),
-        terms=_TERMS,
+        terms=list(TERMS.items()),
         warnings=comparison.notes,
         conditions=_conditions(comparison),
-        names=list(encoders),
+        names=encoders,
     )
 
 
-def _section(whole: Board, parts: Sequence[Board], comparison: Comparison) -> Section:
+def _section(whole: Board, comparison: Comparison) -> Section:
+    parts = parts_of(whole, comparison)
     folds = [Fold(heading(part), _blocks(part, comparison), size(part)) for part in parts]
     about = f"{size(whole)}. Baseline: {whole.baseline}."
     return Section(heading(whole), [*_blocks(whole, comparison), *folds], about)
@@ -101,7 +77,6 @@ def _blocks(board: Board, comparison: Comparison) -> list[Block]:
 def _table(board: Board, comparison: Comparison) -> Table:
     margin, level = comparison.margin, numbers.percent(1 - comparison.alpha)
     ends = [end for row in board.rows if row.ci for end in (row.ci.low, row.ci.high)]
-    axis = axis_for([0.0, *ends, *(row.difference for row in board.rows)])
     ranked = any(row.rank_low is not None for row in board.rows)
     lines = () if margin is None else (("ceiling", -margin), ("ceiling", margin))
     legend = [
@@ -110,47 +85,36 @@ def _table(board: Board, comparison: Comparison) -> Table:
         *([Key("margin of equivalence", SWATCHES["ceiling"])] if lines else []),
         *([Key("no encoder is shown to be better", badge=Badge("top", "soft"))] if ranked else []),
     ]
-    columns = [
-        *([Column("Rank", "rank", "rank")] if ranked else []),
-        Column("Encoder", "name", "encoder", data=True),
-        Column("Value", short="value", main=True),
-        Column("", "chart"),
-        Column("Difference", short="difference"),
-        Column("p", where="terminal"),
-        Column("Adjusted p", short="adjusted p"),
-        Column("Outcome", "words", "outcome"),
-    ]
-    rows = []
+    rows, records = [], []
     for row in board.rows:
         badges = [Badge("baseline", where="page")] if row.encoder == board.baseline else []
         badges += [Badge("top", "soft", where="page")] if ranked and row.top else []
         gap = difference(row, board.measure, margin)
-        bar = Bar(
-            row.difference,
-            gap.ends,
-            (*lines, ("chance", 0.0)),
-            f"{row.encoder}: {gap.plain}",
-        )
-        cells = [
+        ranks = [rank for rank in (row.rank_low, row.rank_high) if rank is not None]
+        between = {} if row.ci is None else {"ci_low": row.ci.low, "ci_high": row.ci.high}
+        records.append({k: between.get(k, getattr(row, k, getattr(board, k, None))) for k in _CSV})
+        cells = (
+            Cell(numbers.span(ranks) if ranks else ""),
             Cell(row.encoder, badges=tuple(badges)),
             Cell.of(row.value, measure=board.measure),
-            Cell(bar=bar),
+            Cell(bar=Bar(row.difference, gap.ends, (*lines, ("chance", 0.0)), f"{row.encoder}: {gap.plain}")),
             gap,
-            Cell(numbers.p_value(row.p), value=row.p),
-            Cell(numbers.p_value(row.p_adjusted), value=row.p_adjusted),
+            Cell.by(numbers.p_value, row.p),
+            Cell.by(numbers.p_value, row.p_adjusted),
             Cell(row.outcome),
-        ]
-        rows.append(Row((*([Cell(_rank(row))] if ranked else []), *cells), _TONES.get(row.outcome, "level")))
+        )
+        rows.append(Row(cells if ranked else cells[1:], _TONES.get(row.outcome, "level")))
     return Table(
-        f"{heading(board)}",
-        tuple(columns),
+        heading(board),
+        _COLUMNS if ranked else _COLUMNS[1:],
         tuple(rows),
         legend=tuple(legend),
-        axis=axis,
+        axis=axis_for([0.0, *ends, *(row.difference for row in board.rows)]),
         style="board",
         titled=False,
         looks=(Look(), *(Look(dropped=dropped, names=16) for dropped in ((), ("p",), ("p", "adjusted p")))),
-        records=[_record(board, row) for row in board.rows],
+        records=records,
+        about=f"{size(board)}; baseline {board.baseline}",
         where="both",
     ).without_empty()
 
@@ -166,24 +130,6 @@ def remarks(board: Board) -> list[str]:
     return [words.stop(f"{numbers.in_words(names)}: {note}") for note, names in found.items()]
 
 
-def _rank(row: Compared) -> str:
-    if row.rank_low is None or row.rank_high is None:
-        return ""
-    return str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
-
-
-_CSV = (
-    *("task", "measure", "source", "target", "column", "label", "baseline", "encoder", "value"),
-    *("difference", "ci_low", "ci_high", "p", "p_adjusted", "p_equivalent", "outcome"),
-    *("rank_low", "rank_high", "n_queries", "n_clusters", "note"),
-)
-
-
-def _record(board: Board, row: Compared) -> dict[str, Any]:
-    ends = {} if row.ci is None else {"ci_low": row.ci.low, "ci_high": row.ci.high}
-    return {name: ends.get(name, getattr(row, name, getattr(board, name, None))) for name in _CSV}
-
-
 def _facts(comparison: Comparison, n_encoders: int) -> list[tuple[str, str]]:
     """Return how much was compared; a pool, which is taken whole, has languages where others have pairs."""
     whole = comparison.boards[0]
@@ -192,20 +138,18 @@ def _facts(comparison: Comparison, n_encoders: int) -> list[tuple[str, str]]:
         (whole.n_queries, "query answered", "queries answered"),
         (whole.n_clusters, "cluster", "clusters"),
     ]
-    if task_of(whole.task).whole:
-        languages = comparison.conditions.get("languages")
-        counts += [(len(languages.split(",")), "language", "languages")] if languages else []
-    else:
+    if not task_of(whole.task).whole:
         counts += [(whole.n_pairs, "language pair", "language pairs"), (whole.n_seeds, "seed", "seeds")]
+    elif languages := comparison.conditions.get("languages"):
+        counts.append((len(languages.split(",")), "language", "languages"))
     return numbers.facts(*counts)
 
 
 def _conditions(comparison: Comparison) -> list[tuple[str, list[str]]]:
-    margin = "–" if comparison.margin is None else f"±{comparison.margin:g}"
     settings = {
-        "correction": _CORRECTIONS[comparison.correction],
+        "correction": CORRECTIONS.get(comparison.correction, "none"),
         "significance level": f"{comparison.alpha:g}",
-        "margin of equivalence": margin,
+        "margin of equivalence": "–" if comparison.margin is None else f"±{comparison.margin:g}",
         "replicates": numbers.span([board.replicates for board in comparison.boards]),
         "seed": str(comparison.seed),
         **comparison.conditions,

@@ -6,7 +6,7 @@ the bytes that images may take, and returns a `Part`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -39,15 +39,14 @@ PartOf: TypeAlias = Callable[[Sequence[Results], Task, int], Part]
 def page(results: Results | Sequence[Results], *, title: str | None = None) -> Page:
     """Return the page of one or several evaluations; raise InputError where there is nothing to show."""
     runs = leaders.as_runs(results)
-    tasks = leaders.tasks(runs)
-    if not tasks:
+    parts: list[Part] = []
+    for task in map(task_of, leaders.tasks(runs)):
+        part_of: PartOf = load(task.page)
+        parts.append(part_of(runs, task, MOST_BYTES - sum(part.image_bytes for part in parts)))
+    if not parts:
         raise InputError(
             "the results hold no numbers: run an evaluation first, for example 'xlingual evaluate bkr'"
         )
-    parts, budget = [], MOST_BYTES
-    for name in tasks:
-        parts.append(part_of(task_of(name))(runs, task_of(name), budget))
-        budget -= parts[-1].image_bytes
     entries = [entry for run in runs for entry in run.entries]
     timings = [(name, numbers.duration(value)) for run in runs for name, value in run.timings.items()]
     return Page(
@@ -57,19 +56,13 @@ def page(results: Results | Sequence[Results], *, title: str | None = None) -> P
         sections=[part.section for part in parts],
         facts=_facts(runs, parts),
         terms=_terms(parts),
-        conditions=[(found.key, found.values) for found in conditions.collected(entries)],
-        systems=[(found.key, found.values) for found in conditions.systems(entries)],
+        conditions=list(conditions.collected(entries).items()),
+        systems=list(conditions.systems(entries).items()),
         methods=sorted({entry.ci.method for entry in entries if entry.ci}),
         warnings=list(dict.fromkeys(warning for run in runs for warning in run.warnings)),
         timings=[*timings, *(row for run in runs for row in _how_ranked(run))],
         names=[row.encoder for run in runs for row in run.summary],
     )
-
-
-def part_of(task: Task) -> PartOf:
-    """Return the function that makes a task's part."""
-    found: PartOf = load(task.page)
-    return found
 
 
 def _verdict(parts: Sequence[Part]) -> list[Finding]:
@@ -93,36 +86,34 @@ def _terms(parts: Sequence[Part]) -> list[tuple[str, str]]:
 
 def _title(runs: Sequence[Results], parts: Sequence[Part]) -> str:
     languages = _languages(runs)
-    what = (
-        (parts[0].title or f"{parts[0].section.title} across")
-        if len(parts) == 1
-        else "Cross-lingual evaluation across"
-    )
+    what = "Cross-lingual evaluation across"
+    if len(parts) == 1:
+        what = parts[0].title or f"{parts[0].section.title} across"
     return f"{what} {numbers.in_words(languages, 8)}" if languages else what.rpartition(" ")[0]
 
 
 def _facts(runs: Sequence[Results], parts: Sequence[Part]) -> list[tuple[str, str]]:
-    rows = [row for run in runs for row in _rows(run)]
     pairs = {
         (row.source, row.target)
-        for row in rows
+        for run in runs
+        for row in _rows(run)
         if row.source is not None and task_of(row.task).of_pair(row.source, row.target)
     }
     eyes = {row.image_encoder for run in runs for row in run.summary if row.image_encoder}
-    facts = [_counted(_shown(runs), "encoder")]
-    if len(eyes) > 1:
-        facts.append(_counted(len(eyes), "image encoder"))
-    facts.append(("languages", ", ".join(_languages(runs)) or numbers.MISSING))
-    if pairs:
-        facts.append(_counted(len(pairs), "ordered pair"))
-    facts += [_counted(amount, word) for part in parts for amount, word in part.counts]
+    counts = [(len(pairs), "ordered pair")] if pairs else []
+    counts += [count for part in parts for count in part.counts]
     sizes: dict[str, list[int]] = {}
     for part in parts:
         for name, amounts in part.sizes.items():
             sizes.setdefault(name, []).extend(amounts)
-    facts += [(name, numbers.span(amounts)) for name, amounts in sizes.items() if amounts]
     seeds = frozenset().union(*(part.seeds for part in parts))
-    return [*facts, _counted(len(seeds), "seed")] if seeds else facts
+    return [
+        *_counted((_shown(runs), "encoder"), *([(len(eyes), "image encoder")] if len(eyes) > 1 else [])),
+        ("languages", ", ".join(_languages(runs)) or numbers.MISSING),
+        *_counted(*counts),
+        *((name, numbers.span(amounts)) for name, amounts in sizes.items() if amounts),
+        *_counted(*([(len(seeds), "seed")] if seeds else [])),
+    ]
 
 
 def _shown(runs: Sequence[Results]) -> int:
@@ -135,8 +126,8 @@ def _shown(runs: Sequence[Results]) -> int:
     return sum(max(len(places) for key, places in found.items() if key[0] == name) for name in names)
 
 
-def _counted(amount: int, word: str) -> tuple[str, str]:
-    return (word if amount == 1 else f"{word}s"), numbers.count(amount)
+def _counted(*amounts: tuple[int, str]) -> list[tuple[str, str]]:
+    return numbers.facts(*((amount, word, f"{word}s") for amount, word in amounts))
 
 
 def _languages(runs: Sequence[Results]) -> list[str]:
@@ -144,22 +135,14 @@ def _languages(runs: Sequence[Results]) -> list[str]:
     for run in runs:
         for row in _rows(run):
             task = task_of(row.task)
-            found |= (
-                {row.source, row.target} if task.target_is_language else {row.source}
-            ) - task.no_languages
-        found.update(_of_views(run))
+            found |= {row.source, row.target if task.target_is_language else None} - task.no_languages
+            if isinstance(row.views, PoolViews):  # the languages that a multilingual pool holds
+                found.update(row.views.languages)
     return sorted(language for language in found if language is not None)
 
 
 def _rows(run: Results) -> list[Entry | Summary]:
     return [*run.entries, *run.summary]
-
-
-def _of_views(run: Results) -> Iterable[str]:
-    """Give the languages that a multilingual pool holds."""
-    for entry in run.entries:
-        if isinstance(entry.views, PoolViews):
-            yield from entry.views.languages
 
 
 def _how_ranked(run: Results) -> list[tuple[str, str]]:

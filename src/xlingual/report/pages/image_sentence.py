@@ -7,82 +7,60 @@ from dataclasses import replace
 
 from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.blocks import (
-    Block,
-    Cell,
-    Column,
-    Fold,
-    Heading,
-    Key,
-    Legend,
-    Look,
-    Prose,
-    Row,
-    Section,
-    Table,
-)
+from xlingual.report.blocks import Block, Fold, Heading, Legend, Prose, Section
+from xlingual.report.findings import recalls
 from xlingual.report.findings.image_sentence import of_run
-from xlingual.report.findings.recalls import (
-    IMAGE,
-    RSUM,
-    against,
-    cell_of,
-    is_recall,
-    languages_of,
-    measure_head,
-    n_folds,
-    sums,
-    systems_of,
-    value_text,
-)
+from xlingual.report.findings.recalls import IMAGE, RSUM, cell_of, measure_head
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.pages.evaluation import Part
+from xlingual.report.table import Badge, Cell, Column, Key, Look, Row, Table
 from xlingual.results import Entry, Results, Summary, by_key
 from xlingual.tasks import Task
 
 WAYS = {True: "Sentence to image", False: "Image to sentence"}
 BOTH = "Both ways"
-TERMS = (
-    (
-        "R@1, R@5, R@10",
-        "The share of queries, in per cent, of which a right answer is among the first 1, 5 or 10: a picture "
-        "for a sentence, any of its sentences for a picture. This is the literature's R@k. The results store "
-        "it as Success@1, 5 and 10, the hit rate: R@k elsewhere is the share of right answers that is found.",
-    ),
-    (
-        "MedR",
-        "The median rank of the first right answer: the median of the ranks counted from 0, rounded down, "
-        "plus 1. Lower is better.",
-    ),
-    (
-        "Sum of recalls",
-        "R@1, R@5 and R@10 of both directions added up, 600 at most (rsum). Models are chosen by it.",
-    ),
-    (
-        "Difference to the baseline",
-        "In brackets: the value minus the baseline's, on the same queries. A star says that its interval "
-        "excludes zero.",
-    ),
-    ("Chance", "What an encoder scores on the same data to which all candidates are equal."),
-    (
-        "Interval",
-        "Where the number would land for another sample of as many pictures from the same source. Sentences "
-        "of one picture are not independent and are kept together.",
-    ),
+HEADS = (
+    "system",
+    "direction",
+    "measure",
+    "value",
+    "95 % interval",
+    "chance",
+    "difference",
+    "its interval",
+    "tied",
 )
+TERMS = {
+    "R@1, R@5, R@10": "The share of queries, in per cent, of which a right answer is among the first 1, 5 or "
+    "10: a picture for a sentence, any of its sentences for a picture. This is the literature's R@k. The "
+    "results store it as Success@1, 5 and 10, the hit rate: R@k elsewhere is the share of right answers that "
+    "is found.",
+    "MedR": "The median rank of the first right answer: the median of the ranks counted from 0, rounded "
+    "down, plus 1. Lower is better.",
+    "Sum of recalls": "R@1, R@5 and R@10 of both directions added up, 600 at most (rsum). Models are chosen "
+    "by it.",
+    "Difference to the baseline": "In brackets: the value minus the baseline's, on the same queries. A star "
+    "says that its interval excludes zero.",
+    "Chance": "What an encoder scores on the same data to which all candidates are equal.",
+    "Interval": "Where the number would land for another sample of as many pictures from the same source. "
+    "Sentences of one picture are not independent and are kept together.",
+}
+
+
+Numbers = dict[str, Entry | Summary]  # by system
+Measured = tuple[str, str, Numbers]  # direction, measure, number of each system that has one
 
 
 def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
     """Return the part of image–sentence ranking."""
     own = [(place, run) for place, run in enumerate(runs, 1) if by_key(run.entries, task=task.name)]
     blocks: list[Block] = []
-    entries: list[Entry] = []
     for place, run in own:
         name = f"run {place}" if len(own) > 1 else ""
-        entries += by_key(run.entries, task=task.name)
         blocks += [Heading(name.capitalize())] if name else []
-        for language in languages_of(run):
+        for language in recalls.languages_of(run):
             blocks += _of_language(run, task, language, name)
+    entries = [entry for _, run in own for entry in by_key(run.entries, task=task.name)]
     return Part(
         section=Section(task.title, blocks, task.about),
         findings=findings(runs, task, of_run),
@@ -90,45 +68,49 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
             "pictures": [entry.n_source for entry in entries if entry.source == IMAGE],
             "sentences per language": [entry.n_source for entry in entries if entry.source != IMAGE],
         },
-        terms=TERMS,
+        terms=list(TERMS.items()),
     )
 
 
 def _of_language(run: Results, task: Task, language: str, name: str) -> list[Block]:
-    systems = systems_of(run, language)
+    systems = recalls.systems_of(run, language)
     rows = list(_numbers(run, task, language))
     entries = [one for _, _, found in rows for one in found.values() if isinstance(one, Entry)]
     sizes = {entry.target == IMAGE: entry.n_source for entry in entries}
-    slices = max(map(n_folds, entries))
-    baseline = next((found.baseline for one in entries if (found := against(one))), None)
+    slices = max(map(recalls.n_folds, entries))
+    baseline = next((found.baseline for one in entries if (found := recalls.against(one))), None)
     amounts = f"{numbers.count(sizes.get(False, 0))} pictures, {numbers.count(sizes.get(True, 0))} sentences"
+    heads = {one: f"{one} (baseline)" if one == baseline else one for one in systems}
+    badges = {baseline: (Badge("baseline"),)}
+    lines = tuple(_rows(rows, systems))
+    bold = any(cell.tone == "best" for line in lines for cell in line.cells)
     table = Table(
         f"{named(language)}{f', {name}' if name else ''} · {amounts}",
         (
             Column("", "name"),
-            *(Column(f"{one} (baseline)" if one == baseline else one, data=True) for one in systems),
+            *(Column(one, short=key, data=True, badges=badges.get(one, ())) for one, key in heads.items()),
         ),
-        tuple(_rows(rows, systems)),
+        lines,
         style="figures ranking",
         titled=False,
-        looks=_looks([f"{one} (baseline)" if one == baseline else one for one in systems]),
+        looks=tuple(
+            Look(names=names, bare=bare) for bare in ((), tuple(heads.values())) for names in (24, 14)
+        ),
         splits=True,
         where="both",
     )
+    title = f"All numbers for {named(language)}"
+    full = Table.of_texts(title, HEADS, _full(rows, systems), names=3, data=True, titled=False)
     return [
         Heading(named(language)),
         table,
-        Legend(_legend(f"{amounts}{f', in {slices} slices' if slices else ''}", len(systems), baseline)),
-        *_terminal_legend(rows, len(systems), baseline),
-        Fold(f"All numbers for {named(language)}", [_full(rows, systems, language)], "with their intervals"),
+        *_legends(rows, f"{amounts}{f', in {slices} slices' if slices else ''}", bold, baseline),
+        Fold(title, [full.without_empty()], "with their intervals"),
     ]
 
 
-Numbers = dict[str, Entry | Summary]  # by system
-
-
-def _numbers(run: Results, task: Task, language: str) -> Iterator[tuple[str, str, Numbers]]:
-    """Give (way, measure, number of each system that has one)."""
+def _numbers(run: Results, task: Task, language: str) -> Iterator[Measured]:
+    """Give the numbers of a language: both directions, and the sum of their recalls."""
     found: dict[tuple[bool, str], Numbers] = {}
     for entry in by_key(run.entries, task=task.name):
         if language in (entry.source, entry.target):
@@ -137,11 +119,11 @@ def _numbers(run: Results, task: Task, language: str) -> Iterator[tuple[str, str
     for way, title in WAYS.items():
         for measure in measures:
             yield title, measure, found.get((way, measure), {})
-    if total := sums(run, language):
+    if total := recalls.sums(run, language):
         yield BOTH, RSUM, dict(total)
 
 
-def _rows(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str]) -> Iterator[Row]:
+def _rows(rows: Sequence[Measured], systems: Sequence[str]) -> Iterator[Row]:
     """Give a row for each measure under the heading of its direction."""
     before = ""
     for way, measure, found in rows:
@@ -151,13 +133,12 @@ def _rows(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str]) -> I
         values = [row.value for row in found.values() if row.value is not None]
         pick = min if words.lower_is_better(measure) else max
         best = pick(values) if len(values) > 1 else None
-        cells = [
-            _bracketed(cell_of(found[name], best=best, digits=_digits(found)))
-            if name in found
-            else Cell(numbers.MISSING)
-            for name in systems
-        ]
-        yield Row((Cell(measure_head(measure)), *cells))
+        cells = {
+            name: _bracketed(cell_of(row, best=best, digits=_digits(found))) for name, row in found.items()
+        }
+        yield Row(
+            (Cell(measure_head(measure)), *(cells.get(name, Cell(numbers.MISSING)) for name in systems))
+        )
 
 
 def _digits(found: Numbers) -> int:
@@ -168,42 +149,29 @@ def _digits(found: Numbers) -> int:
 def _bracketed(cell: Cell) -> Cell:
     if cell.gap is None:
         return replace(cell, gap=Cell())  # a blank, so that numbers stand below each other
-    return replace(
-        cell, gap=replace(cell.gap, text=f"({cell.gap.text}){cell.gap.mark}", mark="", interval="")
-    )
+    text = f"({cell.gap.text}){cell.gap.mark}"
+    return replace(cell, gap=replace(cell.gap, text=text, mark="", interval=""))
 
 
-def _looks(keys: Sequence[str]) -> tuple[Look, ...]:
-    return tuple(Look(names=names, bare=bare) for bare in ((), tuple(keys)) for names in (24, 14))
-
-
-def _legend(amounts: str, n_systems: int, baseline: str | None) -> tuple[Key, ...]:
+def _legends(rows: Sequence[Measured], amounts: str, bold: bool, baseline: str | None) -> list[Block]:
+    """Return what the marks mean, for the page and for a terminal."""
     keys = [Key(amounts), Key("R@k in per cent: any of the captions counts")]
-    keys += [Key("bold is best")] if n_systems > 1 else []
-    if baseline is not None:
-        keys += [
-            Key("in brackets: difference to", name=baseline),
-            Key("* its interval excludes zero: better in green, worse in orange"),
-        ]
-    return tuple(keys)
-
-
-def _terminal_legend(
-    rows: Sequence[tuple[str, str, Numbers]], n_systems: int, baseline: str | None
-) -> list[Block]:
     said = []
-    if any(is_recall(measure) for _, measure, _ in rows):
+    if any(recalls.is_recall(measure) for _, measure, _ in rows):
         said.append("R@k in per cent: any of the captions counts (Success@k in the results).")
-    if n_systems > 1:
-        said.append("Bold is best.")
+    if bold:
+        keys.append(Key("bold is best"))
     if baseline is not None:
+        keys.append(Key("in brackets: difference to", name=baseline))
+        keys.append(Key("* its interval excludes zero: better in green, worse in orange"))
         said.append(f"In brackets the difference to {baseline}; *\u00a0its interval excludes zero.")
-    return [Prose(" ".join(said), "note-line", "terminal")] if said else []
+    found: list[Block] = [Legend(tuple(keys))]
+    found += [Prose(" ".join(said), "note-line", "terminal")] if said else []
+    return [*found, Prose("Bold is best.", "note-line", "terminal", bold=True)] if bold else found
 
 
-def _full(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str], language: str) -> Table:
-    """Return every number of a language with its interval, chance and the difference's interval."""
-    lines = []
+def _full(rows: Sequence[Measured], systems: Sequence[str]) -> Iterator[list[str]]:
+    """Give every number of a language with its interval, chance and the difference's interval."""
     for name in systems:
         for way, measure, found in rows:
             if name not in found:
@@ -211,22 +179,7 @@ def _full(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str], lang
             row = found[name]
             cell = cell_of(row, digits=_digits(found))
             gap = cell.gap or Cell()
+            chance = recalls.value_text(row.chance, measure)
             tied = numbers.count(row.n_tied) if isinstance(row, Entry) and row.n_tied else ""
-            lines.append(
-                [
-                    name, way, measure_head(measure), cell.text, cell.interval,
-                    value_text(row.chance, measure), gap.marked, gap.interval, tied,
-                ]
-            )  # fmt: skip
-    heads = [
-        "system",
-        "direction",
-        "measure",
-        "value",
-        "95 % interval",
-        "chance",
-        "difference",
-        "its interval",
-    ]
-    title = f"All numbers for {named(language)}"
-    return Table.of_texts(title, [*heads, "tied"], lines, names=3, data=True, titled=False).without_empty()
+            shown = [cell.text, cell.interval, chance, gap.marked, gap.interval, tied]
+            yield [name, way, measure_head(measure), *shown]

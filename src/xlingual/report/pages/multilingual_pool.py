@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from xlingual.report import leaders, numbers, words
-from xlingual.report.blocks import (
-    Badge,
-    Block,
-    Card,
-    Cards,
-    Fold,
-    Group,
-    Heading,
-    Prose,
-    Section,
-    Text,
-)
+from xlingual.report.blocks import Block, Card, Cards, Fold, Group, Heading, Prose, Section, Text
 from xlingual.report.figures import pool_maps
+from xlingual.report.figures.labels import shortened
 from xlingual.report.figures.multilingual_pool import losses, space, trade_off
 from xlingual.report.findings import approximation
 from xlingual.report.findings.multilingual_pool import of_run
@@ -27,6 +17,7 @@ from xlingual.report.pages import pool_tables
 from xlingual.report.pages.boards import boards, notes
 from xlingual.report.pages.evaluation import Part
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, seen, tables_of
+from xlingual.report.table import Badge
 from xlingual.results import Results, by_key
 from xlingual.tasks import Task
 
@@ -37,7 +28,7 @@ MOST_ABOVE = 5
 MOST_ANSWERS = 2
 MOST_LETTERS = 400  # of a text: a candidate may come with a whole paragraph
 
-POOLED = "Each question looks for its answers in one pool of candidates in all languages"
+POOLED = "Each question looks for its answers in one pool of candidates in all languages."
 OWN = (
     "Only answers in the question's language count as right, and should stand above everything else: a right "
     "answer in another language is an error of its own."
@@ -52,110 +43,79 @@ PRECISION = (
     "Mean average precision: for each question, the precision at the place of every one of its answers, "
     "averaged over them, then over questions. 1 means that all answers"
 )
-HIT_RATE = (
-    "Success@k and R@k",
-    "Success@k is the share of questions with any right answer among the first k (hit rate); R@k is the "
-    "share of a question's answers that is (set recall), averaged over questions.",
-)
-CHANCE = ("Chance", "What an encoder scores on the same data to which all candidates are equal.")
-# Term, the views or parts of the page that use it, meaning.
-TERMS = (
-    (
-        "One target only",
-        ("one_target", "one_target_summary"),
-        "The pool holds a single answer of the question, in a given language; its other answers are taken "
-        "out. Own and other are the means over answers in the question's language and over those in other "
-        "languages; the gap is own minus other.",
-    ),
-    (
-        "Remove one, Δ",
-        ("remove_one",),
-        "How much lower mAP is after taking away the answer in the question's language (same) than after "
-        "taking away one in another language (rand, averaged over all of them): Δ = (rand − same)/rand. 0 is "
-        "no bias; above 0 the own language is preferred.",
-    ),
-    (
-        "Monolingual pool",
-        ("monolingual_pool", "monolingual_pool_average"),
-        "Only candidates in the question's language. It does not tell whether languages share one space: "
-        "an encoder may do well here and fail over the pool of all languages.",
-    ),
-    (
-        "Language share",
-        (pool_maps.SHARES, pool_maps.RATIOS),
-        "Of the best candidates of a question, how many are in a given language. The ratio divides that by "
-        "the language's share of the pool: 1 is no bias.",
-    ),
-    (
-        "Language identification",
-        ("language_id_accuracy",),
-        "How often a linear model tells the language of a text from its vector, on paragraphs it was not "
-        "fitted on. At chance, vectors do not give the language away.",
-    ),
-    (
-        "Where the loss comes from",
-        ("loss",),
-        "How many irrelevant candidates stand above an answer, by their language: the question's, the "
-        "answer's or a third one. Ties count half.",
-    ),
-    (
-        "PEER",
-        ("fairness",),
-        "How equally the ranking treats the languages: p of a Kruskal-Wallis test that the candidates of all "
-        "languages have the same ranks, among answers and among other candidates, mean over questions. 1 is "
-        "fair.",
-    ),
-    (
-        "Hub",
-        ("hubs",),
-        "A candidate that is among the best of more questions than others by over two standard deviations. "
-        "Skewness of the occurrences above 1.4 counts as strong; for an alarm the largest hub must also be "
-        "20 times as frequent as expected.",
-    ),
-)
-OWN_ONLY = (
-    "Own-language answers only",
-    "The policy prefer-own: answers in the question's language should come first. A right answer in "
-    "another language is then an error of its own.",
-)
+TERMS = {
+    "Success@k and R@k": "Success@k is the share of questions with any right answer among the first k (hit "
+    "rate); R@k is the share of a question's answers that is (set recall), averaged over questions.",
+    "One target only": "The pool holds a single answer of the question, in a given language; its other "
+    "answers are taken out. Own and other are the means over answers in the question's language and over "
+    "those in other languages; the gap is own minus other.",
+    "Remove one, Δ": "How much lower mAP is after taking away the answer in the question's language (same) "
+    "than after taking away one in another language (rand, averaged over all of them): Δ = (rand − "
+    "same)/rand. 0 is no bias; above 0 the own language is preferred.",
+    "Monolingual pool": "Only candidates in the question's language. It does not tell whether languages "
+    "share one space: an encoder may do well here and fail over the pool of all languages.",
+    "Language share": "Of the best candidates of a question, how many are in a given language. The ratio "
+    "divides that by the language's share of the pool: 1 is no bias.",
+    "Language identification": "How often a linear model tells the language of a text from its vector, on "
+    "paragraphs it was not fitted on. At chance, vectors do not give the language away.",
+    "Where the loss comes from": "How many irrelevant candidates stand above an answer, by their language: "
+    "the question's, the answer's or a third one. Ties count half.",
+    "PEER": "How equally the ranking treats the languages: p of a Kruskal-Wallis test that the candidates "
+    "of all languages have the same ranks, among answers and among other candidates, mean over questions. 1 "
+    "is fair.",
+    "Hub": "A candidate that is among the best of more questions than others by over two standard "
+    "deviations. Skewness of the occurrences above 1.4 counts as strong; for an alarm the largest hub must "
+    "also be 20 times as frequent as expected.",
+    "Own-language answers only": "The policy prefer-own: answers in the question's language should come "
+    "first. A right answer in another language is then an error of its own.",
+    "Chance": "What an encoder scores on the same data to which all candidates are equal.",
+}
+USED_BY = {  # a term → the views that need it
+    "One target only": ("one_target", "one_target_summary"),
+    "Remove one, Δ": ("remove_one",),
+    "Monolingual pool": ("monolingual_pool", "monolingual_pool_average"),
+    "Language share": (pool_maps.SHARES, pool_maps.RATIOS),
+    "Language identification": ("language_id_accuracy",),
+    "Where the loss comes from": ("loss",),
+    "PEER": ("fairness",),
+    "Hub": ("hubs",),
+}
+
+Boards: TypeAlias = Mapping[str, Sequence[leaders.Row]]  # by measure, the headline's first
 
 
 def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
     """Return the part of a task whose candidates are a pool of all languages."""
-    measure = leaders.measures(runs, task.name)[0]
-    rows = leaders.leaderboard(runs, task.name, measure)
+    measures = leaders.measures(runs, task.name)
+    boards_of = {name: leaders.leaderboard(runs, task.name, name) for name in measures}
+    rows = next(iter(boards_of.values()))
     found, strict = seen(runs, rows), seen(runs, rows, PREFER_OWN)
     policies = policies_of(runs)
-    blocks: list[Block] = [*_boards(runs, task), Group("pool", list(_languages(runs, task, found, strict)))]
+    about = f"{POOLED} {OWN if policies == {PREFER_OWN} else ANY}"
+    about += f" {BOTH}" if len(policies) > 1 else ""
+    blocks: list[Block] = _boards(runs, task, boards_of)
+    blocks.append(Group("pool", list(_languages(runs, task, found, strict))))
     entries = [entry for run in runs for entry in by_key(run.entries, task=task.name)]
     sizes = {"questions": [e.n_source for e in entries], "candidates": [e.n_target for e in entries]}
     return Part(
-        section=Section(task.title, blocks, about(policies)),
+        section=Section(task.title, blocks, about),
         findings=findings(runs, task, of_run),
         sizes=sizes if entries else {},
-        terms=_terms(runs, task, found, strict),
+        terms=_terms(task, policies, boards_of, found, any(one.entry for one in strict)),
     )
 
 
-def about(policies: Collection[str]) -> str:
-    """Return what a question looks for, under the language policies of the results."""
-    if policies == {PREFER_OWN}:
-        return f"{POOLED}. {OWN}"
-    return " ".join([f"{POOLED}.", ANY, *([BOTH] if PREFER_OWN in policies else [])])
-
-
-def _boards(runs: Sequence[Results], task: Task) -> list[Block]:
+def _boards(runs: Sequence[Results], task: Task, boards_of: Boards) -> list[Block]:
     """Return the leaderboards; where languages were looked at, a terminal shows them side by side instead."""
-    measures = leaders.measures(runs, task.name)
-    boards_of = {measure: leaders.leaderboard(runs, task.name, measure) for measure in measures}
-    looked_at = {"one_target", "remove_one", "monolingual_pool", "first"}
-    first = [*seen(runs, boards_of[measures[0]]), *seen(runs, boards_of[measures[0]], PREFER_OWN)]
-    if measures[0] != task.viewed or not any(one.has(name) for one in first for name in looked_at):
+    both = {measure: (seen(runs, rows), seen(runs, rows, PREFER_OWN)) for measure, rows in boards_of.items()}
+    first, (found, strict) = next(iter(both.items()))
+    looked_at = ("one_target", "remove_one", "monolingual_pool", "first")
+    if first != task.viewed or not any(one.has(name) for one in (*found, *strict) for name in looked_at):
         return boards(runs, task)
     blocks = boards(runs, task, where="page")
     told: dict[str, None] = {}
     for measure, rows in boards_of.items():
-        blocks += pool_tables.in_terminal(seen(runs, rows), seen(runs, rows, PREFER_OWN), task)
+        blocks += pool_tables.in_terminal(*both[measure], task)
         if measure != task.viewed:  # the verdict has its notes
             told |= dict.fromkeys([*notes(rows), *approximation.sentences(rows)])
     return [*blocks, *(Prose(note, "note-line", "terminal") for note in told)]
@@ -165,11 +125,13 @@ def _languages(
     runs: Sequence[Results], task: Task, found: Sequence[EncoderViews], strict: Sequence[EncoderViews]
 ) -> Iterator[Block]:
     """Give what the results hold of languages, in the order of the page."""
-    traded, lost = trade_off(found), losses(found)
-    drawn = [figure for figure in (traded, lost) if figure is not None]
+    traded = trade_off(found)
+    alone = traded is None or len(found) == 1  # two bars beside a large figure would leave half a page empty
+    lost = losses(found, alone=alone)
     blocks: list[Block | None] = [
         pool_tables.glance(found, task),
-        *([Group("beside", drawn)] if traded else drawn),
+        lost if alone else None,
+        Group("beside", [one for one in (traded, None if alone else lost) if one]) if traded else None,
         pool_maps.one_target(found),
         pool_maps.by_question(found if any(one.entry for one in found) else strict, task),
         pool_tables.remove_one(found),
@@ -181,27 +143,29 @@ def _languages(
         *_hub_texts(runs, found),
     ]
     yield from (block for block in blocks if block is not None)
-    if (told := pool_maps.identification(found)) is not None:
-        yield Fold("Language identification, pair by pair", [told])
-    for table in (pool_tables.subsets(found), pool_tables.fairness(found)):
-        if table is not None:
-            yield Fold(table.title, [table])
+    folded = {
+        "Language identification, pair by pair": pool_maps.identification(found),
+        "Subsets of the languages": pool_tables.subsets(found),
+        "Language fairness": pool_tables.fairness(found),
+    }
+    yield from (Fold(title, [block]) for title, block in folded.items() if block is not None)
     yield from _worst(runs, found)
 
 
 def _hub_texts(runs: Sequence[Results], found: Sequence[EncoderViews]) -> list[Block]:
     """Return the largest hubs of the leading encoders, the most frequent first."""
-    shown = tables_of(runs, found, "hubs")[:MOST_ENCODERS]
-    largest = {one.row.label: sorted(rows, key=lambda row: -row["count"])[:MOST_HUBS] for one, rows in shown}
-    groups = [(label, [Card(None, list(map(_hub, rows)))]) for label, rows in largest.items()]
+    groups = []
+    for one, rows in tables_of(runs, found, "hubs")[:MOST_ENCODERS]:
+        largest = sorted(rows, key=lambda row: -row["count"])[:MOST_HUBS]
+        groups.append((one.row.label, [Card(None, list(map(_hub, largest)))]))
     return [Fold("The largest hubs", [Cards(groups, "three", data=True)])] if groups else []
 
 
 def _hub(row: Mapping[str, Any]) -> Text:
     answers = row.get("relevant_to")
-    right = "" if answers is None else f", relevant to {'none' if answers == 0 else numbers.count(answers)}"
+    right = "" if answers is None else f", relevant to {numbers.count(answers) if answers else 'none'}"
     often = f"found by {numbers.count(round(row['count']))} questions ({amount(row['expected'])} expected)"
-    return Text(row["language"], _cut(row["text"]), remark=often + right)
+    return Text(row["language"], shortened(row["text"] or "", MOST_LETTERS), remark=often + right)
 
 
 def _worst(runs: Sequence[Results], found: Sequence[EncoderViews]) -> Iterator[Block]:
@@ -221,21 +185,25 @@ def _question(rows: Sequence[Mapping[str, Any]]) -> Card:
     first = rows[0]
     best = f", its best answer at rank {_rank(first['rank_of_best'])}" if first.get("rank_of_best") else ""
     remark = f"AP {numbers.number(first['value'])}{best}"
-    asked = Text(first["question_language"], _cut(first["question"]), "question", remark=remark)
-    ordered = sorted(rows, key=lambda row: row["place"])
-    above = [row for row in ordered if row["kind"] == "above"][:MOST_ABOVE]
-    answers = [row for row in ordered if row["kind"] == "answer"][:MOST_ANSWERS]
-    return Card(asked, list(map(_candidate, (*above, *answers))), style="asked")
-
-
-def _candidate(row: Mapping[str, Any]) -> Text:
-    return Text(
-        row["candidate_language"],
-        _cut(row["candidate"]),
-        place=_rank(row["place"]),
-        tone=row["kind"],
-        badge=Badge("answer") if row["kind"] == "answer" else None,
+    asked = Text(
+        first["question_language"],
+        shortened(first["question"] or "", MOST_LETTERS),
+        "question",
+        remark=remark,
     )
+    ordered = sorted(rows, key=lambda row: row["place"])
+    ranked = [
+        Text(
+            row["candidate_language"],
+            shortened(row["candidate"] or "", MOST_LETTERS),
+            place=_rank(row["place"]),
+            tone=kind,
+            badge=Badge("answer") if kind == "answer" else None,
+        )
+        for kind, most in (("above", MOST_ABOVE), ("answer", MOST_ANSWERS))
+        for row in [row for row in ordered if row["kind"] == kind][:most]
+    ]
+    return Card(asked, ranked, style="asked")
 
 
 def _rank(place: float) -> str:
@@ -243,27 +211,19 @@ def _rank(place: float) -> str:
     return numbers.count(round(place)) if float(place).is_integer() else f"{place:,.1f}"
 
 
-def _cut(text: str | None) -> str:
-    text = text or ""
-    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
-
-
 def _terms(
-    runs: Sequence[Results], task: Task, found: Sequence[EncoderViews], strict: Sequence[EncoderViews]
+    task: Task, policies: set[str], boards_of: Boards, found: Sequence[EncoderViews], strict: bool
 ) -> list[tuple[str, str]]:
     """Return the terms of what is shown, with their meanings."""
-    measures = leaders.measures(runs, task.name)
-    terms = []
-    if task.viewed in measures:
-        own = " in the question's language" if policies_of(runs) == {PREFER_OWN} else ""
-        terms.append(("mAP", f"{PRECISION}{own} stand above all other candidates."))
-    if any(name.startswith("Success@") for name in measures):
-        terms.append(HIT_RATE)
-    terms += [
-        (term, text) for term, views, text in TERMS if any(one.has(view) for one in found for view in views)
-    ]
-    if any(one.entry is not None for one in strict):
-        terms.append(OWN_ONLY)
-    tied = any(row.n_tied for name in measures for row in leaders.leaderboard(runs, task.name, name))
+    own = " in the question's language" if policies == {PREFER_OWN} else ""
+    terms = {"mAP": f"{PRECISION}{own} stand above all other candidates."} | TERMS
+    shown = {term: any(one.has(view) for one in found for view in views) for term, views in USED_BY.items()}
+    shown |= {
+        "mAP": task.viewed in boards_of,
+        "Success@k and R@k": any(name.startswith("Success@") for name in boards_of),
+        "Own-language answers only": strict,
+    }
+    tied = any(row.n_tied for rows in boards_of.values() for row in rows)
     shared = ("Interval", "Tied") if tied else ("Interval",)
-    return [*terms, CHANCE, *(term for term in words.GLOSSARY if term[0] in shared)]
+    glossary = [term for term in words.GLOSSARY if term[0] in shared]
+    return [(term, text) for term, text in terms.items() if shown.get(term, True)] + glossary

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from xlingual.notebook import Overview
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell, Finding, Page, Section, Table
+from xlingual.report.blocks import Finding, Page, Section
+from xlingual.report.table import Cell, Table
 
 
 def page(found: Overview, *, title: str | None = None) -> Page:

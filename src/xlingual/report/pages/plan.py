@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell, Column, Finding, Look, Page, Row, Section, Table
-from xlingual.report.findings.plan import NONE, effect_text, findings
+from xlingual.report.blocks import Finding, Page, Section
+from xlingual.report.findings.plan import NONE, findings
+from xlingual.report.table import Cell, Look, Table
 from xlingual.results import plan as record
 from xlingual.results.plan import Plan
 from xlingual.tasks import task_of
@@ -17,17 +19,13 @@ LIMIT = "limit of the pool"
 def page(plan: Plan, *, title: str | None = None) -> Page:
     """Return the page of a plan: the verdict, and a row for each encoder."""
     name = task_of(plan.task).measure_name(plan.measure)
+    facts = {"baseline": plan.baseline, "power": numbers.percent(plan.power), "alpha": f"{plan.alpha:g}"}
     return Page(
         kind="plan",
-        title=title or f"How many queries show a difference of {effect_text(plan.effect)}?",
+        title=title or f"How many queries show a difference of {plan.effect:g}?",
         verdict=[Finding([*findings(plan), *plan.warnings])],
         sections=[Section(name, [_table(plan)])],
-        facts=[
-            ("measure", name),
-            ("baseline", plan.baseline),
-            ("power", numbers.percent(plan.power)),
-            ("alpha", f"{plan.alpha:g}"),
-        ],
+        facts=[("measure", name), *facts.items()],
         conditions=[(key, [value]) for key, value in plan.conditions.items()],
         methods=sorted({row.ci.method for row in plan.rows}),
         names=[plan.baseline, *(row.encoder for row in plan.rows)],
@@ -37,42 +35,30 @@ def page(plan: Plan, *, title: str | None = None) -> Page:
 def _table(plan: Plan) -> Table:
     sizes = [size.queries for size in plan.rows[0].sizes] if plan.rows else []
     gap = f"difference from {plan.baseline}"
-    columns = (
-        Column("encoder", "name", data=True),
-        Column(gap),
-        Column(f"queries for {effect_text(plan.effect)}"),
-        Column(f"{numbers.count(plan.n_queries)} show"),
-        *(Column(f"{numbers.count(size)} show") for size in sizes),
-        Column(LIMIT),
-    )
-    table = Table(
+    shown = [f"{numbers.count(size)} show" for size in (plan.n_queries, *sizes)]
+    narrow = Look(names=16, bare=(gap,))
+    return Table.of_texts(
         "Queries and what they show",
-        columns,
-        tuple(Row(_cells(row, len(sizes))) for row in plan.rows),
+        ["encoder", gap, f"queries for {plan.effect:g}", *shown, LIMIT],
+        [_cells(row, len(sizes)) for row in plan.rows],
+        data=True,
         titled=False,
-        looks=(
-            Look(),
-            Look(names=16),
-            Look(names=16, bare=(gap,)),
-            Look(names=16, bare=(gap,), dropped=(LIMIT,)),
-        ),
+        looks=(Look(), Look(names=16), narrow, replace(narrow, dropped=(LIMIT,))),
         records=[_record(plan, row) for row in plan.rows],
         where="both",
-    )
-    return table.without_empty()
+    ).without_empty()
 
 
-def _cells(row: record.Row, n_sizes: int) -> tuple[Cell, ...]:
-    shown = [_detectable(size.detectable) for size in row.sizes] or [Cell(numbers.MISSING)] * n_sizes
-    if not row.planned:
-        queries, now, limit = (Cell(numbers.MISSING) for _ in range(3))
-    else:
-        never = row.queries is None
-        queries = Cell("never at this pool" if never else numbers.count(row.queries or 0), value=row.queries)
+def _cells(row: record.Row, n_sizes: int) -> list[Cell]:
+    missing = Cell(numbers.MISSING)
+    shown = [_detectable(size.detectable) for size in row.sizes] or [missing] * n_sizes
+    queries = now = limit = missing
+    if row.planned:
+        queries = Cell("never at this pool") if row.queries is None else Cell.count(row.queries)
         now = _detectable(row.detectable)
-        # 0: nothing is retrieved twice, so the pool sets no limit
-        limit = Cell(numbers.MISSING) if row.limit == 0 else _detectable(row.limit)
-    return (Cell(row.encoder), Cell.difference(row.difference, row.ci), queries, now, *shown, limit)
+        if row.limit != 0:  # else nothing is retrieved twice, so the pool sets no limit
+            limit = _detectable(row.limit)
+    return [Cell(row.encoder), Cell.difference(row.difference, row.ci), queries, now, *shown, limit]
 
 
 def _detectable(least: float | None) -> Cell:

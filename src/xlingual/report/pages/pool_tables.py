@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from msgspec import structs
+
 from xlingual.report import numbers
-from xlingual.report.blocks import Badge, Block, Cell, Column, Look, Prose, Table
-from xlingual.report.blocks import Row as TableRow
+from xlingual.report.blocks import Block, Prose
 from xlingual.report.findings.multilingual_pool import ALONE, DELTA, GAP, has_strong_hubs, monolingual_ranks
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, languages_of, share, sides_of
+from xlingual.report.table import Badge, Cell, Column, Look, Table
 from xlingual.results import Entry
 from xlingual.tasks import Task
 
@@ -38,18 +40,14 @@ ENCODER: Shown = (Column("encoder", "name", data=True), lambda one: Cell(one.row
 
 def _by_encoder(title: str, found: Sequence[EncoderViews], shown: Sequence[Shown], *notes: str) -> Table:
     """Return a row for each encoder, without columns of numbers that say nothing."""
-    rows = tuple(TableRow(tuple(cell(one) for _, cell in shown)) for one in found)
-    return Table(title, tuple(column for column, _ in shown), rows, notes).without_empty()
+    heads, cells = zip(*shown, strict=True)
+    rows = ([cell(one) for cell in cells] for one in found)
+    return Table.of_texts(title, heads, rows, notes=notes).without_empty()
 
 
 def _of(name: str, form: Callable[[float], str], *keys: str, meaning: str = "") -> Shown:
     """Return the column of a number of the views, as `form` writes it."""
-
-    def cell(one: EncoderViews) -> Cell:
-        value = one.number(*keys)
-        return Cell(numbers.MISSING if value is None else form(value), value=value)
-
-    return Column(name, meaning=meaning), cell
+    return Column(name, meaning=meaning), lambda one: Cell.by(form, one.number(*keys))
 
 
 def _share(value: float) -> str:
@@ -62,8 +60,8 @@ def _bias(found: Sequence[EncoderViews]) -> dict[str, Shown]:
     moved = {id(one): dict.fromkeys(ranks.get(i, ())) for i, one in enumerate(found)}
     known = [c for one in found if (c := one.number("language_id_chance", "all")) is not None]
     chances = " / ".join(sorted({numbers.number(chance) for chance in known}))
-    told = "how often a linear model tells a text's language from its vector"
-    told += f" (chance {chances})" if chances else ""
+    chance = f" (chance {chances})" if chances else ""
+    told = f"how often a linear model tells a text's language from its vector{chance}"
     only = "mAP with a single answer in the pool, in the question's language or another"
     alone = "candidates of the question's language only"
     cost = "what removing the own-language answer costs more than removing another"
@@ -120,15 +118,14 @@ def remove_one(found: Sequence[EncoderViews]) -> Table | None:
 def subsets(found: Sequence[EncoderViews]) -> Table | None:
     """Return Table 5: mAP where pool and questions hold some of the languages only."""
     own = [one for one in found if one.has("subsets")]
-    if not own:
-        return None
     languages = languages_of(found)
     keys = list(dict.fromkeys(key for one in own for key in one.mapping("subsets")))
     keys.sort(key=lambda key: len(languages) - len(key.split(",")))
-    columns = (Column("languages", "name"), *(Column(one.row.label, data=True) for one in own))
-    rows = [(Cell("all languages"), *(Cell.of(one.row.value, one.row.ci) for one in own))]
-    rows += [(Cell(_subset_name(key, languages)), *(one.cell("subsets", key) for one in own)) for key in keys]
-    return Table("Subsets of the languages", columns, tuple(map(TableRow, rows)), ("mAP.",), titled=False)
+    heads = ["languages", *(Column(one.row.label, data=True) for one in own)]
+    rows = [["all languages", *(Cell.of(one.row.value, one.row.ci) for one in own)]]
+    rows += [[_subset_name(key, languages), *(one.cell("subsets", key) for one in own)] for key in keys]
+    table = Table.of_texts("Subsets of the languages", heads, rows, notes=("mAP.",), titled=False)
+    return table if own else None
 
 
 def _subset_name(key: str, languages: list[str]) -> str:
@@ -158,9 +155,8 @@ def fairness(found: Sequence[EncoderViews]) -> Table | None:
 def hubs(found: Sequence[EncoderViews]) -> Table | None:
     """Return how strongly few candidates crowd the top of many questions."""
     own = [one for one in found if one.has("hubs")]
-    languages = [
-        tag for tag in languages_of(own) if any(one.number("hubs", "by_language", tag) for one in own)
-    ]
+    languages = languages_of(own)
+    languages = [tag for tag in languages if any(one.number("hubs", "by_language", tag) for one in own)]
     columns: list[Shown] = [
         ENCODER,
         _of("skewness", lambda value: numbers.number(value, digits=1), "hubs", "skewness"),
@@ -171,11 +167,11 @@ def hubs(found: Sequence[EncoderViews]) -> Table | None:
         (Column("alarm"), lambda one: Cell("strong" if has_strong_hubs(one) else "")),
     ]
     k = numbers.span([int(value) for one in own if (value := one.number("hubs", "k")) is not None])
-    by = " By language: the share of all these places that its hubs hold." if languages else ""
     note = (
         f"How often a candidate is among the {k} best of a question: the largest hub, the mean, and the "
-        f"share of candidates that never are.{by}"
+        "share of candidates that never are."
     )
+    note += " By language: the share of all these places that its hubs hold." if languages else ""
     return _by_encoder("Hubs", own, columns, note) if own else None
 
 
@@ -199,8 +195,8 @@ def own_first(found: Sequence[EncoderViews], task: Task) -> Table | None:
 
 def _measured(one: EncoderViews, entry: Entry) -> EncoderViews:
     """Return the row with what was measured under the policy of the entry, compared with nobody."""
-    bare = replace(one.row, rank=None, behind=None, standing="unknown", chance=None)
-    return replace(one, row=replace(bare, value=entry.value, ci=entry.ci))
+    bare = structs.replace(one.row, rank=None, behind=None, standing="unknown", chance=None)
+    return replace(one, row=structs.replace(bare, value=entry.value, ci=entry.ci))
 
 
 def in_terminal(found: Sequence[EncoderViews], strict: Sequence[EncoderViews], task: Task) -> list[Block]:
@@ -224,7 +220,7 @@ def _board(found: Sequence[EncoderViews], title: str, task: Task) -> Table:
     """Return the encoders side by side, for a terminal."""
     bias = _bias(found)
     shown = [
-        (Column("", "rank"), lambda one: Cell(one.row.rank_text, value=one.row.rank)),
+        (Column("", "rank"), lambda one: Cell.by(str, one.row.rank)),
         (ENCODER[0], _named),
         _value(found, task),
         (Column("behind"), _behind),
@@ -275,13 +271,11 @@ def _languages(best: EncoderViews) -> Block:
         return Prose(said, "note-line", "terminal")
     values = best.pairs("one_target")
     asked_in, answered_in = sides_of(best.languages, values)
-    rows = [
-        [asked, *(_entry(values.get((asked, tag)), asked == tag) for tag in answered_in)]
-        for asked in asked_in
-    ]
+
+    def cell(asked: str, tag: str) -> Cell:
+        value = values.get((asked, tag))
+        return Cell(numbers.number(value, digits=2), value=value, tone="best" if asked == tag else "")
+
+    rows = [[asked, *(cell(asked, tag) for tag in answered_in)] for asked in asked_in]
     title = f"{label}: questions in the language of the row, a single answer in that of the column"
     return Table.of_texts(title, ["", *answered_in], rows, looks=(Look(),), instead=said, where="terminal")
-
-
-def _entry(value: float | None, own: bool) -> Cell:
-    return Cell(numbers.number(value, digits=2), value=value, tone="best" if own else "")

@@ -4,62 +4,39 @@ from __future__ import annotations
 
 from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Block, Finding, Heading, Key, Legend, Page, Prose, Section
+from xlingual.report.blocks import Block, Finding, Heading, Legend, Page, Prose, Section
 from xlingual.report.figures.study import people_against_bkr
 from xlingual.report.findings.study import findings
 from xlingual.report.findings.study_cautions import degree
 from xlingual.report.marking import unbroken
 from xlingual.report.pages import study_tables as tables
 from xlingual.report.study_views import amount, level, ranked, wanted
+from xlingual.report.table import Key
 from xlingual.results.study import StudyAnalysis
 
-TERMS = (
-    (
-        "Blind",
-        "Raters see a query and the suggestions of all systems mixed, in an order drawn for each rater. A "
-        "suggestion that several systems make is shown once and counts for each of them. Which system made "
-        "what is kept in a file that the server never opens.",
-    ),
-    (
-        "Very relevant per query",
-        "How many of a system's suggestions for a query got the best score, as a mean over queries and "
-        "raters. The ratio of two systems is the sum of one over the sum of the other, on the same queries "
-        "and by the same raters; its interval is taken on the logarithmic scale.",
-    ),
-    (
-        "Mean score",
-        "The mean over all scores, of which 1 is best and 4 worst. It takes the steps between scores "
-        "as equal.",
-    ),
-    (
-        "Win rate",
-        "A query is won by the system with more suggestions of the best score; where these are as many, by "
-        "the better mean score. Even queries count half.",
-    ),
-    (
-        "p",
-        "How easily a difference this large arises by luck if the two systems are equally good: their names "
-        "are swapped at random within queries. The adjusted p is corrected for the number of pairs (Holm).",
-    ),
-    (
-        "Interval",
-        "Where the number would land for other queries from the same source. With five raters or more, "
-        "raters are resampled too, and it holds for other raters as well; with fewer it is about these "
-        "raters. It is not widened for the number of pairs.",
-    ),
-    words.NO_DIFFERENCE,
-    (
-        "Krippendorff's alpha",
-        "How far raters agree on the order of scores, beyond what luck gives: 1 is perfect agreement, 0 "
-        "luck. Customary limits are .8 for firm and .667 for tentative conclusions about single suggestions; "
-        "means over many suggestions can be told apart with less.",
-    ),
-    (
-        "Repeats and controls",
-        "Pages that a rater is asked twice, and suggestions that are obviously right or wrong. They tell how "
-        "steady and attentive a rater is, and count in no other number.",
-    ),
-)
+TERMS = {
+    "Blind": "Raters see a query and the suggestions of all systems mixed, in an order drawn for each "
+    "rater. A suggestion that several systems make is shown once and counts for each of them. Which system "
+    "made what is kept in a file that the server never opens.",
+    "Very relevant per query": "How many of a system's suggestions for a query got the best score, as a "
+    "mean over queries and raters. The ratio of two systems is the sum of one over the sum of the other, on "
+    "the same queries and by the same raters; its interval is taken on the logarithmic scale.",
+    "Mean score": "The mean over all scores, of which 1 is best and 4 worst. It takes the steps between "
+    "scores as equal.",
+    "Win rate": "A query is won by the system with more suggestions of the best score; where these are as "
+    "many, by the better mean score. Even queries count half.",
+    "p": "How easily a difference this large arises by luck if the two systems are equally good: their "
+    "names are swapped at random within queries. The adjusted p is corrected for the number of pairs (Holm).",
+    "Interval": "Where the number would land for other queries from the same source. With five raters or "
+    "more, raters are resampled too, and it holds for other raters as well; with fewer it is about these "
+    "raters. It is not widened for the number of pairs.",
+    **dict([words.NO_DIFFERENCE]),
+    "Krippendorff's alpha": "How far raters agree on the order of scores, beyond what luck gives: 1 is "
+    "perfect agreement, 0 luck. Customary limits are .8 for firm and .667 for tentative conclusions about "
+    "single suggestions; means over many suggestions can be told apart with less.",
+    "Repeats and controls": "Pages that a rater is asked twice, and suggestions that are obviously right or "
+    "wrong. They tell how steady and attentive a rater is, and count in no other number.",
+}
 
 
 def page(analysis: StudyAnalysis, *, title: str | None = None) -> Page:
@@ -74,26 +51,7 @@ def page(analysis: StudyAnalysis, *, title: str | None = None) -> Page:
         (analysis.n_raters, "rater", "raters"),
         (analysis.n_ratings, "rating", "ratings"),
     )
-    return Page(
-        kind="blind study",
-        title=title or analysis.title or f"Blind study {analysis.source} → {analysis.target}",
-        verdict=[Finding([unbroken(sentence) for sentence in findings(analysis)])],
-        sections=[
-            Section("Systems", [*tables.systems(analysis, shown), *tables.scores(analysis, shown)], about),
-            *_pairs(analysis),
-            *_with_bkr(analysis),
-            Section("Raters", [tables.raters(analysis)], _agreement(analysis)),
-        ],
-        facts=[*facts, ("languages", f"{named(analysis.source)} → {named(analysis.target)}")],
-        terms=(*TERMS, *(words.terms("BkR") if analysis.bkr else ())),
-        warnings=analysis.warnings,
-        conditions=_conditions(analysis),
-        methods=sorted({ci.method for ci in intervals if ci}),
-    )
-
-
-def _conditions(analysis: StudyAnalysis) -> list[tuple[str, list[str]]]:
-    settings = {
+    conditions = {
         "study": analysis.study,
         "scores": ", ".join(f"{n} \u2068{label}\u2069" for n, label in enumerate(analysis.labels, 1)),
         "planned": f"{analysis.n_planned} queries",
@@ -103,7 +61,22 @@ def _conditions(analysis: StudyAnalysis) -> list[tuple[str, list[str]]]:
         "seed": str(analysis.seed),
         **analysis.conditions,
     }
-    return [(key, [value]) for key, value in settings.items()]
+    return Page(
+        kind="blind study",
+        title=title or analysis.title or f"Blind study {analysis.source} → {analysis.target}",
+        verdict=[Finding(list(map(unbroken, findings(analysis))))],
+        sections=[
+            Section("Systems", [*tables.systems(analysis, shown), *tables.scores(analysis, shown)], about),
+            *_pairs(analysis),
+            *_with_bkr(analysis),
+            Section("Raters", [tables.raters(analysis)], _agreement(analysis)),
+        ],
+        facts=[*facts, ("languages", f"{named(analysis.source)} → {named(analysis.target)}")],
+        terms=(*TERMS.items(), *(words.terms("BkR") if analysis.bkr else ())),
+        warnings=analysis.warnings,
+        conditions=[(key, [value]) for key, value in conditions.items()],
+        methods=sorted({ci.method for ci in intervals if ci}),
+    )
 
 
 def _pairs(analysis: StudyAnalysis) -> list[Section]:
@@ -139,9 +112,9 @@ def _with_bkr(analysis: StudyAnalysis) -> list[Section]:
 
 def _agreement(analysis: StudyAnalysis) -> str:
     """Return how closely raters agree."""
+    found, over = analysis.agreement, ""
     if analysis.n_raters < 2:
         return "With one rater, nothing is known of how far people agree."
-    found, over = analysis.agreement, ""
     if found.alpha is not None:
         alpha = f"Krippendorff's alpha {amount(found.alpha, found.ci)}"
         over = f": {alpha} over {found.n_units} suggestions that two raters or more scored"

@@ -6,27 +6,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xlingual.report import numbers, words
+from xlingual.report import study_views as views
 from xlingual.report.axis import axis_for, log_axis_for
-from xlingual.report.blocks import Bar, Block, Cell, Column, Key, Prose, Row, Table, narrower
+from xlingual.report.blocks import Block, Prose
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.figures.study import score_swatch, scores_bar
 from xlingual.report.findings import study_cautions as cautions
 from xlingual.report.findings.study import bkr_name, sentence
 from xlingual.report.marking import against, bare, quoted
-from xlingual.report.numbers import MISSING, count, p_value, percent
-from xlingual.report.study_views import (
-    amount,
-    level,
-    needed_pairs,
-    ordered_pairs,
-    ratio,
-    resampled,
-    signed,
-    wanted,
-    win_rate,
-    with_bkr,
-)
-from xlingual.results.study import PairDifference, StudyAnalysis, SystemScores
+from xlingual.report.numbers import MISSING, count, ends, p_value, percent
+from xlingual.report.study_views import amount, wanted
+from xlingual.report.table import Bar, Cell, Column, Key, Row, Table, narrower
+from xlingual.results.study import PairDifference, RaterScores, StudyAnalysis, SystemScores
 
 LOOKS = narrower(
     *("p", "p of scores", "win rate", "of all", "within a step", "repeats", "controls", "time of each"),
@@ -35,16 +26,14 @@ LOOKS = narrower(
 UNSAID = ("outcome", "remark", "same direction", "power")  # the verdict has them
 
 
+_IN_TERMINAL: dict[str, Any] = {"looks": LOOKS, "unsaid": UNSAID, "where": "both"}
+
+
 def systems(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Block]:
     """Return what raters said of each system, the best first."""
-    held = [row.very_relevant for row in shown]
-    held += [end for row in shown if (ci := row.very_relevant_ci) for end in (ci.low, ci.high)]
-    apart = {
-        name
-        for pair in analysis.pairs
-        if shown and shown[0].system in (pair.first, pair.second) and not cautions.open_(pair)
-        for name in (pair.first, pair.second)
-    }
+    best = shown[0].system if shown else None
+    told = [(pair.first, pair.second) for pair in analysis.pairs if not cautions.open_(pair)]
+    apart = {name for names in told if best in names for name in names}
     columns = (
         Column("System", "name", "system", data=True),
         Column("Per query", short=f"{wanted(analysis)} per query", main=True),
@@ -54,46 +43,31 @@ def systems(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Bloc
         Column("BkR"),
     )
     rows = []
-    for place, row in enumerate(shown):
+    for row in shown:
         value = Cell.by(amount, row.very_relevant, row.very_relevant_ci)
-        cells = (
-            Cell(row.system),
-            value,
-            Cell(bar=_bar(row.system, value)),
-            Cell.by(percent, row.share),
-            Cell.by(amount, row.mean_score, row.mean_score_ci),
-            Cell.of(row.bkr),
-        )
-        rows.append(Row(cells, "leader" if place == 0 else "behind" if row.system in apart else "level"))
-    intervals = f"{level(analysis)} interval"
-    table = _board(
-        "Systems",
-        columns,
-        rows,
-        axis=axis_for([0.0, *held] if any(held) else [0.0, 1.0], floor=0.0),
-        legend=(
-            Key(f"{intervals}, {resampled(analysis)} resampled", SWATCHES["interval"]),
-            Key("mean score: lower is better"),
-        ),
+        score = Cell.by(amount, row.mean_score, row.mean_score_ci)
+        bar = Cell(bar=_bar(row.system, row.very_relevant, value))
+        cells = (Cell(row.system), value, bar, Cell.by(percent, row.share), score, Cell.of(row.bkr))
+        tone = "leader" if row.system == best else "behind" if row.system in apart else "level"
+        rows.append(Row(cells, tone))
+    held = [end for row in shown for end in (row.very_relevant, *ends(row.very_relevant_ci))]
+    axis = axis_for([0.0, *held] if any(held) else [0.0, 1.0], floor=0.0)
+    level, resampled = views.level(analysis), views.resampled(analysis)
+    legend = (
+        Key(f"{level} interval, {resampled} resampled", SWATCHES["interval"]),
+        Key("mean score: lower is better"),
     )
-    return [
-        table,
-        Prose(f"Brackets: {intervals}s, {resampled(analysis)} resampled.", "note-line", "terminal"),
-    ]
+    note = f"Brackets: {level} intervals, {resampled} resampled."
+    return [_board("Systems", columns, rows, axis=axis, legend=legend), Prose(note, "note-line", "terminal")]
 
 
-def _bar(name: str, value: Cell, *lines: tuple[str, float]) -> Bar | None:
-    if not isinstance(value.value, float | int):
-        return None
-    return Bar(value.value, value.ends, lines, f"{name}: {value.plain}", arrows=bool(lines))
+def _bar(name: str, value: float, cell: Cell, *lines: tuple[str, float]) -> Bar:
+    return Bar(value, cell.ends, lines, f"{name}: {cell.plain}", arrows=bool(lines))
 
 
-def _board(title: str, columns: Iterable[Column], rows: Iterable[Row], **more: Any) -> Table:  # noqa: ANN401
-    table = Table(title, tuple(columns), tuple(rows), style="board", titled=False, **_IN_TERMINAL, **more)
+def _board(title: str, columns: tuple[Column, ...], rows: Iterable[Row], **more: Any) -> Table:  # noqa: ANN401
+    table = Table(title, columns, tuple(rows), style="board", titled=False, **_IN_TERMINAL, **more)
     return table.without_empty()
-
-
-_IN_TERMINAL: dict[str, Any] = {"looks": LOOKS, "unsaid": UNSAID, "where": "both"}
 
 
 def scores(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Block]:
@@ -110,10 +84,10 @@ def scores(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Block
 
 def pairs(analysis: StudyAnalysis) -> list[Block]:
     """Return the differences of systems, the better one of two first."""
-    found = ordered_pairs(analysis)
+    found = views.ordered_pairs(analysis)
     several = len(found) > 1
-    ends = [end for pair in found if (ci := pair.ratio_ci) for end in (ci.low, ci.high)]
-    axis = log_axis_for([*ends, *(pair.ratio for pair in found if pair.ratio is not None)])
+    held = [end for pair in found for end in ends(pair.ratio_ci)]
+    axis = log_axis_for([*held, *(pair.ratio for pair in found if pair.ratio is not None)])
     columns = (
         Column("Systems", "name", "systems", data=True),
         Column("Times as many", short="times as many", main=True),
@@ -127,19 +101,21 @@ def pairs(analysis: StudyAnalysis) -> list[Block]:
         Column("Outcome", "words", "outcome"),
     )
     keys = [
-        Key(f"{level(analysis)} interval", SWATCHES["interval"]),
+        Key(f"{views.level(analysis)} interval", SWATCHES["interval"]),
         Key("as many", SWATCHES["chance"]),
         Key("score difference: below 0 the first is better"),
     ]
-    if not all(map(axis.holds, ends)):
+    if not all(map(axis.holds, held)):
         keys.append(Key("‹ ›: the interval goes on beyond the axis"))
     rows = [_pair(analysis, pair, several) for pair in found]
     noted = [
-        (pair, f"{against(pair.first, pair.second)}: {_note(pair)}") for pair in found if pair.ratio_note
+        (pair.ratio, f"{against(pair.first, pair.second)}: {_note(pair)}")
+        for pair in found
+        if pair.ratio_note
     ]
-    added = tuple(note for pair, note in noted if pair.ratio is not None)
-    table = _board("Against each other", columns, rows, axis=axis, legend=tuple(keys), notes=added)
-    without = [note for pair, note in noted if pair.ratio is None]  # the page has it in place of a bar
+    notes = tuple(note for ratio, note in noted if ratio is not None)
+    without = [note for ratio, note in noted if ratio is None]  # the page has it in place of a bar
+    table = _board("Against each other", columns, rows, axis=axis, legend=tuple(keys), notes=notes)
     return [table, *(Prose(note, "note-line", "terminal") for note in without)]
 
 
@@ -149,30 +125,32 @@ def _note(pair: PairDifference) -> str:
 
 def _pair(analysis: StudyAnalysis, pair: PairDifference, several: bool) -> Row:
     names = against(pair.first, pair.second)
-    value = Cell.by(lambda *_: ratio(pair), pair.ratio, pair.ratio_ci)
-    bar = _bar(bare(names), value, ("chance", 1.0))
-    cells = [
+    value = Cell.by(lambda *_: views.ratio(pair), pair.ratio, pair.ratio_ci)
+    tone = "level" if cautions.open_(pair) else "leader"
+    if pair.ratio is None:
+        tone, bar = f"{tone} valueless", Cell(sentence(_note(pair)))
+    else:
+        bar = Cell(bar=_bar(bare(names), pair.ratio, value, ("chance", 1.0)))
+    win_rate = views.win_rate(pair)
+    cells = (
         Cell(names),
         value,
-        Cell("" if bar else sentence(_note(pair)), bar=bar),
-        Cell.by(signed, pair.score_difference, pair.score_ci),
-        Cell(f"{pair.wins}–{pair.ties}–{pair.losses}", title=f"win rate {win_rate(pair)}"),
-        Cell.by(lambda *_: win_rate(pair), pair.win_rate, pair.win_ci),
-        Cell.by(p_value, pair.p_permutation),
-        Cell.by(p_value, pair.p_score),
+        bar,
+        Cell.by(views.signed, pair.score_difference, pair.score_ci),
+        Cell(f"{pair.wins}–{pair.ties}–{pair.losses}", title=f"win rate {win_rate}"),
+        Cell.by(lambda *_: win_rate, pair.win_rate, pair.win_ci),
+        *(Cell.by(p_value, p) for p in (pair.p_permutation, pair.p_score)),
         *([Cell.by(p_value, pair.p_adjusted)] if several else []),
         Cell(cautions.outcome(analysis, pair)),
-    ]
-    tone = "level" if cautions.open_(pair) else "leader"
-    return Row(tuple(cells), tone if bar else f"{tone} valueless")
+    )
+    return Row(cells, tone)
 
 
 def _grid(title: str, rows: Sequence[dict[str, object]], *notes: str, **more: Any) -> Table:  # noqa: ANN401
     """Return a table of texts, each row by its heads; columns that say nothing are left out."""
     heads, cells = list(rows[0]) if rows else [], [row.values() for row in rows]
-    remarks = ("remark", "same direction")
-    table = Table.of_texts(title, heads, cells, words=remarks, notes=notes, **_IN_TERMINAL, **more)
-    return table.without_empty()
+    more |= {"words": ("remark", "same direction"), "notes": notes} | _IN_TERMINAL
+    return Table.of_texts(title, heads, cells, **more).without_empty()
 
 
 def needed(analysis: StudyAnalysis) -> Table:
@@ -185,7 +163,7 @@ def needed(analysis: StudyAnalysis) -> Table:
             "power": Cell.by(percent, row.power),
             "remark": row.note or "",
         }
-        for row, pair in needed_pairs(analysis)
+        for row, pair in views.by_pair(analysis, analysis.needed)
     ]
     note = (
         "Queries: with as many raters. Raters: on the same queries. Both in all, not in addition. The "
@@ -216,7 +194,7 @@ def _error(share: float) -> str:
 
 def against_bkr(analysis: StudyAnalysis) -> Table:
     """Return people against BkR, query by query."""
-    found = with_bkr(analysis)
+    found = views.with_bkr(analysis)
     same = {True: "yes", False: "no", None: MISSING}
     rows = [
         {
@@ -237,18 +215,21 @@ def against_bkr(analysis: StudyAnalysis) -> Table:
 
 def raters(analysis: StudyAnalysis) -> Table:
     """Return how each rater rated; counts that are nothing for everybody are left out."""
-    counts = ("n_missing", "repeats", "controls")
-    some = {name: any(getattr(row, name) for row in analysis.raters) for name in counts}
+
+    def counted(row: RaterScores, name: str) -> Cell:
+        some = any(getattr(one, name) for one in analysis.raters)
+        return Cell.by(count, getattr(row, name) if some else None)
+
     rows = [
         {
             "rater": row.rater,
             "ratings": Cell.by(count, row.n_ratings),
-            "missing": Cell.by(count, row.n_missing if some["n_missing"] else None),
+            "missing": counted(row, "n_missing"),
             "mean score": Cell.by(amount, row.mean_score),
-            "repeats": Cell.by(count, row.repeats if some["repeats"] else None),
+            "repeats": counted(row, "repeats"),
             "same score": Cell.by(percent, row.repeats_equal),
             "within a step": Cell.by(percent, row.repeats_near),
-            "controls": Cell.by(count, row.controls if some["controls"] else None),
+            "controls": counted(row, "controls"),
             "passed": Cell.by(percent, row.controls_passed),
             "time of each": Cell.by(numbers.duration, row.seconds),
             "remark": row.flagged or "",

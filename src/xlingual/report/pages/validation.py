@@ -2,67 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Block, Group, Heading, Legend, Page, Prose, Section
 from xlingual.report.figures.validation import against_xlr, legend_against_xlr, over_quality
 from xlingual.report.findings.image_quality import of_pair
 from xlingual.report.findings.validation import findings, share_text
 from xlingual.report.pages import validation_tables as tables
-from xlingual.results.validation import COEFFICIENTS, MEASURES, PairValidation, Validation
+from xlingual.results.validation import MEASURES, PairValidation, Validation
 
 PAPER_N, PAPER_K = 1_500, 10  # the sample and cut-off of the paper's Table 1 for IKEA
-TERMS = (
-    (
-        "XLR",
-        "True cross-lingual retrieval: how often the known match of a text is among its K nearest. "
-        "It needs pairs that are known to match, and is what the other measures are compared with.",
-    ),
-    (
-        "XLR at K = 1",
-        "The same with K = 1. Where good encoders all find the match among the ten nearest, only this still "
-        "tells them apart.",
-    ),
-    *words.terms("BkR", "SIM"),
-    (
-        "CORR",
-        "The rank correlation of text distances and picture distances over pairs that do not match "
-        "(−1 to 1).",
-    ),
-    (
-        "Pearson and Spearman",
-        "How closely a measure follows XLR over the encoders: by their values, and by their order. "
-        "1 is perfect agreement, 0 none.",
-    ),
-    (
-        "Mean, sd and se over seeds",
-        "Each seed divides the data anew and gives a coefficient. sd is their spread. se is sd divided by "
-        "the root of the number of seeds: Monte Carlo error of the mean only. It says nothing about other "
-        "encoders or items.",
-    ),
-    (
-        "Interval",
-        "Where the coefficient of the encoders' means would land for other families of encoders and other "
-        "items from the same sources. The test of a difference is about the same and uses the same draws: p "
-        "is below .05 exactly where its 95 % interval excludes zero. Each comparison stands for itself.",
-    ),
-    (
-        "Order of two encoders",
-        "The share of pairs of encoders that a measure orders as XLR does. A tie in both counts as "
-        "agreement, a tie in one does not.",
-    ),
-    (
-        "Oracle and chance",
-        "BkR where each query retrieves the text with the nearest picture, and BkR of an encoder that knows "
-        "nothing.",
-    ),
-    (
-        "Nearest pictures kept",
-        "How good weakened image vectors still are: of the K pictures nearest to a picture, the share that "
-        "still are. Shuffled pictures keep K/D by luck.",
-    ),
-)
+TERMS = {
+    "XLR": "True cross-lingual retrieval: how often the known match of a text is among its K nearest. It "
+    "needs pairs that are known to match, and is what the other measures are compared with.",
+    "XLR at K = 1": "The same with K = 1. Where good encoders all find the match among the ten nearest, only "
+    "this still tells them apart.",
+    **dict(words.terms("BkR", "SIM")),
+    "CORR": "The rank correlation of text distances and picture distances over pairs that do not match (−1 "
+    "to 1).",
+    "Pearson and Spearman": "How closely a measure follows XLR over the encoders: by their values, and by "
+    "their order. 1 is perfect agreement, 0 none.",
+    "Mean, sd and se over seeds": "Each seed divides the data anew and gives a coefficient. sd is their "
+    "spread. se is sd divided by the root of the number of seeds: Monte Carlo error of the mean only. It "
+    "says nothing about other encoders or items.",
+    "Interval": "Where the coefficient of the encoders' means would land for other families of encoders and "
+    "other items from the same sources. The test of a difference is about the same and uses the same draws: "
+    "p is below .05 exactly where its 95 % interval excludes zero. Each comparison stands for itself.",
+    "Order of two encoders": "The share of pairs of encoders that a measure orders as XLR does. A tie in "
+    "both counts as agreement, a tie in one does not.",
+    "Oracle and chance": "BkR where each query retrieves the text with the nearest picture, and BkR of an "
+    "encoder that knows nothing.",
+    "Nearest pictures kept": "How good weakened image vectors still are: of the K pictures nearest to a "
+    "picture, the share that still are. Shuffled pictures keep K/D by luck.",
+}
 _AGREEMENT = (
     "mean ± se: mean over seeds of the coefficient of each seed; the standard error is Monte Carlo error "
     "only. sd: over seeds. of means: the coefficient of the encoders' means over seeds, with its interval. "
@@ -72,47 +43,53 @@ _AGREEMENT = (
 
 def page(validation: Validation, *, title: str | None = None) -> Page:
     """Return the page of a validation: a section for each language pair, and one for their directions."""
-    sections = [_section(validation, pair) for pair in validation.pairs]
+    pairs = validation.pairs
+    sections = [_section(validation, pair) for pair in pairs]
     if validation.directions:
         sections.append(Section("Directions", [tables.directions(validation)]))
+    shown = [words.pair(pair.source, pair.target) for pair in pairs]
+    coefficients = [
+        one
+        for pair in pairs
+        for own in pair.subsets.values()
+        for by_kind in own.agreement.values()
+        for one in by_kind.values()
+    ]
+    names = list(dict.fromkeys(row.encoder for pair in pairs for row in pair.encoders))
+    what = "Backretrieval compared with true retrieval"
     return Page(
         kind="report",
-        title=title or _title(validation),
+        title=title or (f"{what}: {numbers.in_words(shown, 4)}" if pairs else what),
         verdict=findings(validation),
         sections=sections,
-        facts=_facts(validation),
-        terms=TERMS,
+        facts=_facts(validation, len(names)),
+        terms=list(TERMS.items()),
         warnings=list(dict.fromkeys(validation.warnings)),
         conditions=_conditions(validation),
-        methods=_methods(validation.pairs),
+        methods=sorted({one.ci.method for one in coefficients if one.ci}),
         timings=[(name, numbers.duration(value)) for name, value in validation.timings.items()],
-        names=_encoder_names(validation),
+        names=names,
     )
 
 
 def _section(validation: Validation, pair: PairValidation) -> Section:
-    threshold = validation.threshold
-    main, *others = MEASURES
-    small = [against_xlr(pair, measure, threshold, small=True) for measure in others]
-    weakened = of_pair(validation.degradations, pair)
-    name = words.pair(pair.source, pair.target)
+    threshold, name = validation.threshold, words.pair(pair.source, pair.target)
+    main, *small = (against_xlr(pair, one, threshold, small=one != MEASURES[0]) for one in MEASURES)
+    agreement, *at_1 = tables.agreement(validation, pair)
     found: list[Block] = [
         Heading(name, where="terminal"),
         Prose(_sizes(pair), where="both"),
-        Group(
-            "panels",
-            [Group("panel-main", [against_xlr(pair, main, threshold)]), Group("panel-side", small)],
-        ),
+        Group("panels", [Group("panel-main", [main]), Group("panel-side", small)]),
         Legend(legend_against_xlr(threshold)),
-        tables.agreement(pair),
+        agreement,
         Prose(_AGREEMENT, "legend"),
-        *tables.agreement_at_1(validation, pair),
+        *at_1,
         tables.differences(pair),
         tables.accuracy(pair),
         tables.subsets(pair, threshold),
         tables.encoders(pair, validation.family, validation.measure_at_1),
     ]
-    if weakened:
+    if weakened := of_pair(validation.degradations, pair):
         heading = Heading("What quality of pictures is needed")
         found += [heading, over_quality(weakened, pair), tables.degradations(weakened)]
     return Section(name, found)
@@ -120,39 +97,25 @@ def _section(validation: Validation, pair: PairValidation) -> Section:
 
 def _sizes(pair: PairValidation) -> str:
     """Return what the numbers of a pair rest on, beside the paper's sample."""
-    whole = pair.subsets["all"]
     targets = "" if pair.n_target == pair.n_source else f", {numbers.count(pair.n_target)} targets"
-    families = (
-        ""
-        if whole.n_families == whole.n_encoders
-        else f"{numbers.counted(whole.n_families, 'family', 'families')}, "
-    )
+    families = f"{numbers.counted(pair.n_families, 'family', 'families')}, "
     return (
         f"N = {numbers.count(pair.n_source)}{targets}, K/N = {share_text(pair.k, pair.n_source)} "
         f"(the paper's IKEA table: N = {PAPER_N:,}, K/N = {share_text(PAPER_K, PAPER_N)}); "
-        f"{numbers.counted(whole.n_encoders, 'encoder')}, {families}{numbers.counted(pair.n_seeds, 'seed')}; "
+        f"{numbers.counted(pair.n_encoders, 'encoder')}, "
+        f"{'' if pair.n_families == pair.n_encoders else families}{numbers.counted(pair.n_seeds, 'seed')}; "
         f"chance {numbers.number(pair.chance)}, oracle {numbers.number(pair.oracle)} "
         f"of {numbers.counted(pair.n_pictures, 'picture')}"
     )
 
 
-def _title(validation: Validation) -> str:
-    pairs = [words.pair(pair.source, pair.target) for pair in validation.pairs]
-    what = "Backretrieval compared with true retrieval"
-    return f"{what}: {numbers.in_words(pairs, 4)}" if pairs else what
-
-
-def _encoder_names(validation: Validation) -> list[str]:
-    return list(dict.fromkeys(row.encoder for pair in validation.pairs for row in pair.encoders))
-
-
-def _facts(validation: Validation) -> list[tuple[str, str]]:
+def _facts(validation: Validation, n_encoders: int) -> list[tuple[str, str]]:
     pairs = validation.pairs
-    families = {row.family for pair in pairs for row in pair.encoders}
-    names = _encoder_names(validation)
-    facts = [("encoder" if len(names) == 1 else "encoders", numbers.count(len(names)))]
+    counts = [(n_encoders, "encoder", "encoders")]
     if validation.family is not None:
-        facts.append(("family" if len(families) == 1 else "families", numbers.count(len(families))))
+        families = {row.family for pair in pairs for row in pair.encoders}
+        counts.append((len(families), "family", "families"))
+    facts = numbers.facts(*counts)
     if pairs:
         facts += [
             ("N", numbers.span([pair.n_source for pair in pairs])),
@@ -163,26 +126,15 @@ def _facts(validation: Validation) -> list[tuple[str, str]]:
     return [*facts, ("measure", f"{validation.measure}{''.join(f' (XLR: {name})' for name in named)}")]
 
 
-def _conditions(validation: Validation) -> list[tuple[str, Sequence[str]]]:
-    found: dict[str, dict[str, None]] = {}
-    for pair in validation.pairs:
-        for key, value in pair.conditions.items():
-            found.setdefault(key, {})[value] = None
-    own = [
-        ("measure", [validation.measure]),
-        ("image encoder", [validation.image_encoder]),
-        ("weak below XLR", [f"{validation.threshold:g}"]),
-        ("family", [validation.family or "each encoder its own"]),
-    ]
-    return [*own, *((key, list(values)) for key, values in found.items() if key != "measure")]
-
-
-def _methods(pairs: Iterable[PairValidation]) -> list[str]:
-    found = [
-        own.agreement[measure][kind].ci
-        for pair in pairs
-        for own in pair.subsets.values()
-        for measure in MEASURES
-        for kind in COEFFICIENTS
-    ]
-    return sorted({ci.method for ci in found if ci})
+def _conditions(validation: Validation) -> list[tuple[str, list[str]]]:
+    found = {
+        "measure": [validation.measure],
+        "image encoder": [validation.image_encoder],
+        "weak below XLR": [f"{validation.threshold:g}"],
+        "family": [validation.family or "each encoder its own"],
+    }
+    own: dict[str, list[str]] = {}
+    for key, value in dict.fromkeys(item for pair in validation.pairs for item in pair.conditions.items()):
+        own.setdefault(key, []).append(value)
+    own.pop("measure", None)
+    return [*found.items(), *own.items()]

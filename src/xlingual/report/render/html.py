@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
 
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
 from xlingual.report import blocks, colours, marking
 from xlingual.report.axis import Axis
-from xlingual.report.blocks import STEPS, Bar, Block, Box, Page, Table
+from xlingual.report.blocks import STEPS, Block, Box, Page
 from xlingual.report.shapes import Drawing, Place, Shape, circle, line, rect, text
+from xlingual.report.table import Bar, Table
 from xlingual.visible import visible, visible_value
-
-if TYPE_CHECKING:
-    import jinja2
-    from markupsafe import Markup
 
 _EDGES: tuple[Place, Place] = (0, "100%")  # of an axis
 _TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -39,16 +39,9 @@ def render(page: Page) -> str:
     """Return a page as HTML."""
     found = [block for section in page.sections for block in blocks.walk(section.blocks)]
     hues = {block.hue for block in found if isinstance(block, blocks.Matrix)}
-    return (
-        _environment(page.names)
-        .get_template("page.html")
-        .render(
-            page=page,
-            sections=[(section, _on_page(section.blocks)) for section in page.sections],
-            version=_program_version(),
-            heat_css=colours.css(STEPS, diverging="d" in hues) if hues else "",
-        )
-    )
+    heat_css = colours.css(STEPS, diverging="d" in hues) if hues else ""
+    template = _environment(page.names).get_template("page.html")
+    return template.render(page=page, version=_program_version(), heat_css=heat_css)
 
 
 def fragment(page: Page) -> str:
@@ -64,8 +57,6 @@ def _on_page(shown: Iterable[Block]) -> list[Block]:
 
 def _environment(names: Iterable[str]) -> jinja2.Environment:
     """Return the templates' environment: everything is escaped, and a missing value is an error."""
-    import jinja2
-
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -74,8 +65,7 @@ def _environment(names: Iterable[str]) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["emphasise"] = _emphasis(names)
-    made.filters["apart"] = _emphasis([])
+    made.filters.update(emphasise=_emphasis(names), apart=_emphasis([]))
     made.globals.update(svg=_svg, bar=_bar, ticks=_ticks, box=_box, steps=STEPS, on_page=_on_page)
     made.globals["show"] = partial(_show, made)
     return made
@@ -96,8 +86,6 @@ def _program_version() -> str:
 
 def _emphasis(labels: Iterable[str]) -> Callable[[str], Markup]:
     """Return a filter that escapes a text and sets names in it apart: those marked, and of encoders."""
-    from markupsafe import Markup
-
     ordered = sorted(set(labels), key=lambda label: (-len(label), label))
     names = re.compile(r"(?<![\w.-])(" + "|".join(map(re.escape, ordered)) + r")(?![\w-])")
 
@@ -112,32 +100,26 @@ def _emphasis(labels: Iterable[str]) -> Callable[[str], Markup]:
 
 def _svg(drawing: Drawing) -> Markup:
     """Return a drawing as SVG."""
-    from markupsafe import Markup
-
     size: dict[str, Any] = {"width": drawing.width or "100%", "height": drawing.height}
     if drawing.width is not None and drawing.spoken:
         size = {"viewBox": f"0 0 {drawing.width:g} {drawing.height:g}"}
     said = {"role": "img", "aria-label": drawing.spoken} if drawing.spoken else {"aria-hidden": "true"}
     inner = Markup("\n").join(map(_shape, drawing.shapes))
-    style = {"class": drawing.style} if drawing.style else {}
-    return Markup("<svg{}>\n{}\n</svg>").format(_attributes(style | size | said), inner)
+    return Markup("<svg{}>\n{}\n</svg>").format(_attributes(drawing.style, size | said), inner)
 
 
 def _shape(shape: Shape) -> Markup:
-    from markupsafe import Markup
-
     inside = Markup("<title>{}</title>").format(visible(shape.title)) if shape.title else Markup("")
     inside += visible(shape.text) + Markup("").join(map(_shape, shape.inside))
-    attributes = _attributes(({"class": shape.style} if shape.style else {}) | dict(shape.attributes))
     form = "<{0}{1}>{2}</{0}>" if inside else "<{0}{1}/>"
-    return Markup(form).format(Markup(shape.name), attributes, inside)
+    return Markup(form).format(Markup(shape.name), _attributes(shape.style, shape.attributes), inside)
 
 
-def _attributes(named: dict[str, Any]) -> Markup:
-    from markupsafe import Markup
-
+def _attributes(style: str, named: Mapping[str, Any]) -> Markup:
+    """Return the attributes of an element, its class first where it has one."""
+    listed = ({"class": style} if style else {}) | dict(named)
     return Markup("").join(
-        Markup(' {}="{}"').format(Markup(name), visible(str(value))) for name, value in named.items()
+        Markup(' {}="{}"').format(Markup(name), visible(str(value))) for name, value in listed.items()
     )
 
 

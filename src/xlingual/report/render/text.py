@@ -5,17 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell, Heading, Page, Prose, Table, meanings, walk
+from xlingual.report.blocks import Heading, Page, Prose, walk
 from xlingual.report.marking import bare, plain
 from xlingual.report.markup import latex_comment, latex_text, markdown_text
-from xlingual.report.render.terminal import remark, shown_columns
+from xlingual.report.table import Cell, Table
 from xlingual.visible import csv_text
-
-FORMATS = ("table", "markdown", "latex", "csv", "json")
 
 
 def as_text(page: Page, form: str) -> str:
@@ -69,10 +67,8 @@ def as_csv(page: Page) -> str:
     return out.getvalue()
 
 
-def _sentences(page: Page) -> Iterator[str]:
-    for finding in page.verdict:
-        for place, sentence in enumerate(finding.sentences):
-            yield plain(f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence)
+def _sentences(page: Page) -> list[str]:
+    return [plain(sentence) for finding in page.verdict for sentence in finding.named]
 
 
 def _shown(page: Page) -> list[Table | Prose | Heading]:
@@ -80,22 +76,29 @@ def _shown(page: Page) -> list[Table | Prose | Heading]:
     return [block for block in blocks if isinstance(block, (Table, Prose, Heading))]
 
 
-def _lines(table: Table) -> tuple[list[str], list[bool], list[list[str]]]:
-    """Return the heads, which columns are right-aligned, and the rows, with what badges say at the end."""
-    columns = shown_columns(table)
-    rows = [row for row in table.rows if row.cells]
-    remarks = [remark(row) for row in rows]
-    heads = [column.key or "rank" if column.kind == "rank" else column.key for _, column in columns]
+def _lines(
+    table: Table, write: Callable[[str], str], bold: str
+) -> tuple[list[str], list[bool], list[list[str]]]:
+    """Return heads, which columns are right-aligned, and the rows, with what badges say at the end.
+
+    `write` makes a text safe for the medium, `bold` is how it sets the best cell of a row apart.
+    """
+    columns = table.shown()
+    heads = [write(column.key or ("rank" if column.kind == "rank" else "")) for _, column in columns]
     right = [column.kind in ("number", "rank") for _, column in columns]
-    lines = [[_cell(row.cells[i]) for i, _ in columns] for row in rows]
-    if any(remarks):
-        heads, right = [*heads, ""], [*right, False]
-        lines = [[*line, said] for line, said in zip(lines, remarks, strict=True)]
-    return heads, right, lines
+    lines = []
+    for row in table.rows:
+        cells = [_cell(row.cells[i], write, bold) for i, _ in columns] if row.cells else [write(row.heading)]
+        lines.append([*cells, *[""] * (len(columns) - len(cells)), write(row.remark())])
+    if not any(line[-1] for line in lines):
+        return heads, right, [line[:-1] for line in lines]
+    return [*heads, ""], [*right, False], lines
 
 
-def _cell(cell: Cell) -> str:
-    return cell.plain if cell.gap is None or not cell.gap.text else f"{cell.plain}; {cell.gap.plain}"
+def _cell(cell: Cell, write: Callable[[str], str], bold: str) -> str:
+    value = write(cell.marked)
+    shown = f"{bold.format(value) if cell.tone == 'best' else value} {write(cell.interval)}".rstrip()
+    return shown if cell.gap is None or not cell.gap.text else f"{shown}; {write(cell.gap.plain)}"
 
 
 def _markdown_line(block: Prose | Heading) -> str:
@@ -103,45 +106,40 @@ def _markdown_line(block: Prose | Heading) -> str:
 
 
 def _markdown_table(table: Table) -> str:
-    heads, right, lines = _lines(table)
+    heads, right, lines = _lines(table, markdown_text, "**{}**")
     rule = ["---:" if one else "---" for one in right]
-    body = [" | ".join(map(markdown_text, line)) for line in (heads, *lines)]
-    rows = "\n".join(f"| {row} |" for row in (body[0], " | ".join(rule), *body[1:]))
-    return "\n\n".join([f"**{markdown_text(table.title)}**", rows, *map(markdown_text, _notes(table))])
+    rows = "\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *lines))
+    title = f"**{markdown_text(table.title)}**{f' ({markdown_text(table.about)})' if table.about else ''}"
+    return "\n\n".join([title, rows, *map(markdown_text, _notes(table))])
 
 
 def _latex_table(table: Table) -> str:
-    heads, right, lines = _lines(table)
-    rows = [" & ".join(map(latex_text, line)) + r" \\" for line in lines]
-    head = " & ".join(re.sub(r"\bp\b", "$p$", latex_text(one)) for one in heads) + r" \\"
+    heads, right, lines = _lines(table, latex_text, r"\textbf{{{}}}")
+    head = " & ".join(re.sub(r"\bp\b", "$p$", one) for one in heads) + r" \\"
+    rows = [" & ".join(line) + r" \\" for line in lines]
     columns = "".join("r" if one else "l" for one in right)
-    return "\n".join(
-        [
-            latex_comment(table.title),
-            *map(latex_comment, _notes(table)),
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            head,
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
+    title = f"{table.title}{f' ({table.about})' if table.about else ''}"
+    said = "\n".join(map(latex_comment, [title, *_notes(table)]))
+    body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
+    return f"{said}\n\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}"
 
 
 def _notes(table: Table) -> list[str]:
-    said = meanings({column.key: column.meaning for _, column in shown_columns(table)})
-    return [*map(plain, table.notes), *([said] if said else [])]
+    return [*map(plain, table.notes), *filter(None, [table.said()])]
 
 
 def _records(table: Table) -> Sequence[Mapping[str, Any]]:
     """Return a table's rows for CSV: its own records, or its cells at full precision."""
     if table.records is not None:
         return table.records
-    rows = [row for row in table.rows if row.cells]
-    found: list[dict[str, Any]] = [{} for _ in rows]
-    for i, column in shown_columns(table):
+    rows, part = [], ""
+    found: list[dict[str, Any]] = []
+    for row in table.rows:
+        part = row.heading or part
+        if row.cells:
+            rows.append(row)
+            found.append({"part": part} if part else {})
+    for i, column in table.shown():
         name, _, error = (column.key or column.kind).partition(" ± ")
         ends = any(row.cells[i].ends for row in rows)
         spread = (error or f"{name}_sd") if any(row.cells[i].spread is not None for row in rows) else ""

@@ -43,9 +43,7 @@ def agreement_of(
         return Agreement(
             None, None, n, "no two raters have scored the same suggestions, so nothing is known of agreement"
         )
-    names, query = np.unique(
-        [unit[0] for unit, both in zip(units, shared, strict=True) if both], return_inverse=True
-    )
+    names, query = np.unique(np.array([unit[0] for unit in units])[shared], return_inverse=True)
     together = np.zeros((len(names), WORST, WORST))
     np.add.at(together, query, coincidences(counts[shared]))
     alpha = float(ordinal_alpha(together.sum(axis=0)))
@@ -53,18 +51,13 @@ def agreement_of(
         return Agreement(None, None, n, "all scores are the same, so agreement cannot be told from chance")
     if len(names) < FEWEST_QUERIES:
         return Agreement(alpha, None, n, f"too few queries for an interval: {len(names)}")
-    drawn = _resampled(together, stream(seed, "study agreement"), replicates)
+    n_queries, rng = len(names), stream(seed, "study agreement")
+    weights = rng.multinomial(n_queries, np.full(n_queries, 1 / n_queries), replicates).astype(np.float64)
+    drawn = ordinal_alpha(np.tensordot(weights, together, axes=1))
+    drawn = drawn[np.isfinite(drawn)]
     if len(drawn) == 0 or np.ptp(drawn) == 0:
         return Agreement(alpha, None, n, "all queries show the same agreement, which leaves no interval")
     return Agreement(alpha, _interval(alpha, drawn, len(names), level), n)
-
-
-def _resampled(together: Floats, rng: np.random.Generator, replicates: int) -> Floats:
-    """Return alpha [B] of resampled queries, from their coincidence matrices [Q, C, C]."""
-    n = len(together)
-    drawn = rng.multinomial(n, np.full(n, 1 / n), replicates).astype(np.float64)
-    found = ordinal_alpha(np.tensordot(drawn, together, axes=1))
-    return found[np.isfinite(found)]
 
 
 def _interval(alpha: float, drawn: Floats, queries: int, level: float) -> Interval:

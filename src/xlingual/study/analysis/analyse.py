@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from msgspec.structs import replace
 
-from xlingual.errors import InputError
-from xlingual.results.study import PairDifference, StudyAnalysis
+from xlingual.errors import InputError, listed
+from xlingual.results.study import LEFT_OUT, OF_PLANNED, PairDifference, RaterScores, StudyAnalysis
 from xlingual.streams import stream
 from xlingual.study.analysis.agreement import agreement_of
 from xlingual.study.analysis.looks import Looks, counted, looks_of, planned_ratings
 from xlingual.study.analysis.needed import more_needed
-from xlingual.study.analysis.notices import warnings_of
 from xlingual.study.analysis.pairs import pair_differences, pairs_of, system_scores
 from xlingual.study.analysis.reliability import rater_scores
 from xlingual.study.analysis.resampling import FEWEST_RATERS, resample
-from xlingual.study.analysis.scores import last_ratings, scores_of
+from xlingual.study.analysis.scores import Scores, Where, last_ratings, scores_of
 from xlingual.study.analysis.with_bkr import mean_bkr, with_bkr
 from xlingual.study.records import Key, Rating, Study
 
@@ -92,16 +92,15 @@ def analyse(
         looks=seen.rows if seen else [],
         needed=[more_needed(scores, pair, (1 - level) / len(pairs)) for pair in pairs],
         bkr=[row for row in beside if row is not None],
-        conditions=_conditions(study, key),
-        warnings=warnings_of(study, key, scores, given, raters, seen, planned),
+        conditions={
+            "raters planned": str(study.raters),
+            "suggestions of each system": str(study.per_system),
+            **key.conditions,
+        },
+        warnings=_warnings(study, key, scores, given, raters, seen, planned),
         seed=seed,
         replicates=replicates,
     )
-
-
-def _conditions(study: Study, key: Key) -> dict[str, str]:
-    planned = {"raters planned": str(study.raters), "suggestions of each system": str(study.per_system)}
-    return planned | dict(key.conditions)
 
 
 def _at_looks(
@@ -115,3 +114,45 @@ def _at_looks(
         replace(row, outcome=words.get(looks.apart.get(pair, 0), "no difference found"))
         for row, pair in zip(differences, pairs, strict=True)
     ]
+
+
+def _warnings(
+    study: Study,
+    key: Key,
+    scores: Scores,
+    ratings: Mapping[Where, Rating],
+    raters: Sequence[RaterScores],
+    looks: Looks | None,
+    planned: int,
+) -> list[str]:
+    """Return what a reader of the numbers must know, each in a sentence."""
+    said = []
+    n = len(scores.raters)
+    if n < FEWEST_RATERS:
+        who = "one rater" if n == 1 else f"{n} raters"
+        said.append(
+            f"Intervals and tests are about {who} on other queries, not about other raters: with fewer than "
+            f"{FEWEST_RATERS} raters only queries are resampled."
+        )
+    given = counted(key, ratings)
+    whole = {(scores.raters[r], scores.queries[q]) for r, q in np.argwhere(scores.seen)}
+    begun = {(rating.rater, rating.query) for rating in given}
+    if part := begun - whole:
+        names = listed(sorted({rater for rater, _ in part}))
+        said.append(f"{LEFT_OUT}: {len(part)} of {len(begun)} begun, of raters {names}.")
+    if missing := len(study.queries) - len(scores.queries):
+        said.append(f"{missing} of {len(study.queries)} queries have no page that is rated in full.")
+    if looks is None and len(given) < planned:
+        said.append(
+            f"{len(given)} of {planned} {OF_PLANNED}: to stop when a look pleases finds differences "
+            "that are none more often than the level says; name the looks (--looks) before."
+        )
+    if looks is not None and not any(look.reached for look in looks.rows):
+        said.append("No planned look is reached yet, so no difference can be called found.")
+    flagged = [row.rater for row in raters if row.flagged]
+    if flagged:
+        said.append(
+            f"Raters who look inattentive ({listed(flagged)}) are counted all the same: whom to leave out is "
+            "to be decided without knowing what it does to the result."
+        )
+    return said

@@ -10,7 +10,7 @@ from xlingual.arrays import Floats
 from xlingual.results import Interval
 from xlingual.stats.intervals import rule_of_three, wilson
 from xlingual.study.analysis.resampling import FEWEST_RATERS, Replicates, Spread
-from xlingual.study.analysis.scores import Scores
+from xlingual.study.analysis.scores import Scores, mean_seen
 from xlingual.study.records import BEST, WORST
 
 _NEVER_SEEN = 1 / 0.5  # variance of log ½, as of a Poisson count
@@ -22,9 +22,8 @@ def mean_interval(
 ) -> Interval:
     """Return Wilson's interval of a mean of values [R, Q] within bounds."""
     spread = Spread.of(values, scores.seen)
-    low, high = bounds
-    width = high - low
-    centre = (float((values.sum(axis=0) / scores.seen.sum(axis=0)).mean()) - low) / width
+    low, width = bounds[0], bounds[1] - bounds[0]
+    centre = (float(mean_seen(values, scores.seen, 0).mean()) - low) / width
     clusters = max(spread.freedom + 1, 2.0)
     ends = wilson(centre, (spread.error(drawn) / width) ** 2, clusters, level)
     return Interval(low + ends[0] * width, low + ends[1] * width, level, _method(scores, "Wilson"))
@@ -39,12 +38,8 @@ def score_interval(scores: Scores, resampled: Replicates, pair: tuple[int, int],
     span = float(WORST - BEST)
     if reach <= 0:
         return rule_of_three(estimate, len(scores.queries), span, level, "queries alike")
-    return Interval(
-        max(estimate - reach, -span),
-        min(estimate + reach, span),
-        level,
-        _method(scores, "difference ± t·error"),
-    )
+    low, high = max(estimate - reach, -span), min(estimate + reach, span)
+    return Interval(low, high, level, _method(scores, "difference ± t·error"))
 
 
 def win_interval(
@@ -92,27 +87,26 @@ def ratio_of(
     drawn = resampled.relevant[:, list(pair)]
     drawn = drawn + half * (drawn <= 0).any(axis=1, keepdims=True)
     influence = scores.relevant[..., pair[0]] / padded[0] - scores.relevant[..., pair[1]] / padded[1]
-    spread = Spread.of(influence, scores.seen)
-    alike = spread.error(np.log(drawn[:, 0] / drawn[:, 1])) <= 0
+    spread, logs = Spread.of(influence, scores.seen), np.log(drawn[:, 0] / drawn[:, 1])
+    alike = spread.error(logs) <= 0
+    widest = _never_varied(scores, pair, padded, level) if alike else (math.inf, 0.0)
     if alike and means.all():
-        return ratio, _never_varied(scores, pair, padded, level), note
-    reach = spread.reach(np.log(drawn[:, 0] / drawn[:, 1]), level, 0.0 if means.all() else _NEVER_SEEN)
+        return ratio, Interval(*widest, level, _method(scores, "rule of three")), note
+    reach = spread.reach(logs, level, 0.0 if means.all() else _NEVER_SEEN)
     low, high = (ratio * math.exp(sign * min(reach, 500.0)) for sign in (-1, 1))
-    if alike:
-        widest = _never_varied(scores, pair, padded, level)
-        low, high = min(low, widest.low), max(high, widest.high)
+    low, high = min(low, widest[0]), max(high, widest[1])
     return ratio, Interval(low, high, level, _method(scores, "log ratio ± t·error")), note
 
 
-def _never_varied(scores: Scores, pair: tuple[int, int], means: Floats, level: float) -> Interval:
-    """Return the ratio's interval where all queries are alike: so many could still not show others.
+def _never_varied(scores: Scores, pair: tuple[int, int], means: Floats, level: float) -> tuple[float, float]:
+    """Return the ends of the ratio where all queries are alike: so many could still not show others.
 
     With the share of queries that may be different, either system might have none or all suggestions there.
     """
     share = 1 - (1 - level) ** (1 / len(scores.queries))
     most = scores.made[:, list(pair)].max(axis=0)
     low, high = means * (1 - share), means * (1 - share) + most * share
-    return Interval(float(low[0] / high[1]), float(high[0] / low[1]), level, _method(scores, "rule of three"))
+    return float(low[0] / high[1]), float(high[0] / low[1])
 
 
 def apart(values: Floats, first: int, second: int) -> Floats:

@@ -60,23 +60,20 @@ def looks_of(
     apart: dict[tuple[int, int], int] = {}
     first = counted(key, ratings)
     for number, (fraction, at) in enumerate(zip(fractions, tests_at, strict=True), start=1):
-        n = round(fraction * planned)
-        spent_now = spent(fraction, alpha)
+        n, note, passed = round(fraction * planned), None, dict[tuple[int, int], int]()
         if len(first) < n:
-            reached = f"{NOT_REACHED}: {len(first)} of {n} ratings"
-            rows.append(Look(number, fraction, spent_now, at, False, reached))
-            continue
-        taken = {(r.rater, r.query, r.suggestion, r.occasion): r for r in first[:n]}
-        try:
-            scores = scores_of(study, key, taken)
-        except InputError:
-            rows.append(Look(number, fraction, spent_now, at, False, "no page was rated in full"))
-            continue
-        passed = _passed(scores, at, seed, replicates)
+            note = f"{NOT_REACHED}: {len(first)} of {n} ratings"
+        else:
+            taken = {(r.rater, r.query, r.suggestion, r.occasion): r for r in first[:n]}
+            try:
+                passed = _passed(scores_of(study, key, taken), at, seed, replicates)
+            except InputError:
+                note = "no page was rated in full"
         apart = passed | apart  # what an earlier look found stays found
-        names = [f"{scores.systems[a]} against {scores.systems[b]}" for a, b in passed]
-        note = f"passed by {', '.join(names)}" if names else None
-        rows.append(Look(number, fraction, spent_now, at, bool(names), note))
+        if passed:
+            names = list(key.systems)
+            note = f"passed by {', '.join(f'{names[a]} against {names[b]}' for a, b in passed)}"
+        rows.append(Look(number, fraction, spent(fraction, alpha), at, bool(passed), note))
     return Looks(rows, apart)
 
 

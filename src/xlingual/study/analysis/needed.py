@@ -7,6 +7,7 @@ with more queries only, what varies with raters with more raters only, the rest 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,8 +16,8 @@ import numpy as np
 from xlingual.arrays import Floats
 from xlingual.results.study import MoreNeeded
 from xlingual.stats.power import POWER, power
-from xlingual.study.analysis.resampling import FEWEST_RATERS
-from xlingual.study.analysis.scores import Bools, Scores
+from xlingual.study.analysis.resampling import FEWEST_RATERS, freedom_of
+from xlingual.study.analysis.scores import Bools, Scores, mean_seen
 
 MOST_QUERIES, MOST_RATERS = 100_000, 200
 FEWEST_QUERIES = 5  # that tell how queries differ
@@ -34,14 +35,13 @@ class Components:
     @classmethod
     def of(cls, values: Floats, seen: Bools) -> Components:
         """Estimate the variances from differences [R, Q] where seen, by the method of moments."""
-        by_query = np.sum(values * seen, axis=0) / seen.sum(axis=0)
-        m, n = values.shape
+        by_query, (m, n) = mean_seen(values, seen, 0), values.shape
         between = float(np.var(by_query, ddof=1)) if n > 1 else 0.0
         left = int(seen.sum()) - n - m + 1  # degrees of freedom
         if m < 2 or left < 1:
             return cls(between, 0.0, 0.0)
         rest = float(np.sum(_residuals(values, seen) ** 2) / left)
-        away = np.sum((values - by_query) * seen, axis=1) / seen.sum(axis=1)
+        away = mean_seen(values - by_query, seen, 1)
         raters = float(np.var(away, ddof=1)) - rest * float(np.mean(1 / seen.sum(axis=1)))
         return cls(max(between - rest * float(np.mean(1 / seen.sum(axis=0))), 0.0), max(raters, 0.0), rest)
 
@@ -50,43 +50,35 @@ class Components:
         noise = self.rest / (queries * raters)
         by_query = self.queries / queries + noise
         by_rater = self.raters / raters + noise if raters >= FEWEST_RATERS else 0.0
-        below = by_query**2 / max(queries - 1, 1) + by_rater**2 / max(raters - 1, 1)
-        freedom = (by_query + by_rater) ** 2 / below if below > 0 else queries
+        freedom = freedom_of(by_query, queries, by_rater, raters, queries)
         return power(effect, by_query + by_rater, freedom, alpha)
 
 
-def more_needed(scores: Scores, pair: tuple[int, int], alpha: float, wanted: float = POWER) -> MoreNeeded:
+def more_needed(scores: Scores, pair: tuple[int, int], alpha: float) -> MoreNeeded:
     """Return how many queries with as many raters, and raters on the same queries, show what was seen.
 
     The difference seen counts as the true one; where it was found since it was large by luck, more is needed.
     """
     values = scores.relevant[..., pair[0]] - scores.relevant[..., pair[1]]
-    effect = float((values.sum(axis=0) / scores.seen.sum(axis=0)).mean())
+    effect, (m, n) = float(mean_seen(values, scores.seen, 0).mean()), scores.seen.shape
     names = scores.systems[pair[0]], scores.systems[pair[1]]
+    why = ""
     if abs(effect) < 1e-9:
-        return MoreNeeded(
-            *names, None, None, wanted, "the difference seen is 0, which no number of ratings shows"
-        )
-    m, n = scores.seen.shape
-    if n < FEWEST_QUERIES:
-        return MoreNeeded(
-            *names, None, None, wanted, f"fewer than {FEWEST_QUERIES} queries do not tell how queries differ"
-        )
+        why = "the difference seen is 0, which no number of ratings shows"
+    elif n < FEWEST_QUERIES:
+        why = f"fewer than {FEWEST_QUERIES} queries do not tell how queries differ"
+    if why:
+        return MoreNeeded(*names, None, None, POWER, why)
     parts = Components.of(values, scores.seen)
     possible = 1 + math.ceil(-math.log2(alpha))  # p of so many queries, 2 of 2^Q swaps, can be that low
     usual = max(round(float(scores.seen.sum(axis=0).mean())), 1)  # raters of a query
 
-    queries = _least(lambda count: parts.power(effect, count, usual, alpha) >= wanted, possible, MOST_QUERIES)
-    fewest = FEWEST_RATERS if m >= FEWEST_RATERS else 1
-    raters = None
-    if m > 1 and n >= possible:
-        enough = (
-            count
-            for count in range(fewest, MOST_RATERS + 1)
-            if parts.power(effect, n, count, alpha) >= wanted
-        )
-        raters = next(enough, None)
-    return MoreNeeded(*names, queries, raters, wanted, _note(m, queries, raters, n < possible))
+    queries = _least(lambda count: parts.power(effect, count, usual, alpha) >= POWER, possible, MOST_QUERIES)
+    tried = (
+        range(FEWEST_RATERS if m >= FEWEST_RATERS else 1, MOST_RATERS + 1) if m > 1 and n >= possible else ()
+    )
+    raters = next((count for count in tried if parts.power(effect, n, count, alpha) >= POWER), None)
+    return MoreNeeded(*names, queries, raters, POWER, _note(m, queries, raters, n < possible))
 
 
 def _note(m: int, queries: int | None, raters: int | None, few: bool) -> str | None:
@@ -108,15 +100,9 @@ def _note(m: int, queries: int | None, raters: int | None, few: bool) -> str | N
 
 def _least(enough: Callable[[int], bool], start: int, most: int) -> int | None:
     """Return the smallest number from `start` to `most` that is enough, None where none is."""
-    low, high = start - 1, start
-    while not enough(high):
-        if high >= most:
-            return None
-        low, high = high, min(high * 2, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    numbers = range(start, most + 1)
+    place = bisect_left(numbers, True, key=enough)
+    return numbers[place] if place < len(numbers) else None
 
 
 def _residuals(values: Floats, seen: Bools) -> Floats:

@@ -52,12 +52,7 @@ def system_scores(
 
 
 def pair_differences(
-    scores: Scores,
-    resampled: Replicates,
-    *,
-    level: float,
-    seed: int,
-    replicates: int,
+    scores: Scores, resampled: Replicates, *, level: float, seed: int, replicates: int
 ) -> list[PairDifference]:
     """Return each pair of systems, p corrected over them (Holm)."""
     pairs = pairs_of(scores)

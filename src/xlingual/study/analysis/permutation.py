@@ -16,7 +16,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.study.analysis.resampling import FEWEST_RATERS
-from xlingual.study.analysis.scores import Bools
+from xlingual.study.analysis.scores import Bools, mean_seen
 
 _ALL = 12  # queries up to which all swaps are gone through
 _ROUNDING = 1e-9
@@ -29,17 +29,15 @@ def permutation_p(
 
     `raters` says whether raters stand for others; by default, whether there are enough.
     """
-    by_query = np.sum(differences * seen, axis=0) / seen.sum(axis=0)
+    by_query = mean_seen(differences, seen, 0)
+    away = mean_seen(differences - by_query, seen, 1)
     if raters is None:
         raters = len(differences) >= FEWEST_RATERS
     if np.abs(by_query).max() <= _ROUNDING:
         return 1.0
-    if not raters:
-        return _one_way(by_query, rng, replicates)
-    away = np.sum((differences - by_query) * seen, axis=1) / seen.sum(axis=1)
-    if max(np.ptp(by_query), np.ptp(away)) <= _ROUNDING:  # no spread to measure by
-        return _one_way(by_query, rng, replicates)
-    return _two_ways(by_query, away - away.mean(), rng, replicates)
+    if raters and max(np.ptp(by_query), np.ptp(away)) > _ROUNDING:  # without spread nothing to measure by
+        return _two_ways(by_query, away - away.mean(), rng, replicates)
+    return _one_way(by_query, rng, replicates)
 
 
 def _one_way(by_query: Floats, rng: np.random.Generator, replicates: int) -> float:
@@ -75,8 +73,7 @@ def _two_ways(by_query: Floats, away: Floats, rng: np.random.Generator, replicat
 def _variance(values: Floats) -> Floats:
     """Return the variance of the mean of the last axis."""
     n = values.shape[-1]
-    found: Floats = np.var(values, axis=-1, ddof=1) / n if n > 1 else np.zeros(values.shape[:-1])
-    return found
+    return np.var(values, axis=-1, ddof=1) / n if n > 1 else np.zeros(values.shape[:-1])
 
 
 def _signs(rng: np.random.Generator, replicates: int, n: int) -> Floats:

@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 
 from xlingual.results.study import RaterScores
-from xlingual.study.analysis.scores import Where
+from xlingual.study.analysis.scores import Where, by_number
 from xlingual.study.records import Key, Rating, Study
 
 LEAST_FAILED, LEAST_REPEATS, LEAST_RATINGS = 2, 10, 20  # below, nothing is said against a rater
@@ -23,7 +23,7 @@ def rater_scores(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> lis
     for where, rating in ratings.items():
         by_rater.setdefault(rating.rater, {})[where] = rating
     asked = {(query.shown.id, each.id) for query in study.queries for each in query.suggestions}
-    return [_row(rater, by_rater[rater], asked, key) for rater in sorted(by_rater, key=_numbers_first)]
+    return [_row(rater, by_rater[rater], asked, key) for rater in sorted(by_rater, key=by_number)]
 
 
 def _row(rater: str, ratings: Mapping[Where, Rating], asked: set[tuple[str, str]], key: Key) -> RaterScores:
@@ -79,7 +79,3 @@ def weighted_kappa(twice: np.ndarray) -> float | None:
     a, b = twice[:, 0].astype(float), twice[:, 1].astype(float)
     expected = np.mean((a[:, None] - b[None, :]) ** 2)
     return None if expected == 0 else float(1 - np.mean((a - b) ** 2) / expected)
-
-
-def _numbers_first(rater: str) -> tuple[int, str]:
-    return (int(rater), "") if rater.isdecimal() else (1 << 62, rater)

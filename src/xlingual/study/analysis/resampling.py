@@ -16,7 +16,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.stats.intervals import t_quantile
-from xlingual.study.analysis.scores import Bools, Scores
+from xlingual.study.analysis.scores import Bools, Scores, mean_seen
 
 FEWEST_RATERS = 5
 _CELLS = 4_000_000  # of a block of replicates
@@ -54,8 +54,7 @@ def won(relevant: Floats, mean: Floats, first: int, second: int) -> Floats:
     better = relevant[..., first] - relevant[..., second]
     nearer = mean[..., second] - mean[..., first]
     decides = np.where(np.abs(better) > _ROUNDING, better, np.where(np.abs(nearer) > _ROUNDING, nearer, 0.0))
-    found: Floats = (np.sign(decides) + 1) / 2
-    return found
+    return (np.sign(decides) + 1) / 2
 
 
 @dataclass(frozen=True)
@@ -73,16 +72,11 @@ class Spread:
         The variance of queries is that of their means over raters, the variance of raters that of their mean
         distance from the queries' means. Either holds the noise of single ratings too.
         """
-        by_query = _mean(values, seen, 0)
-        n = len(by_query)
+        by_query, (m, n) = mean_seen(values, seen, 0), values.shape
+        away = mean_seen(values - by_query, seen, 1)
         queries = float(np.var(by_query, ddof=1) / n) if n > 1 else 0.0
-        m = len(values)
-        raters = 0.0
-        if m >= FEWEST_RATERS:
-            raters = float(np.var(_mean(values - by_query, seen, 1), ddof=1) / m)
-        below = queries**2 / max(n - 1, 1) + raters**2 / max(m - 1, 1)
-        freedom = (queries + raters) ** 2 / below if below > 0 else n - 1
-        return cls(queries, raters, max(float(freedom), 1.0))
+        raters = float(np.var(away, ddof=1) / m) if m >= FEWEST_RATERS else 0.0
+        return cls(queries, raters, max(freedom_of(queries, n, raters, m, n - 1), 1.0))
 
     def error(self, replicates: Floats) -> float:
         """Return the standard error: the resampled one, or that of the variances where it is larger."""
@@ -98,6 +92,12 @@ class Spread:
         """
         known = t_quantile(level, 1e12) * math.sqrt(besides)
         return math.hypot(t_quantile(level, self.freedom) * self.error(replicates), known)
+
+
+def freedom_of(queries: float, n: float, raters: float, m: float, otherwise: float) -> float:
+    """Return the degrees of freedom of the sum of two variances, of n and m values (Satterthwaite)."""
+    below = queries**2 / max(n - 1, 1) + raters**2 / max(m - 1, 1)
+    return float((queries + raters) ** 2 / below if below > 0 else otherwise)
 
 
 def _means(
@@ -120,8 +120,7 @@ def _by_query(values: Floats, seen: Bools, raters: Floats | None) -> Floats:
     count = drawn @ seen
     total = (drawn @ values.reshape(R, Q * S)).reshape(-1, Q, S)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = np.where(count[..., None] > 0, total / count[..., None], np.nan)
-    return found
+        return np.where(count[..., None] > 0, total / count[..., None], np.nan)
 
 
 def _weights(
@@ -133,9 +132,3 @@ def _weights(
         queries = rng.multinomial(Q, np.full(Q, 1 / Q), stop - start).astype(np.float64)
         raters = rng.multinomial(R, np.full(R, 1 / R), stop - start).astype(np.float64) if both else None
         yield queries, raters
-
-
-def _mean(values: Floats, seen: Bools, axis: int) -> Floats:
-    """Return means along an axis of values [R, Q] where seen."""
-    found: Floats = np.sum(values * seen, axis=axis) / np.maximum(seen.sum(axis=axis), 1)
-    return found

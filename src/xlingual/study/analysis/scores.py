@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.study.records import BEST, WORST, Key, Rating, Study
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Bools: TypeAlias = NDArray[np.bool_]
-else:
-    Bools = Any
-
+Bools: TypeAlias = NDArray[np.bool_]
 Where: TypeAlias = tuple[str, str, str, int]  # rater, query, suggestion, occasion
 
 
@@ -43,6 +38,12 @@ class Scores:
         """Return means over raters [Q, S] of values [R, Q, S]."""
         found: Floats = values.sum(axis=0) / self.seen.sum(axis=0)[:, None]
         return found
+
+
+def mean_seen(values: Floats, seen: Bools, axis: int) -> Floats:
+    """Return means along an axis of values [R, Q] where seen."""
+    found: Floats = np.sum(values * seen, axis=axis) / np.maximum(seen.sum(axis=axis), 1)
+    return found
 
 
 def last_ratings(study: Study, key: Key, ratings: Sequence[Rating]) -> dict[Where, Rating]:
@@ -81,7 +82,7 @@ def scores_of(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> Scores
     Suggestions that no system made (controls) do not count. InputError where nothing is left.
     """
     systems = tuple(key.systems)
-    raters = tuple(dict.fromkeys(sorted((where[0] for where in ratings), key=_by_number)))
+    raters = tuple(dict.fromkeys(sorted((where[0] for where in ratings), key=by_number)))
     queries = tuple(query.shown.id for query in study.queries)
     shape = (len(raters), len(queries), len(systems))
     relevant, mean, seen = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2], dtype=bool)
@@ -100,8 +101,7 @@ def scores_of(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> Scores
             seen[r, q] = True
             relevant[r, q] = (score == BEST) @ by_system
             mean[r, q] = score @ by_system / made[q]
-            for value in range(BEST, WORST + 1):
-                counts[:, value - BEST] += (score == value) @ by_system
+            counts += by_system.T @ (score[:, None] == np.arange(BEST, WORST + 1))
     if not seen.any():
         raise InputError(
             "no rater has rated all suggestions of any query yet: analyse when whole pages are rated"
@@ -126,19 +126,15 @@ def _credits(query: str, suggestions: Sequence[str], key: Key) -> dict[str, list
         makers = {credit.system for credit in key.credits.get(suggestion, ())}
         if makers:
             found[suggestion] = [int(system in makers) for system in key.systems]
-    without = (
-        [name for name, n in zip(key.systems, np.sum([*found.values()], axis=0), strict=True) if not n]
-        if (found)
-        else list(key.systems)
-    )
-    if without:
-        raise InputError(
-            f"the key has no suggestion of system {without[0]!r} to query {query!r}: the study or its key is "
-            "incomplete; make it again with xlingual study new"
-        )
+    for place, system in enumerate(key.systems):
+        if not any(made[place] for made in found.values()):
+            raise InputError(
+                f"the key has no suggestion of system {system!r} to query {query!r}: the study or its key is "
+                "incomplete; make it again with xlingual study new"
+            )
     return found
 
 
-def _by_number(rater: str) -> tuple[int, str]:
+def by_number(rater: str) -> tuple[int, str]:
     """Sort numbers as numbers, before names."""
     return (int(rater), "") if rater.isdecimal() else (1 << 62, rater)

@@ -40,30 +40,24 @@ def with_bkr(
     relevant = scores.query_means(scores.relevant)[places]
     people = relevant[:, pair[0]] - relevant[:, pair[1]]
     difference, liked = float(np.mean(a - b)), float(np.mean(people))
-    notes = []
-    if len(places) < len(scores.queries):
-        notes.append(f"BkR is known of {len(places)} of {len(scores.queries)} queries")
-    correlation, interval, note = _correlation(a - b, people, level)
-    notes += [note] if note else []
+    correlation, correlation_ci, note = _correlation(a - b, people, level)
+    some = f"BkR is known of {len(places)} of {len(scores.queries)} queries"
+    notes = [some if len(places) < len(scores.queries) else None, note]
+    ci = None
+    if (n := len(places)) >= FEWEST_QUERIES:
+        paired = Paired(a, b, np.full(n, 1 / n), np.arange(n))
+        ci = paired_test(paired, rng=stream(seed, "study bkr"), replicates=replicates).interval(level)
     return WithBkr(
         first=first,
         second=second,
         measure=key.bkr_measure or "BkR",
         difference=difference,
-        ci=_interval(a, b, level, seed, replicates),
+        ci=ci,
         correlation=correlation,
-        correlation_ci=interval,
+        correlation_ci=correlation_ci,
         same_direction=None if abs(difference * liked) < 1e-12 else difference * liked > 0,
-        note="; ".join(notes) or None,
+        note="; ".join(filter(None, notes)) or None,
     )
-
-
-def _interval(a: Floats, b: Floats, level: float, seed: int, replicates: int) -> Interval | None:
-    n = len(a)
-    if n < FEWEST_QUERIES:
-        return None
-    paired = Paired(a, b, np.full(n, 1 / n), np.arange(n))
-    return paired_test(paired, rng=stream(seed, "study bkr"), replicates=replicates).interval(level)
 
 
 def _correlation(

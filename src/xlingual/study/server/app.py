@@ -24,14 +24,13 @@ from xlingual.study.server.web import Static, endpoint, environment, page
 _WORDS = {
     404: ("Nothing here", "Please open the whole of the personal link that you were given."),
     429: ("A moment, please", "That was a lot at once. Wait a little and load the page again."),
+    503: (
+        "Not saved",
+        "The answer could not be written. Please tell the organiser; what was saved stays saved.",
+    ),
 }
-_WRITERS = 16  # threads that may wait to write at once
 _OTHER = ("That did not work", "Go back and load the page again. What was saved stays saved.")
-_FAILED = dict(zip(("title", "words"), _OTHER, strict=True))
-_DISK = {
-    "title": "Not saved",
-    "words": "The answer could not be written. Please tell the organiser; what was saved stays saved.",
-}
+_WRITERS = 16  # threads that may wait to write at once
 
 
 def create_app(study: Study, folder: Path, limits: Limits | None = None, url: str | None = None) -> Guard:
@@ -59,7 +58,7 @@ def create_app(study: Study, folder: Path, limits: Limits | None = None, url: st
     app = Starlette(
         routes=[*_routes(), Route("/static/{name}", file)],
         lifespan=lifespan,
-        exception_handlers={HTTPException: _refused, InputError: _not_written, Exception: _failed},
+        exception_handlers=dict.fromkeys((HTTPException, InputError, Exception), _refused),
     )
     app.router.redirect_slashes = False
     app.state.desk, app.state.templates = desk, environment(static)
@@ -86,20 +85,9 @@ def _routes() -> list[Route]:
 
 async def _refused(request: Request, error: Exception) -> Response:
     """Answer what is not found, the same words whatever it was; who keeps on trying is held up."""
-    status = error.status_code if isinstance(error, HTTPException) else 400
-    if status == 404 and not request.app.state.desk.strangers.take(_address(request)):
+    status = getattr(error, "status_code", 503 if isinstance(error, InputError) else 500)
+    address = request.client.host if request.client else ""
+    if status == 404 and not request.app.state.desk.strangers.take(address):
         status = 429
     title, words = _WORDS.get(status, _OTHER)
     return page(request, "refused.html", {"title": title, "words": words}, status)
-
-
-async def _not_written(request: Request, _: Exception) -> Response:
-    return page(request, "refused.html", _DISK, 503)
-
-
-async def _failed(request: Request, _: Exception) -> Response:
-    return page(request, "refused.html", _FAILED, 500)
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""

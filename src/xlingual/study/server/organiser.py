@@ -8,10 +8,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from xlingual.study.links import Link, add_rater, is_organiser, renew_link
+from xlingual.study.links import add_rater, addresses, is_organiser, renew_link
 from xlingual.study.server.pages import instructions
-from xlingual.study.server.rater_pages import asked, given
-from xlingual.study.server.state import StudyState
+from xlingual.study.server.state import StudyState, asked, given
 from xlingual.study.server.web import Form, page, see, whole_number
 
 
@@ -19,11 +18,10 @@ def overview(desk: StudyState, request: Request, _: Form) -> Response:
     """Show progress, and once the link that was just made."""
     base = _enter(desk, request)
     link, desk.fresh_link = desk.fresh_link, None
-    fresh = None
-    if link is not None:
-        fresh = {"who": link.who, "address": (desk.url or str(request.base_url)).rstrip("/") + link.path}
-    values = _people(desk) | {"title": desk.title().text, "link": fresh, "base": base}
-    return page(request, "organiser.html", values)
+    whole = addresses([link] if link else [], desk.url or str(request.base_url))
+    fresh = [{"who": who, "address": address} for who, address in whole]
+    values = {"title": desk.title().text, "link": fresh[0] if fresh else None, "base": base}
+    return page(request, "organiser.html", _people(desk) | values)
 
 
 def people(desk: StudyState, request: Request, _: Form) -> Response:
@@ -48,7 +46,7 @@ def renew(desk: StudyState, request: Request, _: Form) -> Response:
     rater = next((one for one in desk.ratings.raters() if one.number == number), None)
     if rater is None:
         raise HTTPException(404)
-    desk.fresh_link = Link(rater.name, renew_link(desk.ratings, rater).path)
+    desk.fresh_link = renew_link(desk.ratings, rater)
     return see(base)
 
 
@@ -90,10 +88,7 @@ def _ago(seen: str | None) -> str:
     if seen is None:
         return "not yet"
     minutes = int((datetime.now(UTC) - datetime.fromisoformat(seen)).total_seconds() // 60)
-    if minutes < 1:
-        return "now"
     for length, unit in ((24 * 60, "day"), (60, "hour"), (1, "minute")):
-        if minutes >= length:
-            count = minutes // length
+        if (count := minutes // length) > 0:
             return f"{count} {unit}{'s' if count > 1 else ''} ago"
     return "now"

@@ -9,8 +9,7 @@ from starlette.responses import FileResponse, Response
 from xlingual.study.database import Rater
 from xlingual.study.links import find_rater
 from xlingual.study.server.limits import Buckets
-from xlingual.study.server.rater_pages import RaterPage, asked, first_open, given
-from xlingual.study.server.state import StudyState
+from xlingual.study.server.state import RaterPage, StudyState, asked, first_open, given
 from xlingual.study.server.web import Form, page, see, whole_number
 
 _KEPT = "private, max-age=86400"  # pictures do not change; a shared cache shall not keep them
@@ -20,9 +19,8 @@ def start(desk: StudyState, request: Request, _: Form) -> Response:
     """Show title, instructions and how far the rater has come."""
     rater = _rater(desk, request)
     desk.opened(rater)
-    return page(
-        request, "start.html", _values(desk, request, rater) | instructions(desk) | {"preview": False}
-    )
+    values = _values(desk, request, rater) | instructions(desk) | {"preview": False}
+    return page(request, "start.html", values)
 
 
 def onward(desk: StudyState, request: Request, _: Form) -> Response:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.errors import InputError
 from xlingual.study.folder import read_study
-from xlingual.study.links import Link, addresses, ensure_links
+from xlingual.study.links import addresses, ensure_links
 
 if TYPE_CHECKING:
     import uvicorn
@@ -49,9 +50,9 @@ def serve(
 
     study = read_study(folder)
     with _lock(folder), closing(_listen(host, port)) as listening:
-        links: list[Link] = ensure_links(folder, study.raters)
+        links = ensure_links(folder, study.raters)
         app = create_app(study, folder, url=url)
-        base = f"http://{_in_address(host)}:{listening.getsockname()[1]}"
+        base = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         ready(base, list(addresses(links, base)))
         with suppress(KeyboardInterrupt):  # uvicorn has shut down in order when it raises this
             uvicorn.Server(server_config(app, trust_proxy)).run(sockets=[listening])
@@ -77,12 +78,7 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)
     """
-    from ipaddress import ip_address
-
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return host == "localhost" or bool((found := _ip(host)) and found.is_loopback)
 
 
 def is_unspecified(host: str) -> bool:
@@ -91,12 +87,13 @@ def is_unspecified(host: str) -> bool:
     >>> is_unspecified("0.0.0.0"), is_unspecified("::"), is_unspecified("localhost")
     (True, True, False)
     """
-    from ipaddress import ip_address
+    return bool((found := _ip(host)) and found.is_unspecified)
 
-    try:
-        return ip_address(host).is_unspecified
-    except ValueError:
-        return False
+
+def _ip(host: str) -> IPv4Address | IPv6Address | None:
+    with suppress(ValueError):
+        return ip_address(host)
+    return None
 
 
 def _lock(folder: Path) -> AbstractContextManager[object]:
@@ -128,7 +125,3 @@ def _listen(host: str, port: int) -> socket.socket:
             f"{host}:{port} cannot be opened ({reason}): choose another --port or --host"
         ) from None
     return made
-
-
-def _in_address(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

@@ -62,25 +62,19 @@ class Guard:
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body, no more of it than allowed, and hand the request on."""
-        body = b""
-        while scope["method"] == "POST":
+        body, more = b"", scope["method"] == "POST"
+        while more:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return
-            body += message.get("body", b"")
+            body, more = body + message.get("body", b""), message.get("more_body", False)
             if len(body) > self._limits.body:
                 await PlainTextResponse("The request is too large.\n", 413)(scope, receive, send)
                 return
-            if not message.get("more_body", False):
-                break
-        given = False
+        whole = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def again() -> Message:
-            nonlocal given
-            if given:
-                return await receive()
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
+            return whole.pop() if whole else await receive()
 
         await self._app(scope, again, send)
 

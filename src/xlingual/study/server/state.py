@@ -2,23 +2,72 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from xlingual.errors import InputError, listed
 from xlingual.study.database import Rater, Ratings
 from xlingual.study.folder import IMAGES
 from xlingual.study.links import Link
-from xlingual.study.records import Rating, Study
+from xlingual.study.records import Query, Rating, Shown, Study
 from xlingual.study.server.limits import Buckets, Limits
-from xlingual.study.server.rater_pages import RaterPage, Scores, course, scores_of
 from xlingual.study.server.title import Title, read_title
 from xlingual.study.tables import now
 
 _LONGEST_S = 3600.0  # between two answers; after that the rater was away
 _SEEN_S = 30.0  # a rater's "last seen" is written no more often than this
+
+
+Scores = Mapping[tuple[str, str, int], int]  # (query, suggestion, occasion) → score
+
+
+@dataclass(frozen=True)
+class RaterPage:
+    """A page of a rater: its number (from 1), the query and its suggestions in this rater's order."""
+
+    number: int
+    query: Query
+    suggestions: tuple[Shown, ...]
+    occasion: int
+
+    def scores(self, scores: Scores) -> dict[str, int]:
+        """Return the scores that were given on this page, by suggestion."""
+        found = {one.id: scores.get((self.query.shown.id, one.id, self.occasion)) for one in self.suggestions}
+        return {name: score for name, score in found.items() if score is not None}
+
+    def done(self, scores: Scores) -> bool:
+        """Return whether every suggestion has a score."""
+        return len(self.scores(scores)) == len(self.suggestions)
+
+
+def course(study: Study, rater: int) -> tuple[RaterPage, ...]:
+    """Return the pages of the rater with a number; orders begin anew after the last."""
+    queries = {query.shown.id: query for query in study.queries}
+    shown = {one.id: one for query in study.queries for one in query.suggestions}
+    order = study.orders[rater % len(study.orders)]
+    return tuple(
+        RaterPage(number, queries[page.query], tuple(shown[name] for name in page.suggestions), page.occasion)
+        for number, page in enumerate(order, 1)
+    )
+
+
+def first_open(places: Sequence[RaterPage], scores: Scores) -> RaterPage | None:
+    """Return the first page that lacks a score, or None where all is done."""
+    return next((place for place in places if not place.done(scores)), None)
+
+
+def given(places: Sequence[RaterPage], scores: Scores) -> int:
+    """Return how many scores of these pages there are."""
+    return sum(len(place.scores(scores)) for place in places)
+
+
+def asked(places: Sequence[RaterPage]) -> int:
+    """Return how many scores are asked for."""
+    return sum(len(place.suggestions) for place in places)
 
 
 class StudyState:
@@ -67,7 +116,8 @@ class StudyState:
 
     def scores(self, rater: Rater) -> Scores:
         """Return a rater's scores by query, suggestion and occasion."""
-        return scores_of(self.ratings.of(rater.name))
+        given = self.ratings.of(rater.name)
+        return {(one.query, one.suggestion, one.occasion): one.score for one in given}
 
     def title(self) -> Title:
         """Return title and instructions as they are now; while they cannot be read, those from before."""
@@ -87,24 +137,15 @@ class StudyState:
         """Keep the answers of a page, by suggestion; return how many were new. They are then on the disk."""
         before = place.scores(self.scores(rater))
         fresh = {name: score for name, score in answers.items() if before.get(name) != score}
-        seconds = (
-            self._since(rater) if len(fresh) == 1 else None
-        )  # several at once: nobody knows how long each
+        seconds = None
+        if len(fresh) == 1:  # of several at once nobody knows how long each took
+            moment = self._clock()
+            passed = moment - self._acted.get(rater.name, -math.inf)
+            self._acted[rater.name] = moment
+            seconds = round(passed, 2) if passed <= _LONGEST_S else None
         query, at = place.query.shown.id, now()
-        return self.ratings.add_all(
-            [
-                Rating(rater.name, query, name, place.occasion, score, at, seconds)
-                for name, score in fresh.items()
-            ]
-        )
-
-    def _since(self, rater: Rater) -> float | None:
-        moment = self._clock()
-        before = self._acted.get(rater.name)
-        self._acted[rater.name] = moment
-        if before is None or moment - before > _LONGEST_S:
-            return None
-        return round(moment - before, 2)
+        given = [(name, place.occasion, score, at, seconds) for name, score in fresh.items()]
+        return self.ratings.add_all([Rating(rater.name, query, *one) for one in given])
 
 
 def _pictures(study: Study, folder: Path) -> dict[str, Path]:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xlingual.errors import InputError
 from xlingual.study.folder import TITLE_FILE
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
 
 _MOST_BYTES = 100_000
 _DEFAULT = "Choose for each suggestion how relevant it is to the query."
@@ -52,13 +48,9 @@ def render(markdown: str, title: str) -> Title:
     reader = MarkdownIt("commonmark", {"html": False}).disable(["image", "html_block", "html_inline"])
     tokens = reader.parse(markdown)
     if len(tokens) > 2 and tokens[0].tag == "h1":
-        title, tokens = _plain(tokens[1]) or title, tokens[3:]
+        words = [" " if one.type.endswith("break") else one.content for one in tokens[1].children or ()]
+        title, tokens = "".join(words).strip() or title, tokens[3:]
     for token in tokens:
         for link in (child for child in token.children or () if child.type == "link_open"):
             link.attrSet("rel", "noopener noreferrer")
     return Title(title, reader.renderer.render(tokens, reader.options, {}))
-
-
-def _plain(token: Token) -> str:
-    children = token.children or []
-    return "".join(" " if child.type.endswith("break") else child.content for child in children).strip()

@@ -332,7 +332,7 @@ def test_an_unknown_format_and_a_failed_write_leave_what_was_there(pool_folder, 
     def fail(*args, **more):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("xlingual.data.pools.writing.candidate_columns", fail)
+    monkeypatch.setattr("xlingual.data.pools.folder.candidate_columns", fail)
     with pytest.raises(InputError, match=r"candidates\.parquet cannot be written \(No space left"):
         pool.write(tmp_path / "w", "parquet", overwrite=True)
     assert sorted(path.name for path in (tmp_path / "w").iterdir()) == ["candidates.jsonl", "questions.jsonl"]

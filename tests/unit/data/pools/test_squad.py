@@ -4,7 +4,7 @@ import re
 import pytest
 
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.squadnames import language_of, squad_files
+from xlingual.data.pools.squad import language_of, squad_files
 from xlingual.errors import DataWarning, InputError
 
 EN = "Ann sang. Bob ran."

@@ -9,10 +9,9 @@ import pytest
 from PIL import Image
 
 from xlingual.demo_data.recipes import recipe_rows
-from xlingual.demo_data.recipes.dishes import KINDS, MOST_PIECES, TABLES, VESSELS, Dish
+from xlingual.demo_data.recipes.dishes import KINDS, MOST_PIECES, PLANS, TABLES, VESSELS, Dish
 from xlingual.demo_data.recipes.pantry import INGREDIENTS, TOPPINGS
 from xlingual.demo_data.recipes.picture import paint
-from xlingual.demo_data.recipes.plans import PLANS
 
 JITTER = tuple((i * 0.37 % 1, i * 0.61 % 1, i * 0.83 % 1) for i in range(MOST_PIECES))
 SOUP = Dish("soup", "carrot", (), ("garlic",), None, "simmered", 20, 4, jitter=JITTER)

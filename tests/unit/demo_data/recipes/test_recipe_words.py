@@ -7,9 +7,8 @@ import pytest
 
 from xlingual.demo_data.draws import stream
 from xlingual.demo_data.recipes import LANGUAGES, recipe_rows
-from xlingual.demo_data.recipes.dishes import KINDS
+from xlingual.demo_data.recipes.dishes import KINDS, PLANS, Step, shopping, steps
 from xlingual.demo_data.recipes.pantry import INGREDIENTS, UNITS
-from xlingual.demo_data.recipes.plans import PLANS, Step, shopping, steps
 from xlingual.demo_data.recipes.telling import QUANTITIES, QUICK, Amount, Telling, tell
 from xlingual.demo_data.recipes.words import GRAMMARS
 

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from msgspec import structs
 
 from xlingual.report import colours, page_of
 from xlingual.report.figures import multilingual_pool as figures
@@ -200,7 +201,7 @@ def test_losses_are_stacked_and_add_up(pool):
 @pytest.mark.parametrize("name", ["a-very-long-name-of-an-encoder_" * 4, "多语言编码器" * 12])
 def test_a_name_that_is_wider_than_the_losses_is_cut_and_whole_on_hover(pool, name):
     (one,) = pool.seen(pool.results(encoders=("chargram",)))
-    figure = figures.losses([replace(one, row=replace(one.row, label=name))])
+    figure = figures.losses([replace(one, row=structs.replace(one.row, label=name))])
     for drawing in (figure.drawing, figure.narrow):
         (head,) = [shape for shape in shapes(drawing, "text") if shape.style == "stack-head"]
         assert head.text.endswith("…") and head.title == name and name.startswith(head.text[:-1])

@@ -79,6 +79,15 @@ def test_results_read_from_a_folder_make_the_same_page(pool, tmp_path):
     assert html.render(page_of([Results.read(tmp_path)])) == html.render(page_of([results]))
 
 
+def test_losses_of_one_encoder_are_as_wide_as_the_page(pool):
+    for encoders, width in ((("chargram",), 860), (TWO, 470)):
+        section = page_of([pool.results(encoders=encoders)]).sections[0]
+        whole = next(block for block in section.blocks if getattr(block, "style", "") == "pool").blocks
+        beside = next(block for block in whole if getattr(block, "style", "") == "beside").blocks
+        (losses,) = (block for block in (*whole, *beside) if getattr(block, "style", "") == "losses")
+        assert losses.drawing.width == width and (losses in beside) == (encoders == TWO)
+
+
 def test_the_page_names_languages_not_the_pool(pool):
     shown = html.render(page_of([pool.results()]))
     assert "across ar, de, en, es, hi, vi and zh" in shown

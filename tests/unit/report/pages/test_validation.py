@@ -15,9 +15,10 @@ from rich.console import Console
 from xlingual.cli.report import report
 from xlingual.errors import InputError
 from xlingual.report import numbers, page_of, verdict, write_report
-from xlingual.report.blocks import Table, walk
+from xlingual.report.blocks import walk
 from xlingual.report.pages import validation_tables as tables
 from xlingual.report.render import html, terminal, text
+from xlingual.report.table import Table
 
 HERE = Path(__file__).parents[1]
 made = SimpleNamespace(**run_path(str(HERE / "validations.py")))

@@ -1,0 +1,164 @@
+"""What several requests share: a manifest or a pool, encoders and the store, what is written and printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from xlingual.requests.record import Record, argument, option
+from xlingual.requests.values import AtLeastZero, comma_list, pair_list
+
+Pool: TypeAlias = Annotated[Path, argument("POOL", "A pool folder, or a folder of SQuAD-style files.")]
+PoolLanguages: TypeAlias = Annotated[
+    tuple[str, ...] | None,
+    option("Use only these languages, in this order.", metavar="ar,de,…", otherwise="all", reads=comma_list),
+]
+Split: TypeAlias = Annotated[str | None, option("Use only the rows of this split.", metavar="NAME")]
+Cluster: TypeAlias = Annotated[
+    str,
+    option(
+        "Which queries count as dependent: those of one declared cluster or item (declared), or those of "
+        "near-equal texts and images too (near-duplicates).",
+        metavar="NAME",
+    ),
+]
+
+
+class Columns(Record, frozen=True, kw_only=True):
+    """How a manifest is read, whichever rows are taken."""
+
+    heading = "Reading the manifest"
+
+    text_column: Annotated[
+        str | None, option("Column of texts, or a pattern such as name_{lang}.", metavar="NAME")
+    ] = None
+    image_column: Annotated[str | None, option("Column of image paths or bytes.", metavar="NAME")] = None
+    item_column: Annotated[str | None, option("Column that says which texts match.", metavar="NAME")] = None
+    id_column: Annotated[str | None, option("Column of ids.", metavar="NAME")] = None
+    lang_column: Annotated[
+        str | None, option("Column of languages, in a manifest with one text per row.", metavar="NAME")
+    ] = None
+    cluster_column: Annotated[
+        str | None, option("Column that says which texts depend on each other.", metavar="NAME")
+    ] = None
+    separator: Annotated[
+        str | None,
+        option("Character between the columns of a text file, such as ';' or tab.", metavar="CHAR"),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        option("Encoding of a text file, such as cp1252.", metavar="NAME", otherwise="UTF-8"),
+    ] = None
+
+
+class Table(Columns, frozen=True, kw_only=True):
+    """A manifest, and the rows of it that are taken."""
+
+    manifest: Annotated[Path, argument("MANIFEST", "The file or folder of texts and images.")]
+    split: Split = None
+    rows: Annotated[
+        str | None, option("Use only rows A to B, counted from 0, B left out.", metavar="A:B")
+    ] = None
+
+
+class Samples(Record, frozen=True, kw_only=True):
+    """Which languages and samples are evaluated, but for their number."""
+
+    pairs: Annotated[
+        tuple[str, ...] | None,
+        option(
+            "Language pairs, source-target.",
+            names=("--pairs", "--pair"),
+            metavar="en-de,…",
+            otherwise="all",
+            reads=pair_list,
+        ),
+    ] = None
+    sample_size: Annotated[
+        int | None, option("Number of items drawn for each side.", metavar="N", otherwise="all")
+    ] = None
+    splits: Annotated[Path | None, option("File of fixed samples: .npz with S and T.")] = None
+    seed: Annotated[int, option("The first seed.")] = 0
+
+
+class Sampling(Samples, frozen=True, kw_only=True):
+    """Which languages and samples are evaluated."""
+
+    seeds: Annotated[int, option("Number of samples drawn.")] = 1
+
+
+TextEncoders: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "Text encoder: vectors:PATH (or just a path), st:, hf:, onnx:, wordvec:, translate:, api:, python:, "
+        "model:, random, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote patterns with *. "
+        "See: xlingual encoders.",
+        names=("--text-encoder",),
+        metavar="SPEC",
+    ),
+]
+SkipBroken: TypeAlias = Annotated[
+    bool,
+    option("Leave out texts whose image is missing or broken, with a warning that counts them."),
+]
+
+
+class Keeping(Record, frozen=True, kw_only=True):
+    """Where vectors are kept, and what they may cost."""
+
+    heading = "Keeping vectors"
+
+    store: Annotated[
+        Path | None,
+        option(
+            "Folder where vectors are kept, to be computed once.",
+            metavar="DIR",
+            otherwise="in the user's cache folder",
+            run=True,
+        ),
+    ] = None
+    no_store: Annotated[bool, option("Keep no vectors, and use none that are kept.", run=True)] = False
+    max_cost: Annotated[
+        AtLeastZero | None,
+        option(
+            "Refuse api: encoders whose estimate is higher than AMOUNT; each of them needs ?price=.",
+            metavar="AMOUNT",
+            run=True,
+        ),
+    ] = None
+
+
+class ImageEncoding(Record, frozen=True, kw_only=True):
+    """How images are compared."""
+
+    image_encoder: Annotated[
+        str,
+        option(
+            "Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See docs/encoders.md.",
+            metavar="SPEC",
+        ),
+    ]
+    skip_broken: SkipBroken = False
+
+
+Quiet: TypeAlias = Annotated[bool, option("Print nothing but warnings and errors.", run=True)]
+
+Form: TypeAlias = Annotated[
+    Literal["table", "markdown", "latex", "csv", "json"],
+    option("The form in which the findings are printed.", names=("--format",), run=True),
+]
+AsJson: TypeAlias = Annotated[bool, option("Print JSON, as --format json does.", names=("--json",), run=True)]
+
+
+class Output(Record, frozen=True, kw_only=True):
+    """What an evaluation writes and prints."""
+
+    heading = "Output"
+
+    out: Annotated[Path | None, option("Write the results to the folder DIR.", metavar="DIR", run=True)] = (
+        None
+    )
+    report: Annotated[bool, option("Write a report to DIR/report.html too.", run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
+    quiet: Quiet = False
