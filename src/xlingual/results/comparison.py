@@ -22,9 +22,6 @@ from xlingual.results.values import (
     among,
 )
 
-SCHEMA = "xlingual/comparison/1"
-FILE = "comparison.json"
-
 BASELINE = "baseline"
 BETTER = "better"
 WORSE = "worse"
@@ -97,11 +94,11 @@ class Board(Struct, frozen=True):
         return self.source is None and self.column is None
 
 
-class Comparison(FolderDocument, frozen=True, tag=SCHEMA):
+class Comparison(FolderDocument, frozen=True, tag="xlingual/comparison/1"):
     """A comparison of encoders: for each task and measure a board over all queries, then those of parts."""
 
     made_by = "xlingual compare … --out DIR"
-    file = FILE
+    file = "comparison.json"
 
     folders: Annotated[list[str], about("Folders of results that were compared.")]
     baseline_given: Annotated[bool, about("False where each measure's leader is the baseline.")]
