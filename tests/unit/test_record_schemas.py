@@ -32,7 +32,6 @@ from xlingual import (
 from xlingual.comparison.case_study import Cast, case_study
 from xlingual.results import Interval
 from xlingual.results import case_study as studies
-from xlingual.results import gate as gates
 from xlingual.results import study as analyses
 from xlingual.results.schemas import KINDS, kind_of, schema_of
 

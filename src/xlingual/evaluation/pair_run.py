@@ -58,17 +58,16 @@ def make_tasks(
         usable=usable,
         queries=options.queries,
     )
+    draw = sampler.matching if matching else sampler.non_matching
     tasks: list[Task] = []
     problems: dict[str, str] = {}
     for source, target in resolve_pairs(options.pairs, manifest.languages):
         try:
-            samples = (sampler.matching if matching else sampler.non_matching)(source, target)
+            tasks += [Task(source, target, sample) for sample in draw(source, target)]
         except InputError as error:
             if options.pairs is not None or options.sample_size is not None or splits is not None:
                 raise
             problems[f"{source}-{target}"] = str(error)
-            continue
-        tasks += [Task(source, target, sample) for sample in samples]
     if not tasks:
         raise InputError(next(iter(problems.values())))
     if problems:
@@ -85,22 +84,14 @@ def _warn_of_equal_samples(tasks: Sequence[Task], sampler: Sampler) -> None:
     """Warn where every seed gives the same sample, because all items are taken."""
     if len(sampler.seeds) < 2 or sampler.splits is not None:
         return
-    for numbers in by_pair(tasks).values():
-        rows = {(tasks[n].sample.source.tobytes(), tasks[n].sample.target.tobytes()) for n in numbers}
-        if len(rows) > 1:
-            return
-    warnings.warn(
-        f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
-        "--seeds, or draw fewer items with --sample-size",
-        DataWarning,
-        stacklevel=3,
-    )
-
-
-def rows_of_tasks(tasks: Sequence[Task]) -> Ints:
-    """Return all rows whose text any task uses, in the order of the manifest."""
-    rows = [side for task in tasks for side in (task.sample.source, task.sample.target)]
-    return distinct_values(np.concatenate(rows))
+    drawn = {(*task.pair, task.sample.source.tobytes(), task.sample.target.tobytes()) for task in tasks}
+    if len(drawn) == len(by_pair(tasks)):
+        warnings.warn(
+            f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
+            "--seeds, or draw fewer items with --sample-size",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def pictured_rows(tasks: Sequence[Task]) -> Ints:
@@ -110,7 +101,7 @@ def pictured_rows(tasks: Sequence[Task]) -> Ints:
 
 
 def by_pair(tasks: Sequence[Task]) -> dict[tuple[str, str], list[int]]:
-    """Return the numbers of the tasks of each language pair."""
+    """Return the numbers of the tasks of each language pair: consecutive ones, where all tasks are given."""
     found: dict[tuple[str, str], list[int]] = {}
     for number, task in enumerate(tasks):
         found.setdefault(task.pair, []).append(number)
@@ -131,7 +122,8 @@ class PairRun(Run):
     ) -> None:
         super().__init__(task, options)
         self.manifest, self.matching, self._image_spec = checked_manifest(manifest), matching, image_spec
-        self._pairs = resolve_pairs(options.pairs, manifest.languages)
+        pairs = resolve_pairs(options.pairs, manifest.languages)
+        self._asked = list(dict.fromkeys(language for pair in pairs for language in pair))
         self._usable = self._openable() if options.skip_broken and image_spec is not None else None
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=self._usable)
 
@@ -140,7 +132,8 @@ class PairRun(Run):
 
         `beside` are further tasks whose texts are encoded, without images.
         """
-        self.rows = rows_of_tasks([*self.tasks, *beside])
+        samples = [task.sample for task in (*self.tasks, *beside)]
+        self.rows = distinct_values(np.concatenate([s.source for s in samples] + [s.target for s in samples]))
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
         made = encoders.text_encoders(
             text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest)
@@ -155,11 +148,12 @@ class PairRun(Run):
 
     def encoded(self) -> Iterator[tuple[str, TextVectors]]:
         """Yield each encoder's name and vectors, one at a time: no more than one set is held."""
-        for name in self.text_encoders:
-            yield name, self.encode(name, self._texts)
 
-    def _texts(self, name: str, encoder: Encoder) -> TextVectors:
-        return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding())
+        def texts(name: str, encoder: Encoder) -> TextVectors:
+            return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding())
+
+        for name in self.text_encoders:
+            yield name, self.encode(name, texts)
 
     def image_spec(self) -> ImageModelLike:
         """Return the spec of the image encoder; raise InputError where none is given."""
@@ -190,31 +184,29 @@ class PairRun(Run):
 
     def _openable(self) -> np.ndarray | None:
         """Return which rows have a picture that can be opened; None where no picture is opened."""
-        languages = list(dict.fromkeys(language for pair in self._pairs for language in pair))
-        _, found = encoders.image_model(self.image_spec(), languages=languages)
+        _, found = encoders.image_model(self.image_spec(), languages=self._asked)
         if isinstance(found, Encoder) and not found.opens_pictures:
             return None
         with self.stage("pictures: open", "opening pictures"):
-            return usable_rows(self.manifest, languages)
+            return usable_rows(self.manifest, self._asked)
 
     def _count_dropped(self) -> dict[str, int]:
         """Count the texts of the pairs asked for that are unusable, or whose pairs were all left out."""
-        known = self.manifest.languages
-        asked = [known.index(tag) for tag in dict.fromkeys(tag for pair in self._pairs for tag in pair)]
-        part = np.isin(self.manifest.language, [known.index(tag) for tag in self.languages])
-        if self._usable is not None:
-            part &= self._usable
-        return counted_out(np.isin(self.manifest.language, asked), part)
+        asked, part = (
+            np.isin(self.manifest.language, [self.manifest.languages.index(tag) for tag in tags])
+            for tags in (self._asked, self.languages)
+        )
+        return counted_out(asked, part if self._usable is None else part & self._usable)
 
     def signed(self, task: Task, measure: str, encoder: str, **more: str) -> str:
         """Return what a number of a task depends on; `more` are further conditions."""
-        queries = self.options.queries
+        queries = {} if self.options.queries is None else {"queries": str(self.options.queries)}
         conditions = {
             "source": task.source,
             "target": task.target,
             "data": self.manifest.digest[:12],
             "sample": f"{self.sampler.description}#{task.sample.seed}",
-            **({} if queries is None else {"queries": str(queries)}),
+            **queries,
             **self.clusters(),
             "matching": "yes" if self.matching else "no",
             **more,

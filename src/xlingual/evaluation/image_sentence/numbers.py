@@ -11,7 +11,7 @@ from msgspec import structs
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import listed
-from xlingual.evaluation.estimates import Score, difference, mean_of, score
+from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.image_sentence.captions import Shown, Slice
 from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
 from xlingual.evaluation.image_sentence.systems import System
@@ -134,7 +134,7 @@ class ImageNumbers:
             values = [measure.per_query(one) for one in way.counts]
             scores = [score(measure, each, [nodes]) for each, nodes in zip(values, way.nodes, strict=True)]
             self.numbers[system, measure.name, way.place] = Number(
-                mean_of(scores),
+                Score.mean(scores),
                 signature,
                 n_source=sum(len(rows) for rows in way.rows),
                 n_target=way.pool,
@@ -191,7 +191,7 @@ class ImageNumbers:
         """Return the interval of a difference query by query; of medians by the bootstrap."""
         if isinstance(measure, MedianRank):
             return _median_interval(measure, self.found[name, place], self.found[baseline, place])
-        gap = difference(*(self._score(who, measure.name, place) for who in (name, baseline)))
+        gap = self._score(name, measure.name, place).less(self._score(baseline, measure.name, place))
         return None if gap is None else gap.interval()
 
     def _sums(self) -> Iterator[Summary]:
@@ -203,7 +203,7 @@ class ImageNumbers:
         for system in self.systems:
             lines = [own[system.name] for own in sums.values() if system.name in own]
             means[system.name] = Line(
-                mean_of([line.estimate for line in lines if isinstance(line.estimate, Score)]),
+                Score.mean([line.estimate for line in lines if isinstance(line.estimate, Score)]),
                 float(np.mean([line.chance for line in lines if line.chance is not None])),
                 n_pairs=2 * len(lines),
                 note=self.numbers.partial.get(system.name),
@@ -219,8 +219,7 @@ class ImageNumbers:
         for name, (summed, chance) in own.items():
             against = None
             if baseline is not None and name != baseline:
-                same = self.same_queries(name, baseline)
-                gap = difference(summed, scores[baseline]) if same else None
+                gap = summed.less(scores[baseline]) if self.same_queries(name, baseline) else None
                 ci = None if gap is None else gap.interval()
                 against = Against(baseline, summed.value - scores[baseline].value, ci)
             lines[name] = Line(
@@ -265,7 +264,7 @@ def _medians(measure: MedianRank, values: Floats, times: Ints) -> Floats:
 
 def summed(scores: Sequence[Score], factor: float) -> Score:
     """Return the sum of the scores times a factor, with everything that its interval is made of."""
-    mean, by = mean_of(scores), factor * len(scores)
+    mean, by = Score.mean(scores), factor * len(scores)
     low, high = mean.bounds or (0.0, 1.0)
     return Score(
         by * mean.value,

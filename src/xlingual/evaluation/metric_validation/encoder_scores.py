@@ -9,7 +9,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError, listed
-from xlingual.evaluation.estimates import Score, mean_of
+from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.metric_validation.two_way import (
     FEWEST_ENCODERS,
     Drawn,
@@ -175,7 +175,7 @@ def column(scores: Sequence[Score | None], notes: Sequence[str | None] = ()) -> 
     if len(present) < len(scores):
         missing = next(note for score, note in zip(scores, notes, strict=True) if score is None)
         return Column(SeedScores(None, None, values, None, missing), None)
-    mean = mean_of(present)
+    mean = Score.mean(present)
     sd = spread([score.value for score in present]) if len(present) > 1 else None
     return Column(
         SeedScores(mean.value, sd, values, mean.interval(), note or (_ONE_SEED if sd is None else None)), mean

@@ -12,7 +12,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
-from xlingual.evaluation.estimates import Score, difference, mean_of
+from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.multilingual_pool.relevant_ranks import (
     Flags,
     RelevantRanks,
@@ -68,7 +68,7 @@ def one_target(standings: RelevantRanks) -> View:
     own[unpaired] = other[unpaired] = np.nan
     summary = {"own": mean_score(own, counts.cluster), "other": mean_score(other, counts.cluster)}
     if summary["own"] is not None and summary["other"] is not None:
-        summary["gap"] = difference(summary["own"], summary["other"])
+        summary["gap"] = summary["own"].less(summary["other"])
     known = compact(summary)
     pairs = by_pair(counts, table)
     return View.of({"one_target": pairs, **({"one_target_summary": known} if known else {})})
@@ -157,7 +157,7 @@ def monolingual_pool(standings: RelevantRanks) -> View:
     if not found:
         return View()
     counted = {language: len(one.parts[0].residuals) for language, one in found.items()}
-    shown: Scores = {"monolingual_pool": found, "monolingual_pool_average": mean_of(list(found.values()))}
+    shown: Scores = {"monolingual_pool": found, "monolingual_pool_average": Score.mean(list(found.values()))}
     return View.of(shown, monolingual_pool_questions=counted)
 
 

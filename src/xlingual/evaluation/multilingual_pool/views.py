@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.evaluation.estimates import Score, mean_of, score
+from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.measures import QueryMeasure
 from xlingual.measures.precision import AveragePrecision
@@ -94,7 +94,7 @@ def question_languages(
     return QuestionLanguages(
         overall=score(measure, values, (cluster,)),
         languages=found,
-        macro=mean_of(list(found.values())),
+        macro=Score.mean(list(found.values())),
         by_article=None if article is None else score(measure, values, (article,)),
     )
 
