@@ -81,19 +81,19 @@ def distance_correlation(
     run.prepare(text_encoders)
     image_name, image_identity, pictures = run.pictures()
     run.join_near_duplicates(pictures)
-    pairs = [Pairs.of(task.sample) for task in run.tasks]
-    ranks, measure = PictureRanks(pictures, run.tasks, pairs), DistanceCorrelation()
+    drawn = [Pairs.of(task.sample) for task in run.tasks]
+    ranks, measure = PictureRanks(pictures, run.tasks, drawn), DistanceCorrelation()
     numbers = Numbers(NAME, [measure], run.places, image_name)
     for name, vectors in run.encoded():
         tell = run.progress(f"correlating distances: {name}")
         for chosen in by_pair(run.tasks).values():
             with run.stage("correlate"), one_library_thread():
                 sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in chosen]
-                texts = RankedTables(vectors.unit, sides, [pairs[n] for n in chosen])
+                texts = RankedTables(vectors.unit, sides, [drawn[n] for n in chosen])
             for place, number in enumerate(chosen):
-                task, cluster = run.tasks[number], run.manifest.cluster
+                task, clusters = run.tasks[number], run.manifest.cluster
                 with run.stage("correlate"), one_library_thread():
-                    found = correlation(task, pairs[number], texts[place], ranks.of(number), cluster)
+                    found = correlation(task, drawn[number], texts[place], ranks.of(number), clusters)
                 scored = Scored(found.score, np.empty(0), None, found.note)
                 numbers[name, measure.name, numbers.places[number]] = run.number(
                     task, measure.name, name, scored, Baseline(chance=0.0), images=image_identity

@@ -25,21 +25,11 @@ from xlingual.evaluation.backretrieval.scores import BackretrievalScorer
 from xlingual.evaluation.backretrieval.way_back import Found, Routes, SideRanks, nearest_targets
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairRun, by_pair
-from xlingual.evaluation.ragged import sums
+from xlingual.evaluation.ragged import distinct_of, sums
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import RankMeasure, RecallAt
-from xlingual.ranking import (
-    Cosine,
-    Counts,
-    PictureScores,
-    Ranker,
-    Reduction,
-    Top,
-    TopK,
-    as_scores,
-    one_library_thread,
-)
+from xlingual.ranking import Cosine, Counts, PictureScores, Ranker, Top, as_scores, one_library_thread
 from xlingual.ranking.approximate import Approximate
 from xlingual.stats.intervals import LEVEL, wilson
 from xlingual.streams import stream
@@ -85,8 +75,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
         exact = [self._nearest[name, task] for name in self._encoders]
         recalls_at = [measure for measure in self.measures if isinstance(measure, RecallAt)]
         ways = exact_ways(ranks, task, queries, exact, recalls_at, inner, tally)
-        self._ways[task] = ways
-        pool = len(ranks.sides.sources)
+        self._ways[task], pool = ways, len(ranks.sides.sources)
         for name, found in zip(self._encoders, ways.recall, strict=True):
             self.recall_back[name, task] = found
             recall = Recall(self.run.tasks[task], found, len(queries), pool)
@@ -103,9 +92,8 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
 
     def _missed(self, name: str, number: int) -> float:
         """Return which share of all queries has the wrong text, at most."""
-        checked, n = len(self.queries[number]), len(self.run.tasks[number].sample.source)
-        miss = 1 - self.recall[name, number]
-        if checked == n:
+        checked, miss = len(self.queries[number]), 1 - self.recall[name, number]
+        if checked == len(self.run.tasks[number].sample.source):
             return miss
         return wilson(miss, miss * (1 - miss) / checked, checked, LEVEL)[1]
 
@@ -171,94 +159,57 @@ def exact_ways(
 
     Only the pictures of these texts are ranked against, and only for the oracle these queries against all.
     """
-    columns = ranks.source_columns(task)[queries]
-    oracle = _oracle(ranks, columns, ranker, tally)
-    rows = [ranks.target_rows(task)[one.target] for one in nearest]
-    own = [columns[one.query] for one in nearest]
-    pass_ = _Ways(ranks, [*rows, oracle.rows], [*own, oracle.columns])
-    pass_.run(ranker, tally)
-    return ExactWays(
-        [pass_.routes(i) for i in range(len(nearest))],
-        [pass_.recall(i) for i in range(len(nearest))],
-        oracle.values(columns, pass_.routes(len(nearest)), measures),
-    )
+    columns, width = ranks.source_columns(task)[queries], ranks.over.similarity.shape[1]
+    nearest_of, share = _oracle(ranks, distinct_values(columns), ranker, tally)
+    keys = [ranks.keys(task, one, columns) for one in nearest]
+    routes, best = _exact_pass(ranks, [*keys, nearest_of], ranker, tally)
+    listed = ranks.listed.query * width + ranks.listed.candidate
+    seen = [best[np.isin(best // width, key // width)] for key in keys]
+    recall = [float(np.isin(truth, listed).mean()) for truth in seen]
+    distinct, own = np.unique(nearest_of % width, return_inverse=True)
+    back = routes.pop()
+    values = {measure.name: measure.per_query(back.counts) for measure in measures} | {"SIM": back.similarity}
+    where = np.searchsorted(distinct, columns)
+    oracle = {name: sums(own, share * found, len(distinct))[where] for name, found in values.items()}
+    return ExactWays(routes, recall, oracle)
 
 
-@dataclass(frozen=True)
-class _Oracle:
-    """Nearest target pictures of source columns: parallel arrays, `share` sums to 1 for each column."""
-
-    rows: Ints
-    columns: Ints
-    share: Floats
-
-    def values(self, wanted: Ints, routes: Routes, measures: Sequence[RecallAt]) -> dict[str, Floats]:
-        """Return the oracle's value of each wanted column, by measure."""
-        distinct, own = np.unique(self.columns, return_inverse=True)
-        where = np.searchsorted(distinct, wanted)
-        found = {m.name: sums(own, self.share * m.per_query(routes.counts), len(distinct)) for m in measures}
-        found["SIM"] = sums(own, self.share * routes.similarity, len(distinct))
-        return {name: values[where] for name, values in found.items()}
-
-
-def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> _Oracle:
-    distinct = distinct_values(columns)
+def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> tuple[Ints, Floats]:
+    """Return the nearest target pictures of source columns, as pairs, and their shares: 1 for each column."""
+    found = ranks.oracle  # exact where all scores are given
     if ranks.over.has_vectors:
-        found = nearest_targets(ranks, distinct, ranker, None, tally)
-    else:  # all scores are given: what was found is exact
-        found = _chosen(ranks.oracle, np.isin(ranks.oracle.query, distinct))
-    share = found.weight / np.bincount(found.query, found.weight)[found.query]
-    return _Oracle(found.candidate, found.query, share)
+        found = nearest_targets(ranks, columns, ranker, None, tally)
+    lines = np.isin(found.query, columns)
+    query, weight = found.query[lines], found.weight[lines]
+    pairs = found.candidate[lines] * ranks.over.similarity.shape[1] + query
+    return pairs, weight / np.bincount(query, weight)[query]
 
 
-def _chosen(found: TopK, lines: np.ndarray) -> TopK:
-    columns = (found.query, found.candidate, found.weight, found.above, found.tied)
-    query, candidate, weight, above, tied = (column[lines] for column in columns)
-    return TopK(query, candidate, weight, above, tied, found.unlisted)
+def _exact_pass(
+    ranks: SideRanks, keys: Sequence[Ints], ranker: Ranker, tally: Tally
+) -> tuple[list[Routes], Ints]:
+    """Return the ways of several sets of pairs, and the best source columns of all their target rows.
 
-
-class _Ways:
-    """One exact pass: ranks of source columns seen from target rows, and the best columns of the rows."""
-
-    def __init__(self, ranks: SideRanks, rows: Sequence[Ints], columns: Sequence[Ints]) -> None:
-        self._ranks, self._rows = ranks, rows
-        self._width = ranks.over.similarity.shape[1]
-        keys = [row * self._width + column for row, column in zip(rows, columns, strict=True)]
-        self._pairs, where = np.unique(np.concatenate(keys), return_inverse=True)
-        self._where = np.split(where, np.cumsum([len(key) for key in keys])[:-1])
-
-    def run(self, ranker: Ranker, tally: Tally) -> None:
-        """Make the pass."""
-        row, column = np.divmod(self._pairs, self._width)
-        self._used = distinct_values(row)
-        restricted = self._ranks.over.among(self._used, np.arange(self._width))
-        similarity: PictureScores = restricted or self._ranks.over.similarity
-        row = row if restricted is None else np.searchsorted(self._used, row)
-        self._counts = Counts.of(similarity, row, column, weights=self._ranks.source_weights)
-        wanted = self._ranks.top
-        shape = similarity.shape
-        queries = self._used if restricted is None else None
-        top = Top(wanted.k, shape, weights=self._ranks.source_weights, queries=queries, cap=wanted.cap)
-        reductions: list[Reduction] = [self._counts, top]
-        ranker.scan(similarity, reductions)
-        if restricted is not None:
-            tally.add(similarity)
-        best = top.result()
-        self._best_row = best.query if restricted is None else self._used[best.query]
-        self._best = best.candidate
-
-    def routes(self, number: int) -> Routes:
-        """Return the ways of one of the sets of pairs given."""
-        where = self._where[number]
-        counts = self._ranks.rank_counts(self._counts.above[where], self._counts.tied[where])
-        return Routes(counts, as_scores(self._counts.keys_given[where]))
-
-    def recall(self, number: int) -> float:
-        """Return the share of the best columns of the rows of a set that the search has listed too."""
-        listed = self._ranks.listed
-        wanted = np.isin(self._best_row, self._rows[number])
-        truth = self._best_row[wanted] * self._width + self._best[wanted]
-        return float(np.isin(truth, listed.query * self._width + listed.candidate).mean())
+    Pairs are target row · width + source column, and so are the best columns, each with its row.
+    """
+    width, weights = ranks.over.similarity.shape[1], ranks.source_weights
+    pairs, places = distinct_of(keys)
+    row, column = np.divmod(pairs, width)
+    used = distinct_values(row)
+    restricted = ranks.over.among(used, np.arange(width))
+    similarity: PictureScores = restricted or ranks.over.similarity
+    row = row if restricted is None else np.searchsorted(used, row)
+    counts = Counts.of(similarity, row, column, weights=weights)
+    queries = used if restricted is None else None
+    top = Top(ranks.top.k, similarity.shape, weights=weights, queries=queries, cap=ranks.top.cap)
+    ranker.scan(similarity, [counts, top])
+    if restricted is not None:
+        tally.add(similarity)
+    best = top.result()
+    best_row = best.query if restricted is None else used[best.query]
+    above, tied, scores = counts.above, counts.tied, as_scores(counts.keys_given)
+    routes = [Routes(ranks.rank_counts(above[where], tied[where]), scores[where]) for where in places]
+    return routes, best_row * width + best.candidate
 
 
 def sampled_ranks(
@@ -275,16 +226,11 @@ def sampled_ranks(
     drawn = stream(seed, "drawn pictures").permutation(len(sources))[:candidates]
     is_drawn = np.zeros(len(sources), dtype=np.int64)
     is_drawn[drawn] = 1
-    column_of = ranks.over.columns(sources)
-    width = ranks.over.similarity.shape[1]
-    weights = np.bincount(column_of, is_drawn, width).astype(np.int64)
+    height, width = ranks.over.similarity.shape
+    weights = np.bincount(ranks.over.columns(sources), is_drawn, width).astype(np.int64)
     used = np.flatnonzero(weights)
-    height = ranks.over.similarity.shape[0]
-    rows = [ranks.target_rows(task)[one.target] for one in nearest]
-    own = [columns[one.query] for one in nearest]
-    keys = [row * width + column for row, column in zip(rows, own, strict=True)]
-    distinct, where = np.unique(np.concatenate(keys), return_inverse=True)
-    row, column = np.divmod(distinct, width)
+    pairs, places = distinct_of([ranks.keys(task, one, columns) for one in nearest])
+    row, column = np.divmod(pairs, width)
     place = np.searchsorted(used, column)
     place[place == len(used)] = 0
     restricted = ranks.over.among(np.arange(height), used)
@@ -298,7 +244,7 @@ def sampled_ranks(
         tally.add(restricted)
     picture = np.searchsorted(sources, ranks.pictures.code[ranks.tasks[task].sample.source])
     found = []
-    for one, lines in zip(nearest, np.split(where, np.cumsum([len(key) for key in keys])[:-1]), strict=True):
+    for one, lines in zip(nearest, places, strict=True):
         self_drawn = is_drawn[picture[one.query]]  # one's own picture is no competitor
         above = counts.above[lines] + (counts.tied[lines] - self_drawn) / 2
         rank = estimated_ranks(above, len(drawn) - self_drawn, len(sources) - 1)

@@ -27,13 +27,12 @@ class Reference:
 
 def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> Reference:
     """Return oracle, ceiling and chance of a task."""
-    columns = ranks.source_columns(task)
+    columns, found = ranks.source_columns(task), ranks.oracle
     oracle: dict[str, Floats] = {}
     ceiling: dict[str, Floats] = {}
     chance: dict[str, float] = {}
-    found = ranks.oracle
     share = found.weight / np.bincount(found.query, found.weight)[found.query]
-    width = ranks.over.similarity.shape[1]
+    height, width = ranks.over.similarity.shape
     for measure in measures:
         if ranks.deep is not None:
             values = measure.per_query(ranks.rank_counts(ranks.deep.above, ranks.deep.tied))
@@ -49,7 +48,9 @@ def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> R
     scores = pairs(ranks.over.similarity, found.candidate, found.query)
     oracle["SIM"] = sums(found.query, share * scores, width)[columns]
     ceiling["SIM"] = oracle["SIM"]  # the nearest target picture is the most similar there is
-    chance["SIM"] = _chance_similarity(ranks, task)
+    chance["SIM"] = ranks.over.similarity.mean(  # of all pairs of a source and a target
+        np.bincount(ranks.target_rows(task), minlength=height), np.bincount(columns, minlength=width)
+    )
     return Reference(oracle, _oracle_target(ranks, task, columns), ceiling, chance)
 
 
@@ -89,14 +90,12 @@ def _ceiling(ranks: SideRanks, measure: RecallAt) -> Floats:
 
     Where more tie with the K-th than are listed, any column may be among them: a bound.
     """
-    best = np.zeros(ranks.over.similarity.shape[1])
+    height, width = ranks.over.similarity.shape
+    best, last = np.zeros(width), np.ones(height)  # by target row: the chance at its K-th place
     hits = measure.per_query(ranks.rank_counts(ranks.listed.above, ranks.listed.tied))
     np.maximum.at(best, ranks.listed.candidate, hits)
-    last = np.ones(ranks.over.similarity.shape[0])  # by target row: the chance at its K-th place
     np.minimum.at(last, ranks.listed.query, hits)
-    capped = ranks.listed.unlisted > 0
-    bound: Floats = np.maximum(best, last[capped].max(initial=0.0))
-    return bound
+    return np.asarray(np.maximum(best, last[ranks.listed.unlisted > 0].max(initial=0.0)))
 
 
 def _oracle_target(ranks: SideRanks, task: int, columns: Ints) -> Ints:
@@ -106,16 +105,6 @@ def _oracle_target(ranks: SideRanks, task: int, columns: Ints) -> Ints:
     first = np.full(ranks.over.similarity.shape[0], -1, dtype=np.int64)
     first[rows[::-1]] = np.arange(len(rows))[::-1]
     found = np.full(len(columns), -1, dtype=np.int64)
-    found[query] = first[ranks.oracle.candidate[line]]
-    tied = np.zeros(len(columns), dtype=np.int64)
-    tied[query] = ranks.oracle.tied[line]
-    return np.where(tied == 1, found, -1)
-
-
-def _chance_similarity(ranks: SideRanks, task: int) -> float:
-    """Return the mean similarity of all pairs of a source and a target."""
-    similarity = ranks.over.similarity
-    return similarity.mean(
-        np.bincount(ranks.target_rows(task), minlength=similarity.shape[0]),
-        np.bincount(ranks.source_columns(task), minlength=similarity.shape[1]),
-    )
+    single = ranks.oracle.tied[line] == 1
+    found[query[single]] = first[ranks.oracle.candidate[line[single]]]
+    return found

@@ -79,11 +79,9 @@ def picture_space(run: PairRun) -> tuple[str, str, PictureSpace]:
         identity, index = run.identity(found), run.embedded(name, found)
         run.join_near_duplicates(index)
         return name, identity, index
-    rows = pictured_rows(run.tasks)
+    rows, code = pictured_rows(run.tasks), np.full(len(run.manifest), -1, dtype=np.int64)
     pictures = run.manifest.pictures(rows)
-    first, number = distinct(pictures)
-    code = np.full(len(run.manifest), -1, dtype=np.int64)
-    code[rows] = number
+    first, code[rows] = distinct(pictures)
     run.join_near_duplicates()
     return name, found.identity, ComparedPictures(code, pictures.take(first), found)
 
@@ -98,21 +96,19 @@ class Sides:
     tasks: list[int]
 
 
-def sides_of(pictures: PictureSpace, tasks: Sequence[Task]) -> list[Sides]:
-    """Gather tasks with the same source pictures and target pictures: their ranking is the same."""
+def groups_of(pictures: PictureSpace, tasks: Sequence[Task]) -> list[list[Sides]]:
+    """Return groups of sides that share one product: the seeds of a language pair, where that is cheaper.
+
+    Tasks with the same source pictures and target pictures are one set of sides: their ranking is the same.
+    """
     found: dict[tuple[bytes, bytes, bytes], Sides] = {}
     for number, task in enumerate(tasks):
         sources = distinct_values(pictures.code[task.sample.pool])
         targets, texts = np.unique(pictures.code[task.sample.target], return_counts=True)
         key = (sources.tobytes(), targets.tobytes(), texts.tobytes())
         found.setdefault(key, Sides(sources, targets, texts.astype(np.int64), [])).tasks.append(number)
-    return list(found.values())
-
-
-def grouped(sides: Sequence[Sides], tasks: Sequence[Task]) -> list[list[Sides]]:
-    """Return groups of sides that share one product: the seeds of a language pair, where that is cheaper."""
     by_pair: dict[tuple[str, str], list[Sides]] = {}
-    for side in sides:
+    for side in found.values():
         by_pair.setdefault(tasks[side.tasks[0]].pair, []).append(side)
     groups: list[list[Sides]] = []
     for several in by_pair.values():
@@ -130,8 +126,7 @@ class PicturePass:
     def __init__(
         self, pictures: PictureSpace, sides: Sequence[Sides], progress: Progress | None = None
     ) -> None:
-        self.sides, self._pictures = sides, pictures
-        self._code = pictures.points
+        self._pictures, self._code = pictures, pictures.points
         self._rows = distinct_values(self._code[np.concatenate([side.targets for side in sides])])
         self._columns = distinct_values(self._code[np.concatenate([side.sources for side in sides])])
         self.similarity = pictures.between(self._rows, self._columns, progress)
