@@ -14,8 +14,8 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts, fit_texts_for
 from xlingual.encoders import Encoder, ImageModelLike
+from xlingual.encoders.decoding import broken
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.evaluation.broken import counted_out, usable_rows
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
@@ -106,6 +106,43 @@ def by_pair(tasks: Sequence[Task]) -> dict[tuple[str, str], list[int]]:
     for number, task in enumerate(tasks):
         found.setdefault(task.pair, []).append(number)
     return found
+
+
+def counted_out(asked: np.ndarray, part: np.ndarray) -> dict[str, int]:
+    """Return how many of the rows asked for, bool [n], take no part, as results keep it; {} where all do."""
+    left_out = int((asked & ~part).sum())
+    return {"texts": left_out, "of": int(asked.sum())} if left_out else {}
+
+
+def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
+    """Return for each text row, bool [n], whether its picture can be opened; rows of other languages can.
+
+    Each picture is opened once. A DataWarning counts the rows that cannot take part and names the first.
+    Raises InputError where no row is left.
+    """
+    rows = np.concatenate([manifest.rows_of(language) for language in languages])
+    rows.sort()
+    with_picture = rows[manifest.picture[rows] >= 0]
+    slots, first = np.unique(manifest.picture[with_picture], return_index=True)
+    reasons = broken(manifest.pictures(with_picture[first]))
+    usable = np.ones(len(manifest), dtype=bool)
+    usable[rows] = (manifest.picture[rows] >= 0) & ~np.isin(manifest.picture[rows], slots[list(reasons)])
+    left_out = rows[~usable[rows]]
+    if not len(left_out):
+        return usable
+    without = len(rows) - len(with_picture)
+    counted = [f"{without} have no picture"] if without else []
+    if reasons:
+        pictures = "a picture" if len(reasons) == 1 else f"{len(reasons)} pictures"
+        counted.append(
+            f"{len(left_out) - without} show {pictures} that cannot be opened (first: "
+            f"{next(iter(reasons.values()))})"
+        )
+    told = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"
+    if len(left_out) == len(rows):
+        raise InputError(f"{told}; nothing is left to evaluate")
+    warnings.warn(told, DataWarning, stacklevel=3)
+    return usable
 
 
 class PairRun(Run):

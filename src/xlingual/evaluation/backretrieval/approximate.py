@@ -10,8 +10,8 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
-from xlingual.evaluation.approximation.checked import CheckedScorer
-from xlingual.evaluation.approximation.choice import (
+from xlingual.evaluation.approximation.checked import (
+    CheckedScorer,
     Recall,
     by_sample,
     checked_sample,
@@ -19,9 +19,8 @@ from xlingual.evaluation.approximation.choice import (
     warn_of_misses,
 )
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
-from xlingual.evaluation.backretrieval.baselines import Reference
+from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, Reference
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts
-from xlingual.evaluation.backretrieval.scores import BackretrievalScorer
 from xlingual.evaluation.backretrieval.way_back import Found, Routes, SideRanks, nearest_targets
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairRun, by_pair

@@ -14,9 +14,9 @@ from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.encoders import ImageModelLike
-from xlingual.evaluation.approximation.choice import approximate
+from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
-from xlingual.evaluation.backretrieval.baselines import Reference, reference
+from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, Reference, reference
 from xlingual.evaluation.backretrieval.examples import (
     ExampleRows,
     examples_table,
@@ -25,7 +25,6 @@ from xlingual.evaluation.backretrieval.examples import (
 )
 from xlingual.evaluation.backretrieval.images import PictureSpace, picture_space, refuse_small_pools
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts, nodes
-from xlingual.evaluation.backretrieval.scores import BackretrievalScorer
 from xlingual.evaluation.backretrieval.way_back import Found, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Numbers

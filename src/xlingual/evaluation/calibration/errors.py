@@ -31,16 +31,14 @@ def angular(x: Floats, xlr: Floats, at: Floats) -> Floats:
 def line(bkr: Floats, xlr: Floats, at: Floats) -> Floats:
     """Return what a straight line XLR = a + b·BkR estimates; bkr is [n, 1]."""
     columns = np.column_stack([np.ones(len(bkr)), bkr])
-    found: Floats = np.column_stack([np.ones(len(at)), at]) @ np.linalg.lstsq(columns, xlr, rcond=None)[0]
-    return found
+    return np.asarray(np.column_stack([np.ones(len(at)), at]) @ np.linalg.lstsq(columns, xlr, rcond=None)[0])
 
 
 def isotonic(bkr: Floats, xlr: Floats, at: Floats) -> Floats:
     """Return what an isotonic regression of XLR on BkR estimates, constant beyond the last points."""
     from sklearn.isotonic import IsotonicRegression
 
-    found: Floats = IsotonicRegression(out_of_bounds="clip").fit(bkr[:, 0], xlr).predict(at[:, 0])
-    return found
+    return np.asarray(IsotonicRegression(out_of_bounds="clip").fit(bkr[:, 0], xlr).predict(at[:, 0]))
 
 
 def absolute_errors(predict: Predict, x: Floats, xlr: Floats, groups: Ints, among: Ints) -> Floats:

@@ -9,8 +9,13 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
-from xlingual.evaluation.approximation.checked import CheckedScorer
-from xlingual.evaluation.approximation.choice import Recall, by_sample, checked_sample, warn_of_misses
+from xlingual.evaluation.approximation.checked import (
+    CheckedScorer,
+    Recall,
+    by_sample,
+    checked_sample,
+    warn_of_misses,
+)
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
 from xlingual.evaluation.backretrieval.approximate import recall_of_nearest
 from xlingual.evaluation.backretrieval.nearest import nearest_texts

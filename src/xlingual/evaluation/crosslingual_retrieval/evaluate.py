@@ -14,7 +14,7 @@ import numpy as np
 
 from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning, InputError
-from xlingual.evaluation.approximation.choice import approximate
+from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
 from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
 from xlingual.evaluation.near_duplicates import DECLARED

@@ -12,14 +12,13 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError
-from xlingual.evaluation.approximation.choice import exact_only
-from xlingual.evaluation.broken import counted_out, usable_rows
+from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.image_sentence.captions import Shown, Slice, captions, rows_with_pictures
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, directions
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
 from xlingual.evaluation.image_sentence.systems import System, baseline_of, check_baselines, make_systems
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
-from xlingual.evaluation.pair_run import checked_manifest
+from xlingual.evaluation.pair_run import checked_manifest, counted_out, usable_rows
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
 from xlingual.ranking import Pool, Ranker

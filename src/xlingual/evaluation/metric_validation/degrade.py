@@ -93,15 +93,13 @@ def _nearest(vectors: Floats, rows: Ints, k: int) -> Ints:
     """Return the k nearest others of the rows, [rows, k]."""
     scores = vectors[rows] @ vectors.T
     scores[np.arange(len(rows)), rows] = -np.inf
-    found: Ints = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    return found
+    return np.asarray(np.argsort(-scores, axis=1, kind="stable")[:, :k])
 
 
 def _units(pictures: PictureIndex) -> Floats:
     """Return the unit vector of each picture, float64 [pictures, d]."""
     pool = pictures.pool
-    vectors: Floats = pool.vectors.stored(pool.code) * pool.vectors.inverse_norms[pool.code, None]
-    return vectors
+    return np.asarray(pool.vectors.stored(pool.code) * pool.vectors.inverse_norms[pool.code, None])
 
 
 class Weakened:

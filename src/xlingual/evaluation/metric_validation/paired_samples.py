@@ -89,8 +89,7 @@ def _first(manifest: Manifest, rows: Ints, order: Ints, most: int) -> Ints:
     """Return the rows of the first items of a sample, by a permutation of all items."""
     items = np.unique(manifest.item[rows])
     chosen = items[np.argsort(order[items], kind="stable")][:most]
-    kept: Ints = rows[np.isin(manifest.item[rows], chosen)]
-    return kept
+    return np.asarray(rows[np.isin(manifest.item[rows], chosen)])
 
 
 def _n_items(manifest: Manifest, rows: Ints) -> int:

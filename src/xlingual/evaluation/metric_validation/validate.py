@@ -14,7 +14,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import resolve_pairs
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
-from xlingual.evaluation.approximation.choice import exact_only
+from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.backretrieval.evaluate import NAME
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
 from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_pools as refuse_small_truth

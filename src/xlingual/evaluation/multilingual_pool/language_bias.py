@@ -122,8 +122,7 @@ def average_precision_without(standings: RelevantRanks) -> Floats:
     under = np.flatnonzero(s.stop < s.last)
     total[under] += all_of_it[under] - up_to[s.stop[under]]
     left = s.last - s.first - 1
-    found: Floats = np.divide(total, left, out=np.full(len(total), np.nan), where=left > 0)
-    return found
+    return np.asarray(np.divide(total, left, out=np.full(len(total), np.nan), where=left > 0))
 
 
 def _running(s: RelevantRanks, values: Floats) -> tuple[Floats, Floats]:

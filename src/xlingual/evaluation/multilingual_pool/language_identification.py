@@ -165,8 +165,7 @@ def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
         if not failed:
             break
         scatter, penalty = moments.scatter(), penalty * 10
-    weights: Floats = dpotrs(factor, right, lower=1)[0]
-    return weights
+    return np.asarray(dpotrs(factor, right, lower=1)[0])
 
 
 def _tested(
@@ -199,5 +198,4 @@ def _tested(
 def _largest(scores: Floats, code: int) -> Floats:
     """Return 1 where column `code` of scores [n, L] is the largest, its share where several are, else 0."""
     best = scores == scores.max(axis=1, keepdims=True)
-    share: Floats = best[:, code] / best.sum(axis=1)
-    return share
+    return np.asarray(best[:, code] / best.sum(axis=1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -12,12 +11,7 @@ from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.ragged import sums
 from xlingual.measures.harmonic import harmonic_difference
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Flags: TypeAlias = NDArray[np.bool_]
-else:
-    Flags = object
+Flags = np.ndarray  # bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,8 +38,7 @@ class RelevantRanks:
     @property
     def own(self) -> Flags:
         """Whether the relevant candidate is in the language of the question, bool [p]."""
-        flags: Flags = self.asked_in == self.answer_language
-        return flags
+        return np.asarray(self.asked_in == self.answer_language)
 
     def relevant_above(self, chosen: Flags | None = None, rows: Ints | None = None) -> Ints:
         """Return how many relevant candidates (of those `chosen`, bool [p]) are strictly above each line.
@@ -60,13 +53,11 @@ class RelevantRanks:
 
     def above_of(self, language: Ints | int, rows: Ints | None = None) -> Ints:
         """Return how many candidates of a language (one for each line, or one for all) are strictly above."""
-        above: Ints = self.counts.above[_take(self.line, rows), language]
-        return above
+        return np.asarray(self.counts.above[_take(self.line, rows), language])
 
     def tied_of(self, language: Ints | int, rows: Ints | None = None) -> Ints:
         """Return how many candidates of a language tie with each line, itself included."""
-        tied: Ints = self.counts.tied[_take(self.line, rows), language]
-        return tied
+        return np.asarray(self.counts.tied[_take(self.line, rows), language])
 
     def per_question(self, values: Floats, rows: Ints | None = None) -> Floats:
         """Return the mean of values per line (of the lines `rows`) for each question [n]; NaN for none."""
@@ -118,8 +109,7 @@ def own_and_other(counts: PoolCounts, table: Floats) -> tuple[Floats, Floats]:
 
 
 def _row_sums(counts: Ints) -> Ints:
-    totals: Ints = counts.sum(axis=1, dtype=np.int64)
-    return totals
+    return np.asarray(counts.sum(axis=1, dtype=np.int64))
 
 
 def _runs(codes: Ints) -> tuple[Ints, Ints]:
@@ -145,8 +135,7 @@ def _take(values: Ints, rows: Ints | None) -> Ints:
 
 def _divided(total: Floats, count: Ints) -> Floats:
     """Return total / count, NaN where there is nothing to count."""
-    means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    return means
+    return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
 def precision_at(above: Ints, tied: Ints, relevant_above: Ints, relevant_tied: Ints) -> Floats:

@@ -206,8 +206,7 @@ def _held_out(clusters: Ints, seed: int) -> Ints:
     """Return a third of the clusters, chosen by the seed; none where there are too few."""
     if len(clusters) < FEWEST_CLUSTERS:
         return clusters[:0]
-    chosen: Ints = stream(seed, _SPLIT).permutation(clusters)[: len(clusters) // HELD_OUT]
-    return chosen
+    return np.asarray(stream(seed, _SPLIT).permutation(clusters)[: len(clusters) // HELD_OUT])
 
 
 def _frame(sides: tuple[Side, Side], seed: int) -> Frame:
