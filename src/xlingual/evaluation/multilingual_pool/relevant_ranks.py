@@ -83,7 +83,7 @@ class RelevantRanks:
 
 def standings(counts: PoolCounts) -> RelevantRanks:
     """Return the standings of the relevant candidates: one sort, shared by all views."""
-    above, tied = _row_sums(counts.above), _row_sums(counts.tied)
+    above, tied = (of.sum(axis=1, dtype=np.int64) for of in (counts.above, counts.tied))
     code = counts.question * (int(above.max(initial=0)) + 1) + above
     line = np.argsort(code, kind="stable")
     code, question = code[line], counts.question[line]
@@ -106,10 +106,6 @@ def own_and_other(counts: PoolCounts, table: Floats) -> tuple[Floats, Floats]:
     others = np.isfinite(table)
     others[rows, counts.question_language] = False
     return own, _divided(np.where(others, table, 0.0).sum(axis=1), others.sum(axis=1))
-
-
-def _row_sums(counts: Ints) -> Ints:
-    return np.asarray(counts.sum(axis=1, dtype=np.int64))
 
 
 def _runs(codes: Ints) -> tuple[Ints, Ints]:

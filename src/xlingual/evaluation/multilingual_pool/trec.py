@@ -191,7 +191,8 @@ def run_bytes(pool: MultilingualPool, depth: int | None, tag: str) -> int:
     """
     asked, held = question_names(pool), candidate_names(pool)
     count = len(held) if depth is None else min(depth, len(held))
-    rank_and_score = 2 * sum(_digits(count)) / count
+    digits = sum(count - 10**power + 1 for power in range(len(str(count))))  # of the numbers up to `count`
+    rank_and_score = 2 * digits / count
     name = _mean_bytes(asked) + _mean_bytes(held) + len(tag.encode())
     return round(len(asked) * count * (name + rank_and_score + len(" Q0 " + " " * 3 + "\n")))
 
@@ -206,15 +207,6 @@ def warn_of_size(pool: MultilingualPool, depth: int | None, encoders: Collection
             DataWarning,
             stacklevel=2,
         )
-
-
-def _digits(count: int) -> list[int]:
-    """Return the numbers of digits of 1 to `count`, added up for each length."""
-    found, low = [], 1
-    while low <= count:
-        found.append(len(str(low)) * (min(10 * low - 1, count) - low + 1))
-        low *= 10
-    return found
 
 
 def _mean_bytes(names: Sequence[str]) -> float:
