@@ -125,14 +125,14 @@ def near_duplicates(
     looked, among = (units, units) if join else compared_units(units)
     part = np.flatnonzero(np.isin(rows.language, languages) & np.isin(rows.unit, among))
     queries = None if join else part[np.isin(rows.unit[part], looked)]
-    links = [text_links(rows, part, queries)]
-    threshold = None
+    links, threshold = [text_links(rows, part, queries)], None
     if pictures is not None:
         of_pictures, threshold = picture_links(pictures, part, queries, ranker)
         links.append(of_pictures)
     unit = np.searchsorted(among, rows.unit)
     between, n_split = _without_chains(len(among), [one.between(unit) for one in links], whole=not join)
-    pairs = _both_ways(between)
+    ends = np.stack([between.first, between.second])
+    pairs = np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1)  # each once in each order
     pairs = pairs[:, np.isin(among[pairs[0]], looked)]
     scale = (len(units) - 1) / max(len(among) - 1, 1)
     return NearDuplicates(
@@ -252,12 +252,6 @@ def near_cosine(vectors: UnitVectors) -> float:
     power = np.log(0.2 / 0.05) / np.log(middle / low)
     by_chance = low * (_BY_CHANCE / (0.05 * len(vectors))) ** (1 / power)
     return float(1 - min(NEAR * usual, by_chance))
-
-
-def _both_ways(links: Links) -> Ints:
-    """Return [2, p] each pair of linked units once in each order."""
-    ends = np.stack([links.first, links.second])
-    return np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1)
 
 
 def _without_chains(n: int, kinds: Sequence[Links], *, whole: bool) -> tuple[Links, int]:

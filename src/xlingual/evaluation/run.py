@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import ParamSpec, TypeAlias, TypedDict, TypeVar
 
-from xlingual.embed import batch_identity, refuse_fitted_rows
+from xlingual.embed import BatchVectors, PoolVectors, TextVectors, batch_identity, refuse_fitted_rows
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
@@ -75,15 +75,7 @@ class Tally:
         self.decided += similarity.decided
 
 
-class Encoded(Protocol):
-    """Vectors that know how many texts of each language were truncated."""
-
-    @property
-    def truncated(self) -> dict[str, int] | None:
-        """By language; None where the encoder does not tell."""
-
-
-E = TypeVar("E", bound=Encoded)
+E = TypeVar("E", TextVectors, PoolVectors, BatchVectors)
 P = ParamSpec("P")
 
 

@@ -107,8 +107,7 @@ def write_together(
             with writing(folder / name):
                 write(waiting)
                 sync(waiting)
-                with waiting.open("rb") as file:
-                    digests[name] = _digest(file)
+                digests[name] = _digest_of(waiting)
         waiting = _waiting(folder / main)
         with writing(folder / main):
             waiting.write_text(to_json({**content, DIGESTS: digests}), encoding="utf-8")
@@ -167,13 +166,15 @@ def _finish(folder: Path, main: str) -> None:
     for name, digest in digests.items():
         path = folder / name
         waiting = _waiting(path)
-        if waiting.is_file() and not (path.is_file() and _has(path, digest)) and _has(waiting, digest):
+        if not waiting.is_file() or (path.is_file() and _digest_of(path) == digest):
+            continue
+        if _digest_of(waiting) == digest:
             os.replace(waiting, path)
 
 
-def _has(path: Path, digest: str) -> bool:
+def _digest_of(path: Path) -> str:
     with path.open("rb") as file:
-        return _digest(file) == digest
+        return _digest(file)
 
 
 def _digest(file: BufferedReader) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
+from xlingual.embed import PictureIndex
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.errors import InputError
@@ -20,23 +21,6 @@ from xlingual.ranking import Cosine, GivenScores, PictureScores, Progress
 from xlingual.records import Pictures
 
 
-class PictureSpace(Protocol):
-    """Distinct pictures and their similarity: by vectors (`embed.PictureIndex`) or by a function."""
-
-    @property
-    def code(self) -> Ints:
-        """The picture of each text row of the manifest, -1 where it has none here."""
-
-    @property
-    def points(self) -> Ints:
-        """The point of each picture: pictures of one point are alike to every other in the same way."""
-
-    def between(
-        self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
-    ) -> PictureScores:
-        """Return the similarity of points: `rows` are the queries, `columns` the candidates."""
-
-
 @dataclass(frozen=True)
 class ComparedPictures:
     """Pictures that a function compares; each is a point of its own.
@@ -44,19 +28,22 @@ class ComparedPictures:
     Pictures are distinct when their bytes differ; where there are no bytes, each row's is one.
     """
 
-    code: Ints  # [rows of the manifest]
+    code: Ints  # [rows of the manifest] the picture of each text row, -1 where it has none here
     pictures: Pictures  # the distinct ones
     function: OwnSimilarity
 
     @property
     def points(self) -> Ints:
-        """The point of each picture: itself."""
+        """The point of each picture, itself: those of one point are alike to all others in the same way."""
         return np.arange(len(self.pictures))
 
     def between(
         self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
     ) -> GivenScores:
-        """Return the similarity of pictures; the function is called here, once for each pair."""
+        """Return the similarity of points: `rows` are the queries, `columns` the candidates.
+
+        The function is called here, once for each pair.
+        """
         kept: dict[int, Pictures] = {}  # the rows' batch stays, with its opened images, for all columns
 
         def scores(queries: Ints, candidates: Ints) -> np.ndarray:
@@ -67,6 +54,10 @@ class ComparedPictures:
             return self.function.similarity(kept[first], self.pictures.take(columns[candidates]))
 
         return GivenScores((len(rows), len(columns)), scores, progress=progress)
+
+
+# distinct pictures and their similarity: by vectors, or by a function
+PictureSpace: TypeAlias = PictureIndex | ComparedPictures
 
 
 def picture_space(run: PairRun) -> tuple[str, str, PictureSpace]:

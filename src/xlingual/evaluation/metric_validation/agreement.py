@@ -134,7 +134,7 @@ def _agreement(table: Table, names: tuple[str, str], kind: str, seed: int) -> Ag
     reason = reason_of(table, names, without)
     if reason is not None:
         return Agreement(mean, sd, se, None, None, reason)
-    value = float(KINDS[kind](*(table.mean[name] for name in names), None))
+    value = float(KINDS[kind](table.mean[names[0]], table.mean[names[1]], None))
     ci, no_interval = _interval(table, names, kind, value, seed)
     return Agreement(mean, sd, se, value, ci, joined(note, no_interval, without))
 
@@ -148,7 +148,8 @@ def _over_seeds(
     for i in range(n_seeds):
         reason = table.missing(names, i)
         if reason is None:
-            found.append(float(KINDS[kind](*(table.per_seed[name][i] for name in names), None)))
+            truth, measured = (table.per_seed[name][i] for name in names)
+            found.append(float(KINDS[kind](truth, measured, None)))
         else:
             reasons.append(reason)
     note = f"no coefficient in {len(reasons)} of {n_seeds} seeds ({reasons[0]})" if reasons else None

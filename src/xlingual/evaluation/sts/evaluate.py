@@ -233,7 +233,9 @@ def _gap(own: Estimate | None, other: Estimate | None) -> Gap | None:
 
 def _against(baseline: str, gap: Gap | None, p_holm: float | None = None) -> AgreementAgainst | None:
     """Return a difference to the baseline as results hold it; None where there is none."""
-    return gap and AgreementAgainst(baseline, gap.value, gap.ci, gap.p, gap.test, gap.note, p_holm)
+    if gap is None:
+        return None
+    return AgreementAgainst(baseline, gap.value, gap.ci, gap.p, gap.test, gap.note, p_holm)
 
 
 def _refuse_unfit(name: str, encoder: Encoder, language: str) -> None:

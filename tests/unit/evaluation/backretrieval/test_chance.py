@@ -184,9 +184,7 @@ def test_more_equal_targets_than_are_listed_are_sampled_fairly(monkeypatch):
     embedded = embed_texts(of.manifest, "constant", adopt(vectors), np.arange(len(of.manifest)))
     listed = set()
     for seed in range(30):
-        (found,) = nearest.nearest_texts(
-            embedded, [replace(sample, seed=seed)], ranker=CPU, tally=Tally()
-        )
+        (found,) = nearest.nearest_texts(embedded, [replace(sample, seed=seed)], ranker=CPU, tally=Tally())
         assert (found.n_tied == len(sample.target)).all()
         assert np.bincount(found.query, found.share) == pytest.approx(1)
         assert set(np.bincount(found.query)) == {4}
