@@ -245,11 +245,10 @@ def _refuse_unfit(name: str, encoder: Encoder, language: str) -> None:
             f"text encoder {name!r}: vectors: files have one row for each text of a manifest, which sentence "
             "pairs do not have: name a model, or a function with python:"
         )
-    known = encoder.languages
-    if known is not None and language not in known:
+    if encoder.languages is not None and language not in encoder.languages:
         raise InputError(
             f"text encoder {name!r} does not have the language {language!r} of --lang: it has "
-            f"{listed(known, 20)}"
+            f"{listed(encoder.languages, 20)}"
         )
 
 

@@ -256,9 +256,8 @@ def test_what_does_not_fit_is_refused_and_leaves_no_file(tmp_path):
         write_run(tmp_path / "x.run", pool, questions[:3], candidates, tag="x")
     with pytest.raises(InputError, match="candidate vectors have the shape 8: expected one row"):
         write_run(tmp_path / "x.run", pool, questions, candidates[0], tag="x")
-    with pytest.raises(InputError, match="depth 0: expected a whole number"):
-        with trec_folder(tmp_path, pool, 0):
-            pass
+    with pytest.raises(InputError, match="depth 0: expected a whole number"), trec_folder(tmp_path, pool, 0):
+        pass
     assert list(tmp_path.iterdir()) == []
 
 
