@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -129,34 +129,6 @@ def conditions(ranker: Approximate, *, sampled: bool) -> dict[str, str]:
     return {**found, "drawn": str(ranker.candidates)} if sampled else found
 
 
-@dataclass(frozen=True)
-class Recall:
-    """How much a search found of what it should have, by the checked queries of a task."""
-
-    task: Task
-    found: float
-    checked: int
-    candidates: int  # among which it searched
-
-
-def warn_of_misses(what: str, encoder: str, recalls: Sequence[Recall], ranker: Approximate) -> None:
-    """Warn, once for all tasks of an encoder, where a search misses much of what it should find."""
-    few = [recall for recall in recalls if recall.found < ENOUGH]
-    if not few:
-        return
-    worst = min(few, key=lambda recall: recall.found)
-    probes = ranker.search.probes_of(worst.candidates, ranker.depth)
-    others = "" if len(few) == 1 else f"; {len(few)} of {len(recalls)} samples are below {100 * ENOUGH:.0f} %"
-    pair = f"{worst.task.source}-{worst.task.target}"
-    warnings.warn(
-        f"{encoder}, {pair}: the search finds only {100 * worst.found:.1f} % of {what} ({worst.checked:,} "
-        f"queries checked{others}): raise --probes (about {probes} now) until it is {100 * ENOUGH:.0f} % at "
-        "least, or leave out --approximate",
-        DataWarning,
-        stacklevel=3,
-    )
-
-
 class CheckedScorer(Scorer):
     """Scores with their error; a task gives what `texts` (and `pictures`) found of its checked queries.
 
@@ -214,4 +186,31 @@ class CheckedScorer(Scorer):
             recall_nearest=self.recall[encoder, task],
             recall_way_back=self.recall_back.get((encoder, task)) if sampled is None else None,
             error=None if sampled is None else sampled.error,
+        )
+
+    def warn_of_misses(
+        self,
+        what: str,
+        encoder: str,
+        found: Mapping[tuple[str, int], float],
+        candidates: Mapping[int, int],
+    ) -> None:
+        """Warn, once for all tasks of an encoder, where a search misses much of what it should find.
+
+        `found` is the recall by encoder and task, `candidates` among how many was searched, by task.
+        """
+        few = [number for number in candidates if found[encoder, number] < ENOUGH]
+        if not few:
+            return
+        worst = min(few, key=lambda number: found[encoder, number])
+        probes = self.ranker.search.probes_of(candidates[worst], self.ranker.depth)
+        below = f"{len(few)} of {len(candidates)} samples are below {100 * ENOUGH:.0f} %"
+        others = "" if len(few) == 1 else f"; {below}"
+        warnings.warn(
+            f"{encoder}, {'-'.join(self.run.tasks[worst].pair)}: the search finds only "
+            f"{100 * found[encoder, worst]:.1f} % of {what} ({len(self.queries[worst]):,} queries "
+            f"checked{others}): raise --probes (about {probes} now) until it is {100 * ENOUGH:.0f} % at "
+            "least, or leave out --approximate",
+            DataWarning,
+            stacklevel=3,
         )

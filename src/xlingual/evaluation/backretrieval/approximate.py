@@ -12,11 +12,9 @@ from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.evaluation.approximation.checked import (
     CheckedScorer,
-    Recall,
     by_sample,
     checked_sample,
     stratum,
-    warn_of_misses,
 )
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
 from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, Reference
@@ -41,7 +39,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
         super().__init__(run, ranker, measures, pictures=True)
         self._nearest: dict[tuple[str, int], Nearest] = {}  # exact, of the checked queries
         self._ways: dict[int, ExactWays] = {}
-        self._found_back: dict[str, list[Recall]] = {}  # by encoder, of each task
+        self._pools: dict[int, int] = {}  # distinct source pictures, by task
         self._approximate: dict[str, Sequence[Nearest]] = {}
 
     @property
@@ -50,8 +48,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
 
     def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
         """Find the nearest texts of the checked queries exactly; `found` [tasks] are those of the search."""
-        self._approximate[encoder] = found
-        tasks, recalls = self.run.tasks, []
+        self._approximate[encoder], tasks = found, self.run.tasks
         with self.run.stage("texts: check"), one_library_thread():
             for numbers in by_pair(tasks).values():
                 chosen = [number for number in numbers if number in self.queries]
@@ -63,8 +60,8 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
                     task, queries = tasks[number], self.queries[number]
                     recall = recall_of_nearest(vectors, task.sample, queries, found[number], nearest)
                     self._nearest[encoder, number], self.recall[encoder, number] = nearest, recall
-                    recalls.append(Recall(task, recall, len(queries), len(task.sample.target)))
-            warn_of_misses("the nearest texts", encoder, recalls, self.ranker)
+            targets = {number: len(tasks[number].sample.target) for number in self.queries}
+            self.warn_of_misses("the nearest texts", encoder, self.recall, targets)
 
     def pictures(self, ranks: SideRanks, task: int) -> None:
         """Go the checked queries' ways back exactly, while the ranks of a task are at hand."""
@@ -74,15 +71,13 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
         exact = [self._nearest[name, task] for name in self._encoders]
         recalls_at = [measure for measure in self.measures if isinstance(measure, RecallAt)]
         ways = exact_ways(ranks, task, queries, exact, recalls_at, inner, tally)
-        self._ways[task], pool = ways, len(ranks.sides.sources)
-        for name, found in zip(self._encoders, ways.recall, strict=True):
-            self.recall_back[name, task] = found
-            recall = Recall(self.run.tasks[task], found, len(queries), pool)
-            self._found_back.setdefault(name, []).append(recall)
+        self._ways[task] = ways
+        self._pools[task] = pool = len(ranks.sides.sources)
+        self.recall_back |= {(name, task): one for name, one in zip(self._encoders, ways.recall, strict=True)}
         if len(self._ways) == len(self.queries):
-            for name, recalls in self._found_back.items():
+            for name in self._encoders:
                 what = "the pictures nearest to those of the retrieved texts"
-                warn_of_misses(what, name, recalls, self.ranker)
+                self.warn_of_misses(what, name, self.recall_back, self._pools)
         if any(by_sample(self.ranker, measure, pool) for measure in self.measures):
             nearest = [self._approximate[name][task] for name in self._encoders]
             several = sampled_ranks(ranks, task, nearest, self.ranker.candidates, inner, tally)
@@ -221,8 +216,8 @@ def sampled_ranks(
 ) -> list[SampledRanks]:
     """Return, for each encoder, the ranks of all queries estimated from a sample of the source pictures."""
     sources, columns = ranks.sides.sources, ranks.source_columns(task)
-    seed = ranks.tasks[task].sample.seed
-    drawn = stream(seed, "drawn pictures").permutation(len(sources))[:candidates]
+    sample = ranks.tasks[task].sample
+    drawn = stream(sample.seed, "drawn pictures").permutation(len(sources))[:candidates]
     is_drawn = np.zeros(len(sources), dtype=np.int64)
     is_drawn[drawn] = 1
     height, width = ranks.over.similarity.shape
@@ -241,7 +236,7 @@ def sampled_ranks(
         counts = Counts(row, np.where(used[place] == column, place, -1), exact, weights=weights[used])
         ranker.scan(restricted, [counts])
         tally.add(restricted)
-    picture = np.searchsorted(sources, ranks.pictures.code[ranks.tasks[task].sample.source])
+    picture = np.searchsorted(sources, ranks.pictures.code[sample.source])
     found = []
     for one, lines in zip(nearest, places, strict=True):
         self_drawn = is_drawn[picture[one.query]]  # one's own picture is no competitor

@@ -227,8 +227,7 @@ def nearest_targets(
     height = ranks.over.similarity.shape[0]
     similarity = ranks.over.among(np.arange(height), columns)
     assert similarity is not None
-    cap = ranks.nearest_target.cap
-    top = Top(1, (len(columns), height), weights=ranks.target_weights, cap=cap)
+    top = Top(1, (len(columns), height), weights=ranks.target_weights, cap=ranks.nearest_target.cap)
     ranker.scan(similarity, [Transposed(top)], progress=progress)
     tally.add(similarity)
     found = top.result()

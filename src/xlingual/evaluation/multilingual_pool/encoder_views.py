@@ -65,8 +65,7 @@ def look(
         return EncoderFindings(counts, questions, targets, found.n_tied(found.own), [prefer_own(found, own)])
     whole = counts.whole_pool()
     looked = EncoderFindings(counts, np.arange(len(whole)), whole, found.n_tied())
-    names = {name.replace("-", "_") for name in choice.views}
-    looked.views += agnostic_views(found, names, choice.subsets)
+    looked.views += agnostic_views(found, {name.replace("-", "_") for name in choice.views}, choice.subsets)
     if heads is not None:
         _look_at_lists(looked, choice, heads)
     if choice.views & set(FROM_VECTORS):

@@ -88,9 +88,8 @@ def removals(standings: RelevantRanks) -> tuple[dict[str, Score], int]:
     (rand − same)/rand, from the two means. 0: free of same-language bias. And the number of such questions;
     without any there are no scores.
     """
-    counts = standings.counts
-    table = standings.by_answer_language(average_precision_without(standings))
-    same, rand = own_and_other(counts, table)
+    counts, precision = standings.counts, average_precision_without(standings)
+    same, rand = own_and_other(counts, standings.by_answer_language(precision))
     rows = np.flatnonzero(~np.isnan(same + rand))
     same, rand, cluster = same[rows], rand[rows], counts.cluster[rows]
     without_same, without_rand = mean_score(same, cluster), mean_score(rand, cluster)

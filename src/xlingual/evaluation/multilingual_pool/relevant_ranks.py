@@ -68,8 +68,7 @@ class RelevantRanks:
         """Return the mean of values per line [p] by question and answer language [n, G]; NaN for none."""
         n, G = self.counts.n_questions, len(self.counts.languages)
         cell = self.question * G + self.answer_language
-        table = _divided(sums(cell, values, n * G), np.bincount(cell, minlength=n * G))
-        return table.reshape(n, G)
+        return _divided(sums(cell, values, n * G), np.bincount(cell, minlength=n * G)).reshape(n, G)
 
     def n_tied(self, chosen: Flags | None = None) -> int:
         """Return of how many questions a relevant candidate ties with an irrelevant one.
