@@ -28,7 +28,6 @@ WORSE = "worse"
 EQUIVALENT = "equivalent"  # shown to be within the margin
 NO_DIFFERENCE = "no difference found"  # neither shown to differ nor to be equal
 CANNOT_TELL = "cannot tell"  # the data does not allow a test
-OUTCOMES = (BASELINE, BETTER, WORSE, EQUIVALENT, NO_DIFFERENCE, CANNOT_TELL)
 
 
 class Compared(Struct, frozen=True):
@@ -47,7 +46,7 @@ class Compared(Struct, frozen=True):
     ]
     outcome: Annotated[
         str,
-        among(*OUTCOMES),
+        among(BASELINE, BETTER, WORSE, EQUIVALENT, NO_DIFFERENCE, CANNOT_TELL),
         about("What may be said."),
     ]
     rank_low: Annotated[Size | None, about("Best rank that corrected tests leave open; null for parts.")]

@@ -61,10 +61,9 @@ def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
     regular_file(path, f"what was written by {made_by}")
     try:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
-    except RecursionError as error:
-        raise InputError(f"{path} is not valid JSON (nested too deep): run {made_by} again") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not valid JSON ({error}): run {made_by} again") from error
+    except (RecursionError, ValueError) as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else error
+        raise InputError(f"{path} is not valid JSON ({reason}): run {made_by} again") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {why(error)}") from error
     if not isinstance(content, dict):
