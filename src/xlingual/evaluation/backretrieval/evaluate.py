@@ -233,19 +233,16 @@ class _Backretrieval:
             task, one = self.tasks[number], found[leader, number]
             if not self.scorer.knows_ranks(leader, number, first):
                 continue
+            labels = {"task": NAME, "encoder": leader, "source": task.source, "target": task.target}
+            pool = len(distinct_values(self.pictures.code[task.sample.pool]))
             yield ExampleRows(
-                task=NAME,
-                encoder=leader,
-                source=task.source,
-                target=task.target,
-                seed=task.sample.seed,
+                labels={**labels, "seed": task.sample.seed, "pool": pool},
                 query=task.sample.source,
                 retrieved=one.nearest.single_rows(task.sample.target),
                 above=one.single(one.routes.counts.above),
                 tied=one.single(one.routes.counts.tied),
                 value=one.values(first),
                 similarity=one.mean(one.routes.similarity),
-                pool=len(distinct_values(self.pictures.code[task.sample.pool])),
             )
 
 

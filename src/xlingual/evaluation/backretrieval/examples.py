@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -34,18 +34,13 @@ class ExampleRows:
     `retrieved` is -1 where several texts tie for nearest; such queries are not shown.
     """
 
-    task: str
-    encoder: str
-    source: str
-    target: str
-    seed: int
+    labels: Mapping[str, str | int]  # task, encoder, source, target, seed, and the size of the pool
     query: Ints
     retrieved: Ints
     above: Ints
     tied: Ints
     value: Floats
     similarity: Floats
-    pool: int
 
     def chosen(self) -> list[tuple[str, int, int]]:
         """Return (kind, place, query) of the best and worst queries, no retrieved text shown twice."""
@@ -111,11 +106,7 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
             query, retrieved = int(block.query[i]), int(block.retrieved[i])
             rows.append(
                 {
-                    "task": block.task,
-                    "encoder": block.encoder,
-                    "source": block.source,
-                    "target": block.target,
-                    "seed": block.seed,
+                    **block.labels,
                     "kind": kind,
                     "position": position,
                     "query_id": manifest.ids[query],
@@ -126,7 +117,6 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
                     "retrieved_picture": thumbnail(int(manifest.picture[retrieved])),
                     "above": int(block.above[i]),
                     "tied": int(block.tied[i]),
-                    "pool": block.pool,
                     "value": float(block.value[i]),
                     "similarity": float(block.similarity[i]),
                 }
