@@ -220,13 +220,13 @@ class ValidationPass:
                         number = numbers[place]
                         self._enter_reference(level, number, reference(ranks, place, [self.measure]))
                         for encoder, (name, texts) in enumerate(nearest.items()):
-                            found, key = (
-                                Found(texts[number], ranks.routes(encoder, place)),
-                                (level, name, number),
-                            )
-                            ways, values = self._nodes(number, found.nearest.single()), found.values
-                            self.measured.recall[key] = score(self.measure, values(self.measure), ways)
-                            self.measured.similarity[key] = score(SIM, values(SIM), ways)
+                            found = Found(texts[number], ranks.routes(encoder, place))
+                            self._enter(level, name, number, found)
+
+    def _enter(self, level: Level, name: str, number: int, found: Found) -> None:
+        ways = self._nodes(number, found.nearest.single())
+        self.measured.recall[level, name, number] = score(self.measure, found.values(self.measure), ways)
+        self.measured.similarity[level, name, number] = score(SIM, found.values(SIM), ways)
 
     def _enter_reference(self, level: Level, number: int, reference: Reference) -> None:
         self.measured.references[level, number] = reference
