@@ -229,7 +229,7 @@ def test_ratios_of_shares_have_the_intervals_of_the_shares():
 @pytest.mark.parametrize("policy", ["agnostic", "prefer-own"])
 def test_without_ap_nothing_is_computed_for_its_views(policy, monkeypatch):
     given = drawn(np.random.default_rng(7), 12, 60)
-    for module in ("encoder_views._space", "encoder_views.named", "one_pass.BlockHeads"):
+    for module in ("encoder_views.space_statistics", "encoder_views.named", "one_pass.BlockHeads"):
         monkeypatch.setattr(f"xlingual.evaluation.multilingual_pool.{module}", None)
     results = results_of(*given, views="all", measures=["R@3", "RR"], policy=policy)
     assert results.tables == {}

@@ -28,7 +28,6 @@ def gate(asked: GateRequest) -> int:
     3 cannot tell (and how many more queries would).
     """
     from xlingual.comparison.gate import gate as decide
-    from xlingual.results.gate import FILE
 
     out, junit = asked.out, asked.junit
     check_output(out, False, "gate")
@@ -41,8 +40,8 @@ def gate(asked: GateRequest) -> int:
         screen.show(found, asked)
     finally:  # also where the reader of standard output has gone
         if out is not None:
-            found.write(out / FILE)
-            screen.wrote(out / FILE, quiet=asked.quiet)
+            found.write(out / found.file)
+            screen.wrote(out / found.file, quiet=asked.quiet)
         _write(found, summary, junit, asked.quiet)
     return _CODES[found.outcome]
 

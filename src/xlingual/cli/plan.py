@@ -17,12 +17,11 @@ def plan(asked: PlanRequest) -> None:
     The pool of candidates stays as it is.
     """
     from xlingual.comparison.plan import plan as make
-    from xlingual.results.plan import FILE
 
     check_output(asked.out, False, "plan")
     with screen.warnings_as_lines():
         found = signed(make(asked.results, **keywords(asked, make)), asked)
     screen.show(found, asked)
     if asked.out is not None:
-        found.write(asked.out / FILE)
-        screen.wrote(asked.out / FILE, quiet=False)
+        found.write(asked.out / found.file)
+        screen.wrote(asked.out / found.file, quiet=False)

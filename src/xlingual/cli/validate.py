@@ -28,7 +28,6 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
     other measures do without. With --splits leave out --seeds.
     """
     from xlingual.evaluation.metric_validation.validate import validate_backretrieval
-    from xlingual.results.validation import FILE
 
     check_output(asked.output.out, asked.output.report, "validation")
     store = store_of(asked.keeping)
@@ -43,4 +42,4 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
         given["manifest"] = read_manifest(asked.data)
         validation = signed(validate_backretrieval(**given, progress=progress), asked)
     write_and_show(validation, asked.output)
-    say_written(validation, asked.output, FILE)
+    say_written(validation, asked.output, validation.file)

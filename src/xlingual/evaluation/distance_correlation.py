@@ -8,7 +8,7 @@ read off them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
-from xlingual.embed import PictureIndex, TextVectors
+from xlingual.embed import PictureIndex
 from xlingual.encoders import EncoderLike
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.near_duplicates import DECLARED
@@ -25,7 +25,7 @@ from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.evaluation.passes import one_pass
 from xlingual.evaluation.ragged import sums
-from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.scorer import Scored
 from xlingual.measures import DistanceCorrelation
 from xlingual.ranking import UNIT, Cosine, UnitVectors, one_library_thread
@@ -47,6 +47,7 @@ Unit = Callable[[Ints], UnitVectors]  # the unit vectors of some codes (text row
 
 
 @answers(DistanceCorrelationRequest)
+@keeping_warnings
 def distance_correlation(
     manifest: Manifest,
     *,
@@ -76,46 +77,29 @@ def distance_correlation(
         *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store)),
         cluster=cluster,
     )
-    with collected_warnings() as warnings:
-        run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
-        run.prepare(text_encoders)
-        results = _evaluated(run)
-    results.warnings = warnings
-    return results
-
-
-def _evaluated(run: PairRun) -> Results:
-    """Correlate the distances of each encoder; the ranks of picture distances are shared by all."""
+    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
+    run.prepare(text_encoders)
     image_name, image_identity, pictures = run.pictures()
     run.join_near_duplicates(pictures)
-    pairs = [Pairs.of(task.sample) for task in run.tasks]
-    ranks, measure = PictureRanks(pictures, run.tasks, pairs), DistanceCorrelation()
+    drawn = [Pairs.of(task.sample) for task in run.tasks]
+    ranks, measure = PictureRanks(pictures, run.tasks, drawn), DistanceCorrelation()
     numbers = Numbers(NAME, [measure], run.places, image_name)
     for name, vectors in run.encoded():
         tell = run.progress(f"correlating distances: {name}")
-        for number, found in _correlations(run, vectors, pairs, ranks):
-            task = run.tasks[number]
-            scored = Scored(found.score, np.empty(0), None, found.note)
-            numbers[name, measure.name, numbers.places[number]] = run.number(
-                task, measure.name, name, scored, Baseline(chance=0.0), images=image_identity
-            )
-            tell(number + 1, len(run.tasks))
-    return run.finished(numbers.results(run.manifest))
-
-
-def _correlations(
-    run: PairRun, vectors: TextVectors, pairs: Sequence[Pairs], ranks: PictureRanks
-) -> Iterator[tuple[int, Correlation]]:
-    """Yield the number of each task and what one encoder scores in it."""
-    for numbers in by_pair(run.tasks).values():
-        with run.stage("correlate"), one_library_thread():
-            sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in numbers]
-            texts = RankedTables(vectors.unit, sides, [pairs[n] for n in numbers])
-        for place, number in enumerate(numbers):
+        for chosen in by_pair(run.tasks).values():
             with run.stage("correlate"), one_library_thread():
-                cluster = run.manifest.cluster
-                found = correlation(run.tasks[number], pairs[number], texts[place], ranks.of(number), cluster)
-            yield number, found
+                sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in chosen]
+                texts = RankedTables(vectors.unit, sides, [drawn[n] for n in chosen])
+            for place, number in enumerate(chosen):
+                task, clusters = run.tasks[number], run.manifest.cluster
+                with run.stage("correlate"), one_library_thread():
+                    found = correlation(task, drawn[number], texts[place], ranks.of(number), clusters)
+                scored = Scored(found.score, np.empty(0), None, found.note)
+                numbers[name, measure.name, numbers.places[number]] = run.number(
+                    task, measure.name, name, scored, Baseline(chance=0.0), images=image_identity
+                )
+                tell(number + 1, len(run.tasks))
+    return run.finished(numbers.results(run.manifest))
 
 
 @dataclass(frozen=True)
@@ -161,12 +145,9 @@ class RankedTables:
         """Return the keys of all sources and targets, int32 [sources, targets]: |cosine| ≤ 1 fits."""
         similarity = Cosine(self.unit(self._sources), self.unit(self._targets))
         keys = np.empty(similarity.shape, dtype=np.int32)
-        columns = np.arange(len(self._targets))
-        for start in range(0, len(keys), _ROWS):
-            rows = np.arange(start, min(start + _ROWS, len(keys)))
-            np.rint(
-                similarity.block(rows, columns) / UNIT, out=keys[rows[0] : rows[-1] + 1], casting="unsafe"
-            )
+        for rows in np.split(np.arange(len(keys)), range(_ROWS, len(keys), _ROWS)):
+            block = similarity.block(rows, np.arange(len(self._targets)))
+            np.rint(block / UNIT, out=keys[rows[0] : rows[-1] + 1], casting="unsafe")
         return keys
 
     def __getitem__(self, number: int) -> RankedTable:
@@ -175,8 +156,7 @@ class RankedTables:
         if self._keys is not None:
             rows, columns = np.searchsorted(self._sources, source), np.searchsorted(self._targets, target)
             return RankedTable.of(self._keys[np.ix_(rows, columns)].ravel())
-        similarity = Cosine(self.unit(source), self.unit(target))
-        drawn = self.pairs[number].drawn
+        similarity, drawn = Cosine(self.unit(source), self.unit(target)), self.pairs[number].drawn
         if drawn is not None:
             return RankedTable.of(similarity.exact(*drawn))
         block = similarity.block(np.arange(len(source)), np.arange(len(target)))
@@ -207,10 +187,9 @@ def correlation(
             sums(side, influence, size) for side, size in zip(pairs.drawn, pairs.shape, strict=True)
         )
         squares = float(influence @ influence)
-    count = len(pairs)
     items = np.concatenate([cluster[task.sample.source], cluster[task.sample.target]])
-    part = Part(np.concatenate([rows, columns]) / count, (items,))
-    twice = squares / count**2  # a pair's own square, once in its row and once in its column
+    part = Part(np.concatenate([rows, columns]) / len(pairs), (items,))
+    twice = squares / len(pairs) ** 2  # a pair's own square, once in its row and once in its column
     return Correlation(Score(value, (part,), (-1.0, 1.0), 2.0, twice), pairs.note(squares))
 
 
@@ -224,11 +203,9 @@ class PictureRanks:
     def of(self, number: int) -> RankedTable:
         """Return the table of a task."""
         key = self._key(number)
-        if key not in self._kept:
-            table = RankedTables(self._unit, [self._side(number)], [self.pairs[number]])[0]
-            self._keep(key, table)
-            return table
-        return self._kept[key]
+        while (table := self._kept.get(key)) is None:  # another thread may have made room meanwhile
+            self.prepare([number])
+        return table
 
     def prepare(self, numbers: Sequence[int]) -> None:
         """Rank the pictures of these tasks ahead, from one product where that is cheaper."""
@@ -238,16 +215,13 @@ class PictureRanks:
         chosen = list(new.values())
         tables = RankedTables(self._unit, [self._side(n) for n in chosen], [self.pairs[n] for n in chosen])
         for place, key in enumerate(new):
-            self._keep(key, tables[place])
+            if sum(kept.twice.nbytes for kept in self._kept.values()) > KEPT_BYTES:
+                self._kept.clear()
+            self._kept[key] = tables[place]
 
     def forget(self) -> None:
         """Keep nothing."""
         self._kept.clear()
-
-    def _keep(self, key: tuple[bytes, bytes, int | None], table: RankedTable) -> None:
-        if sum(kept.twice.nbytes for kept in self._kept.values()) > KEPT_BYTES:
-            self._kept.clear()
-        self._kept[key] = table
 
     def _side(self, number: int) -> tuple[Ints, Ints]:
         sample = self.tasks[number].sample

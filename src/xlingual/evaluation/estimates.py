@@ -106,16 +106,46 @@ class Score(Estimate):
 
     @classmethod
     def mean(cls, several: Sequence[Score]) -> Score:
-        """Return the mean of the scores of several samples: see `mean_of`."""
-        return mean_of(several)
+        """Return the mean of the scores of several samples; nodes that recur in them are one.
+
+        The mean of medians takes the mean of their intervals' ends, which is the widest it can be.
+        """
+        first, n = several[0], len(several)
+        if n == 1:
+            return first
+        value = float(np.mean([one.value for one in several]))
+        fixed = [one.fixed for one in several if one.fixed is not None]
+        if fixed:
+            low, high = (float(np.mean([getattr(ends, end) for ends in fixed])) for end in ("low", "high"))
+            ends = Interval(low, high, fixed[0].level, f"mean of {fixed[0].method}")
+            return cls(value, (), None, fixed=ends)
+        parts = [part for one in several for part in one.parts]
+        part = Part(
+            np.concatenate([part.residuals for part in parts]) / n,
+            tuple(np.concatenate(way) for way in zip(*(part.ways for part in parts), strict=True)),
+            np.concatenate([_weights(part) for part in parts]) / n,
+        )
+        twice = sum(one.counted_twice for one in several) / n**2
+        errors = tuple(stratum for one in several for stratum in weighted(one.errors, 1 / n))
+        return cls(value, (part,), first.bounds, first.span, twice, errors=errors)
+
+    def less(self, other: Score) -> Score | None:
+        """Return the score of the difference on the same queries; None for medians."""
+        if self.fixed is not None or other.fixed is not None:
+            return None
+        negated = tuple(Part(-part.residuals, part.ways, part.weights) for part in other.parts)
+        errors = self.errors + weighted(other.errors, -1.0)
+        return Score(self.value - other.value, self.parts + negated, None, self.span, errors=errors)
 
     def minus(self, other: Score) -> Gap | None:
         """Return the difference on the same queries; None for medians."""
-        gap = difference(self, other)
-        if gap is None:
-            return None
-        off = error_interval(gap.errors) if gap.errors else None
-        return Gap(gap.value, gap.interval(), error=None if off is None else max(-off.low, off.high))
+        gap = self.less(other)
+        return None if gap is None else Gap(gap.value, gap.interval(), error=gap.most_error())
+
+    def most_error(self) -> float | None:
+        """Return how far an approximate value may be off; None where it is exact."""
+        off = error_interval(self.errors) if self.errors else None
+        return None if off is None else max(-off.low, off.high)
 
     def standard_error(self) -> float:
         """Return the standard error."""
@@ -126,8 +156,7 @@ def _at_level(value: float, ci: Interval, level: float) -> Interval:
     """Return the interval of a median rank at another level, by the ratio of normal quantiles."""
     if level == ci.level:
         return ci
-    many = float("inf")
-    wider = t_quantile(level, many) / t_quantile(ci.level, many)
+    wider = t_quantile(level, float("inf")) / t_quantile(ci.level, float("inf"))
     low, high = (value + (end - value) * wider for end in (ci.low, ci.high))
     return Interval(max(low, 1.0), high, level, ci.method)  # ranks begin at 1
 
@@ -135,57 +164,18 @@ def _at_level(value: float, ci: Interval, level: float) -> Interval:
 def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:
     """Return the score of a measure's values per query [n], whose queries hang on the nodes `ways`."""
     value = measure.aggregate(values)
-    low, high = measure.bounds
     if isinstance(measure, MedianRank):
         found = median_interval(values, ways)
         low, high = measure.rounded(found.low), measure.rounded(found.high)
-        ends = Interval(low, high, found.level, found.method)
-        return Score(value, (), None, fixed=ends)
-    part = Part((values - value) / len(values), tuple(ways))
+        return Score(value, (), None, fixed=Interval(low, high, found.level, found.method))
+    part, (low, high) = Part((values - value) / len(values), tuple(ways)), measure.bounds
     return Score(value, (part,), measure.bounds, high - low)
-
-
-def mean_of(scores: Sequence[Score]) -> Score:
-    """Return the mean of the scores of several samples; nodes that recur in them are one.
-
-    The mean of medians takes the mean of their intervals' ends, which is the widest it can be.
-    """
-    if len(scores) == 1:
-        return scores[0]
-    value = float(np.mean([s.value for s in scores]))
-    first = scores[0]
-    fixed = [s.fixed for s in scores if s.fixed is not None]
-    if fixed:
-        ends = Interval(
-            float(np.mean([f.low for f in fixed])),
-            float(np.mean([f.high for f in fixed])),
-            fixed[0].level,
-            f"mean of {fixed[0].method}",
-        )
-        return Score(value, (), None, fixed=ends)
-    parts = [part for s in scores for part in s.parts]
-    residuals = np.concatenate([part.residuals for part in parts]) / len(scores)
-    ways = tuple(np.concatenate(way) for way in zip(*(part.ways for part in parts), strict=True))
-    weights = np.concatenate([_weights(part) for part in parts]) / len(scores)
-    twice = sum(s.counted_twice for s in scores) / len(scores) ** 2
-    part = Part(residuals, ways, weights)
-    errors = tuple(stratum for s in scores for stratum in weighted(s.errors, 1 / len(scores)))
-    return Score(value, (part,), first.bounds, first.span, twice, errors=errors)
 
 
 def _weights(part: Part) -> Floats:
     """Return what each query counts for in its own score."""
     n = len(part.residuals)
     return np.full(n, 1 / n) if part.weights is None else part.weights
-
-
-def difference(a: Score, b: Score) -> Score | None:
-    """Return a − b on the same queries; None for medians."""
-    if a.fixed is not None or b.fixed is not None:
-        return None
-    negated = tuple(Part(-part.residuals, part.ways, part.weights) for part in b.parts)
-    errors = a.errors + weighted(b.errors, -1.0)
-    return Score(a.value - b.value, a.parts + negated, None, a.span, errors=errors)
 
 
 def mean_known(values: Sequence[float | None]) -> float | None:

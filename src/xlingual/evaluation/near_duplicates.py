@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import pick
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import SIMILAR, near_texts
 from xlingual.embed import PictureIndex
-from xlingual.errors import DataWarning, InputError, did_you_mean
+from xlingual.errors import DataWarning
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
 from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
@@ -82,26 +82,10 @@ class NearDuplicates:
 
     def about(self) -> dict[str, Any]:
         """Return what the results tell."""
-        names = ("n_units", "n_looked", "n_among", "n_near", "per_unit", "least_similarity", "least_cosine")
-        found = {name: getattr(self, name) for name in (*names, "n_split")}
+        found = {name: value for name, value in vars(self).items() if name not in ("examples", "clusters")}
         if self.clusters is not None:
             found |= {"n_joined": self.clusters.n_joined, "largest_share": self.clusters.largest_share}
         return found
-
-
-def check_cluster(cluster: str) -> str:
-    """Return what makes clusters; raise InputError where it is nothing known."""
-    if cluster not in CLUSTERS:
-        raise InputError(
-            f"--cluster {cluster!r}: expected {' or '.join(CLUSTERS)}.{did_you_mean(cluster, CLUSTERS)} "
-            "A column is named with --cluster-column"
-        )
-    return cluster
-
-
-def clusters_condition(cluster: str) -> dict[str, str]:
-    """Return what a signature says of clusters: nothing where they are the declared ones."""
-    return {} if cluster == DECLARED else {"clusters": cluster}
 
 
 def with_near_duplicates(
@@ -141,14 +125,14 @@ def near_duplicates(
     looked, among = (units, units) if join else compared_units(units)
     part = np.flatnonzero(np.isin(rows.language, languages) & np.isin(rows.unit, among))
     queries = None if join else part[np.isin(rows.unit[part], looked)]
-    links = [text_links(rows, part, queries)]
-    threshold = None
+    links, threshold = [text_links(rows, part, queries)], None
     if pictures is not None:
         of_pictures, threshold = picture_links(pictures, part, queries, ranker)
         links.append(of_pictures)
     unit = np.searchsorted(among, rows.unit)
     between, n_split = _without_chains(len(among), [one.between(unit) for one in links], whole=not join)
-    pairs = _both_ways(between)
+    ends = np.stack([between.first, between.second])
+    pairs = np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1)  # each once in each order
     pairs = pairs[:, np.isin(among[pairs[0]], looked)]
     scale = (len(units) - 1) / max(len(among) - 1, 1)
     return NearDuplicates(
@@ -177,30 +161,25 @@ def compared_units(units: Ints) -> tuple[Ints, Ints]:
 def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = "items") -> None:
     """Warn of near-duplicates that nobody declared, where they matter; of chains, where clusters are made."""
     alike = "texts" if found.least_cosine is None else "texts or images"
-    told = None
     if found.clusters is not None and found.n_split:
         told = (
-            f"near-duplicates: {_counted(found.n_split, 'chain')} of near-equal {alike} held over "
-            f"{LARGEST:.0%} of all {what} and fell apart: only what is nearest stays one cluster, the "
+            f"{found.n_split:,} {'chain' if found.n_split == 1 else 'chains'} of near-equal {alike} held "
+            f"over {LARGEST:.0%} of all {what} and fell apart: only what is nearest stays one cluster, the "
             f"largest has {found.clusters.largest_share:.1%}; where more belong together, say so in a column "
             "'cluster'"
         )
     elif found.clusters is None and found.matter:
-        of = f"of {found.n_looked:,} {what}"
-        if found.n_looked < found.n_units:
-            of += f" looked at (there are {found.n_units:,})"
+        all_of_them = found.n_looked == found.n_units
+        looked_at = "" if all_of_them else f" looked at (there are {found.n_units:,})"
         first, second = (repr(rows.ids[row]) for row in found.examples[0])
         told = (
-            f"near-duplicates: {found.n_near:,} {of} have near-equal {alike} in others, which nobody "
-            f"declared (such as {first} and {second}): intervals may be too narrow; --cluster "
+            f"{found.n_near:,} of {found.n_looked:,} {what}{looked_at} have near-equal {alike} in others, "
+            f"which nobody declared (such as {first} and {second}): intervals may be too narrow; --cluster "
             "near-duplicates puts them into one cluster, or say what belongs together in a column 'cluster'"
         )
-    if told is not None:
-        warnings.warn(told, DataWarning, stacklevel=3)
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+    else:
+        return
+    warnings.warn(f"near-duplicates: {told}", DataWarning, stacklevel=3)
 
 
 def declared_units(manifest: Manifest) -> Ints:
@@ -208,22 +187,21 @@ def declared_units(manifest: Manifest) -> Ints:
     if np.array_equal(manifest.cluster, manifest.item):
         return manifest.item
     n = len(manifest)
-    first = []  # row of the same number: numbers of items without a text are left out
-    for column in (manifest.cluster, manifest.item):
-        _, row, which = np.unique(column, return_index=True, return_inverse=True)
-        first.append(row[which])
-    links = Links(np.tile(np.arange(n), 2), np.concatenate(first), np.zeros(2 * n))
-    return components(n, links)
+    columns = [
+        np.unique(column, return_index=True, return_inverse=True)
+        for column in (manifest.cluster, manifest.item)
+    ]
+    first = np.concatenate([row[which] for _, row, which in columns])  # row of the same cluster, or item
+    return components(n, Links(np.tile(np.arange(n), 2), first, np.zeros(2 * n)))
 
 
 def text_links(rows: TextUnits, own: Ints, queries: Ints | None = None) -> Links:
     """Return the links between texts of the rows `own` that are near-equal, within each language."""
-    found = []
+    found, shingles = [], None if queries is None else _SHINGLES
     for code in distinct_values(rows.language[own]).tolist():
         spoken = own[rows.language[own] == code]
         asked = None if queries is None else np.flatnonzero(np.isin(spoken, queries))
-        texts, shingles = pick(rows.text, spoken), None if queries is None else _SHINGLES
-        first, second, similarity = near_texts(texts, asked, shingles=shingles)
+        first, second, similarity = near_texts(pick(rows.text, spoken), asked, shingles=shingles)
         found.append(Links(spoken[first], spoken[second], (1 - similarity) / (1 - SIMILAR)))
     return Links.joined(found)
 
@@ -249,15 +227,11 @@ def picture_links(
     top = Top(_NEIGHBOURS + 1, similarity.shape, cap=_NEIGHBOURS + 1)
     ranker.scan(similarity, [top])
     best = top.result()
-    other = asked[best.query] != best.candidate
-    cosine: Floats = np.multiply(
-        similarity.exact(best.query[other], best.candidate[other]), UNIT, dtype=np.float64
-    )
-    a, b = asked[best.query[other]], best.candidate[other]
-    near = cosine >= least
-    distance: Floats = (1 - cosine[near]) / max(1 - least, UNIT)
-    links = Links(shows[a[near]], shows[b[near]], distance)
-    return Links.joined([same, links]), least
+    cosine = np.multiply(similarity.exact(best.query, best.candidate), UNIT, dtype=np.float64)
+    first, second = asked[best.query], best.candidate
+    near = (first != second) & (cosine >= least)
+    distance = (1 - cosine[near]) / max(1 - least, UNIT)
+    return Links.joined([same, Links(shows[first[near]], shows[second[near]], distance)]), least
 
 
 def near_cosine(vectors: UnitVectors) -> float:
@@ -278,12 +252,6 @@ def near_cosine(vectors: UnitVectors) -> float:
     power = np.log(0.2 / 0.05) / np.log(middle / low)
     by_chance = low * (_BY_CHANCE / (0.05 * len(vectors))) ** (1 / power)
     return float(1 - min(NEAR * usual, by_chance))
-
-
-def _both_ways(links: Links) -> Ints:
-    """Return [2, p] each pair of linked units once in each order."""
-    ends = np.stack([links.first, links.second])
-    return np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1)
 
 
 def _without_chains(n: int, kinds: Sequence[Links], *, whole: bool) -> tuple[Links, int]:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.evaluation.estimates import Estimate, Score, mean_known, mean_of
+from xlingual.evaluation.estimates import Estimate, Score, mean_known
 from xlingual.evaluation.perquery import Asked, PerQuery
 from xlingual.evaluation.scorer import Searched, approximation
 from xlingual.measures import Measure
@@ -185,9 +185,8 @@ class Numbers:
     ) -> Iterator[Summary]:
         lines = {}
         for encoder in self._encoders:
-            keys = [(encoder, measure.name, place) for place in places]
-            own = {key[2]: self._numbers[key] for key in keys if key in self._numbers}
-            if own:
+            found = {place: self._numbers.get((encoder, measure.name, place)) for place in places}
+            if own := {place: number for place, number in found.items() if number is not None}:
                 lines[encoder] = self._line(own, self.partial.get(encoder) if pair == OVERALL else None)
         return self.leaderboard(measure.name, pair, lines, higher=measure.higher_is_better)
 
@@ -197,10 +196,8 @@ class Numbers:
 
     def _line(self, own: Mapping[Subject, Number], partial: str | None) -> Line:
         """Return the mean of an encoder's numbers; None where one of them is."""
-        numbers = list(own.values())
-        mean = _mean([number.estimate for number in numbers])
-        baselines = [number.baseline for number in numbers]
-        oracles = [baseline.oracle for baseline in baselines]
+        numbers, baselines = list(own.values()), [number.baseline for number in own.values()]
+        mean, oracles = _mean([one.estimate for one in numbers]), [one.oracle for one in baselines]
         normalized, why = normalised(mean, baselines)
         notes = (mean and mean.note, *(number.note for number in numbers), partial, why)
         return Line(
@@ -223,13 +220,10 @@ class Numbers:
     ) -> Iterator[Summary]:
         """Yield a summary for each encoder, with its distance to the best of those that have most places."""
         most = max((line.n_pairs for line in lines.values()), default=0)
-        known = {
-            name: line.estimate
-            for name, line in lines.items()
-            if line.estimate is not None and line.n_pairs == most
-        }
+        whole = {name: line.estimate for name, line in lines.items() if line.n_pairs == most}
+        known = {name: estimate for name, estimate in whole.items() if estimate is not None}
         best = max if higher else min
-        leader = best(known, key=lambda name: known[name].value) if known else None
+        leader = best(known, key=lambda name: known[name].value, default=None)
         compared = len(self._by_pair) if self.compared is None else self.compared
         beside = len(lines) * (1 if pair == OVERALL else compared)
         for name, line in lines.items():
@@ -289,7 +283,7 @@ def normalised(found: Estimate | None, baselines: Sequence[Baseline]) -> tuple[f
     chances = [b.chance for b in baselines if b.chance is not None]
     if found is None or not oracles or len(oracles) < len(baselines) or len(chances) < len(baselines):
         return None, None
-    oracle, chance = mean_of(oracles), float(np.mean(chances))
+    oracle, chance = Score.mean(oracles), float(np.mean(chances))
     if oracle.fixed is not None:
         return None, None
     if oracle.value - chance < max(_ENOUGH * oracle.standard_error(), _ROUNDING):

@@ -14,8 +14,8 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts, fit_texts_for
 from xlingual.encoders import Encoder, ImageModelLike
+from xlingual.encoders.decoding import broken
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.evaluation.broken import counted_out, usable_rows
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
@@ -58,17 +58,16 @@ def make_tasks(
         usable=usable,
         queries=options.queries,
     )
+    draw = sampler.matching if matching else sampler.non_matching
     tasks: list[Task] = []
     problems: dict[str, str] = {}
     for source, target in resolve_pairs(options.pairs, manifest.languages):
         try:
-            samples = (sampler.matching if matching else sampler.non_matching)(source, target)
+            tasks += [Task(source, target, sample) for sample in draw(source, target)]
         except InputError as error:
             if options.pairs is not None or options.sample_size is not None or splits is not None:
                 raise
             problems[f"{source}-{target}"] = str(error)
-            continue
-        tasks += [Task(source, target, sample) for sample in samples]
     if not tasks:
         raise InputError(next(iter(problems.values())))
     if problems:
@@ -85,22 +84,14 @@ def _warn_of_equal_samples(tasks: Sequence[Task], sampler: Sampler) -> None:
     """Warn where every seed gives the same sample, because all items are taken."""
     if len(sampler.seeds) < 2 or sampler.splits is not None:
         return
-    for numbers in by_pair(tasks).values():
-        rows = {(tasks[n].sample.source.tobytes(), tasks[n].sample.target.tobytes()) for n in numbers}
-        if len(rows) > 1:
-            return
-    warnings.warn(
-        f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
-        "--seeds, or draw fewer items with --sample-size",
-        DataWarning,
-        stacklevel=3,
-    )
-
-
-def rows_of_tasks(tasks: Sequence[Task]) -> Ints:
-    """Return all rows whose text any task uses, in the order of the manifest."""
-    rows = [side for task in tasks for side in (task.sample.source, task.sample.target)]
-    return distinct_values(np.concatenate(rows))
+    drawn = {(*task.pair, task.sample.source.tobytes(), task.sample.target.tobytes()) for task in tasks}
+    if len(drawn) == len(by_pair(tasks)):
+        warnings.warn(
+            f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
+            "--seeds, or draw fewer items with --sample-size",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def pictured_rows(tasks: Sequence[Task]) -> Ints:
@@ -110,11 +101,48 @@ def pictured_rows(tasks: Sequence[Task]) -> Ints:
 
 
 def by_pair(tasks: Sequence[Task]) -> dict[tuple[str, str], list[int]]:
-    """Return the numbers of the tasks of each language pair."""
+    """Return the numbers of the tasks of each language pair: consecutive ones, where all tasks are given."""
     found: dict[tuple[str, str], list[int]] = {}
     for number, task in enumerate(tasks):
         found.setdefault(task.pair, []).append(number)
     return found
+
+
+def counted_out(asked: np.ndarray, part: np.ndarray) -> dict[str, int]:
+    """Return how many of the rows asked for, bool [n], take no part, as results keep it; {} where all do."""
+    left_out = int((asked & ~part).sum())
+    return {"texts": left_out, "of": int(asked.sum())} if left_out else {}
+
+
+def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
+    """Return for each text row, bool [n], whether its picture can be opened; rows of other languages can.
+
+    Each picture is opened once. A DataWarning counts the rows that cannot take part and names the first.
+    Raises InputError where no row is left.
+    """
+    rows = np.concatenate([manifest.rows_of(language) for language in languages])
+    rows.sort()
+    with_picture = rows[manifest.picture[rows] >= 0]
+    slots, first = np.unique(manifest.picture[with_picture], return_index=True)
+    reasons = broken(manifest.pictures(with_picture[first]))
+    usable = np.ones(len(manifest), dtype=bool)
+    usable[rows] = (manifest.picture[rows] >= 0) & ~np.isin(manifest.picture[rows], slots[list(reasons)])
+    left_out = rows[~usable[rows]]
+    if not len(left_out):
+        return usable
+    without = len(rows) - len(with_picture)
+    counted = [f"{without} have no picture"] if without else []
+    if reasons:
+        pictures = "a picture" if len(reasons) == 1 else f"{len(reasons)} pictures"
+        counted.append(
+            f"{len(left_out) - without} show {pictures} that cannot be opened (first: "
+            f"{next(iter(reasons.values()))})"
+        )
+    told = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"
+    if len(left_out) == len(rows):
+        raise InputError(f"{told}; nothing is left to evaluate")
+    warnings.warn(told, DataWarning, stacklevel=3)
+    return usable
 
 
 class PairRun(Run):
@@ -131,7 +159,8 @@ class PairRun(Run):
     ) -> None:
         super().__init__(task, options)
         self.manifest, self.matching, self._image_spec = checked_manifest(manifest), matching, image_spec
-        self._pairs = resolve_pairs(options.pairs, manifest.languages)
+        pairs = resolve_pairs(options.pairs, manifest.languages)
+        self._asked = list(dict.fromkeys(language for pair in pairs for language in pair))
         self._usable = self._openable() if options.skip_broken and image_spec is not None else None
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=self._usable)
 
@@ -140,7 +169,8 @@ class PairRun(Run):
 
         `beside` are further tasks whose texts are encoded, without images.
         """
-        self.rows = rows_of_tasks([*self.tasks, *beside])
+        samples = [task.sample for task in (*self.tasks, *beside)]
+        self.rows = distinct_values(np.concatenate([s.source for s in samples] + [s.target for s in samples]))
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
         made = encoders.text_encoders(
             text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest)
@@ -155,11 +185,12 @@ class PairRun(Run):
 
     def encoded(self) -> Iterator[tuple[str, TextVectors]]:
         """Yield each encoder's name and vectors, one at a time: no more than one set is held."""
-        for name in self.text_encoders:
-            yield name, self.encode(name, self._texts)
 
-    def _texts(self, name: str, encoder: Encoder) -> TextVectors:
-        return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding())
+        def texts(name: str, encoder: Encoder) -> TextVectors:
+            return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding())
+
+        for name in self.text_encoders:
+            yield name, self.encode(name, texts)
 
     def image_spec(self) -> ImageModelLike:
         """Return the spec of the image encoder; raise InputError where none is given."""
@@ -190,31 +221,29 @@ class PairRun(Run):
 
     def _openable(self) -> np.ndarray | None:
         """Return which rows have a picture that can be opened; None where no picture is opened."""
-        languages = list(dict.fromkeys(language for pair in self._pairs for language in pair))
-        _, found = encoders.image_model(self.image_spec(), languages=languages)
+        _, found = encoders.image_model(self.image_spec(), languages=self._asked)
         if isinstance(found, Encoder) and not found.opens_pictures:
             return None
         with self.stage("pictures: open", "opening pictures"):
-            return usable_rows(self.manifest, languages)
+            return usable_rows(self.manifest, self._asked)
 
     def _count_dropped(self) -> dict[str, int]:
         """Count the texts of the pairs asked for that are unusable, or whose pairs were all left out."""
-        known = self.manifest.languages
-        asked = [known.index(tag) for tag in dict.fromkeys(tag for pair in self._pairs for tag in pair)]
-        part = np.isin(self.manifest.language, [known.index(tag) for tag in self.languages])
-        if self._usable is not None:
-            part &= self._usable
-        return counted_out(np.isin(self.manifest.language, asked), part)
+        asked, part = (
+            np.isin(self.manifest.language, [self.manifest.languages.index(tag) for tag in tags])
+            for tags in (self._asked, self.languages)
+        )
+        return counted_out(asked, part if self._usable is None else part & self._usable)
 
     def signed(self, task: Task, measure: str, encoder: str, **more: str) -> str:
         """Return what a number of a task depends on; `more` are further conditions."""
-        queries = self.options.queries
+        queries = {} if self.options.queries is None else {"queries": str(self.options.queries)}
         conditions = {
             "source": task.source,
             "target": task.target,
             "data": self.manifest.digest[:12],
             "sample": f"{self.sampler.description}#{task.sample.seed}",
-            **({} if queries is None else {"queries": str(queries)}),
+            **queries,
             **self.clusters(),
             "matching": "yes" if self.matching else "no",
             **more,

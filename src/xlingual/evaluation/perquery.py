@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.columns import Column, Lookup
+from xlingual.data.manifest import Manifest
 from xlingual.data.reading.strings import numbered_ints, numbered_strings
 
 if TYPE_CHECKING:
@@ -20,39 +21,18 @@ BY = "by."  # begins the columns that divide queries into parts
 LABELS = ("task", "encoder", "source", "target", "measure")
 
 
-class Asked(Protocol):
-    """What the queries are called and belong to: a manifest, or the questions of a pool."""
-
-    @property
-    def ids(self) -> Sequence[str]:
-        """Name of each row."""
-
-    @property
-    def item(self) -> Ints:
-        """Item of each row, an index into `item_ids`."""
-
-    @property
-    def item_ids(self) -> Sequence[str]:
-        """Names of the items."""
-
-    @property
-    def cluster(self) -> Ints:
-        """Cluster of each row."""
-
-    @property
-    def labels(self) -> Mapping[str, Sequence[str | None]]:
-        """Columns that divide the rows into parts."""
-
-
 @dataclass(frozen=True)
 class AskedRows:
-    """What the rows of the table are, where they are no manifest's."""
+    """What the rows of the table are, where they are no manifest's: the questions of a pool."""
 
-    ids: Sequence[str] = ()
-    item: Ints = field(default_factory=lambda: _NONE)
-    item_ids: Sequence[str] = ()
-    cluster: Ints = field(default_factory=lambda: _NONE)
-    labels: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    ids: Sequence[str] = ()  # name of each row
+    item: Ints = field(default_factory=lambda: _NONE)  # of each row, an index into `item_ids`
+    item_ids: Sequence[str] = ()  # names of the items
+    cluster: Ints = field(default_factory=lambda: _NONE)  # of each row
+    labels: Mapping[str, Sequence[str | None]] = field(default_factory=dict)  # divide the rows into parts
+
+
+Asked: TypeAlias = Manifest | AskedRows  # what the queries are called and belong to
 
 
 @dataclass
@@ -82,15 +62,9 @@ class PerQuery:
         nothing = np.full(len(query), -1, dtype=np.int64)
         self._labels.append(labels)
         self._seeds.append(seed)
-        columns = {
-            "query": query,
-            "retrieved": nothing if retrieved is None else retrieved,
-            "above": nothing if above is None else above,
-            "tied": nothing if tied is None else tied,
-            "value": value,
-        }
+        columns = {"query": query, "retrieved": retrieved, "above": above, "tied": tied, "value": value}
         for name, column in columns.items():
-            self._blocks.setdefault(name, []).append(column)
+            self._blocks.setdefault(name, []).append(nothing if column is None else column)
 
     def table(self, asked: Asked | None = None) -> pa.Table:
         """Return the Arrow table; `asked` is what was asked, None where there are no queries."""

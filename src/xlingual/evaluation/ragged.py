@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
@@ -30,3 +32,9 @@ def members(codes: Ints, wanted: Ints) -> tuple[Ints, Ints]:
 def sums(codes: Ints, values: Floats, size: int) -> Floats:
     """Return the sum of the values of each code 0 … size − 1, float64 [size]."""
     return np.bincount(codes, values, size).astype(np.float64, copy=False)
+
+
+def distinct_of(parts: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
+    """Return the distinct values of several arrays, ascending, and where each array's are among them."""
+    distinct, where = np.unique(np.concatenate(parts), return_inverse=True)
+    return distinct, np.split(where, np.cumsum([len(part) for part in parts])[:-1])

@@ -7,13 +7,14 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypedDict, TypeVar
+from typing import ParamSpec, TypeAlias, TypedDict, TypeVar
 
-from xlingual.embed import batch_identity, refuse_fitted_rows
+from xlingual.embed import BatchVectors, PoolVectors, TextVectors, batch_identity, refuse_fitted_rows
 from xlingual.encoders import Encoder, EncoderLike
-from xlingual.errors import DataWarning
-from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, check_cluster, clusters_condition
+from xlingual.errors import DataWarning, InputError, did_you_mean
+from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.ranking import Cpu, PictureScores, Ranker
 from xlingual.records import Texts
 from xlingual.results import Results
@@ -49,7 +50,11 @@ class Options:
     cluster: str = DECLARED
 
     def __post_init__(self) -> None:
-        check_cluster(self.cluster)
+        if self.cluster not in CLUSTERS:
+            raise InputError(
+                f"--cluster {self.cluster!r}: expected {' or '.join(CLUSTERS)}."
+                f"{did_you_mean(self.cluster, CLUSTERS)} A column is named with --cluster-column"
+            )
 
     @property
     def ranker(self) -> Ranker:
@@ -70,15 +75,8 @@ class Tally:
         self.decided += similarity.decided
 
 
-class Encoded(Protocol):
-    """Vectors that know how many texts of each language were truncated."""
-
-    @property
-    def truncated(self) -> dict[str, int] | None:
-        """By language; None where the encoder does not tell."""
-
-
-E = TypeVar("E", bound=Encoded)
+E = TypeVar("E", TextVectors, PoolVectors, BatchVectors)
+P = ParamSpec("P")
 
 
 class Run:
@@ -141,13 +139,13 @@ class Run:
         self, conditions: Mapping[str, str], measure: str, ties: str | None = "expected", **system: str
     ) -> str:
         """Return what a number depends on: its conditions, then the system's identities."""
-        own = {"task": self.task, **conditions, "measure": measure}
         ties_of = {} if ties is None else {"ties": ties}
-        return str(Signature({**own, **ties_of, "conventions": CONVENTIONS}, system))
+        own = {"task": self.task, **conditions, "measure": measure, **ties_of, "conventions": CONVENTIONS}
+        return str(Signature(own, system))
 
     def clusters(self) -> dict[str, str]:
-        """Return what a signature says of clusters."""
-        return clusters_condition(self.options.cluster)
+        """Return what a signature says of clusters: nothing where they are the declared ones."""
+        return {} if self.options.cluster == DECLARED else {"clusters": self.options.cluster}
 
     def finished(self, results: Results, *, ranked: bool = True) -> Results:
         """Return the results with what is known about the run; `ranked`: whether anything was ranked."""
@@ -159,6 +157,19 @@ class Run:
             near = {} if self.near is None else {"near_duplicates": self.near.about()}
             results.diagnostics = {**found, "ranking": self.options.ranker.about(), **near}
         return results
+
+
+def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:
+    """Make an evaluation keep, with what it returns, the data warnings that were raised in it."""
+
+    @wraps(evaluate)
+    def kept(*given: P.args, **more: P.kwargs) -> Results:
+        with collected_warnings() as told:
+            found = evaluate(*given, **more)
+        found.warnings = told
+        return found
+
+    return kept
 
 
 @contextmanager

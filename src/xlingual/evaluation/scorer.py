@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlingual.arrays import Floats, Ints
-from xlingual.evaluation.estimates import Estimate, Score, mean_known, mean_of, score
+from xlingual.evaluation.estimates import Estimate, Score, mean_known, score
 from xlingual.measures import PictureSimilarity, RankMeasure
 from xlingual.results import Approximation
 from xlingual.stats.checked import error, error_interval
@@ -39,11 +39,8 @@ def approximation(
     if not isinstance(found, Score) or not known:
         return None
     sampled = [one.error or 0.0 for one in known if one.candidates is not None]
-    off = error_interval(found.errors) if found.errors else None
-    by_search = 0.0 if off is None else max(-off.low, off.high)
     present = [oracle for oracle in oracles if oracle is not None and oracle.fixed is None]
-    oracle = mean_of(present).errors if present and len(present) == len(oracles) else ()
-    ends = error_interval(oracle) if oracle else None
+    whole = bool(present) and len(present) == len(oracles)
     return Approximation(
         search=known[0].search,
         depth=known[0].depth,
@@ -52,9 +49,9 @@ def approximation(
         recall_nearest=mean_known([one.recall_nearest for one in known]),
         recall_way_back=mean_known([one.recall_way_back for one in known]),
         difference=error(found.errors) if found.errors else None,
-        ci=off,
-        error=by_search + sum(sampled) / len(searched),
-        oracle_error=None if ends is None else max(-ends.low, ends.high),
+        ci=error_interval(found.errors) if found.errors else None,
+        error=(found.most_error() or 0.0) + sum(sampled) / len(searched),
+        oracle_error=Score.mean(present).most_error() if whole else None,
     )
 
 

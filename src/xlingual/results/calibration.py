@@ -23,7 +23,6 @@ from xlingual.results.values import (
 )
 from xlingual.signature import same_conventions
 
-SCHEMA = "xlingual/calibration/2"
 FORM = "angular"  # arcsin √XLR is linear in arcsin √BkR and in SIM, with slopes of at least 0
 PREDICTORS = ("BkR", "SIM")
 MUST_EQUAL = {
@@ -39,7 +38,6 @@ NEAR = 0.02  # of the larger: numbers of distinct pictures within it count as eq
 WITHIN = "within this data"  # how the note, or the method of the interval, of an estimate begins
 EXTRAPOLATION = "extrapolation to other data"
 OTHER_CONDITIONS = "extrapolation to other conditions"  # of data that the calibration knows
-MADE_BY = "xlingual calibrate VALIDATION… --out FILE"
 
 
 class Conditions(Struct, frozen=True):
@@ -177,10 +175,10 @@ class DataSet(Struct, frozen=True):
     coverage: Annotated[Coverage, about("How often intervals within this data held the truth.")]
 
 
-class Calibration(Answer, frozen=True, kw_only=True, tag=SCHEMA):
+class Calibration(Answer, frozen=True, kw_only=True, tag="xlingual/calibration/2"):
     """A fitted calibration; `residuals` and `without` are what jackknife+ over data sets needs."""
 
-    made_by = MADE_BY
+    made_by = "xlingual calibrate VALIDATION… --out FILE"
 
     form: Annotated[str, among(FORM), about("Form of the curve.")]
     predictors: Annotated[

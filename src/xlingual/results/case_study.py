@@ -26,9 +26,6 @@ from xlingual.results.values import (
     among,
 )
 
-SCHEMA = "xlingual/case_study/1"
-FILE = "case_study.json"
-
 OTHER = "other"
 BASE = "base"
 TRIPLET = "triplet"
@@ -133,11 +130,11 @@ class Training(Struct, frozen=True):
     seconds: Annotated[Number | None, about("Time of the training.")]
 
 
-class CaseStudy(FolderDocument, frozen=True, tag=SCHEMA):
+class CaseStudy(FolderDocument, frozen=True, tag="xlingual/case_study/1"):
     """Encoders over language pairs, in the order of Table 2: ascending, what was trained last."""
 
     made_by = "xlingual casestudy … --out DIR"
-    file = FILE
+    file = "case_study.json"
     derived = (REPORT,)
 
     measure: Annotated[str, about("Canonical name of the measure.")]

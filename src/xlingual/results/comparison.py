@@ -22,16 +22,12 @@ from xlingual.results.values import (
     among,
 )
 
-SCHEMA = "xlingual/comparison/1"
-FILE = "comparison.json"
-
 BASELINE = "baseline"
 BETTER = "better"
 WORSE = "worse"
 EQUIVALENT = "equivalent"  # shown to be within the margin
 NO_DIFFERENCE = "no difference found"  # neither shown to differ nor to be equal
 CANNOT_TELL = "cannot tell"  # the data does not allow a test
-OUTCOMES = (BASELINE, BETTER, WORSE, EQUIVALENT, NO_DIFFERENCE, CANNOT_TELL)
 
 
 class Compared(Struct, frozen=True):
@@ -50,7 +46,7 @@ class Compared(Struct, frozen=True):
     ]
     outcome: Annotated[
         str,
-        among(*OUTCOMES),
+        among(BASELINE, BETTER, WORSE, EQUIVALENT, NO_DIFFERENCE, CANNOT_TELL),
         about("What may be said."),
     ]
     rank_low: Annotated[Size | None, about("Best rank that corrected tests leave open; null for parts.")]
@@ -97,11 +93,11 @@ class Board(Struct, frozen=True):
         return self.source is None and self.column is None
 
 
-class Comparison(FolderDocument, frozen=True, tag=SCHEMA):
+class Comparison(FolderDocument, frozen=True, tag="xlingual/comparison/1"):
     """A comparison of encoders: for each task and measure a board over all queries, then those of parts."""
 
     made_by = "xlingual compare … --out DIR"
-    file = FILE
+    file = "comparison.json"
 
     folders: Annotated[list[str], about("Folders of results that were compared.")]
     baseline_given: Annotated[bool, about("False where each measure's leader is the baseline.")]

@@ -36,8 +36,7 @@ class Document(msgspec.Struct, frozen=True, tag_field="schema"):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the file holds."""
-        content: dict[str, Any] = plain(self)
-        return content
+        return dict(plain(self))
 
     def _repr_html_(self) -> str | None:
         return html_of(self)

@@ -47,8 +47,8 @@ class Approximation(Struct, frozen=True):
     oracle_error: Annotated[Number | None, about("The same of the oracle.")] = None
 
 
-class Entry(Struct, frozen=True):
-    """One number: an encoder, a language pair, a measure and a seed. None where a key does not apply."""
+class Measured(Struct, frozen=True):
+    """What a number and a mean of numbers have in common."""
 
     task: Annotated[
         str,
@@ -57,8 +57,11 @@ class Entry(Struct, frozen=True):
             "multilingual-pool, sts."
         ),
     ]
-    source: Annotated[str, about("Language of the queries.")]
-    target: Annotated[str, about("Language of the candidates; of the task sts the file.")]
+    source: Annotated[str | None, about("Language of the queries; null for the mean over pairs.")]
+    target: Annotated[
+        str | None,
+        about("Language of the candidates, of the task sts the file; null for the mean over pairs or files."),
+    ]
     encoder: Annotated[str, about("Name of the text encoder.")]
     image_encoder: Annotated[str | None, about("Name of the image encoder; null for tasks without pictures.")]
     measure: Annotated[str, about("Canonical name of the measure: R@10, Success@10, RR, MedR, SIM, CORR.")]
@@ -75,6 +78,13 @@ class Entry(Struct, frozen=True):
             "(value - chance) / (oracle - chance); may exceed 1; null where oracle and chance are too close."
         ),
     ]
+
+
+class Entry(Measured, frozen=True):
+    """One number: an encoder, a language pair, a measure and a seed. None where a key does not apply."""
+
+    source: Annotated[str, about("Language of the queries.")]
+    target: Annotated[str, about("Language of the candidates; of the task sts the file.")]
     n_source: Annotated[Size, about("Source texts (queries).")]
     n_target: Annotated[Size, about("Target texts (candidates).")]
     n_tied: Annotated[
@@ -138,37 +148,9 @@ class EstimatedXLR(Struct, frozen=True):
     ] = None
 
 
-class Summary(Struct, frozen=True):
+class Summary(Measured, frozen=True):
     """Mean over seeds of one pair, or (source and target None) over seeds and pairs."""
 
-    task: Annotated[
-        str,
-        about(
-            "Name of the task: backretrieval, crosslingual-retrieval, distance-correlation, "
-            "multilingual-pool, sts."
-        ),
-    ]
-    source: Annotated[str | None, about("Language of the queries; null for the mean over pairs.")]
-    target: Annotated[
-        str | None,
-        about("Language of the candidates, of the task sts the file; null for the mean over pairs or files."),
-    ]
-    encoder: Annotated[str, about("Name of the text encoder.")]
-    image_encoder: Annotated[str | None, about("Name of the image encoder; null for tasks without pictures.")]
-    measure: Annotated[str, about("Canonical name of the measure: R@10, Success@10, RR, MedR, SIM, CORR.")]
-    value: Annotated[Number | None, about("The number; null where there is none, the note says why.")]
-    ci: Annotated[Interval | None, about("Interval of the value; null where there is no value.")]
-    chance: Annotated[Number | None, about("What an encoder that knows nothing scores on average.")]
-    oracle: Annotated[
-        Number | None, about("What perfect retrieval by pictures alone scores; not an upper bound.")
-    ]
-    ceiling: Annotated[Number | None, about("What no encoder can exceed.")]
-    normalized: Annotated[
-        Number | None,
-        about(
-            "(value - chance) / (oracle - chance); may exceed 1; null where oracle and chance are too close."
-        ),
-    ]
     n_pairs: Annotated[Size, about("Language pairs in the mean.")]
     n_seeds: Annotated[Size, about("Seeds in the mean.")]
     sd_seeds: Annotated[

@@ -20,8 +20,7 @@ from xlingual.notebook import html_of
 from xlingual.results.conventions import remarks
 from xlingual.results.document import Asked, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
-from xlingual.results.files import REPORT, read_json
-from xlingual.results.folder import DIGESTS, write_together
+from xlingual.results.files import DIGESTS, REPORT, read_json, write_together
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
 from xlingual.results.values import Count, Number, Whole, about
 from xlingual.results.views import tagged, untagged

@@ -1,17 +1,31 @@
-"""Files of results: readable JSON without not-a-number, written atomically, read with an error that helps."""
+"""Files of results: readable JSON without not-a-number, and a folder of several files that are one result.
+
+Both are written so that a crash leaves the old one or the new one. The main file of a folder lists the
+SHA-256 of each of the others. A new result is first written under names of its own (`per_query.parquet.new`)
+and brought to the disk. Then the main file is replaced: from that moment the new result counts. Last, the
+others are moved to their places. Whoever reads takes of each file the one that the main file means, in its
+place or, where a crash came before the last step, under its name of waiting.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError, why
-from xlingual.files import atomic_file, make_folder, regular_file
+from xlingual.files import atomic_file, make_folder, regular_file, sync, writing
 from xlingual.visible import visible_json
 
 REPORT = "report.html"
+DIGESTS = "files"  # the key of the main file: name → SHA-256
+_WAITING = ".new"
+
+Writer = Callable[[Path], None]
 
 
 def to_json(content: Mapping[str, Any]) -> str:
@@ -47,17 +61,19 @@ def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
     regular_file(path, f"what was written by {made_by}")
     try:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
-    except RecursionError as error:
-        raise InputError(f"{path} is not valid JSON (nested too deep): run {made_by} again") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not valid JSON ({error}): run {made_by} again") from error
+    except (RecursionError, ValueError) as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else error
+        raise InputError(f"{path} is not valid JSON ({reason}): run {made_by} again") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {why(error)}") from error
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no results: expected an object with the key 'schema'")
     found = content.get("schema")
     if found != schema:
-        raise InputError(_wrong_schema(path, found, schema, made_by))
+        remedy = f"give what was written by {made_by}"
+        if isinstance(found, str) and found.rpartition("/")[0] == schema.rpartition("/")[0]:
+            remedy = f"made by another version of xlingual; run {made_by} again"
+        raise InputError(f"{path}: schema {found!r}, expected {schema!r}: {remedy}")
     return content
 
 
@@ -65,11 +81,104 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number")
 
 
-def _wrong_schema(path: Path, found: object, schema: str, made_by: str) -> str:
-    kind = schema.rpartition("/")[0]
-    if isinstance(found, str) and found.rpartition("/")[0] == kind:
-        return (
-            f"{path}: schema {found!r}, expected {schema!r}: made by another version of xlingual; "
-            f"run {made_by} again"
-        )
-    return f"{path}: schema {found!r}, expected {schema!r}: give what was written by {made_by}"
+def write_together(
+    folder: str | Path,
+    main: str,
+    content: Mapping[str, Any],
+    parts: Mapping[str, Writer],
+    *,
+    derived: Iterable[str] = (),
+    obsolete: Iterable[str] = (),
+) -> None:
+    """Write the JSON `content` as the file `main` with the files `parts`, each by its writer, as one.
+
+    `derived` are files that were made from an earlier result, `obsolete` those that it may have had and the
+    new one has not: both are removed, the first before the new result counts. What fails before that leaves
+    the old one as it was.
+    """
+    to_json(content)  # refuses what is not a number before any file is touched
+    folder = make_folder(folder)
+    _finish(folder, main)
+    digests = {}
+    try:
+        for name, write in parts.items():
+            waiting = _waiting(folder / name)
+            with writing(folder / name):
+                write(waiting)
+                sync(waiting)
+                digests[name] = _digest_of(waiting)
+        waiting = _waiting(folder / main)
+        with writing(folder / main):
+            waiting.write_text(to_json({**content, DIGESTS: digests}), encoding="utf-8")
+            sync(waiting)
+            sync(folder)
+        for name in derived:
+            (folder / name).unlink(missing_ok=True)
+        os.replace(waiting, folder / main)
+    except BaseException:
+        for name in (*parts, main):
+            _waiting(folder / name).unlink(missing_ok=True)
+        raise
+    sync(folder)
+    for name in parts:
+        os.replace(_waiting(folder / name), folder / name)
+    for name in obsolete:
+        if name not in parts:
+            (folder / name).unlink(missing_ok=True)
+            _waiting(folder / name).unlink(missing_ok=True)
+    sync(folder)
+
+
+def open_part(path: Path, digest: str | None) -> BufferedReader:
+    """Open a file that the main file beside it lists with a digest; None: it lists none, as of old.
+
+    Raises FileNotFoundError where there is none, InputError where what is there belongs to another result.
+    """
+    found = False
+    # the place twice: a run that is just writing may move the file there meanwhile
+    for place in (path, _waiting(path), path):
+        if not place.exists():
+            continue
+        file = regular_file(place, "a file of results").open("rb")
+        if digest is None or _digest(file) == digest:
+            file.seek(0)
+            return file
+        file.close()
+        found = True
+    if not found:
+        raise FileNotFoundError(path)
+    raise InputError(
+        f"{path} does not belong to the numbers beside it: it was written by another run, or changed since "
+        "(its SHA-256 is another); copy the whole folder of results again, or run it again"
+    )
+
+
+def _finish(folder: Path, main: str) -> None:
+    """Move to its place what a run that was stopped left under its name of waiting, where it is meant."""
+    if not (folder / main).is_file():
+        return
+    try:
+        listed = json.loads((folder / main).read_text(encoding="utf-8"))[DIGESTS]
+        digests = {str(name): str(digest) for name, digest in listed.items() if Path(name).name == name}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return  # a damaged result, or one without digests: nothing to keep whole
+    for name, digest in digests.items():
+        path = folder / name
+        waiting = _waiting(path)
+        if not waiting.is_file() or (path.is_file() and _digest_of(path) == digest):
+            continue
+        if _digest_of(waiting) == digest:
+            os.replace(waiting, path)
+
+
+def _digest_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return _digest(file)
+
+
+def _digest(file: BufferedReader) -> str:
+    return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _waiting(path: Path) -> Path:
+    return path.with_name(f"{path.name}{_WAITING}")

@@ -22,9 +22,7 @@ from xlingual.results.values import (
     among,
 )
 
-SCHEMA = "xlingual/gate/1"
 PASS, FAIL, UNDECIDED = "pass", "fail", "cannot tell"  # outcomes
-FILE = "gate.json"
 
 
 class Needed(Struct, frozen=True):
@@ -83,11 +81,11 @@ class Decision(Struct, frozen=True):
         return self.ci.high < 0
 
 
-class Gate(Answer, frozen=True, tag=SCHEMA):
+class Gate(Answer, frozen=True, tag="xlingual/gate/1"):
     """A gate: its outcome and the decisions it follows from (one, or one for each pair or other slice)."""
 
     made_by = "xlingual gate … --out DIR"
-    file = FILE
+    file = "gate.json"
 
     outcome: Annotated[str, among(PASS, FAIL, UNDECIDED), about("The answer: pass, fail or cannot tell.")]
     task: Annotated[str, about("Name of the task.")]

@@ -23,8 +23,6 @@ from xlingual.results.values import (
     about,
 )
 
-SCHEMA = "xlingual/plan/1"
-FILE = "plan.json"
 _ALONE = 0.9  # clusters to a query, beyond which queries are as good as independent
 
 
@@ -82,11 +80,11 @@ class Row(Struct, frozen=True):
         return self.variance_own + self.variance_shared > 0
 
 
-class Plan(Answer, frozen=True, tag=SCHEMA):
+class Plan(Answer, frozen=True, tag="xlingual/plan/1"):
     """A plan for one task and measure at a fixed pool."""
 
     made_by = "xlingual plan … --out DIR"
-    file = FILE
+    file = "plan.json"
 
     task: Annotated[str, about("Name of the task.")]
     measure: Annotated[str, about("Canonical name of the measure.")]

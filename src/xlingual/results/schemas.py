@@ -50,21 +50,22 @@ def schema_of(name: str) -> dict[str, Any]:
     for one in found["$defs"].values():
         if "views" in one["properties"]:
             del one["properties"]["views"]["anyOf"]
-            one["allOf"] = [_views_of(task, kind.__name__) for task, kind in VIEWS.items()]
+            one["allOf"] = [  # rows of a task have views of its kind, or none
+                {
+                    "if": {"properties": {"task": {"const": task}}},
+                    "then": {
+                        "properties": {
+                            "views": {"anyOf": [{"$ref": f"#/$defs/{kind.__name__}"}, {"type": "null"}]}
+                        }
+                    },
+                }
+                for task, kind in VIEWS.items()
+            ]
     for kind in VIEWS.values():
         if kind.__name__ in found["$defs"]:  # their task stands in the row
             found["$defs"][kind.__name__]["properties"].pop("task")
             found["$defs"][kind.__name__]["required"].remove("task")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
-
-
-def _views_of(task: str, kind: str) -> dict[str, Any]:
-    """Return that rows of a task have views of a kind, or none."""
-    views = {"anyOf": [{"$ref": f"#/$defs/{kind}"}, {"type": "null"}]}
-    return {
-        "if": {"properties": {"task": {"const": task}}},
-        "then": {"properties": {"views": views}},
-    }
 
 
 def main() -> None:

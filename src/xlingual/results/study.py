@@ -21,8 +21,6 @@ from xlingual.results.values import (
     among,
 )
 
-SCHEMA = "xlingual/study_analysis/1"
-FILE = "analysis.json"
 LEFT_OUT = "Pages that are not rated in full are left out"  # how a warning of an analysis begins
 OF_PLANNED = "planned ratings are in"  # what another one says
 NOT_REACHED = "not reached"  # how the note of a look begins that is still to come
@@ -144,11 +142,11 @@ class WithBkr(Struct, frozen=True):
     note: Annotated[str | None, about("Why something is missing.")] = None
 
 
-class StudyAnalysis(FolderDocument, frozen=True, tag=SCHEMA):
+class StudyAnalysis(FolderDocument, frozen=True, tag="xlingual/study_analysis/1"):
     """The analysis of a study."""
 
     made_by = "xlingual study analyse STUDY --out DIR"
-    file = FILE
+    file = "analysis.json"
     derived = (REPORT,)
 
     study: Annotated[str, about("Id of the study.")]

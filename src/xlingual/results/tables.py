@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from xlingual.errors import InputError
-from xlingual.results.folder import open_part
+from xlingual.results.files import open_part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -144,7 +144,7 @@ def _checked(path: Path, table: pa.Table, name: str, kind: Kind, nullable: bool)
         raise InputError(f"{wrong} {column.null_count} rows without a value: run it again")
     if pa.types.is_null(column.type):
         return column.cast(_type(kind))
-    if not _is(column.type, kind):
+    if not _holds(kind, column.type):
         raise InputError(f"{wrong} {column.type}: run it again")
     if kind == "text":
         return column
@@ -157,20 +157,19 @@ def _checked(path: Path, table: pa.Table, name: str, kind: Kind, nullable: bool)
     return column
 
 
-def _is(found: pa.DataType, kind: Kind) -> bool:
+def _holds(kind: Kind, found: pa.DataType) -> bool:
     """Tell whether a column of a type holds values of a kind."""
     from pyarrow import types
 
-    if kind == "text":
-        inner = found.value_type if types.is_dictionary(found) else found
-        return bool(types.is_string(inner) or types.is_large_string(inner))
-    if kind == "whole":
-        return bool(types.is_integer(found))
-    if kind == "number":
-        return bool(types.is_integer(found) or types.is_floating(found))
-    if kind == "bytes":
-        return bool(types.is_binary(found) or types.is_large_binary(found))
-    return bool(types.is_boolean(found))
+    checks = {
+        "text": (types.is_string, types.is_large_string),
+        "whole": (types.is_integer,),
+        "number": (types.is_integer, types.is_floating),
+        "bytes": (types.is_binary, types.is_large_binary),
+        "truth": (types.is_boolean,),
+    }
+    inner = found.value_type if kind == "text" and types.is_dictionary(found) else found
+    return any(check(inner) for check in checks[kind])
 
 
 def _type(kind: Kind) -> pa.DataType:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType, field, structs
 
@@ -24,16 +24,11 @@ from xlingual.results.values import (
     among,
 )
 
-SCHEMA = "xlingual/validation/1"
 TRUTH = "XLR"
-TRUTH_AT_1 = (
-    "XLR@1"  # the same truth at K = 1: good encoders that all but reach 1 at K = 10 still differ there
-)
+TRUTH_AT_1 = "XLR@1"  # at K = 1 encoders still differ that all but reach 1 at K = 10
 MEASURES = ("BkR", "SIM", "CORR")  # compared with the truth
 COEFFICIENTS = ("pearson", "spearman")
-DIFFERENCES = ("BkR-CORR", "BkR-SIM")
 SUBSETS = ("all", "below", "above")  # encoders whose XLR is below, or at least, the threshold
-FILE = "validation.json"
 
 
 class SeedScores(Struct, frozen=True):
@@ -118,6 +113,23 @@ class CoefficientDifference(Struct, frozen=True):
     note: Note = None
 
 
+Agreements: TypeAlias = Annotated[
+    dict[str, dict[str, Agreement]],
+    about("Agreement with XLR: by measure (BkR, SIM, CORR), then by coefficient (pearson, spearman)."),
+]
+Accuracies: TypeAlias = Annotated[
+    dict[str, RankingAccuracy], about("How often a measure orders two encoders as XLR does, by measure.")
+]
+Differences: TypeAlias = Annotated[
+    dict[str, dict[str, CoefficientDifference]],
+    about("Differences of dependent coefficients: by BkR-CORR and BkR-SIM, then by coefficient."),
+]
+AgreementsAt1: TypeAlias = Annotated[
+    dict[str, dict[str, Agreement]],
+    about("Agreement with XLR@1, true retrieval at K = 1; empty where K is 1."),
+]
+
+
 class Subset(Struct, frozen=True):
     """Agreement over some of the encoders; keys are a measure, then a coefficient.
 
@@ -126,21 +138,10 @@ class Subset(Struct, frozen=True):
 
     n_encoders: Annotated[Count, about("Encoders in it.")]
     n_families: Annotated[Count, about("Families of encoders in it: the unit of inference.")]
-    agreement: Annotated[
-        dict[str, dict[str, Agreement]],
-        about("Agreement with XLR: by measure (BkR, SIM, CORR), then by coefficient (pearson, spearman)."),
-    ]
-    accuracy: Annotated[
-        dict[str, RankingAccuracy], about("How often a measure orders two encoders as XLR does, by measure.")
-    ]
-    differences: Annotated[
-        dict[str, dict[str, CoefficientDifference]],
-        about("Differences of dependent coefficients: by BkR-CORR and BkR-SIM, then by coefficient."),
-    ]
-    agreement_at_1: Annotated[
-        dict[str, dict[str, Agreement]],
-        about("Agreement with XLR@1, true retrieval at K = 1; empty where K is 1."),
-    ] = {}
+    agreement: Agreements
+    accuracy: Accuracies
+    differences: Differences
+    agreement_at_1: AgreementsAt1 = {}
 
 
 class Parts(Struct, frozen=True):
@@ -175,21 +176,10 @@ class PairValidation(Struct, frozen=True, kw_only=True):
     ] = None
     n_encoders: Annotated[Count, about("Encoders in it.")]
     n_families: Annotated[Count, about("Families of encoders in it: the unit of inference.")]
-    agreement: Annotated[
-        dict[str, dict[str, Agreement]],
-        about("Agreement with XLR: by measure (BkR, SIM, CORR), then by coefficient (pearson, spearman)."),
-    ]
-    accuracy: Annotated[
-        dict[str, RankingAccuracy], about("How often a measure orders two encoders as XLR does, by measure.")
-    ]
-    differences: Annotated[
-        dict[str, dict[str, CoefficientDifference]],
-        about("Differences of dependent coefficients: by BkR-CORR and BkR-SIM, then by coefficient."),
-    ]
-    agreement_at_1: Annotated[
-        dict[str, dict[str, Agreement]],
-        about("Agreement with XLR@1, true retrieval at K = 1; empty where K is 1."),
-    ] = {}
+    agreement: Agreements
+    accuracy: Accuracies
+    differences: Differences
+    agreement_at_1: AgreementsAt1 = {}
 
     @classmethod
     def of(cls, subsets: Mapping[str, Subset], **given: Any) -> PairValidation:  # noqa: ANN401
@@ -241,11 +231,11 @@ class Degradation(Struct, frozen=True):
     agreement: Annotated[dict[str, dict[str, Agreement]], about("Agreement as of a pair.")]
 
 
-class Validation(FolderDocument, frozen=True, tag=SCHEMA):
+class Validation(FolderDocument, frozen=True, tag="xlingual/validation/1"):
     """A metric validation over language pairs."""
 
     made_by = "xlingual validate backretrieval … --out DIR"
-    file = FILE
+    file = "validation.json"
     derived = (REPORT,)
 
     measure: Annotated[
@@ -288,23 +278,23 @@ class Validation(FolderDocument, frozen=True, tag=SCHEMA):
     def _missing(self) -> Iterator[str]:
         for number, pair in enumerate(self.pairs):
             place = f"pairs[{number}]"
-            parts = {f"{place}.subsets.{name}": getattr(pair.parts, name) for name in ("below", "above")}
-            for where, one in {place: pair, **parts}.items():
+            for where, one in (
+                (place, pair),
+                (f"{place}.subsets.below", pair.parts.below),
+                (f"{place}.subsets.above", pair.parts.above),
+            ):
                 yield from _lacking(f"{where}.accuracy", one.accuracy, MEASURES)
-                yield from _lacking_within(f"{where}.agreement", one.agreement, MEASURES)
-                yield from _lacking_within(f"{where}.differences", one.differences, DIFFERENCES)
+                yield from _lacking(f"{where}.agreement", one.agreement, MEASURES, COEFFICIENTS)
+                yield from _lacking(
+                    f"{where}.differences", one.differences, ("BkR-CORR", "BkR-SIM"), COEFFICIENTS
+                )
         for number, weakened in enumerate(self.degradations):
-            yield from _lacking_within(f"degradations[{number}].agreement", weakened.agreement, ())
+            yield from _lacking(f"degradations[{number}].agreement", weakened.agreement, (), COEFFICIENTS)
 
 
-def _lacking(where: str, found: Mapping[str, object], keys: Iterable[str]) -> Iterator[str]:
-    return (f"{where}.{key}" for key in keys if key not in found)
-
-
-def _lacking_within(
-    where: str, found: Mapping[str, Mapping[str, object]], keys: Iterable[str]
+def _lacking(
+    where: str, found: Mapping[str, Any], keys: Iterable[str], within: Sequence[str] = ()
 ) -> Iterator[str]:
-    """Yield the keys that are not there, and the coefficients that those that are there lack."""
-    yield from _lacking(where, found, keys)
-    for key, by_coefficient in found.items():
-        yield from _lacking(f"{where}.{key}", by_coefficient, COEFFICIENTS)
+    """Yield the keys that are not there, and the keys `within` that those that are there lack."""
+    yield from (f"{where}.{key}" for key in keys if key not in found)
+    yield from (f"{where}.{key}.{inner}" for key in found for inner in within if inner not in found[key])

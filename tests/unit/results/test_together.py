@@ -16,7 +16,7 @@ import pytest
 from xlingual.cli.main import run
 from xlingual.errors import InputError
 from xlingual.results import Entry, Interval, Results
-from xlingual.results import folder as folders
+from xlingual.results import files as folders
 
 FILES = {"results.json", "per_query.parquet", "examples.parquet", "hubs.parquet"}
 SIGNATURE = "task:t|source:en|target:de|data:d|system:|encoder:e"

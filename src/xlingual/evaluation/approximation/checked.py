@@ -1,19 +1,132 @@
-"""Scores of a search: some queries of each task are evaluated exactly, and say how far all may be off."""
+"""Scores of a search: some queries of each task are evaluated exactly, and say how far all may be off.
+
+Here stand which tasks are ranked by a search, which measures it can tell, and which queries are checked.
+"""
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from xlingual.arrays import Floats, Ints
-from xlingual.evaluation.approximation.choice import by_sample, conditions, queries_of, stratum
+from xlingual.data.samples import Sample
+from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.approximation.sampled import SampledRanks, SampledScore, sampled_score
 from xlingual.evaluation.estimates import score
-from xlingual.evaluation.pair_run import PairRun
+from xlingual.evaluation.pair_run import PairRun, Task
+from xlingual.evaluation.run import Options
 from xlingual.evaluation.scorer import Scorable, Scored, Scorer, Searched
-from xlingual.measures import PictureSimilarity, RankMeasure
+from xlingual.measures import (
+    MedianRank,
+    PictureSimilarity,
+    RankMeasure,
+    RecallAt,
+    RecallShare,
+    Success,
+    SuccessAt,
+    SuccessShare,
+)
+from xlingual.ranking import Ranker
 from xlingual.ranking.approximate import Approximate
+from xlingual.stats.checked import Stratum
+from xlingual.streams import stream
+
+ENOUGH = 0.95  # recall of a search below which the run warns
+
+
+def approximate(options: Options, measures: Sequence[RankMeasure]) -> Approximate | None:
+    """Return the ranker where it is an approximate one; refuse what it cannot tell."""
+    ranker = options.given_ranker
+    if not isinstance(ranker, Approximate):
+        return None
+    if options.queries is not None:
+        raise InputError(
+            "--queries asks few queries exactly, a search all of them nearly: leave out --queries, or "
+            "--approximate"
+        )
+    for measure in measures:
+        if isinstance(measure, RecallAt | SuccessAt) and measure.k > ranker.depth:
+            raise InputError(
+                f"{measure.name} needs the {measure.k} best candidates, the search finds {ranker.depth}: "
+                f"raise --depth to {measure.k}, or rank exactly"
+            )
+        if not isinstance(measure, RecallAt | RecallShare | Success | MedianRank):
+            raise InputError(
+                f"{measure.name} needs the exact rank of every query, and a search finds only the best "
+                "candidates: leave out --approximate, or take R@k"
+            )
+    return ranker
+
+
+def exact_only(ranker: Ranker | None, task: str) -> None:
+    """Raise InputError for a task that approximate ranking cannot serve."""
+    if isinstance(ranker, Approximate):
+        raise InputError(
+            f"{task} is ranked exactly: approximate ranking is for backretrieval and crosslingual-retrieval, "
+            "which measure its error in every run; leave out the approximate ranker"
+        )
+
+
+def queries_of(ranker: Approximate, tasks: Sequence[Task], *, pictures: bool) -> dict[int, Ints]:
+    """Return, for each task that is searched, the positions of the sources that are evaluated exactly too.
+
+    A task is searched where its targets, or with `pictures` its sources, are `ranker.fewest` or more; a
+    warning names the others, which are ranked exactly: it is as fast.
+    """
+    found: dict[int, Ints] = {}
+    small: list[str] = []
+    for number, task in enumerate(tasks):
+        n, pair = len(task.sample.source), f"{task.source}-{task.target}"
+        if max(len(task.sample.target), n if pictures else 0) < ranker.fewest:
+            small.append(pair)
+            continue
+        drawn = stream(task.sample.seed, f"checked queries {pair}")
+        found[number] = np.sort(drawn.choice(n, min(ranker.check, n), replace=False))
+    if small:
+        warnings.warn(
+            f"ranked exactly after all: {listed(dict.fromkeys(small))}, where a search is not worth it "
+            f"(fewer than {ranker.fewest:,} candidates)",
+            DataWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def checked_sample(task: Task, queries: Ints) -> Sample:
+    """Return the sample with the checked queries alone, and all its targets."""
+    return replace(task.sample, source=task.sample.source[queries])
+
+
+def by_sample(ranker: Approximate, measure: RankMeasure | PictureSimilarity, pool: int) -> bool:
+    """Tell whether a measure looks deeper than a search, so that a sample of the pool tells it."""
+    return isinstance(measure, MedianRank) or (
+        isinstance(measure, RecallShare | SuccessShare) and measure.k(pool) > ranker.depth
+    )
+
+
+def stratum(
+    task: Task, measure: RankMeasure | PictureSimilarity, found: np.ndarray, queries: Ints, exact: np.ndarray
+) -> Stratum:
+    """Return what the checked queries say about the values `found` [n]; `exact` [checked] are the true ones.
+
+    A query can differ by the range of the measure; of picture similarities by the range of those found.
+    """
+    low, high = measure.bounds
+    if isinstance(measure, PictureSimilarity):
+        ends = np.concatenate([found, exact])
+        low, high = (float(ends.min()), float(ends.max())) if np.ptp(ends) > 0 else (low, high)
+    name = (task.source, task.target, task.sample.seed)
+    return Stratum(name, found[queries] - exact, len(found), high - low)
+
+
+def conditions(ranker: Approximate, *, sampled: bool) -> dict[str, str]:
+    """Return the conditions of a signature: numbers of another search are not comparable."""
+    found = {"search": str(ranker.search), "depth": str(ranker.depth)}
+    return {**found, "drawn": str(ranker.candidates)} if sampled else found
 
 
 class CheckedScorer(Scorer):
@@ -73,4 +186,31 @@ class CheckedScorer(Scorer):
             recall_nearest=self.recall[encoder, task],
             recall_way_back=self.recall_back.get((encoder, task)) if sampled is None else None,
             error=None if sampled is None else sampled.error,
+        )
+
+    def warn_of_misses(
+        self,
+        what: str,
+        encoder: str,
+        found: Mapping[tuple[str, int], float],
+        candidates: Mapping[int, int],
+    ) -> None:
+        """Warn, once for all tasks of an encoder, where a search misses much of what it should find.
+
+        `found` is the recall by encoder and task, `candidates` among how many was searched, by task.
+        """
+        few = [number for number in candidates if found[encoder, number] < ENOUGH]
+        if not few:
+            return
+        worst = min(few, key=lambda number: found[encoder, number])
+        probes = self.ranker.search.probes_of(candidates[worst], self.ranker.depth)
+        below = f"{len(few)} of {len(candidates)} samples are below {100 * ENOUGH:.0f} %"
+        others = "" if len(few) == 1 else f"; {below}"
+        warnings.warn(
+            f"{encoder}, {'-'.join(self.run.tasks[worst].pair)}: the search finds only "
+            f"{100 * found[encoder, worst]:.1f} % of {what} ({len(self.queries[worst]):,} queries "
+            f"checked{others}): raise --probes (about {probes} now) until it is {100 * ENOUGH:.0f} % at "
+            "least, or leave out --approximate",
+            DataWarning,
+            stacklevel=3,
         )

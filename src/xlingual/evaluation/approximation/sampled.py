@@ -60,8 +60,7 @@ class SampledRanks:
 
 def estimated_ranks(above: Floats, drawn: Ints | Floats, others: Ints | int) -> Floats:
     """Return 1 + the share of drawn candidates above × all others, of each query [n]."""
-    ranks: Floats = 1 + above / np.maximum(drawn, 1) * others
-    return ranks
+    return np.asarray(1 + above / np.maximum(drawn, 1) * others)
 
 
 @dataclass(frozen=True)
@@ -84,13 +83,12 @@ def sampled_score(measure: RankMeasure, ranks: SampledRanks, ways: Sequence[Ints
 
 
 def _median(measure: MedianRank, ranks: SampledRanks, ways: Sequence[Ints]) -> SampledScore:
-    value = float(np.median(ranks.rank))
-    found = median_interval(ranks.rank, ways)
-    low = float(np.quantile(ranks.rank, max(0.0, float(np.mean(ranks.rank < found.low)) - ranks.missed)))
-    high = float(np.quantile(ranks.rank, min(1.0, float(np.mean(ranks.rank <= found.high)) + ranks.missed)))
-    low, high = min(low, found.low), max(high, found.high)
-    around = np.quantile(ranks.rank, np.clip([0.5 - ranks.missed, 0.5 + ranks.missed], 0, 1))
-    lows, highs = ranks.ends(np.array([low, high, *around]))
+    rank, missed = ranks.rank, ranks.missed
+    value, found = float(np.median(rank)), median_interval(rank, ways)
+    low = float(np.quantile(rank, max(0.0, float(np.mean(rank < found.low)) - missed)))
+    high = float(np.quantile(rank, min(1.0, float(np.mean(rank <= found.high)) + missed)))
+    around = np.quantile(rank, np.clip([0.5 - missed, 0.5 + missed], 0, 1))
+    lows, highs = ranks.ends(np.array([min(low, found.low), max(high, found.high), *around]))
     if not ranks.whole and (value - 1) / (ranks.pool - 1) * ranks.drawn < 1:
         return SampledScore(
             None,

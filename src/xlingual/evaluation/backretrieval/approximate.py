@@ -10,36 +10,23 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
-from xlingual.evaluation.approximation.checked import CheckedScorer
-from xlingual.evaluation.approximation.choice import (
-    Recall,
+from xlingual.evaluation.approximation.checked import (
+    CheckedScorer,
     by_sample,
     checked_sample,
     stratum,
-    warn_of_misses,
 )
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
-from xlingual.evaluation.backretrieval.baselines import Reference
+from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, Reference
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts
-from xlingual.evaluation.backretrieval.scores import BackretrievalScorer
 from xlingual.evaluation.backretrieval.way_back import Found, Routes, SideRanks, nearest_targets
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairRun, by_pair
-from xlingual.evaluation.ragged import sums
+from xlingual.evaluation.ragged import distinct_of, sums
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import RankMeasure, RecallAt
-from xlingual.ranking import (
-    Cosine,
-    Counts,
-    PictureScores,
-    Ranker,
-    Reduction,
-    Top,
-    TopK,
-    as_scores,
-    one_library_thread,
-)
+from xlingual.ranking import Cosine, Counts, PictureScores, Ranker, Top, as_scores, one_library_thread
 from xlingual.ranking.approximate import Approximate
 from xlingual.stats.intervals import LEVEL, wilson
 from xlingual.streams import stream
@@ -52,7 +39,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
         super().__init__(run, ranker, measures, pictures=True)
         self._nearest: dict[tuple[str, int], Nearest] = {}  # exact, of the checked queries
         self._ways: dict[int, ExactWays] = {}
-        self._found_back: dict[str, list[Recall]] = {}  # by encoder, of each task
+        self._pools: dict[int, int] = {}  # distinct source pictures, by task
         self._approximate: dict[str, Sequence[Nearest]] = {}
 
     @property
@@ -61,8 +48,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
 
     def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
         """Find the nearest texts of the checked queries exactly; `found` [tasks] are those of the search."""
-        self._approximate[encoder] = found
-        tasks, recalls = self.run.tasks, []
+        self._approximate[encoder], tasks = found, self.run.tasks
         with self.run.stage("texts: check"), one_library_thread():
             for numbers in by_pair(tasks).values():
                 chosen = [number for number in numbers if number in self.queries]
@@ -74,8 +60,8 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
                     task, queries = tasks[number], self.queries[number]
                     recall = recall_of_nearest(vectors, task.sample, queries, found[number], nearest)
                     self._nearest[encoder, number], self.recall[encoder, number] = nearest, recall
-                    recalls.append(Recall(task, recall, len(queries), len(task.sample.target)))
-            warn_of_misses("the nearest texts", encoder, recalls, self.ranker)
+            targets = {number: len(tasks[number].sample.target) for number in self.queries}
+            self.warn_of_misses("the nearest texts", encoder, self.recall, targets)
 
     def pictures(self, ranks: SideRanks, task: int) -> None:
         """Go the checked queries' ways back exactly, while the ranks of a task are at hand."""
@@ -86,15 +72,12 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
         recalls_at = [measure for measure in self.measures if isinstance(measure, RecallAt)]
         ways = exact_ways(ranks, task, queries, exact, recalls_at, inner, tally)
         self._ways[task] = ways
-        pool = len(ranks.sides.sources)
-        for name, found in zip(self._encoders, ways.recall, strict=True):
-            self.recall_back[name, task] = found
-            recall = Recall(self.run.tasks[task], found, len(queries), pool)
-            self._found_back.setdefault(name, []).append(recall)
+        self._pools[task] = pool = len(ranks.sides.sources)
+        self.recall_back |= {(name, task): one for name, one in zip(self._encoders, ways.recall, strict=True)}
         if len(self._ways) == len(self.queries):
-            for name, recalls in self._found_back.items():
+            for name in self._encoders:
                 what = "the pictures nearest to those of the retrieved texts"
-                warn_of_misses(what, name, recalls, self.ranker)
+                self.warn_of_misses(what, name, self.recall_back, self._pools)
         if any(by_sample(self.ranker, measure, pool) for measure in self.measures):
             nearest = [self._approximate[name][task] for name in self._encoders]
             several = sampled_ranks(ranks, task, nearest, self.ranker.candidates, inner, tally)
@@ -103,9 +86,8 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
 
     def _missed(self, name: str, number: int) -> float:
         """Return which share of all queries has the wrong text, at most."""
-        checked, n = len(self.queries[number]), len(self.run.tasks[number].sample.source)
-        miss = 1 - self.recall[name, number]
-        if checked == n:
+        checked, miss = len(self.queries[number]), 1 - self.recall[name, number]
+        if checked == len(self.run.tasks[number].sample.source):
             return miss
         return wilson(miss, miss * (1 - miss) / checked, checked, LEVEL)[1]
 
@@ -171,94 +153,57 @@ def exact_ways(
 
     Only the pictures of these texts are ranked against, and only for the oracle these queries against all.
     """
-    columns = ranks.source_columns(task)[queries]
-    oracle = _oracle(ranks, columns, ranker, tally)
-    rows = [ranks.target_rows(task)[one.target] for one in nearest]
-    own = [columns[one.query] for one in nearest]
-    pass_ = _Ways(ranks, [*rows, oracle.rows], [*own, oracle.columns])
-    pass_.run(ranker, tally)
-    return ExactWays(
-        [pass_.routes(i) for i in range(len(nearest))],
-        [pass_.recall(i) for i in range(len(nearest))],
-        oracle.values(columns, pass_.routes(len(nearest)), measures),
-    )
+    columns, width = ranks.source_columns(task)[queries], ranks.over.similarity.shape[1]
+    nearest_of, share = _oracle(ranks, distinct_values(columns), ranker, tally)
+    keys = [ranks.keys(task, one, columns) for one in nearest]
+    routes, best = _exact_pass(ranks, [*keys, nearest_of], ranker, tally)
+    listed = ranks.listed.query * width + ranks.listed.candidate
+    seen = [best[np.isin(best // width, key // width)] for key in keys]
+    recall = [float(np.isin(truth, listed).mean()) for truth in seen]
+    distinct, own = np.unique(nearest_of % width, return_inverse=True)
+    back = routes.pop()
+    values = {measure.name: measure.per_query(back.counts) for measure in measures} | {"SIM": back.similarity}
+    where = np.searchsorted(distinct, columns)
+    oracle = {name: sums(own, share * found, len(distinct))[where] for name, found in values.items()}
+    return ExactWays(routes, recall, oracle)
 
 
-@dataclass(frozen=True)
-class _Oracle:
-    """Nearest target pictures of source columns: parallel arrays, `share` sums to 1 for each column."""
-
-    rows: Ints
-    columns: Ints
-    share: Floats
-
-    def values(self, wanted: Ints, routes: Routes, measures: Sequence[RecallAt]) -> dict[str, Floats]:
-        """Return the oracle's value of each wanted column, by measure."""
-        distinct, own = np.unique(self.columns, return_inverse=True)
-        where = np.searchsorted(distinct, wanted)
-        found = {m.name: sums(own, self.share * m.per_query(routes.counts), len(distinct)) for m in measures}
-        found["SIM"] = sums(own, self.share * routes.similarity, len(distinct))
-        return {name: values[where] for name, values in found.items()}
-
-
-def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> _Oracle:
-    distinct = distinct_values(columns)
+def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> tuple[Ints, Floats]:
+    """Return the nearest target pictures of source columns, as pairs, and their shares: 1 for each column."""
+    found = ranks.oracle  # exact where all scores are given
     if ranks.over.has_vectors:
-        found = nearest_targets(ranks, distinct, ranker, None, tally)
-    else:  # all scores are given: what was found is exact
-        found = _chosen(ranks.oracle, np.isin(ranks.oracle.query, distinct))
-    share = found.weight / np.bincount(found.query, found.weight)[found.query]
-    return _Oracle(found.candidate, found.query, share)
+        found = nearest_targets(ranks, columns, ranker, None, tally)
+    lines = np.isin(found.query, columns)
+    query, weight = found.query[lines], found.weight[lines]
+    pairs = found.candidate[lines] * ranks.over.similarity.shape[1] + query
+    return pairs, weight / np.bincount(query, weight)[query]
 
 
-def _chosen(found: TopK, lines: np.ndarray) -> TopK:
-    columns = (found.query, found.candidate, found.weight, found.above, found.tied)
-    query, candidate, weight, above, tied = (column[lines] for column in columns)
-    return TopK(query, candidate, weight, above, tied, found.unlisted)
+def _exact_pass(
+    ranks: SideRanks, keys: Sequence[Ints], ranker: Ranker, tally: Tally
+) -> tuple[list[Routes], Ints]:
+    """Return the ways of several sets of pairs, and the best source columns of all their target rows.
 
-
-class _Ways:
-    """One exact pass: ranks of source columns seen from target rows, and the best columns of the rows."""
-
-    def __init__(self, ranks: SideRanks, rows: Sequence[Ints], columns: Sequence[Ints]) -> None:
-        self._ranks, self._rows = ranks, rows
-        self._width = ranks.over.similarity.shape[1]
-        keys = [row * self._width + column for row, column in zip(rows, columns, strict=True)]
-        self._pairs, where = np.unique(np.concatenate(keys), return_inverse=True)
-        self._where = np.split(where, np.cumsum([len(key) for key in keys])[:-1])
-
-    def run(self, ranker: Ranker, tally: Tally) -> None:
-        """Make the pass."""
-        row, column = np.divmod(self._pairs, self._width)
-        self._used = distinct_values(row)
-        restricted = self._ranks.over.among(self._used, np.arange(self._width))
-        similarity: PictureScores = restricted or self._ranks.over.similarity
-        row = row if restricted is None else np.searchsorted(self._used, row)
-        self._counts = Counts.of(similarity, row, column, weights=self._ranks.source_weights)
-        wanted = self._ranks.top
-        shape = similarity.shape
-        queries = self._used if restricted is None else None
-        top = Top(wanted.k, shape, weights=self._ranks.source_weights, queries=queries, cap=wanted.cap)
-        reductions: list[Reduction] = [self._counts, top]
-        ranker.scan(similarity, reductions)
-        if restricted is not None:
-            tally.add(similarity)
-        best = top.result()
-        self._best_row = best.query if restricted is None else self._used[best.query]
-        self._best = best.candidate
-
-    def routes(self, number: int) -> Routes:
-        """Return the ways of one of the sets of pairs given."""
-        where = self._where[number]
-        counts = self._ranks.rank_counts(self._counts.above[where], self._counts.tied[where])
-        return Routes(counts, as_scores(self._counts.keys_given[where]))
-
-    def recall(self, number: int) -> float:
-        """Return the share of the best columns of the rows of a set that the search has listed too."""
-        listed = self._ranks.listed
-        wanted = np.isin(self._best_row, self._rows[number])
-        truth = self._best_row[wanted] * self._width + self._best[wanted]
-        return float(np.isin(truth, listed.query * self._width + listed.candidate).mean())
+    Pairs are target row · width + source column, and so are the best columns, each with its row.
+    """
+    width, weights = ranks.over.similarity.shape[1], ranks.source_weights
+    pairs, places = distinct_of(keys)
+    row, column = np.divmod(pairs, width)
+    used = distinct_values(row)
+    restricted = ranks.over.among(used, np.arange(width))
+    similarity: PictureScores = restricted or ranks.over.similarity
+    row = row if restricted is None else np.searchsorted(used, row)
+    counts = Counts.of(similarity, row, column, weights=weights)
+    queries = used if restricted is None else None
+    top = Top(ranks.top.k, similarity.shape, weights=weights, queries=queries, cap=ranks.top.cap)
+    ranker.scan(similarity, [counts, top])
+    if restricted is not None:
+        tally.add(similarity)
+    best = top.result()
+    best_row = best.query if restricted is None else used[best.query]
+    above, tied, scores = counts.above, counts.tied, as_scores(counts.keys_given)
+    routes = [Routes(ranks.rank_counts(above[where], tied[where]), scores[where]) for where in places]
+    return routes, best_row * width + best.candidate
 
 
 def sampled_ranks(
@@ -271,20 +216,15 @@ def sampled_ranks(
 ) -> list[SampledRanks]:
     """Return, for each encoder, the ranks of all queries estimated from a sample of the source pictures."""
     sources, columns = ranks.sides.sources, ranks.source_columns(task)
-    seed = ranks.tasks[task].sample.seed
-    drawn = stream(seed, "drawn pictures").permutation(len(sources))[:candidates]
+    sample = ranks.tasks[task].sample
+    drawn = stream(sample.seed, "drawn pictures").permutation(len(sources))[:candidates]
     is_drawn = np.zeros(len(sources), dtype=np.int64)
     is_drawn[drawn] = 1
-    column_of = ranks.over.columns(sources)
-    width = ranks.over.similarity.shape[1]
-    weights = np.bincount(column_of, is_drawn, width).astype(np.int64)
+    height, width = ranks.over.similarity.shape
+    weights = np.bincount(ranks.over.columns(sources), is_drawn, width).astype(np.int64)
     used = np.flatnonzero(weights)
-    height = ranks.over.similarity.shape[0]
-    rows = [ranks.target_rows(task)[one.target] for one in nearest]
-    own = [columns[one.query] for one in nearest]
-    keys = [row * width + column for row, column in zip(rows, own, strict=True)]
-    distinct, where = np.unique(np.concatenate(keys), return_inverse=True)
-    row, column = np.divmod(distinct, width)
+    pairs, places = distinct_of([ranks.keys(task, one, columns) for one in nearest])
+    row, column = np.divmod(pairs, width)
     place = np.searchsorted(used, column)
     place[place == len(used)] = 0
     restricted = ranks.over.among(np.arange(height), used)
@@ -296,9 +236,9 @@ def sampled_ranks(
         counts = Counts(row, np.where(used[place] == column, place, -1), exact, weights=weights[used])
         ranker.scan(restricted, [counts])
         tally.add(restricted)
-    picture = np.searchsorted(sources, ranks.pictures.code[ranks.tasks[task].sample.source])
+    picture = np.searchsorted(sources, ranks.pictures.code[sample.source])
     found = []
-    for one, lines in zip(nearest, np.split(where, np.cumsum([len(key) for key in keys])[:-1]), strict=True):
+    for one, lines in zip(nearest, places, strict=True):
         self_drawn = is_drawn[picture[one.query]]  # one's own picture is no competitor
         above = counts.above[lines] + (counts.tied[lines] - self_drawn) / 2
         rank = estimated_ranks(above, len(drawn) - self_drawn, len(sources) - 1)

@@ -1,4 +1,7 @@
-"""Baselines of Backretrieval, from pictures alone: chance, oracle and ceiling, the same for every encoder."""
+"""Baselines of Backretrieval, from pictures alone: chance, oracle and ceiling, the same for every encoder.
+
+Beside them stands who scores: exactly here; what a search found is checked in `approximate`.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.embed import TextVectors
+from xlingual.evaluation.backretrieval.nearest import Nearest
 from xlingual.evaluation.backretrieval.way_back import SideRanks
+from xlingual.evaluation.estimates import score
+from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.ragged import members, sums
+from xlingual.evaluation.scorer import Scorable, Scorer
 from xlingual.measures import RankMeasure, RecallAt
 from xlingual.ranking import pairs
 
@@ -27,13 +35,12 @@ class Reference:
 
 def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> Reference:
     """Return oracle, ceiling and chance of a task."""
-    columns = ranks.source_columns(task)
+    columns, found = ranks.source_columns(task), ranks.oracle
     oracle: dict[str, Floats] = {}
     ceiling: dict[str, Floats] = {}
     chance: dict[str, float] = {}
-    found = ranks.oracle
     share = found.weight / np.bincount(found.query, found.weight)[found.query]
-    width = ranks.over.similarity.shape[1]
+    height, width = ranks.over.similarity.shape
     for measure in measures:
         if ranks.deep is not None:
             values = measure.per_query(ranks.rank_counts(ranks.deep.above, ranks.deep.tied))
@@ -49,7 +56,9 @@ def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> R
     scores = pairs(ranks.over.similarity, found.candidate, found.query)
     oracle["SIM"] = sums(found.query, share * scores, width)[columns]
     ceiling["SIM"] = oracle["SIM"]  # the nearest target picture is the most similar there is
-    chance["SIM"] = _chance_similarity(ranks, task)
+    chance["SIM"] = ranks.over.similarity.mean(  # of all pairs of a source and a target
+        np.bincount(ranks.target_rows(task), minlength=height), np.bincount(columns, minlength=width)
+    )
     return Reference(oracle, _oracle_target(ranks, task, columns), ceiling, chance)
 
 
@@ -89,14 +98,12 @@ def _ceiling(ranks: SideRanks, measure: RecallAt) -> Floats:
 
     Where more tie with the K-th than are listed, any column may be among them: a bound.
     """
-    best = np.zeros(ranks.over.similarity.shape[1])
+    height, width = ranks.over.similarity.shape
+    best, last = np.zeros(width), np.ones(height)  # by target row: the chance at its K-th place
     hits = measure.per_query(ranks.rank_counts(ranks.listed.above, ranks.listed.tied))
     np.maximum.at(best, ranks.listed.candidate, hits)
-    last = np.ones(ranks.over.similarity.shape[0])  # by target row: the chance at its K-th place
     np.minimum.at(last, ranks.listed.query, hits)
-    capped = ranks.listed.unlisted > 0
-    bound: Floats = np.maximum(best, last[capped].max(initial=0.0))
-    return bound
+    return np.asarray(np.maximum(best, last[ranks.listed.unlisted > 0].max(initial=0.0)))
 
 
 def _oracle_target(ranks: SideRanks, task: int, columns: Ints) -> Ints:
@@ -106,16 +113,29 @@ def _oracle_target(ranks: SideRanks, task: int, columns: Ints) -> Ints:
     first = np.full(ranks.over.similarity.shape[0], -1, dtype=np.int64)
     first[rows[::-1]] = np.arange(len(rows))[::-1]
     found = np.full(len(columns), -1, dtype=np.int64)
-    found[query] = first[ranks.oracle.candidate[line]]
-    tied = np.zeros(len(columns), dtype=np.int64)
-    tied[query] = ranks.oracle.tied[line]
-    return np.where(tied == 1, found, -1)
+    single = ranks.oracle.tied[line] == 1
+    found[query[single]] = first[ranks.oracle.candidate[line[single]]]
+    return found
 
 
-def _chance_similarity(ranks: SideRanks, task: int) -> float:
-    """Return the mean similarity of all pairs of a source and a target."""
-    similarity = ranks.over.similarity
-    return similarity.mean(
-        np.bincount(ranks.target_rows(task), minlength=similarity.shape[0]),
-        np.bincount(ranks.source_columns(task), minlength=similarity.shape[1]),
-    )
+class BackretrievalScorer(Scorer):
+    """Scores what exact ranking found; one that checks a search looks at what was found on the way."""
+
+    def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
+        """Take the nearest texts of an encoder, of each task."""
+
+    def pictures(self, ranks: SideRanks, task: int) -> None:
+        """Take the ranks of a task, while they are at hand."""
+
+    def knows_ranks(self, encoder: str, task: int, measure: Scorable) -> bool:
+        """Return whether the rank of every single query is known."""
+        return True
+
+    def baseline(self, task: int, measure: Scorable, found: Reference, ways: Sequence[Ints]) -> Baseline:
+        """Return chance, oracle and ceiling of a task; the oracle's queries hang on the nodes `ways`."""
+        values, ceiling = found.oracle.get(measure.name), found.ceiling.get(measure.name)
+        return Baseline(
+            found.chance[measure.name],
+            None if values is None else score(measure, values, ways),
+            None if ceiling is None else float(ceiling.mean()),
+        )

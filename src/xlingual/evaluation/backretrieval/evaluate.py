@@ -14,9 +14,9 @@ from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.encoders import ImageModelLike
-from xlingual.evaluation.approximation.choice import approximate
+from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
-from xlingual.evaluation.backretrieval.baselines import Reference, reference
+from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, Reference, reference
 from xlingual.evaluation.backretrieval.examples import (
     ExampleRows,
     examples_table,
@@ -25,13 +25,12 @@ from xlingual.evaluation.backretrieval.examples import (
 )
 from xlingual.evaluation.backretrieval.images import PictureSpace, picture_space, refuse_small_pools
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts, nodes
-from xlingual.evaluation.backretrieval.scores import BackretrievalScorer
 from xlingual.evaluation.backretrieval.way_back import Found, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
-from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
-from xlingual.evaluation.scorer import Scorable, Scored
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
+from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import (
     Measure,
     PictureSimilarity,
@@ -53,6 +52,7 @@ _LARGE = 100_000  # distinct source pictures beyond which the best 0.1 % are tol
 
 
 @answers(BackretrievalRequest)
+@keeping_warnings
 def backretrieval(
     manifest: Manifest,
     *,
@@ -114,12 +114,9 @@ def backretrieval(
         queries=queries,
         cluster=cluster,
     )
-    with collected_warnings() as warnings:
-        run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
-        run.prepare(text_encoders)
-        results = _Backretrieval(run, ranked).results(examples)
-    results.warnings = warnings
-    return results
+    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
+    run.prepare(text_encoders)
+    return _Backretrieval(run, ranked).results(examples)
 
 
 class _Backretrieval:
@@ -149,20 +146,18 @@ class _Backretrieval:
 
     def _nearest(self, name: str, vectors: TextVectors) -> list[Nearest]:
         """Return the nearest texts of one encoder for each task."""
-        found: dict[int, Nearest] = {}
+        found: list[Nearest] = []
         with self.run.stage("texts: rank"), one_library_thread():
             for numbers in by_pair(self.tasks).values():
-                nearest = nearest_texts(
+                found += nearest_texts(
                     vectors,
                     [self.tasks[number].sample for number in numbers],
                     ranker=self.run.options.ranker,
                     progress=self.run.progress(f"ranking texts: {name}"),
                     tally=self.run.tally,
                 )
-                found.update(zip(numbers, nearest, strict=True))
-        several = [found[number] for number in range(len(self.tasks))]
-        self.scorer.texts(name, vectors, several)
-        return several
+        self.scorer.texts(name, vectors, found)
+        return found
 
     def _ways_back(
         self, nearest: Mapping[str, Sequence[Nearest]]
@@ -199,33 +194,28 @@ class _Backretrieval:
             for measure in self.measures
         }
         for name in self.run.text_encoders:
-            for number, task in enumerate(self.tasks):
-                one = found[name, number]
+            for number, (task, place) in enumerate(zip(self.tasks, numbers.places, strict=True)):
+                one, sample = found[name, number], task.sample
                 ways, tied = nodes(self.run.manifest, number, task, one.nearest.single()), one.n_tied()
+                retrieved, counts = one.nearest.single_rows(sample.target), one.routes.counts
                 for measure in self.measures:
                     scored = self.scorer.score(name, number, measure, one.values(measure), ways, tied)
                     beside = baselines[number, measure]
-                    numbers[name, measure.name, numbers.places[number]] = self.run.number(
+                    numbers[name, measure.name, place] = self.run.number(
                         task, measure.name, name, scored, beside, images=self.image_identity
                     )
-                    self._add_queries(numbers, name, number, measure, one, scored)
+                    ranked = measure != SIM and scored.n_tied is not None
+                    numbers.add_queries(
+                        name,
+                        measure,
+                        place,
+                        query=sample.source,
+                        retrieved=retrieved,
+                        above=one.single(counts.above) if ranked else None,
+                        tied=one.single(counts.tied) if ranked else None,
+                        value=scored.values,
+                    )
         return numbers
-
-    def _add_queries(
-        self, numbers: Numbers, name: str, number: int, measure: Scorable, one: Found, scored: Scored
-    ) -> None:
-        sample, counts = self.tasks[number].sample, one.routes.counts
-        ranked = not isinstance(measure, PictureSimilarity) and scored.n_tied is not None
-        numbers.add_queries(
-            name,
-            measure,
-            numbers.places[number],
-            query=sample.source,
-            retrieved=one.nearest.single_rows(sample.target),
-            above=one.single(counts.above) if ranked else None,
-            tied=one.single(counts.tied) if ranked else None,
-            value=scored.values,
-        )
 
     def _examples(
         self, summary: Sequence[Summary], found: Mapping[tuple[str, int], Found]
@@ -243,19 +233,16 @@ class _Backretrieval:
             task, one = self.tasks[number], found[leader, number]
             if not self.scorer.knows_ranks(leader, number, first):
                 continue
+            labels = {"task": NAME, "encoder": leader, "source": task.source, "target": task.target}
+            pool = len(distinct_values(self.pictures.code[task.sample.pool]))
             yield ExampleRows(
-                task=NAME,
-                encoder=leader,
-                source=task.source,
-                target=task.target,
-                seed=task.sample.seed,
+                labels={**labels, "seed": task.sample.seed, "pool": pool},
                 query=task.sample.source,
                 retrieved=one.nearest.single_rows(task.sample.target),
                 above=one.single(one.routes.counts.above),
                 tied=one.single(one.routes.counts.tied),
                 value=one.values(first),
                 similarity=one.mean(one.routes.similarity),
-                pool=len(distinct_values(self.pictures.code[task.sample.pool])),
             )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,18 +34,13 @@ class ExampleRows:
     `retrieved` is -1 where several texts tie for nearest; such queries are not shown.
     """
 
-    task: str
-    encoder: str
-    source: str
-    target: str
-    seed: int
+    labels: Mapping[str, str | int]  # task, encoder, source, target, seed, and the size of the pool
     query: Ints
     retrieved: Ints
     above: Ints
     tied: Ints
     value: Floats
     similarity: Floats
-    pool: int
 
     def chosen(self) -> list[tuple[str, int, int]]:
         """Return (kind, place, query) of the best and worst queries, no retrieved text shown twice."""
@@ -53,12 +49,12 @@ class ExampleRows:
         worst = single[np.lexsort((self.similarity[single], -self.above[single], self.value[single]))]
         shown: list[tuple[str, int, int]] = []
         used: set[int] = set()
-        for kind, order in (("best", best), ("worst", worst)):
+        for kind, order in (("best", best), ("worst", worst[self.value[worst] < 1])):
             place = 0
             for query in order.tolist():
-                text = int(self.retrieved[query])
-                if place == SHOWN or (kind == "worst" and self.value[query] >= 1):
+                if place == SHOWN:
                     break
+                text = int(self.retrieved[query])
                 if text not in used:
                     used.add(text)
                     shown.append((kind, place, query))
@@ -90,58 +86,50 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
     """Return the table of examples with thumbnails (JPEG, null where a picture cannot be opened)."""
     import pyarrow as pa
 
-    thumbnails = _Thumbnails(manifest)
+    words = ("task", "encoder", "source", "target")
+    schema = pa.schema(
+        [(name, pa.string()) for name in words]
+        + [("seed", pa.int64()), ("kind", pa.string()), ("position", pa.int64())]
+        + [("query_id", pa.string()), ("query_text", pa.string()), ("query_picture", pa.binary())]
+        + [("retrieved_id", pa.string()), ("retrieved_text", pa.string()), ("retrieved_picture", pa.binary())]
+        + [("above", pa.int64()), ("tied", pa.int64()), ("pool", pa.int64())]
+        + [("value", pa.float64()), ("similarity", pa.float64())]
+    )
+
+    @cache
+    def thumbnail(slot: int) -> bytes | None:
+        return None if slot < 0 else _thumbnail(manifest.picture_source[slot])
+
     rows: list[dict[str, object]] = []
     for block in blocks:
         for kind, position, i in block.chosen():
             query, retrieved = int(block.query[i]), int(block.retrieved[i])
             rows.append(
                 {
-                    "task": block.task,
-                    "encoder": block.encoder,
-                    "source": block.source,
-                    "target": block.target,
-                    "seed": block.seed,
+                    **block.labels,
                     "kind": kind,
                     "position": position,
                     "query_id": manifest.ids[query],
                     "query_text": _cut(manifest.text[query]),
-                    "query_picture": thumbnails.of(query),
+                    "query_picture": thumbnail(int(manifest.picture[query])),
                     "retrieved_id": manifest.ids[retrieved],
                     "retrieved_text": _cut(manifest.text[retrieved]),
-                    "retrieved_picture": thumbnails.of(retrieved),
+                    "retrieved_picture": thumbnail(int(manifest.picture[retrieved])),
                     "above": int(block.above[i]),
                     "tied": int(block.tied[i]),
-                    "pool": block.pool,
                     "value": float(block.value[i]),
                     "similarity": float(block.similarity[i]),
                 }
             )
-    return pa.Table.from_pylist(rows, schema=_schema())
+    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-class _Thumbnails:
-    """Thumbnails of text rows' pictures, each made once."""
-
-    def __init__(self, manifest: Manifest) -> None:
-        self.manifest = manifest
-        self._made: dict[int, bytes | None] = {}
-
-    def of(self, row: int) -> bytes | None:
-        """Return the JPEG of a row's picture, or None where there is none to open."""
-        slot = int(self.manifest.picture[row])
-        if slot < 0:
-            return None
-        if slot not in self._made:
-            self._made[slot] = _thumbnail(self.manifest.picture_source[slot])
-        return self._made[slot]
-
-
 def _thumbnail(source: bytes | Path) -> bytes | None:
+    """Return the JPEG of a picture, or None where there is none to open."""
     if isinstance(source, Path) and not source.is_file():
         return None
     try:
@@ -152,17 +140,3 @@ def _thumbnail(source: bytes | Path) -> bytes | None:
     out = BytesIO()
     picture.save(out, "JPEG", quality=82)
     return out.getvalue()
-
-
-def _schema() -> pa.Schema:
-    import pyarrow as pa
-
-    words = ("task", "encoder", "source", "target")
-    return pa.schema(
-        [(name, pa.string()) for name in words]
-        + [("seed", pa.int64()), ("kind", pa.string()), ("position", pa.int64())]
-        + [("query_id", pa.string()), ("query_text", pa.string()), ("query_picture", pa.binary())]
-        + [("retrieved_id", pa.string()), ("retrieved_text", pa.string()), ("retrieved_picture", pa.binary())]
-        + [("above", pa.int64()), ("tied", pa.int64()), ("pool", pa.int64())]
-        + [("value", pa.float64()), ("similarity", pa.float64())]
-    )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
+from xlingual.embed import PictureIndex
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.errors import InputError
@@ -20,23 +21,6 @@ from xlingual.ranking import Cosine, GivenScores, PictureScores, Progress
 from xlingual.records import Pictures
 
 
-class PictureSpace(Protocol):
-    """Distinct pictures and their similarity: by vectors (`embed.PictureIndex`) or by a function."""
-
-    @property
-    def code(self) -> Ints:
-        """The picture of each text row of the manifest, -1 where it has none here."""
-
-    @property
-    def points(self) -> Ints:
-        """The point of each picture: pictures of one point are alike to every other in the same way."""
-
-    def between(
-        self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
-    ) -> PictureScores:
-        """Return the similarity of points: `rows` are the queries, `columns` the candidates."""
-
-
 @dataclass(frozen=True)
 class ComparedPictures:
     """Pictures that a function compares; each is a point of its own.
@@ -44,19 +28,22 @@ class ComparedPictures:
     Pictures are distinct when their bytes differ; where there are no bytes, each row's is one.
     """
 
-    code: Ints  # [rows of the manifest]
+    code: Ints  # [rows of the manifest] the picture of each text row, -1 where it has none here
     pictures: Pictures  # the distinct ones
     function: OwnSimilarity
 
     @property
     def points(self) -> Ints:
-        """The point of each picture: itself."""
+        """The point of each picture, itself: those of one point are alike to all others in the same way."""
         return np.arange(len(self.pictures))
 
     def between(
         self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
     ) -> GivenScores:
-        """Return the similarity of pictures; the function is called here, once for each pair."""
+        """Return the similarity of points: `rows` are the queries, `columns` the candidates.
+
+        The function is called here, once for each pair.
+        """
         kept: dict[int, Pictures] = {}  # the rows' batch stays, with its opened images, for all columns
 
         def scores(queries: Ints, candidates: Ints) -> np.ndarray:
@@ -69,6 +56,10 @@ class ComparedPictures:
         return GivenScores((len(rows), len(columns)), scores, progress=progress)
 
 
+# distinct pictures and their similarity: by vectors, or by a function
+PictureSpace: TypeAlias = PictureIndex | ComparedPictures
+
+
 def picture_space(run: PairRun) -> tuple[str, str, PictureSpace]:
     """Return name and identity of the image encoder or similarity, and the pictures of all tasks.
 
@@ -79,11 +70,9 @@ def picture_space(run: PairRun) -> tuple[str, str, PictureSpace]:
         identity, index = run.identity(found), run.embedded(name, found)
         run.join_near_duplicates(index)
         return name, identity, index
-    rows = pictured_rows(run.tasks)
+    rows, code = pictured_rows(run.tasks), np.full(len(run.manifest), -1, dtype=np.int64)
     pictures = run.manifest.pictures(rows)
-    first, number = distinct(pictures)
-    code = np.full(len(run.manifest), -1, dtype=np.int64)
-    code[rows] = number
+    first, code[rows] = distinct(pictures)
     run.join_near_duplicates()
     return name, found.identity, ComparedPictures(code, pictures.take(first), found)
 
@@ -98,21 +87,19 @@ class Sides:
     tasks: list[int]
 
 
-def sides_of(pictures: PictureSpace, tasks: Sequence[Task]) -> list[Sides]:
-    """Gather tasks with the same source pictures and target pictures: their ranking is the same."""
+def groups_of(pictures: PictureSpace, tasks: Sequence[Task]) -> list[list[Sides]]:
+    """Return groups of sides that share one product: the seeds of a language pair, where that is cheaper.
+
+    Tasks with the same source pictures and target pictures are one set of sides: their ranking is the same.
+    """
     found: dict[tuple[bytes, bytes, bytes], Sides] = {}
     for number, task in enumerate(tasks):
         sources = distinct_values(pictures.code[task.sample.pool])
         targets, texts = np.unique(pictures.code[task.sample.target], return_counts=True)
         key = (sources.tobytes(), targets.tobytes(), texts.tobytes())
         found.setdefault(key, Sides(sources, targets, texts.astype(np.int64), [])).tasks.append(number)
-    return list(found.values())
-
-
-def grouped(sides: Sequence[Sides], tasks: Sequence[Task]) -> list[list[Sides]]:
-    """Return groups of sides that share one product: the seeds of a language pair, where that is cheaper."""
     by_pair: dict[tuple[str, str], list[Sides]] = {}
-    for side in sides:
+    for side in found.values():
         by_pair.setdefault(tasks[side.tasks[0]].pair, []).append(side)
     groups: list[list[Sides]] = []
     for several in by_pair.values():
@@ -130,8 +117,7 @@ class PicturePass:
     def __init__(
         self, pictures: PictureSpace, sides: Sequence[Sides], progress: Progress | None = None
     ) -> None:
-        self.sides, self._pictures = sides, pictures
-        self._code = pictures.points
+        self._pictures, self._code = pictures, pictures.points
         self._rows = distinct_values(self._code[np.concatenate([side.targets for side in sides])])
         self._columns = distinct_values(self._code[np.concatenate([side.sources for side in sides])])
         self.similarity = pictures.between(self._rows, self._columns, progress)

@@ -15,7 +15,7 @@ from xlingual.evaluation.pair_run import Task
 from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.run import Tally
-from xlingual.ranking import CPU, Progress, Ranker, Top, TopK
+from xlingual.ranking import Progress, Ranker, Top, TopK
 from xlingual.streams import stream
 
 _LISTED = 2_000_000  # tied pairs listed for one sample at the most
@@ -62,9 +62,9 @@ def nearest_texts(
     vectors: TextVectors,
     samples: Sequence[Sample],
     *,
-    ranker: Ranker = CPU,
+    ranker: Ranker,
+    tally: Tally,
     progress: Progress | None = None,
-    tally: Tally | None = None,
 ) -> list[Nearest]:
     """Return the nearest targets for each sample of one language pair, from as few products as possible.
 
@@ -79,8 +79,7 @@ def nearest_texts(
     requests = [NearestRequest(union, sample) for sample in samples]
     ranker.scan(union.similarity, [request.top for request in requests], progress=progress)
     found = [request.result() for request in requests]
-    if tally is not None:
-        tally.add(union.similarity)
+    tally.add(union.similarity)
     return found
 
 
@@ -88,20 +87,19 @@ class NearestRequest:
     """What a pass over a union has to find out about the nearest targets of one sample."""
 
     def __init__(self, union: TextUnion, sample: Sample) -> None:
-        self._sample, self._codes = sample, union.codes(sample)
-        source, target = self._codes
+        self._seed, (self._source, self._target) = sample.seed, union.codes(sample)
         self.top = Top(
             1,
             union.similarity.shape,
-            weights=np.bincount(target, minlength=len(union.targets.vectors)).astype(np.int64),
-            queries=distinct_values(source),
-            cap=tie_cap(len(source)),
+            weights=np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64),
+            queries=distinct_values(self._source),
+            cap=tie_cap(len(self._source)),
             seed=sample.seed,
         )
 
     def result(self) -> Nearest:
         """Return the nearest targets, after the pass."""
-        return _expanded(self.top.result(), *self._codes, self._sample.seed)
+        return _expanded(self.top.result(), self._source, self._target, self._seed)
 
 
 def tie_cap(n_queries: int) -> int:
@@ -112,20 +110,17 @@ def tie_cap(n_queries: int) -> int:
 def _expanded(found: TopK, source: Ints, codes: Ints, seed: int) -> Nearest:
     """Go from distinct vectors back to the sample's texts: queries and targets that share one are listed."""
     query, line = members(found.query, source)
-    cap = tie_cap(len(source))
-    # a target vector that more texts share is listed by `cap` of them, drawn: the first would be biased
+    # a target vector that more texts share is listed by some of them, drawn: the first would be biased
     drawn = stream(seed, "tied targets").permutation(len(codes))
-    place = np.empty(len(codes), dtype=np.int64)
+    place, n_tied = np.empty(len(codes), dtype=np.int64), np.zeros(len(source), dtype=np.int64)
     place[drawn] = _place_within_code(codes[drawn])
-    listed = np.flatnonzero(place < cap)
-    owner, member = members(codes[listed], found.candidate[line])
-    shown = np.bincount(owner, minlength=len(line))
-    weight = found.weight[line].astype(np.float64)
-    total = np.bincount(query, weight, len(source))
-    share = (weight / total[query] / shown)[owner]
-    n_tied = np.zeros(len(source), dtype=np.int64)
     n_tied[query] = found.tied[line]
-    return Nearest(query[owner], listed[member], share, n_tied)
+    listed = np.flatnonzero(place < tie_cap(len(source)))
+    owner, member = members(codes[listed], found.candidate[line])
+    weight = found.weight[line].astype(np.float64)
+    of_all = np.bincount(query, weight, len(source))[query]
+    share = weight / of_all / np.bincount(owner, minlength=len(line))
+    return Nearest(query[owner], listed[member], share[owner], n_tied)
 
 
 def _place_within_code(codes: Ints) -> Ints:

@@ -14,25 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
-from xlingual.evaluation.backretrieval.images import PicturePass, PictureSpace, Sides, grouped, sides_of
+from xlingual.evaluation.backretrieval.images import PicturePass, PictureSpace, Sides, groups_of
 from xlingual.evaluation.backretrieval.nearest import Nearest, tie_cap
 from xlingual.evaluation.pair_run import Task
-from xlingual.evaluation.ragged import sums
+from xlingual.evaluation.ragged import distinct_of, sums
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import PictureSimilarity, RankMeasure, RecallAt, RecallShare
-from xlingual.ranking import (
-    CPU,
-    Counts,
-    PictureScores,
-    Progress,
-    Ranker,
-    Reduction,
-    Top,
-    TopK,
-    Transposed,
-    as_scores,
-)
+from xlingual.ranking import Counts, Progress, Ranker, Reduction, Top, TopK, Transposed, as_scores
 from xlingual.records import RankCounts
 
 
@@ -42,27 +31,27 @@ def ways_back(
     nearest: Sequence[Sequence[Nearest]],
     measures: Sequence[RankMeasure],
     *,
-    ranker: Ranker = CPU,
+    ranker: Ranker,
+    tally: Tally,
     progress: Progress | None = None,
-    tally: Tally | None = None,
 ) -> Iterator[SideRanks]:
     """Yield the ranks of the tasks, of those together that have the same pictures; each task comes once.
 
     `nearest` is [encoder][task]. The ranks hold what was computed of a pass: look at them before the next.
     """
-    groups = grouped(sides_of(pictures, tasks), tasks)
+    groups = groups_of(pictures, tasks)
+    depth = max((measure.k for measure in measures if isinstance(measure, RecallAt)), default=1)
     for done, group in enumerate(groups):
         part = _part(progress, done, groups)
         over = PicturePass(pictures, group, part)
-        found = [SideRanks(over, sides, pictures, tasks, nearest, _depth(measures)) for sides in over.sides]
+        found = [SideRanks(over, sides, pictures, tasks, nearest, depth) for sides in group]
         if over.has_vectors and all(tasks[number].sample.is_part for side in group for number in side.tasks):
             for ranks in found:
                 rank_asked(ranks, ranker, part, tally)
         else:
             _rank_all(over, found, measures, ranker, part)
         yield from found
-        if tally is not None:
-            tally.add(over.similarity)
+        tally.add(over.similarity)
 
 
 @dataclass(frozen=True)
@@ -88,8 +77,7 @@ class Found:
 
     def mean(self, values: Floats) -> Floats:
         """Return the mean of values of entries over the texts that tie for nearest, per query."""
-        share = self.nearest.share * values
-        return sums(self.nearest.query, share, len(self.nearest.n_tied))
+        return sums(self.nearest.query, self.nearest.share * values, len(self.nearest.n_tied))
 
     def single(self, values: Ints) -> Ints:
         """Return the value of each query's one entry, -1 where several texts tie for nearest."""
@@ -121,7 +109,10 @@ class SideRanks:
         rows, columns = over.rows(sides.targets), over.columns(sides.sources)
         self.source_weights = np.bincount(columns, minlength=width).astype(np.int64)
         self.target_weights = np.bincount(rows, sides.target_texts, height).astype(np.int64)
-        self.pairs, self._where = self._unique_pairs(nearest)
+        ways = [(encoder, task) for task in sides.tasks for encoder in range(len(nearest))]
+        keys = [self.keys(task, nearest[encoder][task], self.source_columns(task)) for encoder, task in ways]
+        self.pairs, where = distinct_of(keys)  # those of all encoders, each once
+        self._where = dict(zip(ways, where, strict=True))
         self.counts = Counts.of(over.similarity, *np.divmod(self.pairs, width), weights=self.source_weights)
         cap = tie_cap(max(len(rows), len(columns)))
         self.top = Top(depth, shape, weights=self.source_weights, queries=distinct_values(rows), cap=cap)
@@ -131,11 +122,6 @@ class SideRanks:
         self.deep: Counts | None = None
         self.asked_alone = False  # `oracle` and `counts` are of the asked sources, and nothing is `listed`
 
-    @property
-    def reductions(self) -> list[Reduction]:
-        """What the one pass has to fill."""
-        return [self.counts, self.top, Transposed(self.nearest_target)]
-
     def source_columns(self, task: int) -> Ints:
         """Return the column of each source of a task."""
         return self.over.columns(self.pictures.code[self.tasks[task].sample.source])
@@ -144,19 +130,13 @@ class SideRanks:
         """Return the row of each target of a task."""
         return self.over.rows(self.pictures.code[self.tasks[task].sample.target])
 
-    def _unique_pairs(self, nearest: Sequence[Sequence[Nearest]]) -> tuple[Ints, dict[tuple[int, int], Ints]]:
-        """Return the pairs (target row, source column) of all encoders, each once, and where each went."""
+    def keys(self, task: int, nearest: Nearest, columns: Ints) -> Ints:
+        """Return the pair of each of the nearest texts and its query, as target row · width + source column.
+
+        `columns` are those of the queries.
+        """
         width = self.over.similarity.shape[1]
-        keys: list[Ints] = []
-        owners: list[tuple[int, int]] = []
-        for task in self.sides.tasks:
-            rows, columns = self.target_rows(task), self.source_columns(task)
-            for encoder, found in enumerate(nearest):
-                keys.append(rows[found[task].target] * width + columns[found[task].query])
-                owners.append((encoder, task))
-        pairs, inverse = np.unique(np.concatenate(keys), return_inverse=True)
-        ends = np.cumsum([len(key) for key in keys])[:-1]
-        return pairs, dict(zip(owners, np.split(inverse, ends), strict=True))
+        return self.target_rows(task)[nearest.target] * width + columns[nearest.query]
 
     def finish(self) -> None:
         """Decide what the screen left open."""
@@ -176,20 +156,10 @@ class SideRanks:
             as_scores(self.counts.keys_given[where]),
         )
 
-    def oracle_counts(self) -> Counts:
-        """Return the request for the ranks on the oracle's way back."""
-        return Counts.of(
-            self.over.similarity, self.oracle.candidate, self.oracle.query, weights=self.source_weights
-        )
-
     def rank_counts(self, above: Ints, tied: Ints) -> RankCounts:
         """Return counts of own pictures, each the one relevant of all distinct source pictures."""
         one = np.ones(len(above), dtype=np.int64)
         return RankCounts(above, tied, one, one * len(self.sides.sources))
-
-
-def _depth(measures: Sequence[RankMeasure]) -> int:
-    return max((m.k for m in measures if isinstance(m, RecallAt)), default=1)
 
 
 def _rank_all(
@@ -204,16 +174,19 @@ def _rank_all(
     A second pass is made only for the oracle of measures that need ranks beyond the first K, or where too
     many pictures tie with the K-th to be listed.
     """
-    reductions = [reduction for ranks in found for reduction in ranks.reductions]
+    reductions: list[Reduction] = []
+    for ranks in found:
+        reductions += [ranks.counts, ranks.top, Transposed(ranks.nearest_target)]
     ranker.scan(over.similarity, reductions, progress=progress)
     for ranks in found:
         ranks.finish()
     ranked = any(not isinstance(m, RecallAt | RecallShare) for m in measures)
     if ranked or any(ranks.is_capped for ranks in found):
-        deep = [ranks.oracle_counts() for ranks in found]
+        for ranks in found:
+            oracle, weights = ranks.oracle, ranks.source_weights
+            ranks.deep = Counts.of(over.similarity, oracle.candidate, oracle.query, weights=weights)
+        deep = [ranks.deep for ranks in found if ranks.deep is not None]
         ranker.scan(over.similarity, deep, progress=progress)
-        for ranks, counts in zip(found, deep, strict=True):
-            ranks.deep = counts
 
 
 def _part(progress: Progress | None, done: int, groups: Sequence[object]) -> Progress | None:
@@ -224,7 +197,7 @@ def _part(progress: Progress | None, done: int, groups: Sequence[object]) -> Pro
     return lambda now, total: progress(done * steps + steps * now // max(total, 1), len(groups) * steps)
 
 
-def rank_asked(ranks: SideRanks, ranker: Ranker, progress: Progress | None, tally: Tally | None) -> None:
+def rank_asked(ranks: SideRanks, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:
     """Find the oracle of the asked sources, then the ranks on all ways back; nothing is listed.
 
     The pictures must have vectors (`PicturePass.has_vectors`).
@@ -236,21 +209,16 @@ def rank_asked(ranks: SideRanks, ranker: Ranker, progress: Progress | None, tall
     similarity = ranks.over.among(used, np.arange(ranks.over.similarity.shape[1]))
     assert similarity is not None
     row, column = np.divmod(ranks.pairs, ranks.over.similarity.shape[1])
-    ranks.counts = Counts(
-        np.searchsorted(used, row), column, ranks.counts.keys_given, weights=ranks.source_weights
-    )
-    ranks.deep = Counts.of(
-        similarity,
-        np.searchsorted(used, ranks.oracle.candidate),
-        ranks.oracle.query,
-        weights=ranks.source_weights,
-    )
+    keys, weights = ranks.counts.keys_given, ranks.source_weights
+    ranks.counts = Counts(np.searchsorted(used, row), column, keys, weights=weights)
+    nearest = np.searchsorted(used, ranks.oracle.candidate)
+    ranks.deep = Counts.of(similarity, nearest, ranks.oracle.query, weights=weights)
     ranker.scan(similarity, [ranks.counts, ranks.deep], progress=progress)
-    _add(tally, similarity)
+    tally.add(similarity)
 
 
 def nearest_targets(
-    ranks: SideRanks, columns: Ints, ranker: Ranker, progress: Progress | None, tally: Tally | None
+    ranks: SideRanks, columns: Ints, ranker: Ranker, progress: Progress | None, tally: Tally
 ) -> TopK:
     """Return the nearest target pictures of source columns (sorted), ties drawn as where all are asked.
 
@@ -259,14 +227,8 @@ def nearest_targets(
     height = ranks.over.similarity.shape[0]
     similarity = ranks.over.among(np.arange(height), columns)
     assert similarity is not None
-    cap = ranks.nearest_target.cap
-    top = Top(1, (len(columns), height), weights=ranks.target_weights, cap=cap)
+    top = Top(1, (len(columns), height), weights=ranks.target_weights, cap=ranks.nearest_target.cap)
     ranker.scan(similarity, [Transposed(top)], progress=progress)
-    _add(tally, similarity)
+    tally.add(similarity)
     found = top.result()
     return replace(found, query=columns[found.query])
-
-
-def _add(tally: Tally | None, similarity: PictureScores) -> None:
-    if tally is not None:
-        tally.add(similarity)

@@ -11,11 +11,7 @@ import numpy as np
 from xlingual.arrays import Floats
 from xlingual.errors import InputError, listed
 from xlingual.evaluation.calibration.errors import coverage, left_out_errors
-from xlingual.evaluation.calibration.model import (
-    design,
-    fit,
-    leave_out,
-)
+from xlingual.evaluation.calibration.model import design, fit, leave_out
 from xlingual.requests import answers
 from xlingual.requests.validating import CalibrateRequest
 from xlingual.results.calibration import (
@@ -65,24 +61,27 @@ def calibrate(
     if not 0.5 < level < 1:
         raise InputError(f"level {level:g} is not between .5 and 1: give for example .9")
     predictors = list(PREDICTORS) if with_sim else ["BkR"]
-    read = [_read(one, place) for place, one in enumerate(validations)]
+    read = [
+        (f"validation {place}", one) if isinstance(one, Validation) else (str(one), Validation.read(one))
+        for place, one in enumerate(validations, 1)
+    ]
     cells, points, warnings = _collected(read, _pattern(family), predictors)
     _refuse(cells, points)
     x = design({name: [getattr(point, name) for point in points] for name in predictors}, predictors)
     bkr, xlr = np.array([point.BkR for point in points]), np.array([point.XLR for point in points])
-    data = [cells[point.cell].data for point in points]
-    several = len(set(data)) > 1
-    without, residuals = leave_out(x, xlr, data) if several else ({}, np.empty(0))
-    errors, differences = left_out_errors(x, bkr, xlr, _groupings(cells, points))
-    model = fit(x, xlr)
-    of = np.array(data)
-    families = np.array([point.family for point in points])
-    data_sets = [
-        _data_set(name, x[of == name], xlr[of == name], families[of == name].tolist(), level)
-        for name in dict.fromkeys(data)
-    ]
+    groups = _groupings(cells, points)
+    errors, differences = left_out_errors(x, bkr, xlr, groups)
+    data, families = np.array(groups["data"]), np.array(groups["family"])
+    model, without, residuals = _fitted(x, xlr, data)
+    data_sets = []
+    for name in dict.fromkeys(data.tolist()):
+        own = x[data == name], xlr[data == name], families[data == name]
+        data_sets.append(DataSet(name, *_fitted(*own), coverage(*own[:2], own[2].tolist(), level)))
     warnings += _flat(model, predictors)
-    warnings += _few_families(data_sets, level)
+    for one in data_sets:
+        if (n := one.coverage.n_families) < units_needed(level):
+            reason = too_few(n, "families of encoders", "it", level)
+            warnings.append(f"no interval within data {one.data}: {reason}")
     return Calibration(
         form=FORM,
         predictors=predictors,
@@ -92,7 +91,7 @@ def calibrate(
         points=points,
         model=model,
         without=without,
-        residuals=[float(value) for value in residuals],
+        residuals=residuals,
         data_sets=data_sets,
         errors=errors,
         differences=differences,
@@ -105,38 +104,19 @@ def too_few(found: int, unit: str, where: str, level: float) -> str:
     return f"jackknife+ at level {level:g} needs at least {units_needed(level)} {unit}, {where} has {found}"
 
 
-def _data_set(data: str, x: Floats, xlr: Floats, families: list[str], level: float) -> DataSet:
-    """Return the part about one data set; with one family there is nothing to leave out."""
-    without, residuals = leave_out(x, xlr, families) if len(set(families)) > 1 else ({}, np.empty(0))
-    return DataSet(
-        data,
-        fit(x, xlr),
-        without,
-        [float(value) for value in residuals],
-        coverage(x, xlr, families, level),
-    )
-
-
-def _few_families(data_sets: Sequence[DataSet], level: float) -> list[str]:
-    few = [one for one in data_sets if one.coverage.n_families < units_needed(level)]
-    return [
-        f"no interval within data {one.data}: "
-        f"{too_few(one.coverage.n_families, 'families of encoders', 'it', level)}"
-        for one in few
-    ]
+def _fitted(
+    x: Floats, xlr: Floats, units: np.ndarray
+) -> tuple[CalibrationModel, dict[str, CalibrationModel], list[float]]:
+    """Return the model, those without each unit and the residuals from them; of one unit none is left out."""
+    several = len(set(units.tolist())) > 1
+    without, residuals = leave_out(x, xlr, units.tolist()) if several else ({}, np.empty(0))
+    return fit(x, xlr), without, [float(value) for value in residuals]
 
 
 def sampling_kind(sample: str) -> str:
     """Return all, size or splits for the sample of a signature ("all#0", "500", "splits-1f…")."""
     kind = sample.partition("#")[0]
     return "splits" if kind.startswith("splits") else "size" if kind.isdigit() else kind
-
-
-def _read(one: Validation | str | Path, place: int) -> tuple[str, Validation]:
-    """Return a validation and what it is called: its file, or its place."""
-    if isinstance(one, Validation):
-        return f"validation {place + 1}", one
-    return str(one), Validation.read(one)
 
 
 def _flat(model: CalibrationModel, predictors: Sequence[str]) -> list[str]:

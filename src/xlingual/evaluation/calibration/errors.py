@@ -31,16 +31,14 @@ def angular(x: Floats, xlr: Floats, at: Floats) -> Floats:
 def line(bkr: Floats, xlr: Floats, at: Floats) -> Floats:
     """Return what a straight line XLR = a + b·BkR estimates; bkr is [n, 1]."""
     columns = np.column_stack([np.ones(len(bkr)), bkr])
-    found: Floats = np.column_stack([np.ones(len(at)), at]) @ np.linalg.lstsq(columns, xlr, rcond=None)[0]
-    return found
+    return np.asarray(np.column_stack([np.ones(len(at)), at]) @ np.linalg.lstsq(columns, xlr, rcond=None)[0])
 
 
 def isotonic(bkr: Floats, xlr: Floats, at: Floats) -> Floats:
     """Return what an isotonic regression of XLR on BkR estimates, constant beyond the last points."""
     from sklearn.isotonic import IsotonicRegression
 
-    found: Floats = IsotonicRegression(out_of_bounds="clip").fit(bkr[:, 0], xlr).predict(at[:, 0])
-    return found
+    return np.asarray(IsotonicRegression(out_of_bounds="clip").fit(bkr[:, 0], xlr).predict(at[:, 0]))
 
 
 def absolute_errors(predict: Predict, x: Floats, xlr: Floats, groups: Ints, among: Ints) -> Floats:
@@ -83,11 +81,11 @@ def left_out_errors(
         errors += [
             _error(left_out, form, own[known], groups[known], units[known]) for form, own in found.items()
         ]
-        differences += [
-            _difference(left_out, form, (own - values)[known], units[known])
-            for form, own in found.items()
-            if form != FORM
-        ]
+        for form, own in found.items():
+            if form != FORM:
+                gap = (own - values)[known]
+                ci, note = _interval(gap, units[known])
+                differences.append(ErrorDifference(left_out, form, float(gap.mean()), ci, note))
     return errors, differences
 
 
@@ -98,38 +96,29 @@ def codes(labels: Sequence[object]) -> Ints:
 
 
 def _error(left_out: str, form: str, values: Floats, groups: Ints, units: Ints) -> CalibrationError:
-    enough = len(np.unique(units)) >= FEWEST_GROUPS
     by_group = [float(values[groups == group].mean()) for group in np.unique(groups)]
+    ci, note = _interval(values, units, bounds=(0.0, 1.0))
     return CalibrationError(
         left_out=left_out,
         form=form,
-        n_groups=len(np.unique(groups)),
+        n_groups=len(by_group),
         n_points=len(values),
         value=float(values.mean()),
-        ci=_interval(values, units, bounds=(0.0, 1.0)) if enough else None,
-        note=None if enough else _too_few(units),
+        ci=ci,
+        note=note,
         least=min(by_group),
         most=max(by_group),
     )
 
 
-def _difference(left_out: str, form: str, values: Floats, units: Ints) -> ErrorDifference:
-    enough = len(np.unique(units)) >= FEWEST_GROUPS
-    return ErrorDifference(
-        left_out=left_out,
-        form=form,
-        value=float(values.mean()),
-        ci=_interval(values, units) if enough else None,
-        note=None if enough else _too_few(units),
-    )
-
-
-def _too_few(units: Ints) -> str:
-    return f"no interval: {len(np.unique(units))} groups, at least {FEWEST_GROUPS} are needed"
-
-
-def _interval(values: Floats, units: Ints, bounds: tuple[float, float] | None = None) -> Interval:
-    return mean_interval(values, [units], bounds=bounds, level=LEVEL)
+def _interval(
+    values: Floats, units: Ints, bounds: tuple[float, float] | None = None
+) -> tuple[Interval | None, str | None]:
+    """Return (interval of the mean, None), or (None, why there is none)."""
+    n = len(np.unique(units))
+    if n < FEWEST_GROUPS:
+        return None, f"no interval: {n} groups, at least {FEWEST_GROUPS} are needed"
+    return mean_interval(values, [units], bounds=bounds, level=LEVEL), None
 
 
 def coverage(x: Floats, xlr: Floats, families: Sequence[str], level: float) -> Coverage:

@@ -13,7 +13,7 @@ from xlingual.errors import InputError
 from xlingual.evaluation.calibration.calibrate import sampling_kind, too_few
 from xlingual.evaluation.calibration.model import design, jackknife_plus, predicted_angle, share
 from xlingual.measures import Measure, RecallAt, as_recall, parse_measure, parse_rank_measures
-from xlingual.results import Entry, EstimatedXLR, Interval, Results, Summary
+from xlingual.results import Entry, EstimatedXLR, Interval, Results, Summary, by_key
 from xlingual.results.calibration import (
     EXTRAPOLATION,
     FORM,
@@ -132,25 +132,12 @@ def with_estimates(results: Results, calibration: Calibration) -> Results:
 
 
 def _of_pair(results: Results, calibration: Calibration, row: Summary) -> EstimatedXLR:
-    entries = [
-        entry
-        for entry in results.entries
-        if (entry.task, entry.source, entry.target, entry.encoder, entry.measure)
-        == (row.task, row.source, row.target, row.encoder, row.measure)
-    ]
-    sim = next(
-        (
-            other.value
-            for other in results.summary
-            if other.measure == "SIM"
-            and (other.task, other.source, other.target, other.encoder)
-            == (row.task, row.source, row.target, row.encoder)
-        ),
-        None,
-    )
+    same = {"task": row.task, "source": row.source, "target": row.target, "encoder": row.encoder}
+    entries = by_key(results.entries, **same, measure=row.measure)
+    sims = by_key(results.summary, **same, measure="SIM")
     if row.value is None:
         raise ValueError("a summary without a value has no estimate")
-    return estimate(calibration, row.value, sim, _conditions(entries))
+    return estimate(calibration, row.value, sims[0].value if sims else None, _conditions(entries))
 
 
 def _conditions(entries: Sequence[Entry]) -> Conditions | None:
@@ -206,15 +193,9 @@ def _overall(found: Sequence[EstimatedXLR], n_pairs: int) -> EstimatedXLR | None
     if n_pairs == 1:
         return found[0]
     value = float(np.mean([one.value for one in found]))
-    kind = "extrapolation for some, " if any(_is_extrapolation(one) for one in found) else ""
+    told = [text for one in found for text in (one.note or "", one.ci.method if one.ci else "")]
+    unknown = any(text.startswith((EXTRAPOLATION, OTHER_CONDITIONS)) for text in told)  # data, or conditions
+    kind = "extrapolation for some, " if unknown else ""
     return EstimatedXLR(
         value, None, f"{kind}no interval for a mean over {n_pairs} language pairs: see each pair"
-    )
-
-
-def _is_extrapolation(found: EstimatedXLR) -> bool:
-    """Tell whether an estimate is for data, or conditions, that the calibration does not know."""
-    return any(
-        text.startswith((EXTRAPOLATION, OTHER_CONDITIONS))
-        for text in (found.note or "", found.ci.method if found.ci else "")
     )

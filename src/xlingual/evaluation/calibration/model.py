@@ -21,14 +21,12 @@ _ROUNDING = 1e-9
 
 def angle(share: Floats) -> Floats:
     """Return arcsin √share in radians, 0 to π/2; shares outside 0 to 1 are taken to be at the bound."""
-    found: Floats = np.arcsin(np.sqrt(np.clip(share, 0.0, 1.0)))
-    return found
+    return np.asarray(np.arcsin(np.sqrt(np.clip(share, 0.0, 1.0))))
 
 
 def share(angles: Floats) -> Floats:
     """Return sin² of the angles, those outside 0 to π/2 taken to be at the bound."""
-    found: Floats = np.sin(np.clip(angles, 0.0, RIGHT_ANGLE)) ** 2
-    return found
+    return np.asarray(np.sin(np.clip(angles, 0.0, RIGHT_ANGLE)) ** 2)
 
 
 def design(values: Mapping[str, Sequence[float | None]], predictors: Sequence[str]) -> Floats:
@@ -55,8 +53,7 @@ def fit(x: Floats, xlr: Floats) -> CalibrationModel:
 
 def predicted_angle(model: CalibrationModel, x: Floats) -> Floats:
     """Return the angle of XLR for each row of x [n, p], within 0 and π/2."""
-    found: Floats = np.clip(model.intercept + x @ np.array(model.slopes), 0.0, RIGHT_ANGLE)
-    return found
+    return np.asarray(np.clip(model.intercept + x @ np.array(model.slopes), 0.0, RIGHT_ANGLE))
 
 
 def leave_out(x: Floats, xlr: Floats, units: Sequence[str]) -> tuple[dict[str, CalibrationModel], Floats]:

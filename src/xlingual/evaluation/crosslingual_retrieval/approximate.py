@@ -9,8 +9,11 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
-from xlingual.evaluation.approximation.checked import CheckedScorer
-from xlingual.evaluation.approximation.choice import Recall, by_sample, checked_sample, warn_of_misses
+from xlingual.evaluation.approximation.checked import (
+    CheckedScorer,
+    by_sample,
+    checked_sample,
+)
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
 from xlingual.evaluation.backretrieval.approximate import recall_of_nearest
 from xlingual.evaluation.backretrieval.nearest import nearest_texts
@@ -42,7 +45,8 @@ class CheckedRetrieval(CheckedScorer, RetrievalScorer):
 
     def texts(self, encoder: str, vectors: TextVectors) -> None:
         """Rank the checked queries of every task exactly."""
-        manifest, inner, tally, recalls = self.run.manifest, self.ranker.inner, self.run.tally, []
+        manifest, inner, tally = self.run.manifest, self.ranker.inner, self.run.tally
+        pools = {number: len(self.run.tasks[number].sample.target) for number in self.queries}
         with self.run.stage("texts: check"), one_library_thread():
             for number, queries in self.queries.items():
                 task = self.run.tasks[number]
@@ -53,13 +57,11 @@ class CheckedRetrieval(CheckedScorer, RetrievalScorer):
                 (exact,) = nearest_texts(vectors, [sample], ranker=inner, tally=tally)
                 recall = recall_of_nearest(vectors, sample, np.arange(len(queries)), found, exact)
                 self.recall[encoder, number] = recall
-                pool = len(task.sample.target)
-                recalls.append(Recall(task, recall, len(queries), pool))
-                if any(by_sample(self.ranker, measure, pool) for measure in self.measures):
+                if any(by_sample(self.ranker, measure, pools[number]) for measure in self.measures):
                     self.sampled[encoder, number] = sampled_ranks(
                         manifest, vectors, task, self.ranker.candidates, inner, tally
                     )
-            warn_of_misses("the nearest texts", encoder, recalls, self.ranker)
+            self.warn_of_misses("the nearest texts", encoder, self.recall, pools)
 
     def exact_values(self, encoder: str, task: int, measure: Scorable) -> Floats:
         """Return the values of the checked queries, found exactly."""

@@ -14,13 +14,13 @@ import numpy as np
 
 from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning, InputError
-from xlingual.evaluation.approximation.choice import approximate
+from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
 from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
-from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.measures import (
     Measure,
     RankMeasure,
@@ -42,6 +42,7 @@ NAME = "crosslingual-retrieval"
 
 
 @answers(CrosslingualRetrievalRequest)
+@keeping_warnings
 def crosslingual_retrieval(
     manifest: Manifest,
     *,
@@ -75,30 +76,20 @@ def crosslingual_retrieval(
 
     """
     ranked = parse_rank_measures(measures)
-    named = bool(measures)
     options = Options(
-        pairs,
-        sample_size,
-        splits,
-        seeds,
-        seed,
-        threads,
-        progress,
+        *(pairs, sample_size, splits, seeds, seed, threads, progress),
         store=open_store(store),
         given_ranker=ranker,
         queries=queries,
         cluster=cluster,
     )
-    with collected_warnings() as told:
-        run = PairRun(NAME, manifest, options, matching=True)
-        run.prepare(text_encoders)
-        if not several_answers(manifest, run.tasks):
-            ranked = as_recall(ranked)
-        elif not named:
-            ranked = as_success(ranked)
-        results = _evaluated(run, ranked)
-    results.warnings = told
-    return results
+    run = PairRun(NAME, manifest, options, matching=True)
+    run.prepare(text_encoders)
+    if not several_answers(manifest, run.tasks):
+        ranked = as_recall(ranked)
+    elif not measures:
+        ranked = as_success(ranked)
+    return _evaluated(run, ranked)
 
 
 def several_answers(manifest: Manifest, tasks: Sequence[Task]) -> bool:
@@ -134,10 +125,10 @@ def _evaluated(run: PairRun, measures: Sequence[RankMeasure]) -> Results:
     scorer = RetrievalScorer() if ranker is None else CheckedRetrieval(run, ranker, measures)
     numbers = Numbers(NAME, measures, run.places)
     for name, vectors in run.encoded():
-        found: dict[int, TargetCounts] = {}
+        found: list[TargetCounts] = []
         with run.stage("texts: rank"), one_library_thread():
             for chosen in by_pair(run.tasks).values():
-                ranked = rank_matches(
+                found += rank_matches(
                     run.manifest,
                     vectors,
                     [run.tasks[number].sample for number in chosen],
@@ -145,9 +136,8 @@ def _evaluated(run: PairRun, measures: Sequence[RankMeasure]) -> Results:
                     progress=run.progress(f"ranking texts: {name}"),
                     tally=run.tally,
                 )
-                found.update(zip(chosen, ranked, strict=True))
         scorer.texts(name, vectors)
-        for number, targets in sorted(found.items()):
+        for number, targets in enumerate(found):
             for measure in measures:
                 _enter(run, numbers, scorer, (name, number, measure), targets)
     with run.stage("statistics", "computing intervals"):

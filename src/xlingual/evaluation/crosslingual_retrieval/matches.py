@@ -11,9 +11,9 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.evaluation.passes import TextUnion, one_pass
-from xlingual.evaluation.ragged import members
+from xlingual.evaluation.ragged import distinct_of, members
 from xlingual.evaluation.run import Tally
-from xlingual.ranking import CPU, Counts, Progress, Ranker
+from xlingual.ranking import Counts, Progress, Ranker
 from xlingual.records import TargetCounts
 
 
@@ -22,9 +22,9 @@ def rank_matches(
     vectors: TextVectors,
     samples: Sequence[Sample],
     *,
-    ranker: Ranker = CPU,
+    ranker: Ranker,
+    tally: Tally,
     progress: Progress | None = None,
-    tally: Tally | None = None,
 ) -> list[TargetCounts]:
     """Return where every matching target of each source stands, for each sample of one language pair."""
     if not one_pass([(sample.source, sample.target) for sample in samples]):
@@ -35,8 +35,7 @@ def rank_matches(
     union = TextUnion(vectors, samples)
     requests = match_requests(union, samples, manifest)
     ranker.scan(union.similarity, [request.counts for request in requests], progress=progress)
-    if tally is not None:
-        tally.add(union.similarity)
+    tally.add(union.similarity)
     return [request.result() for request in requests]
 
 
@@ -67,9 +66,8 @@ class MatchRequest:
 def match_requests(union: TextUnion, samples: Sequence[Sample], manifest: Manifest) -> list[MatchRequest]:
     """Return the requests of some samples; a pair that several of them hold is scored once."""
     requests = [MatchRequest(union, sample, manifest) for sample in samples]
-    pairs, where = np.unique(np.concatenate([request.pairs for request in requests]), return_inverse=True)
-    keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))[where]
-    ends = np.cumsum([len(request.pairs) for request in requests])[:-1]
-    for request, own in zip(requests, np.split(keys, ends), strict=True):
-        request.decide(own)
+    pairs, places = distinct_of([request.pairs for request in requests])
+    keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))
+    for request, place in zip(requests, places, strict=True):
+        request.decide(keys[place])
     return requests

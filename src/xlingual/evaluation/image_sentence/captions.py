@@ -13,6 +13,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import PictureIndex
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.ragged import members
+from xlingual.stats.components import Links, components
 
 
 @dataclass(frozen=True)
@@ -91,16 +92,11 @@ def _dependent(manifest: Manifest, item: Ints, picture: Ints, n_pictures: int) -
 
     Linked are the texts of a cluster, the texts of an item, and an item and the pictures it shows.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     n_clusters = int(manifest.cluster.max()) + 1
     pictures_from = n_clusters + manifest.n_items
     left = np.concatenate([manifest.cluster, n_clusters + item])
     right = np.concatenate([n_clusters + manifest.item, pictures_from + picture])
-    total = pictures_from + n_pictures
-    links = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(total, total))
-    node = connected_components(links, directed=False)[1].astype(np.int64)
+    node = components(pictures_from + n_pictures, Links(left, right, np.zeros(len(left))))
     return node[manifest.cluster], node[pictures_from:]
 
 
@@ -128,21 +124,17 @@ def captions(manifest: Manifest, rows: Ints, languages: Sequence[str], named: bo
     and else left out, with a warning.
     """
     with_picture = np.isin(manifest.item, manifest.item[rows])
-    found: dict[str, Ints] = {}
-    without, asked = 0, 0
-    for language in languages:
-        own = manifest.rows_of(language)
-        kept = own[with_picture[own]]
-        if not len(kept):
-            told = f"no text in {language!r} belongs to an item with a picture"
-            if named or len(languages) == 1:
-                raise InputError(f"{manifest.source}: {told}: choose other --languages")
-            warnings.warn(f"{told}: the language is left out", DataWarning, stacklevel=2)
-            continue
-        found[language] = kept
-        without, asked = without + len(own) - len(kept), asked + len(own)
+    every = {language: manifest.rows_of(language) for language in languages}
+    found = {language: own[with_picture[own]] for language, own in every.items() if with_picture[own].any()}
+    for language in (language for language in every if language not in found):
+        told = f"no text in {language!r} belongs to an item with a picture"
+        if named or len(languages) == 1:
+            raise InputError(f"{manifest.source}: {told}: choose other --languages")
+        warnings.warn(f"{told}: the language is left out", DataWarning, stacklevel=2)
     if not found:
         raise InputError(f"{manifest.source}: no text belongs to an item with a picture")
+    asked = sum(len(every[language]) for language in found)
+    without = asked - sum(map(len, found.values()))
     if without:
         warnings.warn(
             f"{without} of {asked} texts take no part: their item has no picture", DataWarning, stacklevel=2

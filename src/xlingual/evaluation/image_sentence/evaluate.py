@@ -12,15 +12,14 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError
-from xlingual.evaluation.approximation.choice import exact_only
-from xlingual.evaluation.broken import counted_out, usable_rows
+from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.image_sentence.captions import Shown, Slice, captions, rows_with_pictures
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, directions
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
 from xlingual.evaluation.image_sentence.systems import System, baseline_of, check_baselines, make_systems
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
-from xlingual.evaluation.pair_run import checked_manifest
-from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, collected_warnings
+from xlingual.evaluation.pair_run import checked_manifest, counted_out, usable_rows
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
 from xlingual.ranking import Pool, Ranker
 from xlingual.records import RankCounts
@@ -34,6 +33,7 @@ MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
 
 
 @answers(ImageSentenceRequest)
+@keeping_warnings
 def image_sentence(
     manifest: Manifest,
     *,
@@ -90,12 +90,9 @@ def image_sentence(
         cluster=cluster,
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
-    with collected_warnings() as warnings:
-        run = _ImageSentence(manifest, options, fold)
-        run.prepare(text_encoders, image_encoders, languages, named)
-        results = run.results(ranked, named)
-    results.warnings = warnings
-    return results
+    run = _ImageSentence(manifest, options, fold)
+    run.prepare(text_encoders, image_encoders, languages, named)
+    return run.results(ranked, named)
 
 
 class _ImageSentence(Run):
@@ -106,7 +103,6 @@ class _ImageSentence(Run):
         self.manifest, self.fold = manifest, fold
         self.systems: list[System] = []
         self.captions: dict[str, Ints] = {}
-        self.shown_rows: Ints = np.empty(0, dtype=np.int64)
         self.image_identities: dict[str, str] = {}  # by system
         self._pictures: dict[int, tuple[PictureIndex, Shown]] = {}
 
@@ -128,7 +124,7 @@ class _ImageSentence(Run):
         self.systems = make_systems(manifest, text_specs, image_specs, wanted, named=named)
         check_baselines(baselines, self.systems)
         wanted = [tag for tag in wanted if any(tag in system.languages for system in self.systems)]
-        opens = any(system.opens_pictures for system in self.systems)
+        opens = any(system.images.opens_pictures for system in self.systems)
         usable = usable_rows(manifest, wanted) if self.options.skip_broken and opens else None
         rows = rows_with_pictures(manifest, opens, usable)
         self.captions = captions(manifest, rows, wanted, named)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from msgspec import structs
@@ -11,7 +12,7 @@ from msgspec import structs
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import listed
-from xlingual.evaluation.estimates import Score, difference, mean_of, score
+from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.image_sentence.captions import Shown, Slice
 from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
 from xlingual.evaluation.image_sentence.systems import System
@@ -112,7 +113,7 @@ class ImageNumbers:
         self.languages = list(baselines)
         self.found: dict[tuple[str, Subject], Direction] = {}
         own = {one.name: [tag for tag in self.languages if tag in one.languages] for one in systems}
-        most = {tag for languages in own.values() for tag in languages}
+        most = set().union(*own.values())
         self.numbers = Numbers(
             task,
             measures,
@@ -134,7 +135,7 @@ class ImageNumbers:
             values = [measure.per_query(one) for one in way.counts]
             scores = [score(measure, each, [nodes]) for each, nodes in zip(values, way.nodes, strict=True)]
             self.numbers[system, measure.name, way.place] = Number(
-                mean_of(scores),
+                Score.mean(scores),
                 signature,
                 n_source=sum(len(rows) for rows in way.rows),
                 n_target=way.pool,
@@ -170,29 +171,29 @@ class ImageNumbers:
     def _hold_against_baselines(self, measure: RankMeasure) -> None:
         """Enter the difference of each system to the baseline of the language."""
         for language, baseline in self.baselines.items():
-            for name in [one.name for one in self.systems if language in one.languages]:
-                if baseline is None or name == baseline:
-                    continue
-                for place in both_ways(language):
-                    own, other = (self._score(who, measure.name, place) for who in (name, baseline))
-                    ci = None
-                    if self.found[name, place].same_queries(self.found[baseline, place]):
-                        ci = self._interval(measure, name, baseline, place)
-                    against = Against(baseline, own.value - other.value, ci)
-                    number = self.numbers[name, measure.name, place]
-                    views = number.views or ImageSentenceViews()
-                    self.numbers[name, measure.name, place] = replace(
-                        number,
-                        views=structs.replace(views, against=against),
-                        row_views=ImageSentenceViews(against),
-                    )
+            if baseline is None:
+                continue
+            others = [one.name for one in self.systems if language in one.languages and one.name != baseline]
+            for name, place in product(others, both_ways(language)):
+                against = self._against(measure, name, baseline, place)
+                number = self.numbers[name, measure.name, place]
+                self.numbers[name, measure.name, place] = replace(
+                    number,
+                    views=structs.replace(number.views or ImageSentenceViews(), against=against),
+                    row_views=ImageSentenceViews(against),
+                )
 
-    def _interval(self, measure: RankMeasure, name: str, baseline: str, place: Subject) -> Interval | None:
-        """Return the interval of a difference query by query; of medians by the bootstrap."""
-        if isinstance(measure, MedianRank):
-            return _median_interval(measure, self.found[name, place], self.found[baseline, place])
-        gap = difference(*(self._score(who, measure.name, place) for who in (name, baseline)))
-        return None if gap is None else gap.interval()
+    def _against(self, measure: RankMeasure, name: str, baseline: str, place: Subject) -> Against:
+        """Return the difference to the baseline, its interval query by query; of medians by the bootstrap."""
+        own, other = (self._score(who, measure.name, place) for who in (name, baseline))
+        ci, found = None, (self.found[name, place], self.found[baseline, place])
+        if found[0].same_queries(found[1]):
+            gap = own.less(other)
+            if gap is not None:
+                ci = gap.interval()
+            elif isinstance(measure, MedianRank):
+                ci = _median_interval(measure, *found)
+        return Against(baseline, own.value - other.value, ci)
 
     def _sums(self) -> Iterator[Summary]:
         """Yield the sums of recalls in per cent, of each language over both directions, then their means."""
@@ -203,7 +204,7 @@ class ImageNumbers:
         for system in self.systems:
             lines = [own[system.name] for own in sums.values() if system.name in own]
             means[system.name] = Line(
-                mean_of([line.estimate for line in lines if isinstance(line.estimate, Score)]),
+                Score.mean([line.estimate for line in lines if isinstance(line.estimate, Score)]),
                 float(np.mean([line.chance for line in lines if line.chance is not None])),
                 n_pairs=2 * len(lines),
                 note=self.numbers.partial.get(system.name),
@@ -213,24 +214,20 @@ class ImageNumbers:
     def _sums_in(self, language: str) -> dict[str, Line]:
         """Return the sum of recalls of each system that has a language, compared with its baseline."""
         own = {one.name: self._sum(one.name, language) for one in self.systems if language in one.languages}
-        baseline = self.baselines[language]
-        scores = {name: summed for name, (summed, _) in own.items()}
-        lines = {}
+        baseline, lines = self.baselines[language], {}
         for name, (summed, chance) in own.items():
-            against = None
+            views = None
             if baseline is not None and name != baseline:
-                same = self.same_queries(name, baseline)
-                gap = difference(summed, scores[baseline]) if same else None
+                other, _ = own[baseline]
+                gap = summed.less(other) if self.same_queries(name, baseline) else None
                 ci = None if gap is None else gap.interval()
-                against = Against(baseline, summed.value - scores[baseline].value, ci)
-            lines[name] = Line(
-                summed, chance, n_pairs=2, views=ImageSentenceViews(against) if against else None
-            )
+                views = ImageSentenceViews(Against(baseline, summed.value - other.value, ci))
+            lines[name] = Line(summed, chance, n_pairs=2, views=views)
         return lines
 
     def _sum(self, system: str, language: str) -> tuple[Score, float]:
         """Return the sum of R@1, R@5 and R@10 over both directions, in per cent, and that of chance."""
-        cells = [(place, SuccessAt(k)) for place in both_ways(language) for k in DEPTHS]
+        cells = list(product(both_ways(language), map(SuccessAt, DEPTHS)))
         chances = [self.found[system, place].chance(measure) for place, measure in cells]
         scores = [self._score(system, measure.name, place) for place, measure in cells]
         return summed(scores, PERCENT), PERCENT * sum(chances)
@@ -249,8 +246,8 @@ def _median_interval(measure: MedianRank, one: Direction, other: Direction) -> I
             times = rng.multinomial(len(own), np.full(len(own), 1 / len(own)), size=count)[:, cluster]
             medians = [_medians(measure, values, times) for values in (a, b)]
             differences[start : start + count] += (medians[0] - medians[1]) / len(one.counts)
-    ends = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(float(ends[0]), float(ends[1]), LEVEL, "percentile bootstrap of clusters")
+    low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(float(low), float(high), LEVEL, "percentile bootstrap of clusters")
 
 
 def _medians(measure: MedianRank, values: Floats, times: Ints) -> Floats:
@@ -258,14 +255,13 @@ def _medians(measure: MedianRank, values: Floats, times: Ints) -> Floats:
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(times[:, order], axis=1)
     total = reached[:, -1:]
-    middle = [(reached > place).argmax(axis=1) for place in ((total - 1) // 2, total // 2)]
-    found: Floats = (values[order][middle[0]] + values[order][middle[1]]) / 2
-    return np.array([measure.rounded(float(median)) for median in found])
+    low, high = (values[order][(reached > at).argmax(axis=1)] for at in ((total - 1) // 2, total // 2))
+    return np.array([measure.rounded(float(median)) for median in (low + high) / 2])
 
 
 def summed(scores: Sequence[Score], factor: float) -> Score:
     """Return the sum of the scores times a factor, with everything that its interval is made of."""
-    mean, by = mean_of(scores), factor * len(scores)
+    mean, by = Score.mean(scores), factor * len(scores)
     low, high = mean.bounds or (0.0, 1.0)
     return Score(
         by * mean.value,

@@ -68,8 +68,7 @@ def ranked_pairs(
     """
     similarity = Cosine(texts.vectors, pictures.vectors)
     width = len(pictures.vectors)
-    joined = texts.code[text] * width + pictures.code[picture]
-    distinct, where = np.unique(joined, return_inverse=True)
+    distinct, where = np.unique(texts.code[text] * width + pictures.code[picture], return_inverse=True)
     left, right = np.divmod(distinct, width)
     keys = similarity.exact(left, right)
     to_image = Counts(left, right, keys, weights=_multiplicity(pictures))

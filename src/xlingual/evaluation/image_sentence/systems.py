@@ -24,11 +24,6 @@ class System:
     images: Encoder
     languages: tuple[str, ...]
 
-    @property
-    def opens_pictures(self) -> bool:
-        """Whether pictures are opened: not where vectors are given, be it for another encoder to stand on."""
-        return self.images.opens_pictures
-
 
 def make_systems(
     manifest: Manifest,
@@ -44,7 +39,7 @@ def make_systems(
     of encoders differ, where two encoders are of different models, and for a language that none has.
     """
     texts = encoders.text_encoders(text_specs, languages=languages, fit_texts=fit_texts_for(manifest))
-    given = _several(image_specs)
+    given = list(image_specs) if isinstance(image_specs, list | tuple) else [cast("EncoderLike", image_specs)]
     if len(given) not in (1, len(texts)):
         raise InputError(
             f"{len(given)} image encoders for {len(texts)} text encoder{'s' if len(texts) > 1 else ''} "
@@ -58,19 +53,12 @@ def make_systems(
     ]
     for system in found:
         _refuse_other_space(system)
-    if named:
-        for language in languages:
-            if not any(language in system.languages for system in found):
-                raise InputError(
-                    f"no text encoder has {language!r}: choose other --languages, or add an encoder for it"
-                )
+    known = {language for system in found for language in system.languages}
+    if named and (missing := [language for language in languages if language not in known]):
+        raise InputError(
+            f"no text encoder has {missing[0]!r}: choose other --languages, or add an encoder for it"
+        )
     return found
-
-
-def _several(specs: Sequence[EncoderLike] | EncoderLike) -> list[EncoderLike]:
-    if isinstance(specs, list | tuple):
-        return list(specs)
-    return [cast("EncoderLike", specs)]
 
 
 def _languages_of(name: str, encoder: Encoder, languages: Sequence[str]) -> tuple[str, ...]:

@@ -14,11 +14,10 @@ encoders and other items from the same sources.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Floats
 from xlingual.evaluation.metric_validation.encoder_scores import (
     EncoderSeries,
     Table,
@@ -36,7 +35,6 @@ from xlingual.evaluation.metric_validation.two_way import (
     on_z,
     pearson,
     replicated,
-    spearman,
     transformed,
     usual_t,
     z_interval,
@@ -54,9 +52,6 @@ from xlingual.results.validation import (
     Subset,
 )
 
-__all__ = ["EncoderSeries", "agreement_by_seed_and_mean", "directions", "subsets"]
-
-_FUNCTIONS = {"pearson": pearson, "spearman": spearman}
 _CONTRASTS = (("BkR", "CORR"), ("BkR", "SIM"))
 METHOD = "two-way bootstrap, Zou 2007"
 _ROUNDING = 1e-12
@@ -78,10 +73,10 @@ def subsets(series: Sequence[EncoderSeries], *, threshold: float = 0.5, seed: in
 
 
 def agreement_by_seed_and_mean(
-    series: Sequence[EncoderSeries], *, seed: int = 0, interval: bool = True
+    series: Sequence[EncoderSeries], *, seed: int = 0
 ) -> dict[str, dict[str, Agreement]]:
     """Return the agreement of each measure with XLR; keys are a measure, then a coefficient."""
-    return _agreements(table_of(series, seed, draw=interval), seed, interval)
+    return _agreements(table_of(series, seed), seed)
 
 
 def directions(
@@ -97,7 +92,10 @@ def directions(
     """
     one, two = table_of(first, seed), table_of(second, seed)
     both = [name for name in one.encoders if name in set(two.encoders)]
-    one, two = one.take(_places(one, both)), two.take(_places(two, both))
+    one, two = (
+        table.take(np.array([table.encoders.index(name) for name in both], dtype=np.int64))
+        for table in (one, two)
+    )
     return [
         DirectionDifference(measure, kind, *names, compare_directions(one, two, measure, kind, seed))
         for measure in MEASURES
@@ -105,36 +103,28 @@ def directions(
     ]
 
 
-def _places(table: Table, encoders: Sequence[str]) -> Ints:
-    return np.array([table.encoders.index(name) for name in encoders], dtype=np.int64)
-
-
 def _subset(table: Table, seed: int) -> Subset:
     return Subset(
         n_encoders=len(table),
         n_families=table.n_families,
-        agreement=_agreements(table, seed, interval=True),
+        agreement=_agreements(table, seed),
         accuracy={measure: _accuracy(table, measure, seed) for measure in MEASURES},
         differences={
             f"{a}-{b}": {kind: compare_measures(table, a, b, kind, seed) for kind in COEFFICIENTS}
             for a, b in _CONTRASTS
         },
-        agreement_at_1=(
-            _agreements(table, seed, interval=True, truth=TRUTH_AT_1) if TRUTH_AT_1 in table.mean else {}
-        ),
+        agreement_at_1=_agreements(table, seed, TRUTH_AT_1) if TRUTH_AT_1 in table.mean else {},
     )
 
 
-def _agreements(
-    table: Table, seed: int, interval: bool, truth: str = TRUTH
-) -> dict[str, dict[str, Agreement]]:
+def _agreements(table: Table, seed: int, truth: str = TRUTH) -> dict[str, dict[str, Agreement]]:
     return {
-        measure: {kind: _agreement(table, (truth, measure), kind, seed, interval) for kind in COEFFICIENTS}
+        measure: {kind: _agreement(table, (truth, measure), kind, seed) for kind in COEFFICIENTS}
         for measure in MEASURES
     }
 
 
-def _agreement(table: Table, names: tuple[str, str], kind: str, seed: int, interval: bool) -> Agreement:
+def _agreement(table: Table, names: tuple[str, str], kind: str, seed: int) -> Agreement:
     """Return one coefficient: over seeds, and of the means with its interval.
 
     `names` are the truth and the measure. It is over the encoders that have both; the note names the others.
@@ -144,8 +134,8 @@ def _agreement(table: Table, names: tuple[str, str], kind: str, seed: int, inter
     reason = reason_of(table, names, without)
     if reason is not None:
         return Agreement(mean, sd, se, None, None, reason)
-    value = float(_FUNCTIONS[kind](*(table.mean[name] for name in names)))
-    ci, no_interval = _interval(table, names, kind, value, seed) if interval else (None, None)
+    value = float(KINDS[kind](table.mean[names[0]], table.mean[names[1]], None))
+    ci, no_interval = _interval(table, names, kind, value, seed)
     return Agreement(mean, sd, se, value, ci, joined(note, no_interval, without))
 
 
@@ -158,7 +148,8 @@ def _over_seeds(
     for i in range(n_seeds):
         reason = table.missing(names, i)
         if reason is None:
-            found.append(float(_FUNCTIONS[kind](*(table.per_seed[name][i] for name in names))))
+            truth, measured = (table.per_seed[name][i] for name in names)
+            found.append(float(KINDS[kind](truth, measured, None)))
         else:
             reasons.append(reason)
     note = f"no coefficient in {len(reasons)} of {n_seeds} seeds ({reasons[0]})" if reasons else None
@@ -177,15 +168,15 @@ def _accuracy(table: Table, measure: str, seed: int) -> RankingAccuracy:
     if reason is not None:
         return RankingAccuracy(None, None, 0, 0, 0, 0, reason)
     x, y = even(table.mean[TRUTH]), even(table.mean[measure])
-    pairs = [(np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i, j in combinations(range(len(table)), 2)]
-    both = sum(bool(a == 0 and b == 0) for a, b in pairs)
-    one = sum(bool((a == 0) != (b == 0)) for a, b in pairs)
-    concordant = sum(bool(a * b > 0) for a, b in pairs)
-    discordant = len(pairs) - both - one - concordant
-    if both == len(pairs):
+    i, j = np.triu_indices(len(table), 1)
+    a, b = np.sign(x[i] - x[j]), np.sign(y[i] - y[j])
+    both = int(np.count_nonzero((a == 0) & (b == 0)))
+    one = int(np.count_nonzero((a == 0) != (b == 0)))
+    concordant, discordant = (int(np.count_nonzero(a * b == sign)) for sign in (1, -1))
+    if both == len(i):
         note = joined(f"all encoders have the same XLR and the same {measure}: there is no order", without)
         return RankingAccuracy(None, None, 0, 0, both, 0, note)
-    value = (concordant + both) / len(pairs)
+    value = (concordant + both) / len(i)
     ci, note = _interval(table, (TRUTH, measure), "accuracy", value, seed)
     return RankingAccuracy(value, ci, concordant, discordant, both, one, joined(note, without))
 
@@ -242,19 +233,14 @@ def _compared(
         if np.allclose(found[0], found[1], rtol=0, atol=1e-12, equal_nan=True):
             raise NoIntervalError("no interval: both coefficients are equal in every replicate")
         n = len(first[0])
-        sides = [on_z(kind, *pair, n, drawn.n_families) for pair in zip(values, found, strict=True)]
-        ci, p = _interval_and_p(sides[0], sides[1], _together(kind, found, n))
+        one, two = (on_z(kind, *pair, n, drawn.n_families) for pair in zip(values, found, strict=True))
+        ok = np.isfinite(found[0]) & np.isfinite(found[1])
+        c = float(pearson(*(transformed(kind, replicates[ok], n) for replicates in found)))
+        ci, p = _interval_and_p(one, two, c if np.isfinite(c) else 0.0)
     except NoIntervalError as error:
         return CoefficientDifference(difference, None, None, None, joined(str(error), without))
     test = f"{METHOD}, p of this interval; {drawn.n_families} families, items"
     return CoefficientDifference(difference, ci, p, test, without)
-
-
-def _together(kind: str, found: list[Floats], n_encoders: int) -> float:
-    """Return the correlation between the two coefficients' z over replicates."""
-    ok = np.isfinite(found[0]) & np.isfinite(found[1])
-    c = float(pearson(*(transformed(kind, replicates[ok], n_encoders) for replicates in found)))
-    return c if np.isfinite(c) else 0.0
 
 
 def _interval_and_p(one: OnZ, two: OnZ, c: float) -> tuple[Interval, float]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -93,15 +94,13 @@ def _nearest(vectors: Floats, rows: Ints, k: int) -> Ints:
     """Return the k nearest others of the rows, [rows, k]."""
     scores = vectors[rows] @ vectors.T
     scores[np.arange(len(rows)), rows] = -np.inf
-    found: Ints = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    return found
+    return np.asarray(np.argsort(-scores, axis=1, kind="stable")[:, :k])
 
 
 def _units(pictures: PictureIndex) -> Floats:
     """Return the unit vector of each picture, float64 [pictures, d]."""
     pool = pictures.pool
-    vectors: Floats = pool.vectors.stored(pool.code) * pool.vectors.inverse_norms[pool.code, None]
-    return vectors
+    return np.asarray(pool.vectors.stored(pool.code) * pool.vectors.inverse_norms[pool.code, None])
 
 
 class Weakened:
@@ -116,7 +115,6 @@ class Weakened:
                     f"--degrade-images dims={level.level:g}: the image vectors have {dim} dimensions; ask "
                     "for fewer"
                 )
-        self._axes: tuple[Floats, Floats] | None = None
 
     def at(self, level: Level, seed: int) -> PictureIndex:
         """Return the pictures as they are seen at a level; only a shuffle depends on the sample's `seed`."""
@@ -140,19 +138,18 @@ class Weakened:
         The mean is kept, so that all components together give the vectors back; it adds one coordinate, its
         length across the components.
         """
-        mean, axes = self._principal(vectors)
+        mean, axes = self._principal
         kept = axes[:, :count]
         across = float(np.linalg.norm(mean - kept @ (kept.T @ mean)))
         return np.concatenate([vectors @ kept, np.full((len(vectors), 1), across)], axis=1)
 
-    def _principal(self, vectors: Floats) -> tuple[Floats, Floats]:
-        """Return the mean [d] and the principal axes [d, d], those of the largest variance first."""
-        if self._axes is None:
-            mean = vectors.mean(axis=0)
-            centred = vectors - mean
-            _, axes = np.linalg.eigh(centred.T @ centred)
-            self._axes = mean, axes[:, ::-1]
-        return self._axes
+    @cached_property
+    def _principal(self) -> tuple[Floats, Floats]:
+        """The mean [d] and the principal axes [d, d] of the unit vectors, those of most variance first."""
+        vectors = _units(self._pictures)
+        mean = vectors.mean(axis=0)
+        centred = vectors - mean
+        return mean, np.linalg.eigh(centred.T @ centred)[1][:, ::-1]
 
     def _shuffled(self, seed: int) -> PictureIndex:
         """Return the pictures dealt to the items anew, by the sample's seed."""

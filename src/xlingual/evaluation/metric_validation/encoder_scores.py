@@ -9,7 +9,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError, listed
-from xlingual.evaluation.estimates import Score, mean_of
+from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.metric_validation.two_way import (
     FEWEST_ENCODERS,
     Drawn,
@@ -106,7 +106,7 @@ class Table:
         return None
 
 
-def table_of(series: Sequence[EncoderSeries], seed: int, *, draw: bool = True) -> Table:
+def table_of(series: Sequence[EncoderSeries], seed: int) -> Table:
     """Put encoders side by side, and draw items for the intervals.
 
     Raises InputError where encoders have other numbers of seeds or one name.
@@ -122,14 +122,11 @@ def table_of(series: Sequence[EncoderSeries], seed: int, *, draw: bool = True) -
         raise InputError(f"agreement: encoders and measures have {found} seeds; give all of them the same")
     per_seed = {name: _rows([one.per_seed[name] for one in series]) for name in names}
     mean = {name: _means(values) for name, values in per_seed.items()}
-    moved: dict[str, Floats] = {}
-    if draw:
-        influences = [np.asarray(one.influence.get(name, ())) for name in names for one in series]
-        drawn = draw_items(influences, seed, REPLICATES).reshape(-1, len(names), len(series))
-        moved = {name: drawn[:, i] for i, name in enumerate(names)}
-    return Table(
-        tuple(one.encoder for one in series), tuple(one.family for one in series), per_seed, mean, moved
-    )
+    influences = [np.asarray(one.influence.get(name, ())) for name in names for one in series]
+    drawn = draw_items(influences, seed, REPLICATES).reshape(-1, len(names), len(series))
+    moved = {name: drawn[:, i] for i, name in enumerate(names)}
+    encoders, families = tuple(one.encoder for one in series), tuple(one.family for one in series)
+    return Table(encoders, families, per_seed, mean, moved)
 
 
 def reason_of(table: Table, names: Sequence[str], without: str | None) -> str | None:
@@ -171,15 +168,13 @@ def column(scores: Sequence[Score | None], notes: Sequence[str | None] = ()) -> 
     """Return the scores of all seeds as one; `notes` say why a score is missing or how it was drawn."""
     values = [None if score is None else score.value for score in scores]
     present = [score for score in scores if score is not None]
-    note = next((note for note in notes if note), None)
     if len(present) < len(scores):
         missing = next(note for score, note in zip(scores, notes, strict=True) if score is None)
         return Column(SeedScores(None, None, values, None, missing), None)
-    mean = mean_of(present)
+    mean = Score.mean(present)
     sd = spread([score.value for score in present]) if len(present) > 1 else None
-    return Column(
-        SeedScores(mean.value, sd, values, mean.interval(), note or (_ONE_SEED if sd is None else None)), mean
-    )
+    note = next((note for note in notes if note), _ONE_SEED if sd is None else None)
+    return Column(SeedScores(mean.value, sd, values, mean.interval(), note), mean)
 
 
 def spread(values: Sequence[float]) -> float:

@@ -33,10 +33,12 @@ from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.metric_validation.degrade import Level, Weakened, neighbours_kept
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.evaluation.passes import TextUnion, one_pass
+from xlingual.evaluation.run import Tally
 from xlingual.measures import PictureSimilarity, RecallAt, SuccessAt
-from xlingual.ranking import CPU, Progress, Ranker, Reduction, one_library_thread
+from xlingual.ranking import Progress, Ranker, Reduction, one_library_thread
 from xlingual.records import RankCounts
 
+SIM = PictureSimilarity()
 _RANK_BYTES = 4  # of a pair in a ranked table
 
 
@@ -81,8 +83,7 @@ class ValidationPass:
             self._views = {level: self._seen(weakened, level) for level in levels}
             for level, views in self._views.items() if len(levels) > 1 else ():
                 view = next(iter(views.values()))
-                kept = neighbours_kept(pictures, view, measure.k, run.options.seed)
-                self.measured.kept[level] = kept
+                self.measured.kept[level] = neighbours_kept(pictures, view, measure.k, run.options.seed)
         self._ranks = {
             (level, seed): PictureRanks(view, self.tasks, self._pairs)
             for level, views in self._views.items()
@@ -121,10 +122,10 @@ class ValidationPass:
         for number, task in enumerate(self.tasks):
             by_seed.setdefault(task.sample.seed, []).append(number)
         chunks: list[list[int]] = []
-        room = 0
+        room = -1
         for numbers in by_seed.values():
             size = sum(len(self._pairs[n]) for n in numbers) * len(self.levels) * _RANK_BYTES
-            if not chunks or size > room:
+            if size > room:
                 chunks.append([])
                 room = KEPT_BYTES
             chunks[-1] += numbers
@@ -133,33 +134,31 @@ class ValidationPass:
 
     def _texts(self, name: str, vectors: TextVectors) -> tuple[list[Nearest], list[RankCounts]]:
         """Return the nearest texts and the ranks of matches of one encoder, by task."""
-        run = self._run
-        nearest: dict[int, Nearest] = {}
-        matches: dict[int, RankCounts] = {}
+        run, progress = self._run, self._run.progress(f"ranking texts: {name}")
+        nearest: list[Nearest] = []
+        matches: list[RankCounts] = []
         with run.stage("texts: rank"), one_library_thread():
             for numbers in by_pair(self.tasks).values():
+                samples = [[side[n].sample for n in numbers] for side in (self.tasks, self.beside)]
                 found = text_steps(
                     run.manifest,
                     vectors,
-                    [self.tasks[n].sample for n in numbers],
-                    [self.beside[n].sample for n in numbers],
+                    *samples,
                     ranker=run.options.ranker,
-                    progress=run.progress(f"ranking texts: {name}"),
+                    tally=run.tally,
+                    progress=progress,
                 )
-                nearest.update(zip(numbers, found.nearest, strict=True))
-                matches.update(zip(numbers, found.matches, strict=True))
-        every = range(len(self.tasks))
-        return [nearest[n] for n in every], [matches[n] for n in every]
+                nearest += found[0]
+                matches += found[1]
+        return nearest, matches
 
     def _enter_truth(self, name: str, matches: Sequence[RankCounts]) -> None:
         for number, (task, counts) in enumerate(zip(self.beside, matches, strict=True)):
             clusters = [self.cluster[task.sample.source]]
-            hit = SuccessAt(self.measure.k)  # R@k where an item has one target text
+            hit, first = SuccessAt(self.measure.k), SuccessAt(1)  # R@k where an item has one target text
             self.measured.truth[name, number] = score(hit, hit.per_query(counts), clusters)
             if at_1(self.measure) is not None:
-                first = SuccessAt(1)
-                found = score(first, first.per_query(counts), clusters)
-                self.measured.truth_at_1[name, number] = found
+                self.measured.truth_at_1[name, number] = score(first, first.per_query(counts), clusters)
 
     def _correlate(self, name: str, vectors: TextVectors, chunk: Sequence[int]) -> None:
         """Enter the correlations of one encoder in some tasks, at all levels; texts are ranked once."""
@@ -173,9 +172,9 @@ class ValidationPass:
                 sides = [(self.tasks[n].sample.source, self.tasks[n].sample.target) for n in chosen]
                 texts = RankedTables(vectors.unit, sides, [self._pairs[n] for n in chosen])
 
-                for place, found in enumerate(self._correlated(chosen, texts)):
+                for number, found in zip(chosen, self._correlated(chosen, texts), strict=True):
                     for level, each in zip(self.levels, found, strict=True):
-                        self.measured.correlations[level, name, chosen[place]] = each
+                        self.measured.correlations[level, name, number] = each
                     done += 1
                     tell(done, len(chunk))
 
@@ -184,11 +183,9 @@ class ValidationPass:
 
         def one(place: int) -> list[Correlation]:
             number, table = chosen[place], texts[place]
-            task, pairs = self.tasks[number], self._pairs[number]
-            return [
-                correlation(task, pairs, table, self._of(level, task).of(number), self.cluster)
-                for level in self.levels
-            ]
+            task, pairs, seed = self.tasks[number], self._pairs[number], self.tasks[number].sample.seed
+            ranks = [self._ranks[level, seed if level.by_seed else None] for level in self.levels]
+            return [correlation(task, pairs, table, each.of(number), self.cluster) for each in ranks]
 
         threads = min(self._run.options.threads, len(chosen))
         if threads == 1:
@@ -197,15 +194,12 @@ class ValidationPass:
         with ThreadPoolExecutor(threads) as executor:
             yield from executor.map(one, range(len(chosen)))
 
-    def _of(self, level: Level, task: Task) -> PictureRanks:
-        return self._ranks[level, task.sample.seed if level.by_seed else None]
-
     def _prepare(self, chunk: Sequence[int]) -> None:
         """Rank the pictures of some tasks, where an earlier encoder has not."""
         for (_, seed), ranks in self._ranks.items():
             for numbers in by_pair([self.tasks[n] for n in chunk]).values():
-                chosen = [chunk[n] for n in numbers]
-                ranks.prepare([n for n in chosen if seed is None or self.tasks[n].sample.seed == seed])
+                own = [chunk[n] for n in numbers if seed in (None, self.tasks[chunk[n]].sample.seed)]
+                ranks.prepare(own)
 
     def _way_back(self, level: Level, nearest: Mapping[str, list[Nearest]]) -> None:
         """Enter BkR and SIM of all encoders at one level, and what pictures alone give."""
@@ -220,6 +214,7 @@ class ValidationPass:
                     [self.measure],
                     ranker=run.options.ranker,
                     progress=run.progress("ranking pictures"),
+                    tally=run.tally,
                 ):
                     for place in ranks.sides.tasks:
                         number = numbers[place]
@@ -230,9 +225,8 @@ class ValidationPass:
 
     def _enter(self, level: Level, name: str, number: int, found: Found) -> None:
         ways = self._nodes(number, found.nearest.single())
-        sim = PictureSimilarity()
         self.measured.recall[level, name, number] = score(self.measure, found.values(self.measure), ways)
-        self.measured.similarity[level, name, number] = score(sim, found.values(sim), ways)
+        self.measured.similarity[level, name, number] = score(SIM, found.values(SIM), ways)
 
     def _enter_reference(self, level: Level, number: int, reference: Reference) -> None:
         self.measured.references[level, number] = reference
@@ -243,39 +237,29 @@ class ValidationPass:
         return nodes(self._run.manifest, number, self.tasks[number], retrieved)
 
 
-@dataclass(frozen=True)
-class TextSteps:
-    """What one encoder's texts say in each sample of one language pair."""
-
-    nearest: list[Nearest]  # on the non-matching samples
-    matches: list[RankCounts]  # on the matching ones: the best match of each source
-
-
 def text_steps(
     manifest: Manifest,
     vectors: TextVectors,
     non_matching: Sequence[Sample],
     matching: Sequence[Sample],
     *,
-    ranker: Ranker = CPU,
-    progress: Progress | None = None,
-) -> TextSteps:
-    """Return nearest targets and ranks of matches of one language pair.
+    ranker: Ranker,
+    tally: Tally,
+    progress: Progress,
+) -> tuple[list[Nearest], list[RankCounts]]:
+    """Return the nearest targets in each non-matching sample, and the best matches in each matching one.
 
     All samples share one product of the union of their texts where that is cheaper than a product for each.
     """
     samples = [*non_matching, *matching]
     if not one_pass([(sample.source, sample.target) for sample in samples]):
-        return TextSteps(
-            nearest_texts(vectors, non_matching, ranker=ranker, progress=progress),
-            [found.best() for found in rank_matches(manifest, vectors, matching, ranker=ranker)],
-        )
+        nearest_found = nearest_texts(vectors, non_matching, ranker=ranker, tally=tally, progress=progress)
+        ranked = rank_matches(manifest, vectors, matching, ranker=ranker, tally=tally)
+        return nearest_found, [found.best() for found in ranked]
     union = TextUnion(vectors, samples)
     nearest = [NearestRequest(union, sample) for sample in non_matching]
     matches = match_requests(union, matching, manifest)
     reductions: list[Reduction] = [request.top for request in nearest]
     reductions += [request.counts for request in matches]
     ranker.scan(union.similarity, reductions, progress=progress)
-    return TextSteps(
-        [request.result() for request in nearest], [request.result().best() for request in matches]
-    )
+    return [request.result() for request in nearest], [request.result().best() for request in matches]

@@ -34,7 +34,8 @@ def paired_samples(
     problems: list[str] = []
     for (source, target), numbers in by_pair(tasks).items():
         own = [tasks[n] for n in numbers]
-        if not strict and not _shared(manifest, source, target):
+        one, two = (manifest.item[manifest.rows_of(language)] for language in (source, target))
+        if not strict and not np.isin(one, two).any():
             problems.append(f"{source}-{target}")
             continue
         samples = sampler.matching(source, target, _n_items(manifest, own[0].sample.source))
@@ -54,12 +55,6 @@ def paired_samples(
             stacklevel=2,
         )
     return apart, same
-
-
-def _shared(manifest: Manifest, source: str, target: str) -> bool:
-    """Tell whether any item has both languages."""
-    one, two = (manifest.item[manifest.rows_of(language)] for language in (source, target))
-    return bool(np.isin(one, two).any())
 
 
 def _cut(manifest: Manifest, tasks: list[Task], most: int, sampler: Sampler) -> list[Task]:
@@ -89,8 +84,7 @@ def _first(manifest: Manifest, rows: Ints, order: Ints, most: int) -> Ints:
     """Return the rows of the first items of a sample, by a permutation of all items."""
     items = np.unique(manifest.item[rows])
     chosen = items[np.argsort(order[items], kind="stable")][:most]
-    kept: Ints = rows[np.isin(manifest.item[rows], chosen)]
-    return kept
+    return np.asarray(rows[np.isin(manifest.item[rows], chosen)])
 
 
 def _n_items(manifest: Manifest, rows: Ints) -> int:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from xlingual.evaluation.crosslingual_retrieval.evaluate import several_answers
 from xlingual.evaluation.estimates import mean_known
 from xlingual.evaluation.metric_validation.agreement import (
-    EncoderSeries,
     agreement_by_seed_and_mean,
     directions,
     subsets,
 )
 from xlingual.evaluation.metric_validation.degrade import NONE, Level
-from xlingual.evaluation.metric_validation.encoder_scores import Column, column, influence
+from xlingual.evaluation.metric_validation.encoder_scores import Column, EncoderSeries, column, influence
 from xlingual.evaluation.metric_validation.measure import Measured
 from xlingual.evaluation.numbers import Baseline, normalised
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
@@ -55,9 +55,8 @@ class Assembly:
     def directions(self) -> list[DirectionDifference]:
         """Return the differences between the two directions of a language pair, where both were asked for."""
         found: list[DirectionDifference] = []
-        for pair in self.numbers:
-            back = pair[1], pair[0]
-            if back in self.numbers and list(self.numbers).index(pair) < list(self.numbers).index(back):
+        for pair, back in combinations(self.numbers, 2):
+            if back == pair[::-1]:
                 names = "-".join(pair), "-".join(back)
                 found += directions(
                     self._series(NONE, pair), self._series(NONE, back), names, seed=self._seed
@@ -86,23 +85,19 @@ class Assembly:
         }
 
     def _series(self, level: Level, pair: tuple[str, str]) -> list[EncoderSeries]:
-        series = []
-        for name, family in self.families.items():
-            columns = self._columns(level, pair, name)
-            series.append(
-                EncoderSeries(
-                    name,
-                    family,
-                    {key: found.scores.per_seed for key, found in columns.items()},
-                    {key: influence(found.mean, self._clusters) for key, found in columns.items()},
-                )
+        columns = {name: self._columns(level, pair, name) for name in self.families}
+        return [
+            EncoderSeries(
+                name,
+                self.families[name],
+                {key: found.scores.per_seed for key, found in own.items()},
+                {key: influence(found.mean, self._clusters) for key, found in own.items()},
             )
-        return series
+            for name, own in columns.items()
+        ]
 
     def _pair(self, pair: tuple[str, str], threshold: float) -> PairValidation:
-        tasks = [self.run.tasks[n] for n in self.numbers[pair]]
-        baselines = self._baselines(NONE, pair)
-        encoders = []
+        baselines, encoders = self._baselines(NONE, pair), []
         for name, family in self.families.items():
             columns = self._columns(NONE, pair, name)
             scores = {key: found.scores for key, found in columns.items()}
@@ -112,12 +107,9 @@ class Assembly:
             subsets(self._series(NONE, pair), threshold=threshold, seed=self._seed),
             source=pair[0],
             target=pair[1],
-            n_source=len(tasks[0].sample.source),
-            n_target=len(tasks[0].sample.target),
-            n_matching=len(self.beside[self.numbers[pair][0]].sample.source),
             k=self.measure.k,
-            n_pictures=self._n_pictures(pair),
-            n_seeds=len(tasks),
+            n_seeds=len(self.numbers[pair]),
+            **self._sizes(pair),
             chance=mean_known([b.chance for b in baselines]),
             oracle=mean_known([None if b.oracle is None else b.oracle.value for b in baselines]),
             conditions=self._conditions(pair),
@@ -129,22 +121,22 @@ class Assembly:
         task = self.run.tasks[self.numbers[pair][0]]
         name = next(iter(self.families))
         signature = Signature.parse(self.run.signed(task, self.measure.name, name, images=self.images))
-        sizes = {
-            "n_source": len(task.sample.source),
-            "n_target": len(task.sample.target),
-            "n_matching": len(self.beside[self.numbers[pair][0]].sample.source),
-            "n_pictures": self._n_pictures(pair),
-            "seeds": len(self.numbers[pair]),
-        }
+        sizes = {**self._sizes(pair), "seeds": len(self.numbers[pair])}
         conditions = dict(signature.conditions) | {key: str(size) for key, size in sizes.items()}
         beside = [self.beside[number] for number in self.numbers[pair]]
         if several_answers(self.run.manifest, beside):
             conditions["xlr"] = SuccessAt(self.measure.k).name
         return conditions | {"sample": self.run.sampler.description}
 
-    def _n_pictures(self, pair: tuple[str, str]) -> int:
-        numbers = self.numbers[pair]
-        return round(float(np.mean([self.measured.n_pictures[n] for n in numbers])))
+    def _sizes(self, pair: tuple[str, str]) -> dict[str, int]:
+        first = self.numbers[pair][0]
+        sample, matching = self.run.tasks[first].sample, self.beside[first].sample
+        return {
+            "n_source": len(sample.source),
+            "n_target": len(sample.target),
+            "n_matching": len(matching.source),
+            "n_pictures": round(float(np.mean([self.measured.n_pictures[n] for n in self.numbers[pair]]))),
+        }
 
     def _baselines(self, level: Level, pair: tuple[str, str]) -> list[Baseline]:
         found, name = self.measured, self.measure.name

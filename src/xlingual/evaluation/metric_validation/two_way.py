@@ -112,8 +112,7 @@ def _by_block(
     rows = [np.broadcast_to(a, wide).reshape(-1, n) for a in (x, y, given)]
     step = max(_CELLS // (n * n), 1)
     starts = range(0, len(rows[0]), step)
-    parts = [function(*(a[start : start + step] for a in rows)) for start in starts]
-    out = np.concatenate(parts)
+    out = np.concatenate([function(*(a[start : start + step] for a in rows)) for start in starts])
     return out.reshape(wide[:-1] + out.shape[1:])
 
 

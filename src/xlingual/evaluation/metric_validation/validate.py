@@ -14,11 +14,11 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import resolve_pairs
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
-from xlingual.evaluation.approximation.choice import exact_only
+from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.backretrieval.evaluate import NAME
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
 from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_pools as refuse_small_truth
-from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
+from xlingual.evaluation.metric_validation.degrade import NONE, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass, at_1
 from xlingual.evaluation.metric_validation.paired_samples import paired_samples
 from xlingual.evaluation.metric_validation.records import Assembly
@@ -94,12 +94,16 @@ def validate_backretrieval(
 
     """
     exact_only(ranker, "a metric validation")
-    recall, levels, pattern = _recall(measure), _levels(degrade), _pattern(family)
+    recall, pattern = _recall(measure), _pattern(family)
+    levels = [NONE, *([] if degrade is None else parse_levels(degrade))]
     if splits is not None and seeds is not None:
         raise InputError("--splits fixes samples and seeds: leave out --seeds")
     drawn = SEEDS if seeds is None and splits is None else seeds or 1  # the rows of splits are the seeds
     with collected_warnings() as warnings:
-        named = _both(manifest, pairs) if both_directions and pairs is not None else pairs
+        named = pairs
+        if both_directions and pairs is not None:
+            known = resolve_pairs(pairs, manifest.languages)
+            named = [f"{a}:{b}" for one in known for a, b in (one, one[::-1])]
         options = Options(
             *(named, sample_size, splits, drawn, seed, threads, progress, skip_broken),
             *(open_store(store), ranker),
@@ -108,7 +112,11 @@ def validate_backretrieval(
         run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
         run.tasks, beside = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
         run.prepare(text_encoders, beside)
-        _refuse_few(list(run.text_encoders))
+        if len(names := list(run.text_encoders)) < _FEWEST:
+            raise InputError(
+                f"a validation correlates measures over text encoders: at least {_FEWEST} are needed, found "
+                f"{len(names)} ({', '.join(names)}); add some with --text-encoder"
+            )
         refuse_small_truth(beside, [recall])
         image_name, images, pictures = run.pictures()
         run.join_near_duplicates(pictures)
@@ -135,21 +143,12 @@ def validate_backretrieval(
     )
 
 
-def _both(manifest: Manifest, pairs: str | Sequence[str] | None) -> list[str]:
-    named = resolve_pairs(pairs, manifest.languages)
-    return [f"{a}:{b}" for one in named for a, b in (one, one[::-1])]
-
-
 def _recall(measure: str | Measure) -> RecallAt:
     found = parse_measure(measure)
     found = RecallAt(found.k) if isinstance(found, SuccessAt) else found
     if not isinstance(found, RecallAt):
         raise InputError(f"--measure {found.name}: a validation takes R@k, for instance R@10")
     return found
-
-
-def _levels(degrade: str | None) -> list[Level]:
-    return [NONE, *(parse_levels(degrade) if degrade is not None else [])]
 
 
 def _pattern(family: str | None) -> re.Pattern[str] | None:
@@ -168,11 +167,3 @@ def _family(pattern: re.Pattern[str] | None, name: str) -> str:
     if match is None:
         return name
     return (match.group(1) if match.re.groups else None) or match.group(0) or name
-
-
-def _refuse_few(names: Sequence[str]) -> None:
-    if len(names) < _FEWEST:
-        raise InputError(
-            f"a validation correlates measures over text encoders: at least {_FEWEST} are needed, found "
-            f"{len(names)} ({', '.join(names)}); add some with --text-encoder"
-        )

@@ -80,8 +80,13 @@ def choose(
         raise InputError(
             "languages of the picture are named, but the view 'picture' is not: add it, or leave them out"
         )
-    if policy == "prefer-own":
-        _check_own_answers(pool)
+    question, candidate = pool.relevant
+    own = pool.questions.language[question] == pool.candidates.language[candidate]
+    if policy == "prefer-own" and not own.any():
+        raise InputError(
+            f"{pool.source}: no question has an answer in its own language, so the policy 'prefer-own' "
+            "leaves none: use the policy agnostic"
+        )
     return Choice(
         wanted if policy == "agnostic" and with_ap else frozenset(),
         policy,
@@ -89,15 +94,6 @@ def choose(
         tuple(_subset(pool, subset) for subset in subsets),
         with_ap,
     )
-
-
-def _check_own_answers(pool: MultilingualPool) -> None:
-    question, candidate = pool.relevant
-    if not (pool.questions.language[question] == pool.candidates.language[candidate]).any():
-        raise InputError(
-            f"{pool.source}: no question has an answer in its own language, so the policy 'prefer-own' "
-            "leaves none: use the policy agnostic"
-        )
 
 
 def _views(views: str | Sequence[str]) -> Sequence[str]:

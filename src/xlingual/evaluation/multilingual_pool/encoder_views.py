@@ -18,12 +18,11 @@ from xlingual.evaluation.multilingual_pool.lists import (
     hubs_view,
     language_shares,
     named,
-    nearest_own,
 )
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PassCounts, PoolCounts
 from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
-from xlingual.evaluation.multilingual_pool.relevant_ranks import RelevantRanks, standings
-from xlingual.evaluation.multilingual_pool.space import SpaceStatistics, space_statistics
+from xlingual.evaluation.multilingual_pool.relevant_ranks import standings
+from xlingual.evaluation.multilingual_pool.space import space_statistics
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
 from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.measures.hubness import Hubness
@@ -57,26 +56,34 @@ def look(
     pair: tuple[str, str] | None,
 ) -> EncoderFindings:
     """Return all that was chosen; `pair` are the languages of the picture, None for those most apart."""
-    found = standings(passed.counts)
+    found, counts, heads = standings(passed.counts), passed.counts, passed.heads
     if choice.policy == "prefer-own":
-        return _preferring_own(found, passed.heads)
-    whole = passed.counts.whole_pool()
-    looked = EncoderFindings(passed.counts, np.arange(len(whole)), whole, found.n_tied())
-    names = {name.replace("-", "_") for name in choice.views}
-    looked.views += agnostic_views(found, names, choice.subsets)
-    if passed.heads is not None:
-        _look_at_lists(looked, choice, passed.heads)
+        own = None  # share of each question's first place that is in its own language
+        if heads is not None:
+            own = heads.places[np.arange(counts.n_questions), counts.question_language]
+        questions, targets = own_language_targets(found)
+        return EncoderFindings(counts, questions, targets, found.n_tied(found.own), [prefer_own(found, own)])
+    whole = counts.whole_pool()
+    looked = EncoderFindings(counts, np.arange(len(whole)), whole, found.n_tied())
+    looked.views += agnostic_views(found, {name.replace("-", "_") for name in choice.views}, choice.subsets)
+    if heads is not None:
+        _look_at_lists(looked, choice, heads)
     if choice.views & set(FROM_VECTORS):
-        _look_at_vectors(looked, choice, _space(pool, vectors, seed), pair)
+        space = space_statistics(
+            *vectors,
+            question_language=pool.questions.language,
+            candidate_language=pool.candidates.language,
+            question_cluster=pool.questions.cluster,
+            candidate_cluster=pool.candidates.cluster,
+            languages=pool.languages,
+            seed=seed,
+        )
+        if "language-id" in choice.views:
+            looked.views.append(language_identification(space).view())
+        if "picture" in choice.views and np.count_nonzero(space.sizes) >= 2:
+            looked.picture = picture(space, pair or most_apart(space))
+            looked.views.append(looked.picture.view())
     return looked
-
-
-def _preferring_own(found: RelevantRanks, heads: Heads | None) -> EncoderFindings:
-    questions, targets = own_language_targets(found)
-    own = None if heads is None else nearest_own(found.counts, heads)
-    return EncoderFindings(
-        found.counts, questions, targets, found.n_tied(found.own), [prefer_own(found, own)]
-    )
 
 
 def _look_at_lists(looked: EncoderFindings, choice: Choice, heads: Heads) -> None:
@@ -91,25 +98,3 @@ def _look_at_lists(looked: EncoderFindings, choice: Choice, heads: Heads) -> Non
         looked.hubs = hubs(looked.counts, lines)
         looked.views.append(hubs_view(looked.counts, looked.hubs))
     looked.lines = lines if "worst" in choice.views else None
-
-
-def _space(pool: MultilingualPool, vectors: tuple[np.ndarray, np.ndarray], seed: int) -> SpaceStatistics:
-    return space_statistics(
-        *vectors,
-        question_language=pool.questions.language,
-        candidate_language=pool.candidates.language,
-        question_cluster=pool.questions.cluster,
-        candidate_cluster=pool.candidates.cluster,
-        languages=pool.languages,
-        seed=seed,
-    )
-
-
-def _look_at_vectors(
-    looked: EncoderFindings, choice: Choice, space: SpaceStatistics, pair: tuple[str, str] | None
-) -> None:
-    if "language-id" in choice.views:
-        looked.views.append(language_identification(space).view())
-    if "picture" in choice.views and np.count_nonzero(space.sizes) >= 2:
-        looked.picture = picture(space, pair or most_apart(space))
-        looked.views.append(looked.picture.view())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
-from xlingual.evaluation.approximation.choice import exact_only
+from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import look
 from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
@@ -30,7 +30,7 @@ from xlingual.evaluation.near_duplicates import (
     near_duplicates,
     warn_of_near_duplicates,
 )
-from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, collected_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.measures import AveragePrecision, Measure, PoolMeasure, parse_pool_measures
 from xlingual.ranking import Ranker
 from xlingual.requests import answers
@@ -43,6 +43,7 @@ _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
 
 
 @answers(MultilingualPoolRequest)
+@keeping_warnings
 def multilingual_pool(
     pool: MultilingualPool | str | Path,
     *,
@@ -99,42 +100,39 @@ def multilingual_pool(
     ranked = parse_pool_measures(measures)
     if not 0 <= seed <= MOST_SEED:
         raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
-    with collected_warnings() as warnings:
-        if isinstance(pool, str | Path):
-            pool = MultilingualPool.read(pool)
-        elif not isinstance(pool, MultilingualPool):
-            raise InputError(
-                f"expected a MultilingualPool or its path, found {type(pool).__name__}: read it with "
-                "MultilingualPool.read(path)"
-            )
-        exact_only(ranker, "a multilingual pool")
-        choice = choose(
-            pool,
-            views,
-            policy,
-            candidate_text,
-            subsets,
-            picture=picture,
-            with_ap=AveragePrecision() in ranked,
+    if isinstance(pool, str | Path):
+        pool = MultilingualPool.read(pool)
+    elif not isinstance(pool, MultilingualPool):
+        raise InputError(
+            f"expected a MultilingualPool or its path, found {type(pool).__name__}: read it with "
+            "MultilingualPool.read(path)"
         )
-        options = Options(
-            seed=seed,
-            threads=threads,
-            progress=progress,
-            store=open_store(store),
-            given_ranker=ranker,
-            cluster=cluster,
-        )
-        run = _MultilingualPool(pool, choice, options)
-        run.prepare(text_encoders, picture)
-        if trec is not None:
-            warn_of_size(pool, trec_depth, run.text_encoders)
-        own = policy == "prefer-own"
-        folder = nullcontext() if trec is None else trec_folder(trec, pool, trec_depth, own_language=own)
-        with folder as rankings:
-            results = run.results(ranked, rankings, examples)
-    results.warnings = warnings
-    return results
+    exact_only(ranker, "a multilingual pool")
+    choice = choose(
+        pool,
+        views,
+        policy,
+        candidate_text,
+        subsets,
+        picture=picture,
+        with_ap=AveragePrecision() in ranked,
+    )
+    options = Options(
+        seed=seed,
+        threads=threads,
+        progress=progress,
+        store=open_store(store),
+        given_ranker=ranker,
+        cluster=cluster,
+    )
+    run = _MultilingualPool(pool, choice, options)
+    run.prepare(text_encoders, picture)
+    if trec is not None:
+        warn_of_size(pool, trec_depth, run.text_encoders)
+    own = policy == "prefer-own"
+    folder = nullcontext() if trec is None else trec_folder(trec, pool, trec_depth, own_language=own)
+    with folder as rankings:
+        return run.results(ranked, rankings, examples)
 
 
 class _MultilingualPool(Run):
@@ -168,12 +166,6 @@ class _MultilingualPool(Run):
         _refuse_without_role(made)
         self.fit(made, pool.question_texts(), pool.candidate_texts())
 
-    def encoded(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """Yield each encoder's name and vectors [n, d] and [m, d], one at a time."""
-        for name in self.text_encoders:
-            found = self.encode(name, self._embedded)
-            yield name, found.questions, found.candidates
-
     def _embedded(self, name: str, encoder: Encoder) -> PoolVectors:
         return embed_pool(self.pool, name, encoder, self.choice.candidate_text, **self.embedding())
 
@@ -182,12 +174,13 @@ class _MultilingualPool(Run):
     ) -> Results:
         """Return the results of all encoders, and write their rankings where they are wanted."""
         self.near = self._near_duplicates()
-        joined_by = self.near.clusters
-        cluster = self.pool.questions.cluster if joined_by is None else joined_by.cluster
+        cluster = (self.near.clusters or self.pool.questions).cluster
         numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
         tables = PoolTables(self.pool, examples)
         top, depth = self.choice.heads(len(self.pool.candidates))
-        for name, questions, candidates in self.encoded():
+        for name in self.text_encoders:
+            vectors = self.encode(name, self._embedded)
+            questions, candidates = vectors.questions, vectors.candidates
             with self.stage("texts: rank"):
                 passed = one_pass(
                     self.pool,

@@ -12,7 +12,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
-from xlingual.evaluation.estimates import Score, difference, mean_of
+from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.multilingual_pool.relevant_ranks import (
     Flags,
     RelevantRanks,
@@ -63,15 +63,12 @@ def one_target(standings: RelevantRanks) -> View:
     tied = standings.tied - standings.relevant_tied() + 1
     counts = standings.counts
     table = standings.by_answer_language(reciprocal_rank(above, tied))
-    own, other = own_and_other(counts, table)
-    unpaired = np.isnan(own + other)
-    own[unpaired] = other[unpaired] = np.nan
-    summary = {"own": mean_score(own, counts.cluster), "other": mean_score(other, counts.cluster)}
-    if summary["own"] is not None and summary["other"] is not None:
-        summary["gap"] = difference(summary["own"], summary["other"])
-    known = compact(summary)
-    pairs = by_pair(counts, table)
-    return View.of({"one_target": pairs, **({"one_target_summary": known} if known else {})})
+    own_other = np.stack(own_and_other(counts, table))
+    own_other[:, np.isnan(own_other).any(axis=0)] = np.nan
+    own, other = (mean_score(values, counts.cluster) for values in own_other)
+    known = compact({"own": own, "other": other, "gap": own and other and own.less(other)})
+    shown: Scores = {"one_target": by_pair(counts, table)}
+    return View.of({**shown, "one_target_summary": known} if known else shown)
 
 
 def remove_one(standings: RelevantRanks) -> View:
@@ -91,9 +88,8 @@ def removals(standings: RelevantRanks) -> tuple[dict[str, Score], int]:
     (rand − same)/rand, from the two means. 0: free of same-language bias. And the number of such questions;
     without any there are no scores.
     """
-    counts = standings.counts
-    table = standings.by_answer_language(average_precision_without(standings))
-    same, rand = own_and_other(counts, table)
+    counts, precision = standings.counts, average_precision_without(standings)
+    same, rand = own_and_other(counts, standings.by_answer_language(precision))
     rows = np.flatnonzero(~np.isnan(same + rand))
     same, rand, cluster = same[rows], rand[rows], counts.cluster[rows]
     without_same, without_rand = mean_score(same, cluster), mean_score(rand, cluster)
@@ -110,8 +106,7 @@ def average_precision_without(standings: RelevantRanks) -> Floats:
     less; below, one candidate and one relevant candidate fewer are above. NaN where it is the only one.
     """
     s = standings
-    above, tied = s.above, s.tied
-    relevant_above, relevant_tied = s.relevant_above(), s.relevant_tied()
+    above, tied, relevant_above, relevant_tied = s.above, s.tied, s.relevant_above(), s.relevant_tied()
     as_it_was = precision_at(above, tied, relevant_above, relevant_tied)
     # a line that has no relevant candidate above or beside it is never read from the next two
     below = precision_at(np.maximum(above - 1, 0), tied, np.maximum(relevant_above - 1, 0), relevant_tied)
@@ -122,8 +117,7 @@ def average_precision_without(standings: RelevantRanks) -> Floats:
     under = np.flatnonzero(s.stop < s.last)
     total[under] += all_of_it[under] - up_to[s.stop[under]]
     left = s.last - s.first - 1
-    found: Floats = np.divide(total, left, out=np.full(len(total), np.nan), where=left > 0)
-    return found
+    return np.asarray(np.divide(total, left, out=np.full(len(total), np.nan), where=left > 0))
 
 
 def _running(s: RelevantRanks, values: Floats) -> tuple[Floats, Floats]:
@@ -157,7 +151,7 @@ def monolingual_pool(standings: RelevantRanks) -> View:
     if not found:
         return View()
     counted = {language: len(one.parts[0].residuals) for language, one in found.items()}
-    shown: Scores = {"monolingual_pool": found, "monolingual_pool_average": mean_of(list(found.values()))}
+    shown: Scores = {"monolingual_pool": found, "monolingual_pool_average": Score.mean(list(found.values()))}
     return View.of(shown, monolingual_pool_questions=counted)
 
 
@@ -214,16 +208,11 @@ def subset_average_precision(standings: RelevantRanks, subset: Sequence[int]) ->
 
 def _in_subset(s: RelevantRanks, inside: Flags, rows: Ints) -> tuple[Ints, Ints]:
     """Return how many candidates of the languages `inside`, bool [G], are above the lines, and tie."""
-    outside = np.flatnonzero(~inside)
-    if 2 * len(outside) < len(inside):  # take away what is fewer
-        above, tied = s.above[rows], s.tied[rows]
-        for language in outside.tolist():
-            above, tied = above - s.above_of(language, rows), tied - s.tied_of(language, rows)
-        return above, tied
-    above, tied = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-    for language in np.flatnonzero(inside).tolist():
-        above, tied = above + s.above_of(language, rows), tied + s.tied_of(language, rows)
-    return above, tied
+    few_outside = 2 * np.count_nonzero(~inside) < len(inside)  # then what is outside is taken away
+    counted = np.flatnonzero(~inside if few_outside else inside).tolist()
+    above = sum((s.above_of(language, rows) for language in counted), np.zeros_like(rows))
+    tied = sum((s.tied_of(language, rows) for language in counted), np.zeros_like(rows))
+    return (s.above[rows] - above, s.tied[rows] - tied) if few_outside else (above, tied)
 
 
 def _codes(languages: Sequence[str], subset: Sequence[str]) -> tuple[int, ...]:

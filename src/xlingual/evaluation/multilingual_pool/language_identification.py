@@ -73,14 +73,13 @@ def language_identification(space: SpaceStatistics) -> LanguageIdentification:
         ValueError: vectors hold NaN or infinity.
 
     """
+    if few := _too_few(space):
+        return LanguageIdentification({}, {}, {}, {ALL: few}, space.everything.n, 0, space.frame.kept)
     with one_library_thread():
         return _identified(space)
 
 
 def _identified(space: SpaceStatistics) -> LanguageIdentification:
-    few = _too_few(space)
-    if few is not None:
-        return LanguageIdentification({}, {}, {}, {ALL: few}, space.everything.n, 0, space.frame.kept)
     wanted = list(combinations(range(len(space.languages)), 2)) if space.by_language else []
     trained = [pair for pair in wanted if space.sizes[list(pair)].all()]
     pairs = {pair: _pair_model(space, *pair) for pair in trained}
@@ -93,7 +92,10 @@ def _identified(space: SpaceStatistics) -> LanguageIdentification:
         name = ALL if chosen is None else between.join(space.languages[code] for code in chosen)
         parts = [p for p in found.get(chosen, []) if len(p[0])]
         if chosen is not None and len(parts) < 2:
-            missing = [space.languages[code] for code in chosen if not _complete(space, found, code)]
+            complete = [space.sizes[code] and len(found[None][code][0]) for code in chosen]
+            missing = [
+                space.languages[code] for code, there in zip(chosen, complete, strict=True) if not there
+            ]
             notes[name] = f"no vectors of {' and '.join(missing)} in the training or the held-out part"
             continue
         values, clusters = (np.concatenate(columns) for columns in zip(*parts, strict=True))
@@ -120,16 +122,10 @@ def _too_few(space: SpaceStatistics) -> str | None:
     return None
 
 
-def _complete(space: SpaceStatistics, found: dict[tuple[int, int] | None, _Tested], code: int) -> bool:
-    """Tell whether a language has training and held-out vectors."""
-    return bool(space.sizes[code]) and len(found[None][code][0]) > 0
-
-
 def _pair_model(space: SpaceStatistics, one: int, other: int) -> _Model:
     """Return the model whose score is positive for the first language of a pair, negative for the second."""
     first, second = space.by_language[one], space.by_language[other]
-    both = first + second
-    target = (first.n - second.n) / both.n
+    both, target = first + second, (first.n - second.n) / (first.n + second.n)
     right = first.total - second.total - both.total * target
     weights = _ridge(both, right[:, None], space.frame.dim)
     return _Model(weights, target - both.mean @ weights)
@@ -165,8 +161,7 @@ def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
         if not failed:
             break
         scatter, penalty = moments.scatter(), penalty * 10
-    weights: Floats = dpotrs(factor, right, lower=1)[0]
-    return weights
+    return np.asarray(dpotrs(factor, right, lower=1)[0])
 
 
 def _tested(
@@ -199,5 +194,4 @@ def _tested(
 def _largest(scores: Floats, code: int) -> Floats:
     """Return 1 where column `code` of scores [n, L] is the largest, its share where several are, else 0."""
     best = scores == scores.max(axis=1, keepdims=True)
-    share: Floats = best[:, code] / best.sum(axis=1)
-    return share
+    return np.asarray(best[:, code] / best.sum(axis=1))

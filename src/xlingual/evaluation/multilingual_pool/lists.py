@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
 from xlingual.evaluation.multilingual_pool.views import View, by_pair, intervals, values
+from xlingual.evaluation.ragged import spans
 from xlingual.measures.fairness import CUT, peer
 from xlingual.measures.hubness import Hubness, hubness
 from xlingual.results.views import HubCounts
@@ -45,15 +46,9 @@ def named(heads: Heads) -> Named:
     rows = np.flatnonzero(heads.tied <= _MOST_NAMED)
     members, starts = heads.columns.members()
     column = heads.column[rows]
-    size = heads.columns.weights[column]
-    ends = np.cumsum(size)
-    within = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - size, size)
-    return Named(
-        np.repeat(heads.question[rows], size),
-        members[np.repeat(starts[column], size) + within],
-        np.repeat(heads.above[rows], size),
-        np.repeat(heads.tied[rows], size),
-    )
+    line, place = spans(starts[column], heads.columns.weights[column])
+    rows = rows[line]
+    return Named(heads.question[rows], members[place], heads.above[rows], heads.tied[rows])
 
 
 def language_shares(counts: PoolCounts, heads: Heads) -> View:
@@ -122,12 +117,3 @@ def hubs_view(counts: PoolCounts, found: Hubness) -> View:
         tag: float(found.by_language[code]) for code, tag in enumerate(counts.languages) if counts.sizes[code]
     }
     return View({"hubs": HubCounts(**shown, n=len(found.hubs), by_language=by_language)})
-
-
-def nearest_own(counts: PoolCounts, heads: Heads) -> Floats:
-    """Return the share of each question's first place that is in its own language, float64 [n].
-
-    The heads are of the first place only.
-    """
-    first: Floats = heads.places[np.arange(counts.n_questions), counts.question_language]
-    return first

@@ -35,13 +35,15 @@ class PoolNumbers:
 
     def add(self, encoder: str, looked: EncoderFindings) -> None:
         """Enter an encoder's numbers."""
-        best = looked.targets.best()
+        targets, best = looked.targets, looked.targets.best()
+        pool = targets.pool  # to an encoder that knows nothing all candidates are equal
+        by_chance = TargetCounts(targets.query, np.zeros_like(targets.above), pool[targets.query], pool)
         for measure in self.measures:
-            values = per_question(measure, looked.targets)
+            values = per_question(measure, targets)
             by_language = question_languages(looked.counts, measure, values, looked.questions)
             self.found.setdefault(measure.name, {})[encoder] = by_language
             views = [by_language.view(), *(looked.views if measure == AveragePrecision() else [])]
-            chance = measure.aggregate(per_question(measure, _by_chance(looked.targets)))
+            chance = measure.aggregate(per_question(measure, by_chance))
             self.numbers[encoder, measure.name, self.place] = Number(
                 by_language.overall,
                 self._signature(encoder, measure),
@@ -112,10 +114,3 @@ def per_question(measure: PoolMeasure, targets: TargetCounts) -> Floats:
     if isinstance(measure, TargetMeasure):
         return measure.per_query(targets)
     return measure.per_query(targets.best())
-
-
-def _by_chance(targets: TargetCounts) -> TargetCounts:
-    """Return the counts of an encoder to which all candidates are equal."""
-    return TargetCounts(
-        targets.query, np.zeros_like(targets.above), targets.pool[targets.query], targets.pool
-    )

@@ -50,11 +50,8 @@ def one_pass(
     split = GroupCounts.of(
         similarity, question, columns.of[candidate], columns.bounds, weights=columns.weights
     )
-    reductions: list[Reduction] = [split]
-    heads = None
-    if top is not None:
-        heads = BlockHeads(columns, len(questions), top=top, depth=depth)
-        reductions.append(heads)
+    heads = None if top is None else BlockHeads(columns, len(questions), top=top, depth=depth)
+    reductions: list[Reduction] = [split] if heads is None else [split, heads]
     ranker.scan(similarity, reductions, progress=progress)
     above, tied = split.result()
     counts = PoolCounts(
@@ -90,11 +87,12 @@ class Columns:
         rows: list[Ints] = []
         sizes: list[int] = []
         for code in range(n_languages):
-            own = np.flatnonzero(language == code)
-            pool = Pool.of(vectors, own) if len(own) else None
-            of[own] = sum(sizes) + (pool.code if pool is not None else 0)
-            rows.append(pool.vectors.rows if pool is not None else own)
-            sizes.append(len(rows[-1]))
+            own = distinct = np.flatnonzero(language == code)
+            if len(own):
+                pool = Pool.of(vectors, own)
+                of[own], distinct = sum(sizes) + pool.code, pool.vectors.rows
+            rows.append(distinct)
+            sizes.append(len(distinct))
         bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         return cls(
             UnitVectors(vectors, np.concatenate(rows)),
@@ -224,11 +222,11 @@ class BlockHeads:
     def result(self, similarity: Cosine, ranker: Ranker) -> Heads:
         """Return the heads; the similarity is asked once more for questions with very many ties."""
         blocks = sorted(self._blocks, key=lambda block: block.first)
-        places = np.concatenate([block.places for block in blocks])
-        crowded = np.concatenate([block.crowded for block in blocks])
+        places, crowded, last, chance = (
+            np.concatenate([getattr(block, name) for block in blocks])
+            for name in ("places", "crowded", "last", "chance")
+        )
         if len(crowded):
-            last = np.concatenate([block.last for block in blocks])
-            chance = np.concatenate([block.chance for block in blocks])
             shared = _tied_with(similarity, crowded, last, self.columns, ranker)
             places[crowded] += chance[:, None] * shared
         question, column, above, tied = (

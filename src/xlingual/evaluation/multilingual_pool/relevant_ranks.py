@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -12,12 +11,7 @@ from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.ragged import sums
 from xlingual.measures.harmonic import harmonic_difference
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Flags: TypeAlias = NDArray[np.bool_]
-else:
-    Flags = object
+Flags = np.ndarray  # bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,8 +38,7 @@ class RelevantRanks:
     @property
     def own(self) -> Flags:
         """Whether the relevant candidate is in the language of the question, bool [p]."""
-        flags: Flags = self.asked_in == self.answer_language
-        return flags
+        return np.asarray(self.asked_in == self.answer_language)
 
     def relevant_above(self, chosen: Flags | None = None, rows: Ints | None = None) -> Ints:
         """Return how many relevant candidates (of those `chosen`, bool [p]) are strictly above each line.
@@ -60,13 +53,11 @@ class RelevantRanks:
 
     def above_of(self, language: Ints | int, rows: Ints | None = None) -> Ints:
         """Return how many candidates of a language (one for each line, or one for all) are strictly above."""
-        above: Ints = self.counts.above[_take(self.line, rows), language]
-        return above
+        return np.asarray(self.counts.above[_take(self.line, rows), language])
 
     def tied_of(self, language: Ints | int, rows: Ints | None = None) -> Ints:
         """Return how many candidates of a language tie with each line, itself included."""
-        tied: Ints = self.counts.tied[_take(self.line, rows), language]
-        return tied
+        return np.asarray(self.counts.tied[_take(self.line, rows), language])
 
     def per_question(self, values: Floats, rows: Ints | None = None) -> Floats:
         """Return the mean of values per line (of the lines `rows`) for each question [n]; NaN for none."""
@@ -77,8 +68,7 @@ class RelevantRanks:
         """Return the mean of values per line [p] by question and answer language [n, G]; NaN for none."""
         n, G = self.counts.n_questions, len(self.counts.languages)
         cell = self.question * G + self.answer_language
-        table = _divided(sums(cell, values, n * G), np.bincount(cell, minlength=n * G))
-        return table.reshape(n, G)
+        return _divided(sums(cell, values, n * G), np.bincount(cell, minlength=n * G)).reshape(n, G)
 
     def n_tied(self, chosen: Flags | None = None) -> int:
         """Return of how many questions a relevant candidate ties with an irrelevant one.
@@ -92,7 +82,7 @@ class RelevantRanks:
 
 def standings(counts: PoolCounts) -> RelevantRanks:
     """Return the standings of the relevant candidates: one sort, shared by all views."""
-    above, tied = _row_sums(counts.above), _row_sums(counts.tied)
+    above, tied = (of.sum(axis=1, dtype=np.int64) for of in (counts.above, counts.tied))
     code = counts.question * (int(above.max(initial=0)) + 1) + above
     line = np.argsort(code, kind="stable")
     code, question = code[line], counts.question[line]
@@ -115,11 +105,6 @@ def own_and_other(counts: PoolCounts, table: Floats) -> tuple[Floats, Floats]:
     others = np.isfinite(table)
     others[rows, counts.question_language] = False
     return own, _divided(np.where(others, table, 0.0).sum(axis=1), others.sum(axis=1))
-
-
-def _row_sums(counts: Ints) -> Ints:
-    totals: Ints = counts.sum(axis=1, dtype=np.int64)
-    return totals
 
 
 def _runs(codes: Ints) -> tuple[Ints, Ints]:
@@ -145,8 +130,7 @@ def _take(values: Ints, rows: Ints | None) -> Ints:
 
 def _divided(total: Floats, count: Ints) -> Floats:
     """Return total / count, NaN where there is nothing to count."""
-    means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    return means
+    return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
 def precision_at(above: Ints, tied: Ints, relevant_above: Ints, relevant_tied: Ints) -> Floats:

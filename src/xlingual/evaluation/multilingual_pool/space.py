@@ -168,7 +168,9 @@ def space_statistics(
     if questions.shape[1] != candidates.shape[1]:
         raise ValueError(f"questions have {questions.shape[1]} dimensions, candidates {candidates.shape[1]}")
     clusters = np.unique(np.concatenate([question_cluster, candidate_cluster]))
-    held = _held_out(clusters, seed)
+    held = clusters[:0]
+    if len(clusters) >= FEWEST_CLUSTERS:
+        held = stream(seed, _SPLIT).permutation(clusters)[: len(clusters) // HELD_OUT]
     sides = (
         _side(questions, question_language, question_cluster, held),
         _side(candidates, candidate_language, candidate_cluster, held),
@@ -200,14 +202,6 @@ def _side(raw: np.ndarray, language: Ints, cluster: Ints, held: Ints) -> Side:
     if not len(raw) == len(language) == len(cluster):
         raise ValueError(f"{len(raw)} vectors, {len(language)} languages, {len(cluster)} clusters")
     return Side(raw, language, cluster, np.isin(cluster, held))
-
-
-def _held_out(clusters: Ints, seed: int) -> Ints:
-    """Return a third of the clusters, chosen by the seed; none where there are too few."""
-    if len(clusters) < FEWEST_CLUSTERS:
-        return clusters[:0]
-    chosen: Ints = stream(seed, _SPLIT).permutation(clusters)[: len(clusters) // HELD_OUT]
-    return chosen
 
 
 def _frame(sides: tuple[Side, Side], seed: int) -> Frame:

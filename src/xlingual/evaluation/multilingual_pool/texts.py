@@ -163,10 +163,9 @@ def _heading(
 
 
 def _shown(pool: MultilingualPool, candidate: int, place: float, kind: str) -> dict[str, Any]:
-    names = ("candidate_id", "candidate_language", "candidate")
     return {
         "place": place,
-        **_candidate(pool, candidate, names),
+        **_candidate(pool, candidate, ("candidate_id", "candidate_language", "candidate")),
         "relevant": kind == "answer",
         "kind": kind,
     }

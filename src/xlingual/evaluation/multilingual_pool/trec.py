@@ -20,19 +20,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.multilingual_pool.ordered import ranked
 from xlingual.files import atomic_file, make_folder
 from xlingual.ranking import Cosine, Pool, UnitVectors
-
-if TYPE_CHECKING:
-    from xlingual.data.pools.pool import MultilingualPool
 
 GIB = 1 << 30
 _UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
@@ -46,24 +43,6 @@ class TrecFolder:
     pool: MultilingualPool
     depth: int | None
 
-    @classmethod
-    def made(
-        cls,
-        folder: str | Path,
-        pool: MultilingualPool,
-        depth: int | None = 1000,
-        *,
-        own_language: bool = False,
-    ) -> TrecFolder:
-        """Make the folder and write qrels.txt; runs will have `depth` candidates a question, None for all.
-
-        With `own_language` only answers in the question's language are relevant.
-        """
-        _check_depth(depth)
-        made = cls(make_folder(folder), pool, depth)
-        write_qrels(made.folder / "qrels.txt", pool, own_language=own_language)
-        return made
-
     def write(self, encoder: str, question_vectors: np.ndarray, candidate_vectors: np.ndarray) -> Path:
         """Write ENCODER.run and return its path; characters that a file's name cannot have are escaped."""
         path = self.folder / f"{quote(encoder, safe=' +=,@')}.run"
@@ -75,14 +54,19 @@ class TrecFolder:
 def trec_folder(
     folder: str | Path, pool: MultilingualPool, depth: int | None = 1000, *, own_language: bool = False
 ) -> Iterator[TrecFolder]:
-    """Give a `TrecFolder` whose files are moved into `folder` on success; a failure leaves what was there."""
+    """Give a `TrecFolder` whose files are moved into `folder` on success; a failure leaves what was there.
+
+    Runs have `depth` candidates a question, None for all. With `own_language` only answers in the question's
+    language are relevant.
+    """
     folder = Path(folder)
     _check_depth(depth)
     new = not folder.exists()
     make_folder(folder)
     try:
         with TemporaryDirectory(dir=folder, prefix=".unfinished.") as unfinished:
-            yield TrecFolder.made(unfinished, pool, depth, own_language=own_language)
+            write_qrels(Path(unfinished, "qrels.txt"), pool, own_language=own_language)
+            yield TrecFolder(Path(unfinished), pool, depth)
             for path in Path(unfinished).iterdir():
                 os.replace(path, folder / path.name)
     except BaseException:
@@ -191,7 +175,10 @@ def run_bytes(pool: MultilingualPool, depth: int | None, tag: str) -> int:
     """
     asked, held = question_names(pool), candidate_names(pool)
     count = len(held) if depth is None else min(depth, len(held))
-    rank_and_score = 2 * sum(_digits(count)) / count
+    digits = sum(
+        count - int(10**power) + 1 for power in range(len(str(count)))
+    )  # of the numbers up to `count`
+    rank_and_score = 2 * digits / count
     name = _mean_bytes(asked) + _mean_bytes(held) + len(tag.encode())
     return round(len(asked) * count * (name + rank_and_score + len(" Q0 " + " " * 3 + "\n")))
 
@@ -206,15 +193,6 @@ def warn_of_size(pool: MultilingualPool, depth: int | None, encoders: Collection
             DataWarning,
             stacklevel=2,
         )
-
-
-def _digits(count: int) -> list[int]:
-    """Return the numbers of digits of 1 to `count`, added up for each length."""
-    found, low = [], 1
-    while low <= count:
-        found.append(len(str(low)) * (min(10 * low - 1, count) - low + 1))
-        low *= 10
-    return found
 
 
 def _mean_bytes(names: Sequence[str]) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.evaluation.estimates import Score, mean_of, score
+from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.measures import QueryMeasure
 from xlingual.measures.precision import AveragePrecision
@@ -46,12 +47,10 @@ def intervals(scores: Scores) -> dict[str, Any]:
 
 def record_of(languages: Iterable[str], views: Iterable[View]) -> PoolViews:
     """Return `views` of an entry: the values of all views, and "ci" with their intervals."""
-    found: dict[str, Any] = {"languages": list(languages)}
-    nested: dict[str, Any] = {}
-    for view in views:
-        found |= view.values
-        nested |= view.intervals
-    return PoolViews(**found, ci=PoolIntervals(**nested))
+    several = list(views)
+    found = dict(chain.from_iterable(view.values.items() for view in several))
+    nested = dict(chain.from_iterable(view.intervals.items() for view in several))
+    return PoolViews(languages=list(languages), **found, ci=PoolIntervals(**nested))
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,8 @@ class QuestionLanguages:
 
     def view(self) -> View:
         """Return what an entry says of languages."""
-        article = {} if self.by_article is None else {"value": self.by_article.interval()}
-        more = {"ci_by_article": article} if article else {}
+        article = self.by_article
+        more = {} if article is None else {"ci_by_article": {"value": article.interval()}}
         return View.of({"by_question_language": self.languages, "macro": self.macro}, **more)
 
 
@@ -94,7 +93,7 @@ def question_languages(
     return QuestionLanguages(
         overall=score(measure, values, (cluster,)),
         languages=found,
-        macro=mean_of(list(found.values())),
+        macro=Score.mean(list(found.values())),
         by_article=None if article is None else score(measure, values, (article,)),
     )
 
@@ -109,7 +108,7 @@ def by_question_language(counts: PoolCounts, values: Floats) -> dict[str, Score]
     """Return the mean of values in 0..1 [n] over the questions of each language, where there are any."""
     found = {}
     for code, language in enumerate(counts.languages):
-        rows = np.flatnonzero(counts.question_language == code)
+        rows = counts.question_language == code
         found[language] = mean_score(values[rows], counts.cluster[rows])
     return compact(found)
 

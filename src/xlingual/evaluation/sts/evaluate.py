@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,14 +22,15 @@ from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.estimates import Estimate, Gap
 from xlingual.evaluation.numbers import Baseline, Number, Numbers, Subject
 from xlingual.evaluation.perquery import repeated
-from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, collected_warnings
-from xlingual.evaluation.sts.agreement import Agreement
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
+from xlingual.evaluation.sts.agreement import Agreement, cosines
 from xlingual.measures.agreement import PearsonCorrelation, SpearmanCorrelation
 from xlingual.records import Texts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import StsRequest
 from xlingual.results import Results
 from xlingual.results.views import AgreementAgainst, StsViews
+from xlingual.stats.components import Links, components
 from xlingual.stats.corrections import holm
 from xlingual.stats.weighted import Ordered, pearson, spearman, weights
 from xlingual.store import StoreLike, open_store
@@ -40,11 +42,10 @@ if TYPE_CHECKING:
 NAME = "sts"
 MEASURES = (PearsonCorrelation(), SpearmanCorrelation())
 PEARSON, SPEARMAN = (measure.name for measure in MEASURES)
-DECIMALS = 9  # cosines that are equal to so many are tied
-_BLOCK = 4096
 
 
 @answers(StsRequest)
+@keeping_warnings
 def sts(
     files: str | Path | SentencePairs | Sequence[str | Path | SentencePairs],
     *,
@@ -75,18 +76,14 @@ def sts(
         InputError: data, specs or options are not what they must be; the text says what to do.
 
     """
-    problem = tag_problem(language)
-    if problem is not None:
+    if problem := tag_problem(language):
         raise InputError(f"--lang: {problem}")
     if not 0 <= seed <= MOST_SEED:
         raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
-    with collected_warnings() as warnings:
-        options = Options(seed=seed, threads=threads, progress=progress, store=open_store(store))
-        run = _Sts(read_sentence_pairs(files, columns), language, options)
-        run.prepare(text_encoders, baseline)
-        results = run.results()
-    results.warnings = warnings
-    return results
+    options = Options(seed=seed, threads=threads, progress=progress, store=open_store(store))
+    run = _Sts(read_sentence_pairs(files, columns), language, options)
+    run.prepare(text_encoders, baseline)
+    return run.results()
 
 
 class _Sts(Run):
@@ -121,13 +118,11 @@ class _Sts(Run):
             self._encode(name)
         with self.stage("correlate"):
             found = self._correlate()
-            for name in self.text_encoders:
-                for number, place in enumerate(places):
-                    for measure in MEASURES:
-                        one = self._number(measure.name, number, name, found[measure.name, name, number])
-                        numbers[name, measure.name, place] = one
-            for measure in MEASURES:
-                self._hold_against_baseline(numbers, measure.name)
+            for name, number, measure in product(self.text_encoders, range(len(places)), (PEARSON, SPEARMAN)):
+                one = self._number(measure, number, name, found[measure, name, number])
+                numbers[name, measure, places[number]] = one
+            for measure in (PEARSON, SPEARMAN):
+                self._compare_with_baseline(numbers, measure)
             results = numbers.results()
         results.tables["pairs"] = self._pair_table()
         self.truncated = {name: counts for name, counts in self.truncated.items() if counts}
@@ -136,50 +131,49 @@ class _Sts(Run):
     def _encode(self, name: str) -> None:
         """Take an encoder's cosines of all pairs; one that looks at its whole batch gets each file apart."""
         every = list(range(len(self.files)))
-        apart = self.text_encoders[name].depends_on_batch
-        for members in [[number] for number in every] if apart else [every]:
+        for members in [[n] for n in every] if self.text_encoders[name].depends_on_batch else [every]:
             texts, position = self.sentences.batch(members)
             found = self.encode(name, lambda *it, batch=texts: embed_batch(batch, *it, **self.embedding()))
             identity = self.identity(self.text_encoders[name], texts)
             for number in members:
-                first, second = self.sentences.pairs[number]
-                self.cosines[name, number] = cosines(found.vectors, (position[first], position[second]))
+                pairs = position[self.sentences.pairs[number]]
+                self.cosines[name, number] = cosines(found.vectors, *pairs)
                 self.identity_of[name, number] = identity
 
     def _correlate(self) -> dict[tuple[str, str, int], Agreement | None]:
         """Return each correlation; files that share sentences are drawn again together, others apart."""
         found: dict[tuple[str, str, int], Agreement | None] = {}
-        tell = self.progress("correlating")
+        tell, done = self.progress("correlating"), 0
         for members in self.sentences.groups():
             replicates = self._replicates(members)
             for number in members:
+                y, cluster = self.files[number].score, self.sentences.cluster[number]
                 for name in self.text_encoders:
-                    x, y = self.cosines[name, number], self.files[number].score
-                    values = {PEARSON: pearson(x, y), SPEARMAN: spearman(Ordered.of(x), Ordered.of(y))}
-                    for measure, (value,) in values.items():
-                        drawn, cluster = replicates[measure, name, number], self.sentences.cluster[number]
-                        tested = (x, y) if measure == PEARSON else None
-                        flat = np.ptp(x) == 0 or not np.isfinite(value)
-                        one = None if flat else Agreement(float(value), drawn, cluster, tested)
-                        found[measure, name, number] = one
-                tell(len({number for *_, number in found}), len(self.files))
+                    x = self.cosines[name, number]
+                    for measure, (value,), tested in (
+                        (PEARSON, pearson(x, y), (x, y)),
+                        (SPEARMAN, spearman(Ordered.of(x), Ordered.of(y)), None),
+                    ):
+                        key, flat = (measure, name, number), np.ptp(x) == 0 or not np.isfinite(value)
+                        one = Agreement(float(value), replicates[key], cluster, tested)
+                        found[key] = None if flat else one
+                done += 1
+                tell(done, len(self.files))
         return found
 
     def _replicates(self, members: Sequence[int]) -> dict[tuple[str, str, int], Floats]:
         """Return the replicates [B] of every correlation of some files, all encoders in the same draws."""
-        starts = np.cumsum([0, *(len(self.files[number]) for number in members)])
+        starts = np.cumsum([len(self.files[number]) for number in members])[:-1]
         rng = stream(self.options.seed, "sts " + " ".join(self.files[number].digest for number in members))
-        keys = [(name, number) for name in self.text_encoders for number in members]
-        ranked = {key: Ordered.of(self.cosines[key]) for key in keys}
-        ranked_gold = {number: Ordered.of(self.files[number].score) for number in members}
+        ranked = {key: Ordered.of(self.cosines[key]) for key in product(self.text_encoders, members)}
+        gold = {number: Ordered.of(self.files[number].score) for number in members}
         blocks: dict[tuple[str, str, int], list[Floats]] = {}
         for drawn in weights(np.concatenate([self.sentences.cluster[number] for number in members]), rng):
-            for name, number in keys:
-                place = members.index(number)
-                weight = drawn[:, starts[place] : starts[place + 1]]
-                r = pearson(self.cosines[name, number], self.files[number].score, weight)
-                rho = spearman(ranked[name, number], ranked_gold[number], weight)
+            weight = dict(zip(members, np.split(drawn, starts, axis=1), strict=True))
+            for (name, number), order in ranked.items():
+                r = pearson(self.cosines[name, number], self.files[number].score, weight[number])
                 blocks.setdefault((PEARSON, name, number), []).append(r)
+                rho = spearman(order, gold[number], weight[number])
                 blocks.setdefault((SPEARMAN, name, number), []).append(rho)
         return {key: np.concatenate(parts) for key, parts in blocks.items()}
 
@@ -195,20 +189,17 @@ class _Sts(Run):
             baseline=Baseline(chance=0.0),
         )
 
-    def _hold_against_baseline(self, numbers: Numbers, measure: str) -> None:
+    def _compare_with_baseline(self, numbers: Numbers, measure: str) -> None:
         """Enter the differences to the baseline, per file and on average; p corrected over all (Holm).
 
         Where no baseline is named, that is the encoder of the highest mean over files.
         """
         means = {name: numbers.mean(name, measure, numbers.places) for name in self.text_encoders}
         known = {name: mean.value for name, mean in means.items() if mean is not None}
-        baseline = self.baseline or max(known, key=lambda name: known[name], default=None)
-        if baseline is None:
+        if (baseline := self.baseline or max(known, key=lambda name: known[name], default=None)) is None:
             return
         gaps = {
-            (name, place): _gap(
-                numbers[name, measure, place].estimate, numbers[baseline, measure, place].estimate
-            )
+            (name, place): _gap(*(numbers[who, measure, place].estimate for who in (name, baseline)))
             for name in self.text_encoders
             for place in numbers.places
             if name != baseline
@@ -224,21 +215,15 @@ class _Sts(Run):
         """Return a row for each encoder, file and pair: what people said and what the encoder says."""
         import pyarrow as pa
 
-        parts = [
-            pa.table(
-                {
-                    "encoder": repeated([name], [len(file)]),
-                    "source": repeated([self.language], [len(file)]),
-                    "target": repeated([file.name], [len(file)]),
-                    "pair": pa.array(file.ids, pa.string()),
-                    "cluster": pa.array(self.sentences.cluster[number], pa.int64()),
-                    "score": pa.array(file.score, pa.float64()),
-                    "cosine": pa.array(self.cosines[name, number], pa.float64()),
-                }
-            )
-            for name in self.text_encoders
-            for number, file in enumerate(self.files)
-        ]
+        parts = []
+        for name, (number, file) in product(self.text_encoders, enumerate(self.files)):
+            words = {"encoder": name, "source": self.language, "target": file.name}
+            columns = {key: repeated([word], [len(file)]) for key, word in words.items()}
+            columns["pair"] = pa.array(file.ids, pa.string())
+            columns["cluster"] = pa.array(self.sentences.cluster[number], pa.int64())
+            columns["score"] = pa.array(file.score, pa.float64())
+            columns["cosine"] = pa.array(self.cosines[name, number], pa.float64())
+            parts.append(pa.table(columns))
         return pa.concat_tables(parts).unify_dictionaries()
 
 
@@ -260,11 +245,10 @@ def _refuse_unfit(name: str, encoder: Encoder, language: str) -> None:
             f"text encoder {name!r}: vectors: files have one row for each text of a manifest, which sentence "
             "pairs do not have: name a model, or a function with python:"
         )
-    known = encoder.languages
-    if known is not None and language not in known:
+    if encoder.languages is not None and language not in encoder.languages:
         raise InputError(
             f"text encoder {name!r} does not have the language {language!r} of --lang: it has "
-            f"{listed(known, 20)}"
+            f"{listed(encoder.languages, 20)}"
         )
 
 
@@ -276,30 +260,30 @@ class Sentences:
     """
 
     texts: Texts
-    pairs: tuple[tuple[Ints, Ints], ...]  # by file: both sentences [n], as indices into `texts`
-    cluster: tuple[Ints, ...]  # by file [n]; one name space
+    pairs: list[Ints]  # by file: first and second sentence [2, n], as indices into `texts`
+    cluster: list[Ints]  # by file [n]; one name space
 
     @classmethod
     def of(cls, files: Sequence[SentencePairs], language: str) -> Sentences:
         """Return the texts of all files, numbered in the order of their first appearance."""
-        number: dict[str, int] = {}
-        ids: list[str] = []
-        pairs = []
+        ids: dict[str, str] = {}
         for file in files:
-            sides = []
             for place, side in ((1, file.first), (2, file.second)):
                 for row, text in zip(file.ids, side, strict=True):
-                    if text not in number:
-                        number[text] = len(number)
-                        ids.append(f"{file.name}/{row}/{place}")
-                sides.append(np.array([number[text] for text in side], dtype=np.int64))
-            pairs.append((sides[0], sides[1]))
-        texts = Texts(text=list(number), language=[language] * len(number), ids=ids)
-        return cls(texts, tuple(pairs), _clusters(pairs, len(number)))
+                    ids.setdefault(text, f"{file.name}/{row}/{place}")
+        number = {text: i for i, text in enumerate(ids)}
+        pairs = [
+            np.array([[number[text] for text in side] for side in (file.first, file.second)], dtype=np.int64)
+            for file in files
+        ]
+        first, second = np.concatenate(pairs, axis=1)
+        cluster = components(len(ids), Links(first, second, np.zeros(len(first))))
+        texts = Texts(text=list(ids), language=[language] * len(ids), ids=list(ids.values()))
+        return cls(texts, pairs, [cluster[one] for one, _ in pairs])
 
     def batch(self, files: Sequence[int]) -> tuple[Texts, Ints]:
         """Return the texts of some files, each once, and the place of every text among them (-1: none)."""
-        rows = np.unique(np.concatenate([side for file in files for side in self.pairs[file]]))
+        rows = np.unique(np.concatenate([self.pairs[file].ravel() for file in files]))
         position = np.full(len(self.texts), -1, dtype=np.int64)
         position[rows] = np.arange(len(rows))
         return self.texts.take(rows), position
@@ -309,36 +293,8 @@ class Sentences:
         groups: list[tuple[set[int], list[int]]] = []
         for file, cluster in enumerate(self.cluster):
             held, members = set(cluster.tolist()), [file]
-            apart = []
-            for known, others in groups:
-                if known & held:
-                    held, members = known | held, others + members
-                else:
-                    apart.append((known, others))
-            groups = [*apart, (held, members)]
+            for known, others in [group for group in groups if group[0] & held]:
+                groups.remove((known, others))
+                held, members = held | known, others + members
+            groups.append((held, members))
         return sorted(sorted(members) for _, members in groups)
-
-
-def cosines(vectors: np.ndarray, pairs: tuple[Ints, Ints]) -> Floats:
-    """Return the cosine [n] of each pair of rows of vectors [m, d], in float64, rounded to 9 decimals.
-
-    A zero vector has cosine 0 to everything.
-    """
-    first, second = pairs
-    out = np.empty(len(first))
-    for start in range(0, len(first), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        a, b = (vectors[side[part]].astype(np.float64) for side in (first, second))
-        norms = np.sqrt(np.sum(a * a, axis=1)) * np.sqrt(np.sum(b * b, axis=1))
-        out[part] = np.sum(a * b, axis=1) / np.where(norms > 0, norms, 1.0)
-    return np.round(out, DECIMALS) + 0.0  # no −0
-
-
-def _clusters(pairs: Sequence[tuple[Ints, Ints]], n_texts: int) -> tuple[Ints, ...]:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    links = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(n_texts, n_texts))
-    component = connected_components(links, directed=False)[1].astype(np.int64)
-    return tuple(component[one] for one, _ in pairs)

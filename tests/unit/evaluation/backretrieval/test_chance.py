@@ -14,6 +14,8 @@ from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval, nearest
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
+from xlingual.evaluation.run import Tally
+from xlingual.ranking import CPU
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "cases.py")))
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
@@ -182,7 +184,7 @@ def test_more_equal_targets_than_are_listed_are_sampled_fairly(monkeypatch):
     embedded = embed_texts(of.manifest, "constant", adopt(vectors), np.arange(len(of.manifest)))
     listed = set()
     for seed in range(30):
-        (found,) = nearest.nearest_texts(embedded, [replace(sample, seed=seed)])
+        (found,) = nearest.nearest_texts(embedded, [replace(sample, seed=seed)], ranker=CPU, tally=Tally())
         assert (found.n_tied == len(sample.target)).all()
         assert np.bincount(found.query, found.share) == pytest.approx(1)
         assert set(np.bincount(found.query)) == {4}

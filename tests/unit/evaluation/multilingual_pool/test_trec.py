@@ -15,8 +15,8 @@ from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.multilingual_pool import ordered, trec
 from xlingual.evaluation.multilingual_pool.trec import (
-    TrecFolder,
     run_bytes,
+    trec_folder,
     warn_of_size,
     write_qrels,
     write_run,
@@ -107,7 +107,8 @@ def judged(folder, run, measures):
 def test_ir_measures_agrees_with_a_plain_sort(tmp_path_factory, seed, n, more, cut):
     folder = tmp_path_factory.mktemp("trec")
     pool, questions, candidates, relevant = random_case(np.random.default_rng(seed), n, n + more)
-    written = TrecFolder.made(folder, pool, cut).write("one", questions, candidates)
+    with trec_folder(folder, pool, cut) as made:
+        written = made.write("one", questions, candidates)
     assert written.name == "one.run" and (folder / "qrels.txt").is_file()
     depth = n + more if cut is None else min(cut, n + more)
     expected = plain_measures(plain_ranks(questions, candidates), relevant, depth)
@@ -223,7 +224,8 @@ def test_names_with_spaces_and_percent_signs_survive(tmp_path):
     ids = ["a b", "50 %", "50%20%25", "x\u3000y", "x\ty", "plain", "ü:ß"]
     pool = make_pool([str(i) for i in range(7)], [(str(i),) for i in range(7)], ids, ids)
     vectors = np.random.default_rng(5).standard_normal((7, 5))
-    TrecFolder.made(tmp_path, pool).write("an encoder/v 1%", vectors, vectors)
+    with trec_folder(tmp_path, pool) as made:
+        made.write("an encoder/v 1%", vectors, vectors)
     run_file = "an encoder%2Fv 1%25.run"
     found = judged(tmp_path, run_file, [AP])
     assert len(found) == 7 and set(found.values()) == {1.0}  # every question finds itself
@@ -254,8 +256,8 @@ def test_what_does_not_fit_is_refused_and_leaves_no_file(tmp_path):
         write_run(tmp_path / "x.run", pool, questions[:3], candidates, tag="x")
     with pytest.raises(InputError, match="candidate vectors have the shape 8: expected one row"):
         write_run(tmp_path / "x.run", pool, questions, candidates[0], tag="x")
-    with pytest.raises(InputError, match="depth 0: expected a whole number"):
-        TrecFolder.made(tmp_path, pool, 0)
+    with pytest.raises(InputError, match="depth 0: expected a whole number"), trec_folder(tmp_path, pool, 0):
+        pass
     assert list(tmp_path.iterdir()) == []
 
 
