@@ -29,7 +29,7 @@ def told_how_to_go_on(out: Path) -> Iterator[None]:
         raise
 
 
-def trained_page(trained: Trained, uses: Sequence[str]) -> Page:
+def trained_page(trained: Trained, lines: Sequence[str]) -> Page:
     """Return the best epoch with its sums of recalls, and how the model is used."""
     texts = ", ".join(f"{tag} {count:,}" for tag, count in trained.texts.items())
     pictures = "" if trained.pictures is None else f" and {trained.pictures:,} pictures"
@@ -41,10 +41,10 @@ def trained_page(trained: Trained, uses: Sequence[str]) -> Page:
         f"{trained.chance.value:.1f}."
     )
     rows = [(name, value, trained.chance.parts[name]) for name, value in trained.scores.items()]
-    return _page(said, ("validation", "sum of recalls", "chance"), rows, 1, uses)
+    return _page(said, ("validation", "sum of recalls", "chance"), rows, 1, lines)
 
 
-def dual_page(trained: TrainedDual, uses: Sequence[str]) -> Page:
+def dual_page(trained: TrainedDual, lines: Sequence[str]) -> Page:
     """Return the best epoch with its mAP, and how the model is used."""
     held, config = trained.held_out, trained.folder.config
     chosen = ""
@@ -59,7 +59,7 @@ def dual_page(trained: TrainedDual, uses: Sequence[str]) -> Page:
         f"Trained on {trained.questions:,} questions in {languages} ({config['training']['regime']}) in "
         f"{numbers.duration(trained.seconds)}{chosen}."
     )
-    return _page(said, ("validation", "mAP"), list((trained.scores or {}).items()), 3, uses)
+    return _page(said, ("validation", "mAP"), list((trained.scores or {}).items()), 3, lines)
 
 
 def _best(trained: Trained | TrainedDual) -> str:
@@ -68,13 +68,14 @@ def _best(trained: Trained | TrainedDual) -> str:
 
 
 def _page(
-    said: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]], digits: int, uses: Sequence[str]
+    said: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]], digits: int, lines: Sequence[str]
 ) -> Page:
     """Return a page; how the model is used is to be copied, so it is left in whole lines."""
-    cells = [(name, *(Cell(f"{value:.{digits}f}", value=value) for value in row)) for name, *row in rows]
+    cells = [(name, *(Cell.of(value, digits=digits) for value in row)) for name, *row in rows]
     blocks: list[Block] = [Table.of_texts("Best epoch", heads, cells, where="both")] if cells else []
+    begins = (" use: ", *["      "] * len(lines))
     blocks += [
-        Prose(f"{'      ' if i else ' use: '}{use}", whole=True, where="both") for i, use in enumerate(uses)
+        Prose(begin + line, whole=True, where="both") for begin, line in zip(begins, lines, strict=False)
     ]
     return Page.of("training", "Training", blocks, [said])
 

@@ -136,8 +136,7 @@ class _Sts(Run):
             found = self.encode(name, lambda *it, batch=texts: embed_batch(batch, *it, **self.embedding()))
             identity = self.identity(self.text_encoders[name], texts)
             for number in members:
-                pairs = position[self.sentences.pairs[number]]
-                self.cosines[name, number] = cosines(found.vectors, *pairs)
+                self.cosines[name, number] = cosines(found.vectors, *position[self.sentences.pairs[number]])
                 self.identity_of[name, number] = identity
 
     def _correlate(self) -> dict[tuple[str, str, int], Agreement | None]:
