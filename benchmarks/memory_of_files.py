@@ -51,8 +51,8 @@ def main(n: int = 200_000, d: int = 128) -> None:
         folder, size = Path(name), 4 * n * d
         for seed, (lang, count) in enumerate((("en", n), ("de", n), ("images", 2 * n))):
             write(folder / f"{lang}.npy", count, d, seed)
-        images = f"vectors:{folder}/images.npy"
-        run = PairRun("backretrieval", manifest, Options(pairs="en-de"), matching=False, image_spec=images)
+        spec = f"vectors:{folder}/images.npy"
+        run = PairRun("backretrieval", manifest, Options(pairs="en-de"), matching=False, image_spec=spec)
         run.prepare(f"vectors:{folder}/{{lang}}.npy")
         before = resident()
         print(f"{n:,} texts of each language, {d} dimensions: {4 * size / 2**20:,.0f} MiB of vectors")

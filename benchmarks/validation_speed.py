@@ -57,10 +57,10 @@ def straightforward(texts, images, source, target, by_faiss: bool = False) -> di
     xlr = ((truth > np.diag(truth)[:, None]).sum(axis=1) < K).mean()
     scores = s @ t.T
     nearest = nearest_by_faiss(s, t) if by_faiss else scores.argmax(axis=1)
-    pictures = images[source] @ images[target].T  # [source, target]
-    back = pictures[:, nearest]
+    alike = images[source] @ images[target].T  # [source, target]
+    back = alike[:, nearest]
     own = np.diag(back)
-    ranks = [rankdata(scores.ravel()), rankdata(pictures.ravel())]
+    ranks = [rankdata(scores.ravel()), rankdata(alike.ravel())]
     return {
         "XLR": xlr,
         "BkR": ((back > own).sum(axis=0) < K).mean(),
@@ -102,7 +102,7 @@ def main() -> None:
     print(f"{ENCODERS} encoders, {SEEDS} seeds, N = {N:,} of {POOL:,}: {ours:.1f} s")
     print("   " + ", ".join(f"{stage} {s:.1f} s" for stage, s in found.timings.items()))
     samples = Sampler(manifest, size=N, seeds=TIMED_SEEDS).non_matching("en", "de")
-    pictures = unit(images)
+    unit_images = unit(images)
     ways = {"numpy": False} | ({"faiss": True} if find_spec("faiss") else {})
     for way, by_faiss in ways.items():
         seconds, largest = 0.0, 0.0
@@ -112,7 +112,7 @@ def main() -> None:
                 source, target = manifest.item[sample.source], manifest.item[sample.target]
                 with threadpool_limits(limits=1):
                     begun = time.process_time()
-                    wanted = straightforward(vectors, pictures, source, target, by_faiss)
+                    wanted = straightforward(vectors, unit_images, source, target, by_faiss)
                     seconds += time.process_time() - begun
                 for measure, value in wanted.items():
                     gap = abs(record.scores[measure].per_seed[number] - value)

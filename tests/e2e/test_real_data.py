@@ -82,7 +82,7 @@ def unit(vectors):
 
 
 @pytest.fixture(scope="module")
-def pictures(ikea):
+def cosines(ikea):
     """Return the cosines of all pictures [730, 730], to 9 decimals."""
     features = unit(np.load(ikea / "ikea_en_de_eval_features.npy"))
     return np.round(features @ features.T, 9)
@@ -120,12 +120,12 @@ def all_chances_of_hit(scores):
     return found
 
 
-def test_backretrieval_and_sim_equal_the_definition(bkr, names, texts, pictures, samples):
+def test_backretrieval_and_sim_equal_the_definition(bkr, names, texts, cosines, samples):
     recall = {(e.encoder, e.source, e.seed): e for e in by_key(bkr.entries, measure="R@10")}
     similarity = {(e.encoder, e.source, e.seed): e for e in by_key(bkr.entries, measure="SIM")}
     assert len(recall) == len(similarity) == len(names) * len(samples[0]) * 2
     for seed, (S, T) in enumerate(zip(*samples, strict=True)):
-        back = pictures[np.ix_(T, S)]
+        back = cosines[np.ix_(T, S)]
         hits = all_chances_of_hit(back)  # [T, S]
         nearest = back == back.max(axis=0)
         oracle = (hits * nearest).sum(0) / nearest.sum(0)
@@ -160,13 +160,13 @@ def test_crosslingual_retrieval_equals_the_definition(xlr, names, texts, samples
                 assert entry.chance == pytest.approx(K / len(S), abs=1e-12)
 
 
-def check_correlations(manifest, ikea, images, texts, pictures, samples, names, seeds, options):
+def check_correlations(manifest, ikea, images, texts, cosines, samples, names, seeds, options):
     specs = [f"vectors:{ikea / 'embeddings' / name}.{{lang}}.npy" for name in names]
     results = distance_correlation(manifest, text_encoders=specs, image_encoder=images, **options)
     found = {(e.encoder, e.source, e.seed): e for e in results.entries}
     assert len(found) == len(names) * 2 * seeds
     for seed, (S, T) in list(enumerate(zip(*samples, strict=True)))[:seeds]:
-        ranked = rankdata(1 - pictures[np.ix_(S, T)])
+        ranked = rankdata(1 - cosines[np.ix_(S, T)])
         for name in names:
             for source in ("en", "de"):
                 distances = rankdata(1 - directed(texts[name], source, S, T))
@@ -176,20 +176,20 @@ def check_correlations(manifest, ikea, images, texts, pictures, samples, names, 
 
 @pytest.mark.slow  # on made data: tests/properties/test_backretrieval.py
 def test_distance_correlation_equals_the_definition(
-    manifest, ikea, images, texts, pictures, samples, tmp_path
+    manifest, ikea, images, texts, cosines, samples, tmp_path
 ):
     seeds = min(5, len(samples[0]))
     path = tmp_path / "five.npz"
     np.savez(path, S=samples[0][:seeds], T=samples[1][:seeds])
     options = {"pairs": PAIRS, "splits": path}
-    check_correlations(manifest, ikea, images, texts, pictures, samples, SOME, seeds, options)
+    check_correlations(manifest, ikea, images, texts, cosines, samples, SOME, seeds, options)
 
 
 @pytest.mark.slow
 def test_distance_correlation_equals_the_definition_everywhere(
-    manifest, ikea, images, texts, pictures, samples, names, options
+    manifest, ikea, images, texts, cosines, samples, names, options
 ):
-    check_correlations(manifest, ikea, images, texts, pictures, samples, names, 25, options)
+    check_correlations(manifest, ikea, images, texts, cosines, samples, names, 25, options)
 
 
 def overall(results, name, measure):

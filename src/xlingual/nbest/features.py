@@ -102,15 +102,15 @@ def add_features(
                 "list, one a line"
             )
         sources = _texts(lines, normalizer(own, source_language), source_language, "source")
-    pictures = None
+    image_rows = None
     if images is not None:
         manifest = images if isinstance(images, Manifest) else read_reference(str(images))
-        pictures = manifest, rows_of_sentences(manifest, sentences)
+        image_rows = manifest, rows_of_sentences(manifest, sentences)
     fit(systems, texts if sources is None else joined(sources, texts))
     given: dict[str, Any] = {"store": open_store(store), "progress": progress}
     columns: list[Floats] = []
     for system in systems:
-        columns += similarities(system, sources, texts, sentence, hypothesis, pictures, **given)
+        columns += similarities(system, sources, texts, sentence, hypothesis, image_rows, **given)
     write_lines(out, _lines(nbest, labels, columns))
     return Added(labels, sentences, len(hypothesis), len(distinct))
 

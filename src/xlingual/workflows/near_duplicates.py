@@ -18,7 +18,7 @@ IMAGES = "pixels"  # what compares images
 
 def manifest_near_duplicates(
     manifest: Manifest,
-    pictures: PictureCheck | None,
+    check: PictureCheck | None,
     progress: Progress | None = None,
 ) -> NearDuplicates:
     """Return the near-duplicates among all texts, and the readable images as `pixels:` sees them.
@@ -30,7 +30,7 @@ def manifest_near_duplicates(
     units = distinct_values(rows.unit)
     join = len(units) <= MOST
     compared = every if join else np.flatnonzero(np.isin(rows.unit, compared_units(units)[1]))
-    images = _images(manifest, compared, pictures, progress)
+    images = _images(manifest, compared, check, progress)
     return near_duplicates(rows, every, languages, images, join=join)
 
 
@@ -53,13 +53,13 @@ def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[F
 def _images(
     manifest: Manifest,
     rows: Ints,
-    pictures: PictureCheck | None,
+    check: PictureCheck | None,
     progress: Progress | None,
 ) -> PictureIndex | None:
     """Return the images of the rows that can be read; None where there are none."""
-    if pictures is None:
+    if check is None:
         return None
-    bad = {row for row, _ in (*pictures.missing, *pictures.unreadable)}
+    bad = {row for row, _ in (*check.missing, *check.unreadable)}
     shown = np.flatnonzero(manifest.picture >= 0)
     broken = [
         picture

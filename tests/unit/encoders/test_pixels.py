@@ -19,14 +19,14 @@ LAYOUT, HISTOGRAM = CELLS * CELLS * 3, int(np.prod(BINS))
 
 
 def image(colour="red", size=(80, 60), mode="RGB"):
-    picture = Image.new(mode, size, "white" if mode != "RGBA" else (0, 0, 0, 0))
-    picture.paste(colour, (size[0] // 4, size[1] // 4, size[0] // 2, size[1] // 2))
-    return picture
+    drawn = Image.new(mode, size, "white" if mode != "RGBA" else (0, 0, 0, 0))
+    drawn.paste(colour, (size[0] // 4, size[1] // 4, size[0] // 2, size[1] // 2))
+    return drawn
 
 
-def png(picture, form="PNG", **options):
+def png(drawn, form="PNG", **options):
     out = io.BytesIO()
-    picture.save(out, form, **options)
+    drawn.save(out, form, **options)
     return out.getvalue()
 
 

@@ -70,15 +70,15 @@ def results_of(entries, summaries, **more):
 
 def picture(seed, kind="PNG", size=96):
     rng = np.random.default_rng(seed)
-    image = Image.new("RGB", (size, size), tuple(int(c) for c in rng.integers(150, 255, 3)))
-    draw = ImageDraw.Draw(image)
+    drawn = Image.new("RGB", (size, size), tuple(int(c) for c in rng.integers(150, 255, 3)))
+    draw = ImageDraw.Draw(drawn)
     for _ in range(4):
         x, y, r = (int(v) for v in rng.integers(8, 70, 3))
         draw.ellipse(
             (x, y, x + r / 2 + 10, y + r / 2 + 10), fill=tuple(int(c) for c in rng.integers(0, 200, 3))
         )
     raw = BytesIO()
-    image.save(raw, kind)
+    drawn.save(raw, kind)
     return raw.getvalue()
 
 

@@ -51,9 +51,9 @@ def make_study(
 
     `long_text` takes the place of every text.
     """
-    images = folder / IMAGES
-    images.mkdir(parents=True)
-    asked = tuple(_query(images, number, target, suggestions, pictures) for number in range(queries))
+    shown = folder / IMAGES
+    shown.mkdir(parents=True)
+    asked = tuple(_query(shown, number, target, suggestions, pictures) for number in range(queries))
     if long_text is not None:
         asked = tuple(_saying(query, long_text) for query in asked)
     orders = tuple(_order(asked, shift, repeat) for shift in range(2))
@@ -68,13 +68,13 @@ def make_study(
     return Made(folder, study, links[0].path[3:], tuple(link.path[3:] for link in links[1:]))
 
 
-def _query(images: Path, number: int, target: str, suggestions: int, pictures: bool) -> Query:
-    shown = Shown(f"q{number:03}", TEXTS["en"][number % 3], "en", _picture(images, f"q{number}", pictures))
+def _query(folder: Path, number: int, target: str, suggestions: int, pictures: bool) -> Query:
+    shown = Shown(f"q{number:03}", TEXTS["en"][number % 3], "en", _picture(folder, f"q{number}", pictures))
     made = []
     for place in range(suggestions):
         name = f"s{number:03}x{place:02}"
         text = TEXTS[target][(number + place) % 3] * (1 + place % 3)
-        made.append(Shown(name, text, target, _picture(images, name, pictures)))
+        made.append(Shown(name, text, target, _picture(folder, name, pictures)))
     return Query(shown, tuple(made))
 
 
@@ -83,11 +83,11 @@ def _saying(query: Query, text: str) -> Query:
     return replace(query, shown=replace(query.shown, text=text), suggestions=suggestions)
 
 
-def _picture(images: Path, name: str, wanted: bool) -> str | None:
+def _picture(folder: Path, name: str, wanted: bool) -> str | None:
     if not wanted:
         return None
     size = (320, 240) if len(name) % 2 else (240, 320)
-    (images / f"p{name}.webp").write_bytes(_painted(size, sum(map(ord, name)) * 47 % 360))
+    (folder / f"p{name}.webp").write_bytes(_painted(size, sum(map(ord, name)) * 47 % 360))
     return f"p{name}.webp"
 
 

@@ -110,14 +110,14 @@ def test_vectors_without_pictures(made, tmp_path):
 
 
 def test_items_that_share_pictures_by_way_of_others_are_one_group(made, tmp_path):
-    images = {"a": (b"0",), "b": (b"0", b"1"), "c": (b"1",), "d": (b"2",)}
+    shown_by = {"a": (b"0",), "b": (b"0", b"1"), "c": (b"1",), "d": (b"2",)}
     rows = [
         {"id": f"{item}{n}", "lang": "en", "text": f"{item} {n}", "item": item, "image": image}
-        for item, shown in images.items()
+        for item, shown in shown_by.items()
         for n, image in enumerate(shown)
     ]
-    for pictures in (None, Source("given", adopt(made.given(np.eye(3))))):
-        corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), ("en",), pictures)
+    for source in (None, Source("given", adopt(made.given(np.eye(3))))):
+        corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), ("en",), source)
         groups = dict(zip(corpus.ids.tolist(), corpus.groups.tolist(), strict=True))
         assert groups["a"] == groups["b"] == groups["c"] != groups["d"]
 

@@ -111,11 +111,11 @@ def test_one_language_without_sentences_against_sentences_is_vse(mode):
     """The matrix form of VSE and VSE++: scores of a batch, its diagonal, costs by row and by column."""
     generator = torch.Generator().manual_seed(1)
     b = 6
-    images, sentences, everywhere = unit(generator, b), unit(generator, b), torch.ones(b, dtype=torch.bool)
+    shown, sentences, everywhere = unit(generator, b), unit(generator, b), torch.ones(b, dtype=torch.bool)
     groups = torch.arange(b)
-    pictures, english = (View(v, everywhere, v, groups) for v in (images, sentences))
+    pictures, english = (View(v, everywhere, v, groups) for v in (shown, sentences))
     found = mlmme_loss(pictures, {"en": english}, groups, beta=1.0, margin=0.2, hardest=mode == "hardest")
-    scores = images @ sentences.T
+    scores = shown @ sentences.T
     off = 1 - torch.eye(b)
     rows = torch.clamp(0.2 + scores - scores.diag()[:, None], min=0) * off
     columns = torch.clamp(0.2 + scores - scores.diag()[None, :], min=0) * off

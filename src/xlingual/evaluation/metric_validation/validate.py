@@ -118,13 +118,13 @@ def validate_backretrieval(
                 f"{len(names)} ({', '.join(names)}); add some with --text-encoder"
             )
         refuse_small_truth(beside, [recall])
-        image_name, images, pictures = run.pictures()
+        image_name, image_source, pictures = run.pictures()
         run.join_near_duplicates(pictures)
         refuse_small_pools(pictures, run.tasks, [recall])
         found = ValidationPass(run, beside, pictures, recall, levels).run()
         families = {name: _family(pattern, name) for name in run.text_encoders}
         with run.stage("agreement", "agreement over encoders"):
-            assembly = Assembly(run, beside, recall, found, families, images)
+            assembly = Assembly(run, beside, recall, found, families, image_source)
             pairs_found, turned = assembly.pairs(threshold), assembly.directions()
             degraded = [] if degrade is None else assembly.degradations(levels)
     first = at_1(recall)
