@@ -10,7 +10,7 @@ SPEED = (
     "many_encoders",
     "validation_speed",
     "pool_speed",
-    "picture_speed",
+    "image_speed",
     "approximate",
     "few_queries",
     "memory",

@@ -21,7 +21,7 @@ SMALL = 2_000  # texts with which a search through everything is compared with t
 
 
 def evaluated(n: int, ranker: Approximate | None) -> tuple[Results, float]:
-    """Return R@10 of n queries among n pictures, and the processor's seconds, on one thread."""
+    """Return R@10 of n queries among n images, and the processor's seconds, on one thread."""
     rng = np.random.default_rng(n)
     meaning = spectrum(rng, 2 * n, SHARED)
     texts = np.concatenate([meaning, spectrum(rng, 2 * n, TEXT_DIM - SHARED)], axis=1)

@@ -29,14 +29,14 @@ def bare(queries: np.ndarray, candidates: np.ndarray) -> float:
 def plain(texts: np.ndarray, images: np.ndarray, k: int = 10) -> tuple[float, float]:
     """Return (R@10, oracle) by whole rows in float64, for vectors without ties."""
     unit = [v / np.linalg.norm(v, axis=1, keepdims=True) for v in (texts.astype(float), images.astype(float))]
-    (source, target), (source_picture, target_picture) = ((u[:N], u[N:]) for u in unit)
+    (source, target), (source_image, target_image) = ((u[:N], u[N:]) for u in unit)
     hits, best = 0, 0
     for start in range(0, N, 500):
         rows = np.arange(start, min(start + 500, N))
-        for pool, query in (("text", source), ("picture", source_picture)):
-            candidates = target if pool == "text" else target_picture
+        for pool, query in (("text", source), ("image", source_image)):
+            candidates = target if pool == "text" else target_image
             nearest = np.argmax(query[rows] @ candidates.T, axis=1)
-            back = target_picture[nearest] @ source_picture.T
+            back = target_image[nearest] @ source_image.T
             own = back[np.arange(len(rows)), rows]
             found = int(((back > own[:, None]).sum(axis=1) < k).sum())
             if pool == "text":

@@ -144,8 +144,8 @@ def fitted(name: str, path: Path, pair: tuple[str, str]) -> Source:
         texts[one] = {language: by_item(manifest, language, vectors) for language in pair}
     _, eyes = image_encoder("pixels:")
     first = manifest.rows_of(pair[0])
-    images = np.empty_like(eyes.encode(manifest.pictures(first)))
-    images[manifest.item[first]] = eyes.encode(manifest.pictures(first))
+    images = np.empty_like(eyes.encode(manifest.images(first)))
+    images[manifest.item[first]] = eyes.encode(manifest.images(first))
     rng = np.random.default_rng(0)
     drawn = np.stack([rng.permutation(manifest.n_items) for _ in range(SEEDS)])
     half = manifest.n_items // 2

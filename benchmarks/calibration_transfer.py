@@ -1,4 +1,4 @@
-"""How far a calibration carries over: other pictures, language pairs and data sets. Writes JSON.
+"""How far a calibration carries over: other images, language pairs and data sets. Writes JSON.
 
 Encoders that had no part in choosing the form (10 families of rising quality, fitted by the code below) are
 validated on five data sets: IKEA, emoji by their names, other emoji by their keywords, scenes of two seeds.
@@ -387,7 +387,7 @@ def _between(cells: Sequence[Cell]) -> list[dict]:
 
 
 def _together(cells: Sequence[Cell]) -> list[dict]:
-    """Return what a data set's own pairs give for it, all data sets, and all others; its best pictures."""
+    """Return what a data set's own pairs give for it, all data sets, and all others; its best images."""
     best = [cell for cell in cells if cell.images in BEST]
     rows = []
     for data in dict.fromkeys(cell.data for cell in best):

@@ -26,7 +26,7 @@ MEASURED = {  # on one core of an AMD EPYC (Zen 5); numpy 2.4 with OpenBLAS 0.3.
         1.25e11, "FLOP/s", "measured: bare float32 product, 768 and 2048-d; 1.0e11 at 128-d"
     ),
     "texts, per pair": Constant(0.4e-9, "s", "measured: growth, beside the product"),
-    "pictures, per pair": Constant(3.0e-9, "s", "measured: growth, beside the product"),
+    "images, per pair": Constant(3.0e-9, "s", "measured: growth, beside the product"),
     "rest, per item": Constant(22e-6, "s", "measured: growth: checks, statistics, tables"),
     "memory": Constant(3.3e8, "bytes", "measured: growth: tiles, and float32 copies of unit vectors"),
     "memory, per item": Constant(2.3e3, "bytes", "measured: growth: of the process that gathers the answer"),
@@ -36,7 +36,7 @@ ASSUMED = {
     "share of the matrix peak": Constant(0.6, "", "assumed: large tiles, fp16 and float32 alike"),
     "share of the bandwidth": Constant(0.8, "", "assumed"),
     "texts, tile bytes": Constant(14, "/pair", "counted: write, maximum, compare, list"),
-    "pictures, tile bytes": Constant(36, "/pair", "counted: write, compare and sum twice, two lists"),
+    "images, tile bytes": Constant(36, "/pair", "counted: write, compare and sum twice, two lists"),
     "lists, share of the rate": Constant(0.5, "", "assumed: small products, one for each list"),
     "link": Constant(50e9, "bytes/s", "datasheet: PCIe 5 × 16 has 64e9; 80 % assumed"),
     "network": Constant(12.5e9, "bytes/s", "datasheet: 100 Gbit/s for each node"),
@@ -72,7 +72,7 @@ GPUS = (
 class Pass:
     """One pass over n × n pairs of d-dimensional vectors, and the pairs that low precision leaves open."""
 
-    name: str  # "texts" or "pictures"
+    name: str  # "texts" or "images"
     n: float
     d: int
     after_half: float = 0.0  # share of the pairs undecided after fp16

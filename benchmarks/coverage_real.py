@@ -29,7 +29,7 @@ class Source:
     manifest: str
     pair: str
     texts: dict[str, str]
-    pictures: str
+    images: str
     size: int
     columns: dict[str, str]
 
@@ -127,13 +127,13 @@ def _block(task: tuple[Source, int]) -> dict[tuple[str, str], dict[str, np.ndarr
         np.savez(splits, S=order[:, : source.size], T=order[:, source.size :])
         texts = {name: spec.replace("{data}", str(DATA)) for name, spec in source.texts.items()}
         common = {"text_encoders": texts, "pairs": source.pair, "splits": splits}
-        pictures = source.pictures.replace("{data}", str(DATA))
+        images = source.images.replace("{data}", str(DATA))
         runs = [
             backretrieval(
-                manifest, image_encoder=pictures, measures=MEASURES["backretrieval"], examples=False, **common
+                manifest, image_encoder=images, measures=MEASURES["backretrieval"], examples=False, **common
             ),
             crosslingual_retrieval(manifest, measures=MEASURES["crosslingual-retrieval"], **common),
-            distance_correlation(manifest, image_encoder=pictures, **common),
+            distance_correlation(manifest, image_encoder=images, **common),
         ]
     found: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     for run in runs:

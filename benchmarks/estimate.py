@@ -1,7 +1,7 @@
 """What exact Backretrieval costs, on paper: from constants to a table, so that both can be checked.
 
 Each constant (`costs.py`) says where it comes from: measured, datasheet, counted or assumed. Two passes are
-counted: texts (nearest target of each source) and pictures (ranks of own pictures, the ten nearest sources
+counted: texts (nearest target of each source) and images (ranks of own images, the ten nearest sources
 of each target, the nearest target of each source). `python -m benchmarks.growth` holds the same formulas
 against measured times; `python -m benchmarks.estimate 1e7 384 512` takes another N and other dimensions.
 """
@@ -39,7 +39,7 @@ CORES, MANY = 32, 64  # of the table by N
 
 
 def part_bytes(n: int = 4096, d: int = 16) -> tuple[float, float]:
-    """Return the bytes that a part of the picture pass keeps, for each row and for each column.
+    """Return the bytes that a part of the image pass keeps, for each row and for each column.
 
     Taken from real parts, and compared with what is reckoned with.
     """
@@ -73,7 +73,7 @@ def print_shares(dims: tuple[int, int]) -> dict[str, dict[str, tuple]]:
     """Print and return the shares of undecided pairs, by pass and threshold."""
     shares = {
         "texts": undecided(dims[0], TEXT_DECAY, 0.0),
-        "pictures": undecided(dims[1], IMAGE_DECAY, IMAGE_SHIFT),
+        "images": undecided(dims[1], IMAGE_DECAY, IMAGE_SHIFT),
     }
     print("\nundecided after fp16, and after float32, by threshold (proven bounds; synthetic vectors)")
     for what, by_threshold in shares.items():
@@ -113,7 +113,7 @@ def print_moved(passes: Sequence[Pass], gpu: Gpu) -> None:
     parts = tasks * shard * (row + column)
     print(f"   vectors: {size_of(stored)} in float32, {size_of(stored / 2)} in float16")
     print(
-        f"   parts of the picture pass: {size_of(parts / tasks)} each, {size_of(parts)} if all were kept, "
+        f"   parts of the image pass: {size_of(parts / tasks)} each, {size_of(parts)} if all were kept, "
         f"{size_of(n * (row + column))} when merged"
     )
     print(f"   memory of the process that gathers: {size_of(memory(n))}")
@@ -130,7 +130,7 @@ def print_by_n(passes: Sequence[Pass], gpu: Gpu) -> None:
         home = n * value("rest, per item")
         core = sum(core_seconds(work) for work in sized)
         device = sum(sum(gpu_seconds(work, gpu).values()) for work in sized)
-        lists = sum(list_seconds(work) for work in (*sized, sized[1]))  # pictures: there, and back
+        lists = sum(list_seconds(work) for work in (*sized, sized[1]))  # images: there, and back
         times = [core + home, core / CORES + home, device + home, device / MANY + home, lists / CORES + home]
         print(
             f"   {n:.0e} "
@@ -153,17 +153,15 @@ def main(n: float = N, text_dim: float = TEXT_DIM, image_dim: float = IMAGE_DIM)
     for threshold in ("random", "100th"):
         passes = [
             Pass("texts", n, dims[0], *shares["texts"]["nearest"]),
-            Pass("pictures", n, dims[1], *shares["pictures"][threshold]),
+            Pass("images", n, dims[1], *shares["images"][threshold]),
         ]
         if threshold == "random":
             flop = sum(work.flop for work in passes)
             cores = sum(core_seconds(work) for work in passes)
-            print(
-                f"\nN = {n:.0e}, {dims[0]}-d texts, {dims[1]}-d pictures: {passes[0].pairs:.0e} pairs a pass"
-            )
+            print(f"\nN = {n:.0e}, {dims[0]}-d texts, {dims[1]}-d images: {passes[0].pairs:.0e} pairs a pass")
             print(f"   {flop:.3g} FLOP; one core {time_of(cores)}, {cores / HOUR:,.0f} core-hours")
             print_moved(passes, GPUS[1])
-        print(f"\nthresholds of pictures: {threshold}")
+        print(f"\nthresholds of images: {threshold}")
         print_gpus(passes)
         print_by_n(passes, GPUS[1])
 

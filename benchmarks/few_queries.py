@@ -18,7 +18,7 @@ QUERIES = 10_000
 
 
 def evaluated(n: int, queries: int | None, dims: tuple[int, int]) -> tuple[Results, float]:
-    """Return the results of so many queries among n targets and n pictures, and the seconds they took."""
+    """Return the results of so many queries among n targets and n images, and the seconds they took."""
     with tempfile.TemporaryDirectory() as folder:
         return timed.evaluated(*stored(Path(folder), n, dims), queries=queries)
 

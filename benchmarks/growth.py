@@ -27,7 +27,7 @@ from scipy.stats import t as student
 from benchmarks.costs import Pass, core_seconds
 from benchmarks.growth_run import Run
 
-STAGES = {"texts": "pass over texts", "pictures": "pass over pictures", "rest": "checks, statistics, tables"}
+STAGES = {"texts": "pass over texts", "images": "pass over images", "rest": "checks, statistics, tables"}
 SIZES, DIMS = (10_000, 30_000, 100_000), (128, 256)
 CALIBRATED = 30_000  # constants of the formula are taken from this size
 NEAR = 0.2  # the formula may be off by so much
@@ -70,7 +70,7 @@ def exponent(n: Sequence[float], values: Sequence[float]) -> tuple[float, float]
 def predicted(run: Run, from_run: Run) -> tuple[float, float]:
     """Return the seconds of both passes by the formula of `costs`, with constants of another run."""
     found = []
-    for what, d in zip(("texts", "pictures"), from_run.dims, strict=True):
+    for what, d in zip(("texts", "images"), from_run.dims, strict=True):
         seconds, product = getattr(from_run, what), getattr(from_run, f"bare_{what}")
         pairs = from_run.n**2
         rate, per_pair = 2 * d * pairs / product, (seconds - product) / pairs
@@ -89,7 +89,7 @@ def figure(runs: Sequence[Run], path: Path) -> None:
     panels, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for what, label in STAGES.items():
         left.loglog(n, [getattr(run, what) for run in runs], "o-", label=label)
-    product = np.array([run.bare_texts + run.bare_pictures for run in runs])
+    product = np.array([run.bare_texts + run.bare_images for run in runs])
     left.loglog(n, product, "k:", label="both bare float32 products")
     left.set(xlabel="N sources, N targets", ylabel="processor time, s")
     left.legend(frameon=False)
@@ -104,7 +104,7 @@ def figure(runs: Sequence[Run], path: Path) -> None:
 def told(run: Run, ratio: float) -> str:
     """Return what one size took, in words; `ratio` is that of the predicted to the measured time."""
     stages = []
-    for what in ("texts", "pictures"):
+    for what in ("texts", "images"):
         seconds, product = getattr(run, what), getattr(run, f"bare_{what}")
         beside = (seconds - product) / run.n**2 * 1e9
         stages.append(f"{what} {seconds:.1f} s ({seconds / product:.2f} × product, {beside:+.2f} ns a pair)")
@@ -121,12 +121,12 @@ def main(
     """Print and draw how times and memory grow; assert that the formula predicts them."""
     runs = measured(Path(out, "growth.csv"), sizes, dims, threads)
     known = next((run for run in runs if run.n >= CALIBRATED), runs[0])
-    print(f"{dims[0]}-d texts, {dims[1]}-d pictures, processor time")
-    ratios = {run.n: sum(predicted(run, known)) / (run.texts + run.pictures) for run in runs}
+    print(f"{dims[0]}-d texts, {dims[1]}-d images, processor time")
+    ratios = {run.n: sum(predicted(run, known)) / (run.texts + run.images) for run in runs}
     for run in runs:
         print(told(run, ratios[run.n]))
     if len(runs) > 1:
-        for what in ("texts", "pictures", "rest", "memory"):
+        for what in ("texts", "images", "rest", "memory"):
             slope, half = exponent([run.n for run in runs], [getattr(run, what) for run in runs])
             interval = f" [{slope - half:.2f}, {slope + half:.2f}]" if np.isfinite(half) else ""
             print(f"   {what:9s} grows as N^{slope:.2f}{interval}")

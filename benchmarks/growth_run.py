@@ -17,7 +17,7 @@ from xlingual import backretrieval
 from xlingual.ranking import Cpu, one_library_thread
 from xlingual.ranking.scan import Plan
 
-SHARED = 32  # dimensions that texts and pictures share: so the encoder is no random one
+SHARED = 32  # dimensions that texts and images share: so the encoder is no random one
 BLOCK = 10_000
 CHECKED = 40  # queries compared with float64
 REPEATED = 30_000  # sizes up to this one are measured three times; their medians count
@@ -32,17 +32,17 @@ class Run:
     image_dim: int
     threads: int
     texts: float  # s: the pass over texts
-    pictures: float  # s: the pass over pictures
+    images: float  # s: the pass over images
     rest: float  # s: checks, statistics, tables
     bare_texts: float  # s: the float32 product alone, from a few tiles
-    bare_pictures: float
+    bare_images: float
     memory: float  # bytes beside the vectors
     decided: float  # share of the pairs that were scored in float64
     value: float
 
     @property
     def dims(self) -> tuple[int, int]:
-        """Dimensions of texts and of pictures."""
+        """Dimensions of texts and of images."""
         return self.text_dim, self.image_dim
 
 
@@ -64,7 +64,7 @@ class Timed:
 
 
 def stored(folder: Path, n: int, dims: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Write 2n text vectors and as many picture vectors to memory-mapped files, and read them once."""
+    """Write 2n text vectors and as many image vectors to memory-mapped files, and read them once."""
     rng = np.random.default_rng(n)
     texts, images = (
         np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=np.float32, shape=(2 * n, d))

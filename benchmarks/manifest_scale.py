@@ -1,8 +1,8 @@
 """A million rows: time and memory of `xlingual data check`, for each format and form of a manifest.
 
 Each file is checked in a process of its own, whose largest resident size and processor time are printed; what
-is read is compared, on its first rows, with the same rows given in memory. Picture paths lead nowhere, since
-opening pictures takes as long as decoding them does. `python -m benchmarks.manifest_scale 1000000` takes
+is read is compared, on its first rows, with the same rows given in memory. Image paths lead nowhere, since
+opening images takes as long as decoding them does. `python -m benchmarks.manifest_scale 1000000` takes
 minutes.
 """
 
@@ -27,7 +27,7 @@ from xlingual import Manifest
 LIMIT_SECONDS, LIMIT_BYTES = 60, 2 << 30  # of processor time and memory, for a million rows
 SAMPLE = 1000
 SHARDS = 8
-SHAPES = ("long", "long with pictures", "wide", "wide with pictures")
+SHAPES = ("long", "long with images", "wide", "wide with images")
 FORMATS = (".parquet", " shards", ".arrow", ".csv", ".jsonl")
 
 
@@ -53,7 +53,7 @@ def table(shape: str, n: int) -> pa.Table:
     else:
         columns |= {"lang": [("en", "de")[i % 2] for i in range(n)], "text": texts(n, 0)}
         columns |= {"item": [f"item-{i}" for i in item]}
-    if shape.endswith("pictures"):
+    if shape.endswith("images"):
         columns |= {"image": [f"photos/{i % 1000:03}/{i}.jpg" for i in item]}
     return pa.table(columns | {"kind": label})
 
@@ -90,7 +90,7 @@ def assert_same(path: Path, content: pa.Table) -> None:
         given = Manifest.from_rows(content.slice(0, SAMPLE).to_pylist(), folder=read.folder)
     assert read.digest == given.digest
     assert read.labels == given.labels
-    assert read.picture_source == given.picture_source
+    assert read.image_source == given.image_source
 
 
 def checked(path: Path) -> tuple[float, float, int]:

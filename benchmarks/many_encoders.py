@@ -1,4 +1,4 @@
-"""Ten encoders over one sample: the picture product is computed once, not once for each encoder."""
+"""Ten encoders over one sample: the image product is computed once, not once for each encoder."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ N, TEXT_DIM, IMAGE_DIM, ENCODERS = 4_000, 128, 2048, 10
 
 
 def main() -> None:
-    """Count the multiplications of picture tiles, and compare one run of ten encoders with ten runs."""
+    """Count the multiplications of image tiles, and compare one run of ten encoders with ten runs."""
     rng = np.random.default_rng(0)
     manifest = two_languages(N)
     images = Given(spectrum(rng, 2 * N, IMAGE_DIM), "images")
     encoders = {f"e{i}": Given(spectrum(rng, 2 * N, TEXT_DIM), f"e{i}") for i in range(ENCODERS)}
-    pairs = {"pictures": 0, "texts": 0}
+    pairs = {"images": 0, "texts": 0}
     tile = similarity.Cosine.tile
 
     def counted(self, rows, columns, out):
-        kind = "pictures" if self.queries.dim == IMAGE_DIM else "texts"
+        kind = "images" if self.queries.dim == IMAGE_DIM else "texts"
         pairs[kind] += (rows.stop - rows.start) * (columns.stop - columns.start)
         return tile(self, rows, columns, out)
 
@@ -36,7 +36,7 @@ def main() -> None:
         once = time.perf_counter() - begun
     finally:
         similarity.Cosine.tile = tile
-    assert pairs == {"pictures": N * N, "texts": ENCODERS * N * N}, pairs
+    assert pairs == {"images": N * N, "texts": ENCODERS * N * N}, pairs
     begun = time.perf_counter()
     apart = [
         backretrieval(manifest, text_encoders={name: e}, image_encoder=images, pairs="en-de", threads=1)
@@ -44,5 +44,5 @@ def main() -> None:
     ]
     each = time.perf_counter() - begun
     assert [e.value for e in together.entries] == [e.value for run in apart for e in run.entries]
-    print(f"picture pairs multiplied: {pairs['pictures']:,} = N² for {ENCODERS} encoders")
+    print(f"image pairs multiplied: {pairs['images']:,} = N² for {ENCODERS} encoders")
     print(f"ten encoders at once {once:.2f} s, one after the other {each:.2f} s: {each / once:.2f} times")

@@ -1,6 +1,6 @@
 """Vectors in files that are larger than what is copied: how much of the program's own memory they take.
 
-Two languages of n texts, and pictures: from the manifest to the first tile of texts, where all vectors have
+Two languages of n texts, and images: from the manifest to the first tile of texts, where all vectors have
 been gone through once. Pages of the mapped files are the system's, and are given up when it needs them; they
 are printed apart. `python -m benchmarks.memory_of_files 500000 128` takes a minute.
 """
@@ -56,9 +56,9 @@ def main(n: int = 200_000, d: int = 128) -> None:
         run.prepare(f"vectors:{folder}/{{lang}}.npy")
         before = resident()
         print(f"{n:,} texts of each language, {d} dimensions: {4 * size / 2**20:,.0f} MiB of vectors")
-        pictures = run.pictures()[2]
-        told("pictures", before)
-        assert len(pictures.points) == 2 * n - 1  # two are equal
+        images = run.images()[2]
+        told("images", before)
+        assert len(images.points) == 2 * n - 1  # two are equal
         for _, vectors in run.encoded():
             sample = run.tasks[0].sample
             union = TextUnion(vectors, [sample])

@@ -1,9 +1,9 @@
-"""MLMME without pictures (β = 0) on the texts of Multi30k: translations against independent descriptions.
+"""MLMME without images (β = 0) on the texts of Multi30k: translations against independent descriptions.
 
 `python -m benchmarks mlmme_multi30k` trains on the translations of task 1 and on the five descriptions of
 task 2, with several seeds, and holds both against LSA fitted on the same translations: retrieval of
 translations (XLR) on test_2016, and textual similarity of image captions (Table 2 of the paper, without
-pictures). Character n-grams, which need no training, stand beside both. Trainings are kept under out/mlmme.
+images). Character n-grams, which need no training, stand beside both. Trainings are kept under out/mlmme.
 """
 
 from __future__ import annotations

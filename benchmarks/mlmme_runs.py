@@ -81,7 +81,7 @@ class Parts:
 
 
 def emoji() -> Parts:
-    """Return 1,100, 150 and 323 emoji with names and keywords in five languages, and their pictures."""
+    """Return 1,100, 150 and 323 emoji with names and keywords in five languages, and their images."""
     import pyarrow.parquet as pq
 
     table = pq.read_table(DATA / "emoji" / "emoji.parquet")

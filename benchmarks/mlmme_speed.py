@@ -1,6 +1,6 @@
 """Training MLMME at the paper's sizes: at least three times as fast as embedding every contrastive item anew.
 
-Ours encodes each sentence and picture of a batch once. The plain way embeds the contrastive items of every
+Ours encodes each sentence and image of a batch once. The plain way embeds the contrastive items of every
 positive separately, with torch's own GRU over packed sequences; both have the same draws, so that losses and
 gradients are equal. A step is loss, gradient and Adam. Times are processor time of one thread; more
 contrastive items than here make the plain way slower still. Then the memory of an epoch at 10,000 and 100,000
@@ -28,7 +28,7 @@ from xlingual.training.corpus import Corpus
 from xlingual.training.packing import Reading, Source, pack
 from xlingual.training.recipes.mlmme import MlmmeBatch, MlmmeRecipe, ViewBatch, build_model
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
-from xlingual.training.samplers import PICTURES
+from xlingual.training.samplers import IMAGES
 
 LANGUAGES = ("en", "de")
 WORDS, LENGTH, IMAGE_DIM, CONTRASTIVE = 20_000, 12, 4096, 10
@@ -37,7 +37,7 @@ TINY = {"word_dim": 8, "state_dim": 8, "joint_dim": 8}
 GROWTH = 8 << 20  # bytes that ten times the items may add to an epoch
 
 
-class Pictures:
+class Images:
     """An image encoder: random vectors, one for each item."""
 
     def __init__(self, dim: int) -> None:
@@ -60,14 +60,14 @@ def corpus(folder: Path, items: int, image_dim: int) -> tuple[Corpus, dict[str, 
         for item, texts in enumerate(numbers.tolist())
         for tag, words in zip(LANGUAGES, texts, strict=True)
     ]
-    source = Source("random", adopt(Pictures(image_dim)))
+    source = Source("random", adopt(Images(image_dim)))
     return pack(folder, Manifest.from_rows(rows), known, Reading(), source), known
 
 
 def plain_loss(recipe: MlmmeRecipe, batch: MlmmeBatch) -> Tensor:
     """Return the loss of a batch, the contrastive items of every positive embedded for it alone."""
     model, options = recipe.model, recipe.options
-    names = (PICTURES, *options.languages)
+    names = (IMAGES, *options.languages)
     anchors = {name: embedded(model, name, batch.views[name], batch.views[name].anchor) for name in names}
     b = len(batch.items)
     repeated = {  # [b, c, d]
@@ -84,15 +84,15 @@ def plain_loss(recipe: MlmmeRecipe, batch: MlmmeBatch) -> Tensor:
     value = torch.zeros(())
     for i, one in enumerate(names):
         for other in names[i + 1 :]:
-            weight = options.beta if one == PICTURES else 1 - options.beta
+            weight = options.beta if one == IMAGES else 1 - options.beta
             value = value + weight * (one_way(one, other) + one_way(other, one))
     return value
 
 
 def embedded(model: Mlmme, name: str, view: ViewBatch, rows: Tensor) -> Tensor:
     """Return the vectors of rows of a view's members, each as if it were the only one."""
-    if name == PICTURES:
-        return model.pictures(view.inputs[0][rows])
+    if name == IMAGES:
+        return model.images(view.inputs[0][rows])
     numbers, lengths = (part[rows] for part in view.inputs)
     words, gru = model.words[f"lang_{name}"], model.sentences[f"lang_{name}"]
     packed = nn.utils.rnn.pack_padded_sequence(

@@ -36,7 +36,7 @@ CHECKED = 200  # queries compared with the float64 matrix
 FEWER = 20  # usearch answers every 20th query, and its time is scaled
 CLOSE = 1e-6  # peers may prefer another candidate whose score is that near
 PRODUCT = "bare product"
-WAY_BACK = "Counts + Top(10) + Top(1) of the columns"  # what Backretrieval asks of pictures
+WAY_BACK = "Counts + Top(10) + Top(1) of the columns"  # what Backretrieval asks of images
 LIMITS = {"Top(1)": 1.15, "Counts": 1.2, WAY_BACK: 1.5}  # of the bare product's time, at 768 dimensions
 
 

@@ -1,7 +1,7 @@
 """What real vectors look like, so that synthetic ones can be like them: a power law of their variances.
 
-The vectors of IKEA (24 text encoders, two languages; ResNet-50 pictures) and of emoji (`chargram` of names,
-`pixels` of pictures) are scaled to unit length; the eigenvalues of their covariance are fitted by
+The vectors of IKEA (24 text encoders, two languages; ResNet-50 images) and of emoji (`chargram` of names,
+`pixels` of images) are scaled to unit length; the eigenvalues of their covariance are fitted by
 λ_i ∝ 1/i^decay over the first quarter of the dimensions. Vectors of fewer than 49 dimensions, or whose
 eigenvalues reach zero there, are left out. Needs XLINGUAL_DATA.
 """
@@ -25,14 +25,14 @@ IMAGE_SHIFT = 1.17  # standard deviations by which the mean is off zero: (1.17²
 
 
 def ikea() -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the vectors of each text encoder, both languages, and of the pictures."""
+    """Yield the vectors of each text encoder, both languages, and of the images."""
     for path in sorted((DATA / "ikea/embeddings").glob("*.en.npy")):
         german = path.with_name(path.name.replace(".en.", ".de."))
         yield (
             f"texts, ikea {path.name.removesuffix('.en.npy')}",
             np.concatenate([np.load(path), np.load(german)]),
         )
-    yield "pictures, ikea ResNet-50", np.load(DATA / "ikea/ikea_en_de_eval_features.npy")
+    yield "images, ikea ResNet-50", np.load(DATA / "ikea/ikea_en_de_eval_features.npy")
 
 
 def emoji() -> Iterator[tuple[str, np.ndarray]]:
@@ -44,7 +44,7 @@ def emoji() -> Iterator[tuple[str, np.ndarray]]:
         done = embed(manifest, folder, text_encoders=["chargram:"], image_encoder="pixels:", store=None)
         for one in done:
             chosen = [
-                path for path in one.files if one.kind == "pictures" or path.endswith((".en.npy", ".ru.npy"))
+                path for path in one.files if one.kind == "images" or path.endswith((".en.npy", ".ru.npy"))
             ]
             vectors = np.concatenate([np.load(Path(folder, path)) for path in chosen])
             yield f"{one.kind}, emoji {one.name}", vectors
@@ -71,7 +71,7 @@ def main() -> None:
     """Print every fit; assert that what benchmarks assume lies in the middle of what was found."""
     if not DATA.is_dir():
         raise SystemExit(f"no real data in {DATA}: set XLINGUAL_DATA")
-    found: dict[str, list[float]] = {"texts": [], "pictures": []}
+    found: dict[str, list[float]] = {"texts": [], "images": []}
     for name, vectors in (*ikea(), *emoji()):
         if vectors.shape[1] < LEAST:
             continue
@@ -84,6 +84,6 @@ def main() -> None:
             found[name.split(",")[0]].append(decay)
     low, middle, high = np.quantile(found["texts"], (0.25, 0.5, 0.75))
     print(f"texts: median decay {middle:.2f}, quartiles {low:.2f} and {high:.2f} of {len(found['texts'])}")
-    print(f"pictures: {', '.join(f'{decay:.2f}' for decay in found['pictures'])}")
+    print(f"images: {', '.join(f'{decay:.2f}' for decay in found['images'])}")
     assert low <= TEXT_DECAY <= high
-    assert min(found["pictures"]) - 0.1 <= IMAGE_DECAY <= max(found["pictures"]) + 0.1
+    assert min(found["images"]) - 0.1 <= IMAGE_DECAY <= max(found["images"]) + 0.1

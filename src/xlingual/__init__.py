@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.multilingual_pool import multilingual_pool
     from xlingual.evaluation.sts import sts
     from xlingual.measures import parse_measure
-    from xlingual.records import Pictures, Texts
+    from xlingual.records import Images, Texts
     from xlingual.report import write_report
     from xlingual.results import Results
     from xlingual.results.calibration import Calibration
@@ -50,7 +50,7 @@ _HOMES = {
     "InputError": "errors",
     "Manifest": "data.manifest",
     "MultilingualPool": "data.pools.pool",
-    "Pictures": "records",
+    "Images": "records",
     "Plan": "results.plan",
     "Results": "results",
     "Store": "store",
@@ -84,10 +84,10 @@ __all__ = [
     "DataWarning",
     "Encoder",
     "Gate",
+    "Images",
     "InputError",
     "Manifest",
     "MultilingualPool",
-    "Pictures",
     "Plan",
     "Results",
     "Store",

@@ -26,7 +26,7 @@ def regular_file(path: str | Path, what: str) -> Path:
 
     A device has no end, and a named pipe waits for ever.
 
-    `what` names the file's part in the sentence: "the manifest", "the picture of row 3".
+    `what` names the file's part in the sentence: "the manifest", "the image of row 3".
     """
     path = Path(path)
     try:

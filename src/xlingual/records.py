@@ -79,12 +79,12 @@ class Texts:
 
 
 @dataclass(frozen=True)
-class Pictures:
+class Images:
     """A batch of n pictures: encoded image bytes, a path to them, or None where only vectors exist."""
 
     source: Sequence[bytes | Path | None]
     language: Sequence[str]
-    ids: Sequence[str]  # the row that shows the picture, for messages
+    ids: Sequence[str]  # the row that shows the image, for messages
     numberings: tuple[Numbering, ...] = ()
 
     def __len__(self) -> int:
@@ -92,19 +92,19 @@ class Pictures:
 
     @cached_property
     def images(self) -> list[Image]:
-        """The pictures opened: PIL images in RGB, upright, transparency over white.
+        """The images opened: PIL images in RGB, upright, transparency over white.
 
         They stay open with the batch. Raises InputError naming the row where one is absent or broken.
         """
-        from xlingual.pictures import open_pictures
+        from xlingual.images import open_pictures
 
         return open_pictures(self.source, self.ids)
 
-    def plain(self) -> Pictures:
+    def plain(self) -> Images:
         """Return the same batch with plain lists for columns that are kept out of Python's memory."""
         return self.take(_all(self)) if _is_lazy(self.source, self.ids, self.language) else self
 
-    def take(self, rows: Ints) -> Pictures:
+    def take(self, rows: Ints) -> Images:
         """Return the chosen rows as a batch of their own."""
         return replace(
             self,
@@ -176,14 +176,14 @@ class Encoded:
 
 @runtime_checkable
 class ImageSimilarity(Protocol):
-    """Compares pictures of two batches in any way, in place of an encoder and the cosine of its vectors."""
+    """Compares images of two batches in any way, in place of an encoder and the cosine of its vectors."""
 
     @property
     def identity(self) -> str:
         """Everything that changes the scores, in one line."""
 
-    def similarity(self, first: Pictures, second: Pictures, /) -> Any:  # noqa: ANN401  (numbers [n, m])
-        """Return how alike each picture of one batch is to each of the other, [n, m]; larger is more."""
+    def similarity(self, first: Images, second: Images, /) -> Any:  # noqa: ANN401  (numbers [n, m])
+        """Return how alike each image of one batch is to each of the other, [n, m]; larger is more."""
 
 
 def digest(*parts: str | bytes) -> bytes:
@@ -237,7 +237,7 @@ def _is_lazy(*columns: object) -> bool:
     return not all(isinstance(column, (list, tuple)) for column in columns)
 
 
-def _all(batch: Texts | Pictures) -> Ints:
+def _all(batch: Texts | Images) -> Ints:
     import numpy as np
 
     return np.arange(len(batch))

@@ -79,12 +79,12 @@ TASKS: Mapping[str, Task] = {
             title="Backretrieval",
             sentence="Do images lead back from the nearest text of the other language?",
             about=(
-                "Each text retrieves its nearest text of the other language; the picture of that text is "
-                "then looked up among the pictures of the source side. No text has a translation among "
+                "Each text retrieves its nearest text of the other language; the image of that text is "
+                "then looked up among the images of the source side. No text has a translation among "
                 "the candidates."
             ),
             measures=("R@10", "SIM"),
-            own="own picture",
+            own="own image",
             mark=Mark(0.10, "match texts across languages", of_the_way=True),
             way_back=True,
             by_images=True,
@@ -115,7 +115,7 @@ TASKS: Mapping[str, Task] = {
             title="Distance correlation",
             sentence="Do distances of texts follow distances of their images?",
             about=(
-                "Whether texts that are far apart belong to pictures that are far apart, over all pairs "
+                "Whether texts that are far apart belong to images that are far apart, over all pairs "
                 "of texts."
             ),
             measures=("CORR",),
@@ -147,8 +147,8 @@ TASKS: Mapping[str, Task] = {
             title="Image–sentence ranking",
             sentence="Does a sentence find its image, and an image its sentences?",
             about=(
-                "Each sentence ranks all pictures, and each picture all sentences of a language, by the "
-                "cosine of their vectors. A picture with several sentences counts by the best of them."
+                "Each sentence ranks all images, and each image all sentences of a language, by the "
+                "cosine of their vectors. An image with several sentences counts by the best of them."
             ),
             measures=("Success@1", "Success@5", "Success@10", "MedR/floor"),
             row="language, or image",

@@ -42,7 +42,7 @@ Command = Callable[..., Outcome]
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Return a folder with scenes (`s`), vectors of texts (`v/good`, `v/bad`) and of pictures (`img.npy`)."""
+    """Return a folder with scenes (`s`), vectors of texts (`v/good`, `v/bad`) and of images (`img.npy`)."""
     folder = tmp_path_factory.mktemp("prepared")
     write_scenes(folder / "s", n=ITEMS, languages=LANGUAGES)
     rng = np.random.default_rng(0)
@@ -53,15 +53,15 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for language in LANGUAGES:
             vectors = ideal + noise * rng.standard_normal(ideal.shape)
             np.save(folder / "v" / f"{name}.{language}.npy", vectors.astype(np.float32))
-    pictures = {path: path.read_bytes() for path in (folder / "s" / "images").iterdir()}
+    images = {path: path.read_bytes() for path in (folder / "s" / "images").iterdir()}
     yield folder
-    changed = [path for path, content in pictures.items() if path.read_bytes() != content]
-    assert not changed, f"a test wrote into {changed}, which all tests share: remove a picture before writing"
+    changed = [path for path, content in images.items() if path.read_bytes() != content]
+    assert not changed, f"a test wrote into {changed}, which all tests share: remove an image before writing"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _pictures_described_once() -> Iterator[None]:
-    """Keep what `pixels` makes of the pictures that most tests share."""
+def _images_described_once() -> Iterator[None]:
+    """Keep what `pixels` makes of the images that most tests share."""
     describe = pixels.describe
     kept: dict[bytes, Any] = {}
 
@@ -80,7 +80,7 @@ def _pictures_described_once() -> Iterator[None]:
 def work(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder, empty but for `s`, `v` and `img.npy`; a test may change them.
 
-    A picture is shared with other tests: to change it, remove it first.
+    An image is shared with other tests: to change it, remove it first.
     """
     shutil.copytree(prepared, tmp_path, copy_function=_shared_or_copied, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)

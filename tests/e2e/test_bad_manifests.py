@@ -1,4 +1,4 @@
-"""Bad manifests and pictures: exit code 2, and one line that names row, column and the remedy."""
+"""Bad manifests and images: exit code 2, and one line that names row, column and the remedy."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ write_lines = shared.write_lines
 long_rows = shared.long_rows
 
 
-def broken(picture: str) -> None:
-    """Put something else in place of a picture, which is shared with other tests."""
-    Path(picture).unlink()
-    Path(picture).write_text("no picture")
+def broken(image: str) -> None:
+    """Put something else in place of an image, which is shared with other tests."""
+    Path(image).unlink()
+    Path(image).write_text("no image")
 
 
 def test_parquet_with_a_damaged_column_name(bkr: Any) -> None:
@@ -33,51 +33,51 @@ def test_parquet_with_a_damaged_column_name(bkr: Any) -> None:
     refused(bkr(manifest="m.parquet"), "m.parquet", "not a Parquet file")
 
 
-def test_missing_picture_when_its_bytes_are_needed(bkr: Any) -> None:
+def test_missing_image_when_its_bytes_are_needed(bkr: Any) -> None:
     Path("s/images/scene-000003.png").unlink()
     refused(
         bkr(image="pixels"), "'scene-000003'", "s/images/scene-000003.png", "put it there", "vectors:PATH"
     )
 
 
-def test_missing_picture_is_a_warning_beside_vectors(bkr: Any) -> None:
+def test_missing_image_is_a_warning_beside_vectors(bkr: Any) -> None:
     Path("s/images/scene-000003.png").unlink()
     outcome = bkr("--quiet")
     assert outcome.code == 0 and len(outcome.err.splitlines()) == 1
-    assert "1 of 120 picture files" in outcome.warnings[0] and "scene-000003.png" in outcome.warnings[0]
+    assert "1 of 120 image files" in outcome.warnings[0] and "scene-000003.png" in outcome.warnings[0]
 
 
-def test_unreadable_picture(bkr: Any) -> None:
+def test_unreadable_image(bkr: Any) -> None:
     broken("s/images/scene-000003.png")
-    refused(bkr(image="pixels"), "'scene-000003'", "scene-000003.png", "not a picture", "replace")
+    refused(bkr(image="pixels"), "'scene-000003'", "scene-000003.png", "not an image", "replace")
 
 
 def test_broken_pictures_are_skipped_where_asked_for(bkr: Any) -> None:
     broken("s/images/scene-000003.png")
     Path("s/images/scene-000004.png").unlink()
-    told = ("2 of 120 pictures are missing or broken", "--skip-broken", "'scene-000003'")
+    told = ("2 of 120 images are missing or broken", "--skip-broken", "'scene-000003'")
     refused(bkr(image="pixels"), *told)
     outcome = bkr("--skip-broken", "--quiet", image="pixels")
     assert outcome.code == 0 and len(outcome.warnings) == 1
     assert "texts take no part (--skip-broken)" in outcome.warnings[0]
-    assert "show 2 pictures that cannot be opened (first: row 'scene-000003'" in outcome.warnings[0]
+    assert "show 2 images that cannot be opened (first: row 'scene-000003'" in outcome.warnings[0]
 
 
-def test_no_pictures_at_all(bkr: Any) -> None:
+def test_no_images_at_all(bkr: Any) -> None:
     manifest = write_lines("m.jsonl", long_rows())
-    refused(bkr(manifest=manifest, text="random", image="pixels"), "no row has a picture", "--image-column")
+    refused(bkr(manifest=manifest, text="random", image="pixels"), "no row has an image", "--image-column")
 
 
-def test_a_row_without_a_picture(bkr: Any) -> None:
+def test_a_row_without_a_image(bkr: Any) -> None:
     rows = long_rows()
     for row in rows[2:]:
         row["image"] = "s/images/scene-000001.png"
     manifest = write_lines("m.jsonl", rows)
-    refused(bkr(manifest=manifest, text="random", image="pixels"), "'en0'", "no picture", "vectors:PATH")
+    refused(bkr(manifest=manifest, text="random", image="pixels"), "'en0'", "no image", "vectors:PATH")
 
 
 @pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", "link.png"])
-def test_picture_outside_the_folder(bkr: Any, path: str) -> None:
+def test_image_outside_the_folder(bkr: Any, path: str) -> None:
     Path("m").mkdir()
     os.symlink("/etc/passwd", "m/link.png")
     manifest = write_lines("m/m.jsonl", [row | {"image": path} for row in long_rows()])
@@ -171,7 +171,7 @@ def test_asked_for_a_pair_without_matching_texts(xlingual: Any) -> None:
 
 def test_language_with_one_text(bkr: Any, xlingual: Any) -> None:
     manifest = write_lines("m.jsonl", [*long_rows(), *long_rows(1, ["fr"])])
-    np.save("pictures.npy", np.eye(40, dtype=np.float32))
-    again = {"manifest": manifest, "text": "random", "image": "pictures.npy"}
+    np.save("images.npy", np.eye(40, dtype=np.float32))
+    again = {"manifest": manifest, "text": "random", "image": "images.npy"}
     refused(bkr(**again), "R@10", "fr-en has 1", "--pairs")
     assert bkr("--quiet", "--pairs", "en-de,en-fr", **again).code == 0

@@ -59,7 +59,7 @@ OPTIONS: dict[str, tuple[list[object], list[str]]] = {
     ),
     "unknown policy": (["--policy", "prefer"], ["policy 'prefer'", "agnostic, prefer-own"]),
     "unknown measure": (["--measure", "AP@20/mn"], ["'AP@20/mn'", "Did you mean 'AP@20/min'?"]),
-    "measure of pictures": (["--measure", "SIM"], ["SIM", "pictures", "Success@k"]),
+    "measure of images": (["--measure", "SIM"], ["SIM", "images", "Success@k"]),
     "R@0": (["--measure", "R@0"], ["'R@0'", "k of at least 1"]),
     "subset": (["--subset", "de,fr"], ["subset 'de,fr'", "'fr'", "de, en, es"]),
     "empty subset": (["--subset", ""], ["subset ''"]),
@@ -119,7 +119,7 @@ SPECS: dict[str, tuple[str, list[str]]] = {
         ["no {role}", "give each a file. The files there fit vectors:v/pool.{role}.{lang}.npy"],
     ),
     "star for all": ("v/whole*.npy", ["no {role}", "fit vectors:v/whole.{role}.npy"]),
-    "pictures only": ("pixels", ["'pixels'", "does not encode texts"]),
+    "images only": ("pixels", ["'pixels'", "does not encode texts"]),
 }
 
 

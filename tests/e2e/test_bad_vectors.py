@@ -39,10 +39,10 @@ def test_vectors_of_texts(bkr: Any, case: str) -> None:
 
 
 @pytest.mark.parametrize("case", FILES)
-def test_vectors_of_pictures(bkr: Any, case: str) -> None:
+def test_vectors_of_images(bkr: Any, case: str) -> None:
     vectors, words = FILES[case]
-    np.save("pictures.npy", vectors())
-    refused(bkr(image="pictures.npy"), "pictures.npy", *words[1:])
+    np.save("images.npy", vectors())
+    refused(bkr(image="images.npy"), "images.npy", *words[1:])
 
 
 def test_dimensions_that_differ(bkr: Any) -> None:
@@ -107,7 +107,7 @@ def test_zero_vectors_score_exactly_chance(bkr: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
-def test_equal_vectors_of_pictures_leave_nothing_to_normalise(bkr: Any, value: float) -> None:
+def test_equal_vectors_of_images_leave_nothing_to_normalise(bkr: Any, value: float) -> None:
     np.save("flat.npy", np.full((120, 3), value))
     outcome = bkr(image="flat.npy")
     assert outcome.code == 0

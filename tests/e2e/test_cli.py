@@ -279,7 +279,7 @@ def test_data_check(xlingual: Any) -> None:
     outcome = xlingual("data", "check", "s")
     assert outcome.code == 0
     assert re.search(r"items +120", outcome.out) and re.search(r"\n ?en +120 +120", outcome.out)
-    assert len(outcome.warnings) == 1 and "1 picture file is missing" in outcome.warnings[0]
+    assert len(outcome.warnings) == 1 and "1 image file is missing" in outcome.warnings[0]
     found = json.loads(xlingual("data", "check", "s", "--json").out)
     assert (found["n_items"], found["n_texts"]) == (120, 360)
     assert found["pairs"] == {"en-de": 120, "en-es": 120, "de-es": 120}
@@ -345,15 +345,15 @@ def test_very_long_texts_on_one_line(bkr: Any, word: str) -> None:
         for language in ("en", "de")
     ]
     Path("m.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    np.save("pictures.npy", np.eye(30, dtype=np.float32))
-    outcome = bkr("--report", manifest="m.jsonl", text="random", image="pictures.npy")
+    np.save("images.npy", np.eye(30, dtype=np.float32))
+    outcome = bkr("--report", manifest="m.jsonl", text="random", image="images.npy")
     assert outcome.code == 0 and len(outcome.out) < 10_000
     assert Path("out/report.html").stat().st_size < 500_000
     shown = pq.read_table("out/examples.parquet").column("query_text").to_pylist()
     assert shown and all(len(text) == 1000 and text.endswith("…") for text in shown)
 
 
-def test_texts_and_pictures_can_be_left_out(bkr: Any) -> None:
+def test_texts_and_images_can_be_left_out(bkr: Any) -> None:
     assert bkr("--quiet").code == 0 and Path("out/examples.parquet").exists()
     assert bkr("--quiet", "--no-examples").code == 0
     assert not Path("out/examples.parquet").exists()

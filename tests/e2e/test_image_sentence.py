@@ -32,7 +32,7 @@ def test_two_systems_and_a_baseline(evaluate: Any, xlingual: Any) -> None:
     first = " ".join(outcome.out.split("\n\n")[0].split())
     assert first.startswith("In English (en), good is ahead of the baseline bad: a sum of recalls of")
     assert "a real difference of +" in first
-    for words in ("German (de) · 120 pictures, 120 sentences", "Sentence to image", "MedR", "sum of recalls"):
+    for words in ("German (de) · 120 images, 120 sentences", "Sentence to image", "MedR", "sum of recalls"):
         assert words in outcome.out
     content = json.loads(Path("out/results.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema_of("results")).validate(content)
@@ -48,11 +48,11 @@ def test_two_systems_and_a_baseline(evaluate: Any, xlingual: Any) -> None:
     assert xlingual("gate", "out#good", "out#bad", "--margin", "0.01", "--measure", "R@1").code == 0
 
 
-def test_fold_without_a_size_is_a_thousand_pictures(evaluate: Any) -> None:
+def test_fold_without_a_size_is_a_thousand_images(evaluate: Any) -> None:
     given = ("--text-encoder", GOOD, "--image-encoder", "img.npy", "--languages", "en")
-    assert "--fold 1000 needs 1000 pictures" in evaluate(*given, "--fold", code=2).err
+    assert "--fold 1000 needs 1000 images" in evaluate(*given, "--fold", code=2).err
     outcome = evaluate(*given, "--fold", 40)
-    assert "means over slices of 40 pictures" in " ".join(outcome.out.split()) and not outcome.warnings
+    assert "means over slices of 40 images" in " ".join(outcome.out.split()) and not outcome.warnings
 
 
 def test_an_image_encoder_for_each_text_encoder(evaluate: Any) -> None:
@@ -77,7 +77,7 @@ def test_json_is_the_same_for_any_number_of_threads(evaluate: Any) -> None:
     ("more", "message"),
     [
         (("--image-encoder", "img.npy", "--languages", "en,fr"), "has no texts in 'fr'"),
-        (("--image-encoder", "img.npy", "--measure", "R@500"), "Success@500 needs more than 500 pictures"),
+        (("--image-encoder", "img.npy", "--measure", "R@500"), "Success@500 needs more than 500 images"),
         (("--image-encoder", "img.npy", "--baseline", "goood"), "no text encoder. Did you mean 'good'?"),
         (("--image-encoder", "pixels"), "'good' gives 16 dimensions and image encoder 'pixels'"),
         (("--image-encoder", "img.npy", "--fold", "1"), "found '1': give a whole number of at least 2"),

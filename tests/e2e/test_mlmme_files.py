@@ -19,7 +19,7 @@ HELD = ("--validation", "val.jsonl#0:15")
 
 @pytest.fixture
 def files(work: Path) -> Path:
-    """Return a folder with two manifests whose picture files are not there, and vectors of each."""
+    """Return a folder with two manifests whose image files are not there, and vectors of each."""
     words = ["red", "blue", "green", "dog", "cat", "house", "runs", "sleeps", "sings"]
     rng = np.random.default_rng(0)
     for split, count in (("train", 40), ("val", 30)):
@@ -54,8 +54,8 @@ def test_the_paper_s_protocol(files: Path, xlingual: Any) -> None:
     assert told.code == 2 and "model:m?base=trusted::SPEC" in told.err
     spec = "model:m?base=trusted::vectors:val.npy"
     told = xlingual("evaluate", "image-sentence", *given, "--image-encoder", spec)
-    assert told.code == 0 and "15 pictures, 30 sentences" in told.out
-    assert not any("missing" in line for line in told.warnings)  # nothing of this task shows a picture
+    assert told.code == 0 and "15 images, 30 sentences" in told.out
+    assert not any("missing" in line for line in told.warnings)  # nothing of this task shows an image
 
 
 def test_validation_pictures_without_vectors_of_their_own(files: Path, xlingual: Any) -> None:
@@ -78,9 +78,9 @@ def test_the_closing_summary_has_chance_beside_every_sum(files: Path, xlingual: 
     assert done.code == 0, done.err
     told = " ".join(done.out[: done.out.index("Best epoch")].split())
     assert "with a sum of recalls of" in told and "mean" not in told
-    # to a picture: k of 20; to one of two sentences, 40 of which are tied: 1 - C(38, k)/C(40, k)
+    # to an image: k of 20; to one of two sentences, 40 of which are tied: 1 - C(38, k)/C(40, k)
     chance = 100 * sum(k / 20 + 1 - comb(38, k) / comb(40, k) for k in (1, 5, 10))
-    assert f"(20 items and 20 pictures), where chance gives {chance:.1f}." in told
+    assert f"(20 items and 20 images), where chance gives {chance:.1f}." in told
     [row] = [line.split() for line in done.out.splitlines() if line.startswith(" image-en ")]
     assert row[-1] == f"{chance:.1f}"
     done = xlingual(*TRAIN, *held, "--out", "two")

@@ -83,7 +83,7 @@ def unit(vectors):
 
 @pytest.fixture(scope="module")
 def cosines(ikea):
-    """Return the cosines of all pictures [730, 730], to 9 decimals."""
+    """Return the cosines of all images [730, 730], to 9 decimals."""
     features = unit(np.load(ikea / "ikea_en_de_eval_features.npy"))
     return np.round(features @ features.T, 9)
 

@@ -60,7 +60,7 @@ def test_products_in_english_and_german(real_data: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.slow  # on made data: test_study.py
-def test_emoji_with_pictures_by_group(real_data: Path, tmp_path: Path) -> None:
+def test_emoji_with_images_by_group(real_data: Path, tmp_path: Path) -> None:
     data = real_data / "emoji" / "emoji.parquet"
     if not data.is_file():
         pytest.skip(f"{data} is missing")

@@ -68,7 +68,7 @@ def test_a_similarity_helps_from_end_to_end(run: Any, capsys: pytest.CaptureFixt
     assert "without letters" in capsys.readouterr().out
 
 
-def test_pictures_several_encoders_and_no_source(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_images_several_encoders_and_no_source(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     add = ("rerank", "features", "a.nbest", "--images", "m.jsonl", "--out", "b.nbest.gz", "--no-store")
     one = ("--text-encoder", "random:?dim=8", "--image-encoder", "vectors:img.npy")
     assert run(*add, *one, "--quiet") == 0

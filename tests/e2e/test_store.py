@@ -130,7 +130,7 @@ def test_a_pool(xlingual: Any, keeping: dict[str, int], tmp_path: Path) -> None:
     assert values[0] == values[1]
     assert len(pool.languages) == 2
     refused = xlingual("embed", folder, "--text-encoder", "random", "--image-encoder", "pixels", "--out", "e")
-    assert (refused.code, "a pool has no pictures" in refused.err) == (2, True)
+    assert (refused.code, "a pool has no images" in refused.err) == (2, True)
     refused = xlingual("embed", folder, "--text-encoder", "random", "--out", "e", "--rows", "0:3")
     assert (refused.code, "--rows is for manifests" in refused.err) == (2, True)
 

@@ -70,7 +70,7 @@ def test_a_new_study(work: Path, xlingual: Any) -> None:
 
 
 def test_quiet_prints_nothing(work: Path, xlingual: Any) -> None:
-    outcome = xlingual("study", "new", *NEW, *FEW, "--quiet", "--no-pictures", "--exclude-own")
+    outcome = xlingual("study", "new", *NEW, *FEW, "--quiet", "--no-images", "--exclude-own")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
 
 
@@ -104,7 +104,7 @@ def test_bad_input_is_one_line(work: Path, xlingual: Any, more: tuple[str, ...],
     assert not (work / "STUDY").exists()
 
 
-def test_a_missing_picture(work: Path, xlingual: Any) -> None:
+def test_a_missing_image(work: Path, xlingual: Any) -> None:
     with (work / "own.csv").open("w") as file:
         file.write("id,lang,text,image\n")
         file.writelines(f"{tag}{i},{tag},{tag} text {i},{i}.png\n" for tag in ("en", "de") for i in range(9))
@@ -112,11 +112,11 @@ def test_a_missing_picture(work: Path, xlingual: Any) -> None:
     outcome = xlingual("study", "new", *given, *FEW)
     assert (
         outcome.code == 2
-        and "pictures of the study are missing" in outcome.err
-        and "--no-pictures" in outcome.err
+        and "images of the study are missing" in outcome.err
+        and "--no-images" in outcome.err
     )
     assert not (work / "STUDY").exists()
-    assert xlingual("study", "new", *given, *FEW, "--no-pictures").code == 0
+    assert xlingual("study", "new", *given, *FEW, "--no-images").code == 0
 
 
 def test_ratings_go_out_and_come_back(study: Path, xlingual: Any, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """A study in a real browser: by keyboard, by touch, right to left, across a reload, two raters at once.
 
 The browser is Chromium: the one that CHROMIUM names, else the one on the path. SCREENSHOTS names a folder
-that keeps pictures of the pages.
+that keeps images of the pages.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def scores(folder, rater="1"):
         return {(one.query, one.suggestion, one.occasion): one.score for one in ratings.of(rater)}
 
 
-def picture(page, name):
+def image(page, name):
     if os.environ.get("SCREENSHOTS"):
         page.screenshot(path=Path(os.environ["SCREENSHOTS"]) / f"{name}.png")
 
@@ -100,7 +100,7 @@ def test_a_whole_study_by_keyboard(tmp_path, open_page, scheme):
     page = open_page(**DESKTOP, color_scheme=scheme)
     with serving.server(made.folder, "--port", "0") as links:
         page.goto(links["1"])
-        picture(page, f"start-desktop-{scheme}")
+        image(page, f"start-desktop-{scheme}")
         page.get_by_role("link", name="Begin").focus()
         page.keyboard.press("Enter")
         for number in range(1, 5):
@@ -109,11 +109,11 @@ def test_a_whole_study_by_keyboard(tmp_path, open_page, scheme):
                 page.keyboard.press(key)
             saved(page)
             assert page.locator("#onward").evaluate("one => one === document.activeElement")
-            picture(page, f"rated-desktop-{scheme}-{number}")
+            image(page, f"rated-desktop-{scheme}-{number}")
             page.keyboard.press("Enter")
         page.wait_for_url("**/end")
         assert page.get_by_role("heading", name="Thank you").is_visible()
-        picture(page, f"end-desktop-{scheme}")
+        image(page, f"end-desktop-{scheme}")
     expected = {
         (one.query, name, one.occasion): score
         for one in made.study.orders[0]
@@ -182,7 +182,7 @@ def test_a_key_held_down_on_a_sheet_is_one_answer(tmp_path, open_page):
 
 
 @pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_a_tall_picture_leaves_the_choices_in_sight(tmp_path, open_page, device):
+def test_a_tall_image_leaves_the_choices_in_sight(tmp_path, open_page, device):
     made = made_in(tmp_path)
     for file in (made.folder / "images").iterdir():
         Image.new("RGB", (50, 1000), "teal").save(file)
@@ -238,7 +238,7 @@ def test_a_whole_study_by_touch_right_to_left(tmp_path, open_page, scheme):
     with serving.server(made.folder, "--port", "0") as links:
         page.goto(links["1"])
         no_sideways_scrolling(page)
-        picture(page, f"start-phone-{scheme}")
+        image(page, f"start-phone-{scheme}")
         page.get_by_role("link", name="Begin").tap()
         for number in range(1, 4):
             page.wait_for_url(f"**/page/{number}")
@@ -250,10 +250,10 @@ def test_a_whole_study_by_touch_right_to_left(tmp_path, open_page, scheme):
                 assert choice.bounding_box()["height"] >= 44
                 choice.tap()
             saved(page)
-            picture(page, f"rated-phone-{scheme}-{number}")
+            image(page, f"rated-phone-{scheme}-{number}")
             page.get_by_role("button", name="Save and go on").tap()
         page.wait_for_url("**/end")
-        picture(page, f"end-phone-{scheme}")
+        image(page, f"end-phone-{scheme}")
     assert set(scores(made.folder).values()) == {2} and len(scores(made.folder)) == 12
 
 
@@ -288,7 +288,7 @@ def test_a_server_that_is_away_for_a_while_gets_the_answer_later(tmp_path, brows
     page.keyboard.press("3")
     page.get_by_text("Not saved yet").wait_for()
     assert page.locator(".saved").first.inner_text() == "Not saved"
-    picture(page, "away")
+    image(page, "away")
     assert scores(made.folder) == {}
     with serving.server(made.folder, "--port", port):
         saved(page)
@@ -312,7 +312,7 @@ def test_two_raters_at_once_and_the_organiser_watches(tmp_path, open_page):
         organiser.get_by_role("button", name="Add a rater").dblclick()
         assert "/r/" in organiser.get_by_role("textbox").input_value()
         assert organiser.locator("tbody tr").count() == 3
-        picture(organiser, "organiser")
+        image(organiser, "organiser")
     assert sorted(scores(made.folder, "1").values()) == [1, 2, 3, 4]
     assert list(scores(made.folder, "2").values()) == [4] * 4
 
@@ -357,7 +357,7 @@ def test_long_texts_keep_their_lines_and_are_readable_from_the_first(tmp_path, o
         }""")
         third = page.locator(".suggestion").nth(2).locator(".text").bounding_box()
         assert bottom <= third["y"] < bottom + 200
-        picture(page, f"long-{'phone' if device is PHONE else 'desktop'}")
+        image(page, f"long-{'phone' if device is PHONE else 'desktop'}")
     with Ratings(made.folder) as ratings:
         write_sheet(tmp_path / "sheet.html", made.folder, made.study, ratings.raters()[1])
     page.goto((tmp_path / "sheet.html").as_uri())

@@ -27,7 +27,7 @@ serving = SimpleNamespace(**run_path(str(HERE / "serving.py")))
 
 @pytest.fixture
 def made(tmp_path):
-    return studies.make_study(tmp_path / "study", pictures=False)
+    return studies.make_study(tmp_path / "study", images=False)
 
 
 def status(address):
@@ -138,7 +138,7 @@ def test_the_warning_and_the_public_address(made, capsys):
 
 @pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.slow)])
 def test_kill_9_under_load_loses_nothing_that_was_acknowledged(tmp_path, kills):
-    made = studies.make_study(tmp_path / "study", raters=30, queries=20, suggestions=10, pictures=False)
+    made = studies.make_study(tmp_path / "study", raters=30, queries=20, suggestions=10, images=False)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

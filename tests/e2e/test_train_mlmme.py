@@ -23,8 +23,8 @@ SMALL = (
     *("--word-dim", "8", "--state-dim", "8", "--joint-dim", "8", "--batch", "32", "--threads", "1"),
     *("--device", "cpu", "--validation", "0.2"),
 )
-PICTURES = ("--image-encoder", "img.npy")
-TWO = ("train", "mlmme", "s", "--languages", "en,de", *PICTURES, *SMALL)
+IMAGES = ("--image-encoder", "img.npy")
+TWO = ("train", "mlmme", "s", "--languages", "en,de", *IMAGES, *SMALL)
 KILLED = """
 import os, signal, sys
 from xlingual.cli.main import run
@@ -52,7 +52,7 @@ def same_model(one: str, other: str) -> bool:
 def test_a_model_is_written_and_is_an_encoder(xlingual: Any) -> None:
     done = xlingual(*TWO, "--epochs", "2", "--out", "m")
     assert done.code == 0 and done.warnings == []
-    assert "Trained on en 96, de 96 texts and 96 pictures" in done.out
+    assert "Trained on en 96, de 96 texts and 96 images" in done.out
     assert "--text-encoder model:m" in done.out and "--image-encoder model:m::img.npy" in done.out
     assert sorted(path.name for path in Path("m").iterdir()) == [
         "README.md", "checkpoint", "config.json", "log.jsonl", "model.safetensors", "vocabulary.de.txt",
@@ -68,7 +68,7 @@ def test_a_model_is_written_and_is_an_encoder(xlingual: Any) -> None:
     )
 
 
-def test_without_pictures(xlingual: Any) -> None:
+def test_without_images(xlingual: Any) -> None:
     done = xlingual("train", "mlmme", "s", "--beta", "0", *SMALL, "--epochs", "1", "--out", "m", "--json")
     config = json.loads(done.out)
     assert done.code == 0 and config["base"] is None and config["model"]["picture_dim"] is None
@@ -113,7 +113,7 @@ def test_the_command_line_wins_over_the_file(xlingual: Any) -> None:
         'languages = ["en", "de"]\nword-dim = 8\nstate_dim = 8\njoint_dim = 8\nepochs = 2\nbeta = 1\n'
         'patience = "none"\nselect = "both"\nseed = 3\n'
     )
-    command = ("train", "mlmme", "s", *PICTURES, "--config", "c.toml", "--validation", "0.2", "--json")
+    command = ("train", "mlmme", "s", *IMAGES, "--config", "c.toml", "--validation", "0.2", "--json")
     found = json.loads(xlingual(*command, "--out", "a").out)["training"]
     assert [found[name] for name in ("languages", "epochs", "beta", "patience", "select", "fit_seed")] == [
         ["en", "de"], 2, 1.0, None, "both", 3
@@ -128,7 +128,7 @@ def test_the_command_line_wins_over_the_file(xlingual: Any) -> None:
 
 
 def test_recipes_of_one_language(xlingual: Any) -> None:
-    command = ("train", "mlmme", "s", *PICTURES, *SMALL, "--epochs", "1", "--json")
+    command = ("train", "mlmme", "s", *IMAGES, *SMALL, "--epochs", "1", "--json")
     found = json.loads(xlingual(*command, "--languages", "en", "--recipe", "vsepp", "--out", "m").out)
     training = found["training"]
     assert [training[name] for name in ("recipe", "beta", "contrast", "threshold", "rate", "clip")] == [
@@ -145,7 +145,7 @@ def test_recipes_of_one_language(xlingual: Any) -> None:
         (("--languages", "en,fr"), "no texts in 'fr'"),
         (("--languages", "en,en"), "'en' is there twice"),
         (("--languages", ""), "none is told"),
-        (("--beta", "0"), "with beta 0 no picture counts"),
+        (("--beta", "0"), "with beta 0 no image counts"),
         (("--beta", "nan"), "--beta must be a number of at least 0 and at most 1"),
         (("--threshold", "100000"), "no word of 'en' occurs 100000 times or more"),
         (("--rate", "1e30"), "the loss is nan at epoch 1, batch 2 of 3"),
@@ -196,7 +196,7 @@ def test_a_language_that_the_validation_lacks_is_told(xlingual: Any) -> None:
     assert "en-de" in done.out and "en-es" not in done.out
 
 
-def test_pictures_and_items_on_both_sides(xlingual: Any) -> None:
+def test_images_and_items_on_both_sides(xlingual: Any) -> None:
     rows = [{"id": f"{i}", "item": f"item {i // 3}", "lang": ("en", "de", "en")[i % 3], "text": f"a {i}",
              "image": f"s/images/scene-{i // 3:06}.png"} for i in range(180)]  # fmt: skip
     Path("long.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -207,7 +207,7 @@ def test_pictures_and_items_on_both_sides(xlingual: Any) -> None:
     Path("copy.jsonl").write_text("".join(f"{json.dumps({**row, 'id': row['id'] + 'x'})}\n" for row in rows))
     parts = ("--validation", "copy.jsonl#0:90", "--epochs", "1", "--out", "m")
     done = xlingual("train", "mlmme", "long.jsonl", "--image-encoder", "pixels", *SMALL, *parts)
-    assert done.code == 0 and any("30 pictures are both" in line for line in done.warnings)
+    assert done.code == 0 and any("30 images are both" in line for line in done.warnings)
 
 
 def test_the_first_options_of_the_help_are_those_of_the_data_and_the_model(xlingual: Any) -> None:

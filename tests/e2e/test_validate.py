@@ -104,7 +104,7 @@ def products(real_data):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-def test_shuffled_pictures_know_nothing_and_the_true_ones_agree_with_retrieval(products):
+def test_shuffled_images_know_nothing_and_the_true_ones_agree_with_retrieval(products):
     for source in ("en", "de"):
         true, shuffled = (d for d in products.degradations if d.source == source)
         assert (true.kind, shuffled.kind) == ("none", "shuffle")

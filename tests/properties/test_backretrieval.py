@@ -25,11 +25,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")  
 
 
 def ran(function, *args, **kwargs):
-    """Return the results, or leave the example out where it has too few pictures for the measures."""
+    """Return the results, or leave the example out where it has too few images for the measures."""
     try:
         return function(*args, **kwargs)
     except InputError as error:
-        assume("distinct source pictures" not in str(error) and "non-matching sample" not in str(error))
+        assume("distinct source images" not in str(error) and "non-matching sample" not in str(error))
         raise
 
 
@@ -150,8 +150,8 @@ def test_no_query_exceeds_its_ceiling(case):
 
 @slowly
 @given(cases())
-def test_an_encoder_that_sees_the_pictures_is_the_oracle(case):
-    case.texts["perfect"] = case.pictures
+def test_an_encoder_that_sees_the_images_is_the_oracle(case):
+    case.texts["perfect"] = case.images
     for entry in bkr(case, ["perfect"]).entries:
         assert entry.value == pytest.approx(entry.oracle, **CLOSE)
 
@@ -219,21 +219,21 @@ def test_the_order_of_the_rows_does_not_matter_for_a_given_sample(case, seed):
     sample = case.sample(SimpleNamespace(source="en", target="de", seed=0))
     names = np.array(manifest.ids, dtype=object)
     order = rng.permutation(np.concatenate([sample.source, sample.target]))
-    pictures = [*manifest.picture_source, None]
+    images = [*manifest.image_source, None]
     rows = [
         {
             "id": names[row],
             "lang": manifest.languages[manifest.language[row]],
             "text": manifest.text[row],
             "item": manifest.item_ids[manifest.item[row]],
-            "image": pictures[manifest.picture[row]],
+            "image": images[manifest.image[row]],
         }
         for row in order
     ]
     moved = type(case)(
         type(manifest).from_rows(rows),
         {name: values[order] for name, values in case.texts.items()},
-        case.pictures[order],
+        case.images[order],
     )
     before = bkr(case, pairs="en-de").entries
     after = bkr(moved, pairs="en-de").entries

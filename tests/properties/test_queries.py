@@ -30,7 +30,7 @@ def ran(function, *args, **kwargs):
     try:
         return function(*args, **kwargs)
     except InputError as error:
-        assume("distinct source pictures" not in str(error) and "non-matching sample" not in str(error))
+        assume("distinct source images" not in str(error) and "non-matching sample" not in str(error))
         assume("more than" not in str(error))
         raise
 
@@ -74,8 +74,8 @@ def case_size(results, entry):
 
 @slowly
 @given(cases(kinds=("plain",)), st.integers(1, 5))
-def test_an_encoder_that_sees_the_pictures_is_the_oracle(case, queries):
-    case.texts["plain"] = case.pictures
+def test_an_encoder_that_sees_the_images_is_the_oracle(case, queries):
+    case.texts["plain"] = case.images
     _, part = both(case, backretrieval, queries)
     for entry in part.entries:
         assert entry.value == pytest.approx(entry.oracle, rel=0, abs=1e-9)
@@ -110,8 +110,8 @@ def test_values_equal_the_definition(case, queries):
         mean = oracle.aggregate(entry.measure, [best[place] for place in asked])
         assert entry.oracle == pytest.approx(mean, rel=0, abs=1e-9)
         if sample.is_part and entry.measure.startswith("R@"):
-            pictures = len(set(case.picture_keys(sample.pool)))
-            assert entry.chance == pytest.approx(int(entry.measure[2:]) / pictures)
+            images = len(set(case.image_keys(sample.pool)))
+            assert entry.chance == pytest.approx(int(entry.measure[2:]) / images)
             assert entry.ceiling is None
         elif not sample.is_part:
             assert entry.chance == pytest.approx(chance, abs=3e-9)

@@ -8,7 +8,7 @@ from xlingual.errors import did_you_mean, nearest
     [
         ("fr", ["ar", "en"], None),
         ("pic", ["split", "id"], None),
-        ("pic", ["split", "picture", "pictures"], "picture"),
+        ("imag", ["split", "image", "images"], "image"),
         ("EN", ["de", "en"], "en"),
         ("dee", ["en", "de"], "de"),
         ("dmi", ["dim", "seed"], "dim"),

@@ -75,7 +75,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     ]
     manifest = Manifest.from_rows(rows)
     texts = [Given(f"{letter}{i}", 0.15 + 0.06 * i) for i, letter in enumerate("abcdefghij")]
-    given = {"image_encoder": Given("pictures", 0.1), "measure": "R@5"}
+    given = {"image_encoder": Given("images", 0.1), "measure": "R@5"}
     folder = str(tmp_path_factory.mktemp("results"))
     crosslingual_retrieval(manifest, text_encoders=[*texts[:2], *texts[8:]], measures=["R@1", "RR"]).write(
         folder
@@ -110,7 +110,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
 
 
 def _studies(manifest: Manifest, texts: list[Given], folder: str) -> list[Any]:
-    given = {"image_encoder": Given("pictures", 0.1), "measures": ["R@5"], "examples": False}
+    given = {"image_encoder": Given("images", 0.1), "measures": ["R@5"], "examples": False}
     backretrieval(manifest, text_encoders=texts[:6], **given).write(folder)
     once = studies.Training("c2", "model:c2::random:", 0, 40, 39, 512.5, 3.25)
     before = studies.Training("d3", "model:d3::random:", None, None, None, None, None)

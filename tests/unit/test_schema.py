@@ -45,8 +45,8 @@ class Given:
         return ideal + self.noise * rng.standard_normal(ideal.shape) if self.noise >= 0 else ideal * 0 + 1
 
 
-class WithoutPictures(Given):
-    opens_pictures = False
+class WithoutImages(Given):
+    opens_images = False
 
 
 @pytest.fixture(scope="module")
@@ -63,16 +63,16 @@ def manifest() -> Manifest:
 @pytest.fixture(scope="module")
 def runs(manifest: Manifest) -> dict[str, Results]:
     texts = [Given("good", 0.1), Given("bad", 1.0), Given("constant", -1.0)]
-    pictures = Given("pictures", 0.05)
+    images = Given("images", 0.05)
     names = ("R@5", "RR", "MedR")
     return {
-        "bkr": backretrieval(manifest, text_encoders=texts, image_encoder=pictures, measures=names, seeds=2),
+        "bkr": backretrieval(manifest, text_encoders=texts, image_encoder=images, measures=names, seeds=2),
         "xlr": crosslingual_retrieval(manifest, text_encoders=texts, measures=names),
-        "corr": distance_correlation(manifest, text_encoders=texts, image_encoder=pictures),
+        "corr": distance_correlation(manifest, text_encoders=texts, image_encoder=images),
         "ranking": image_sentence(
             manifest,
             text_encoders=texts,
-            image_encoders=WithoutPictures("pictures", 0.05),
+            image_encoders=WithoutImages("images", 0.05),
             baselines="bad",
             fold=40,
         ),

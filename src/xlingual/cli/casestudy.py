@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def casestudy(asked: CaseStudyRequest) -> None:
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
 
-    MANIFEST holds texts with pictures in several languages (--split) and further texts, which need neither
-    pictures nor translations, to train on (--train-split). All are evaluated by Backretrieval over all
+    MANIFEST holds texts with images in several languages (--split) and further texts, which need neither
+    images nor translations, to train on (--train-split). All are evaluated by Backretrieval over all
     language pairs.
     """
     from xlingual.data.manifest import Manifest

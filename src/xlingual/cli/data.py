@@ -35,11 +35,11 @@ def data() -> None:
     """Check a manifest, describe or make a multilingual pool, make built-in data."""
 
 
-@command(ScenesRequest, short_help="Make pictures with texts in several languages.")
+@command(ScenesRequest, short_help="Make images with texts in several languages.")
 def scenes(asked: ScenesRequest) -> None:
-    """Make pictures of simple scenes, and independent descriptions of them in several languages.
+    """Make images of simple scenes, and independent descriptions of them in several languages.
 
-    With --recipes: recipes in five languages, each with title, body and picture, each of a dish of its own.
+    With --recipes: recipes in five languages, each with title, body and image, each of a dish of its own.
     """
     screen.wrote(_recipes(asked) if asked.recipes else _scenes(asked), quiet=asked.quiet)
 
@@ -73,7 +73,7 @@ def _recipes(asked: ScenesRequest) -> Path:
     if asked.n is not None:
         raise InputError("'--n' counts scenes: with --recipes, write --items N (recipes for each language)")
     if asked.items is None:
-        raise InputError("'--items' is missing: how many recipes with pictures for each language?")
+        raise InputError("'--items' is missing: how many recipes with images for each language?")
     if not train.is_integer():
         raise InputError(f"'--train' is {train:g}: with --recipes it is a number of recipes, such as 4000")
     with screen.progress(asked.quiet) as progress:
@@ -107,7 +107,7 @@ def check(asked: CheckRequest) -> int:
     page = Page("check", source, [], [])
     if read is not None:  # else no row could be read
         with screen.progress(screen.silent(asked)) as progress:
-            found = check(read, partial(progress, "opening pictures"), problems=problems)
+            found = check(read, partial(progress, "opening images"), problems=problems)
             near = manifest_near_duplicates(read, found.pictures, progress)
         content, page = _content(found, near), _page(found, near)
         findings = [*found.findings, *near_duplicates_finding(near, read)]
@@ -149,20 +149,20 @@ def _page(found: Check, near: NearDuplicates) -> Page:
 
 
 def _overview(found: Check, near: NearDuplicates) -> Table:
-    pictures = found.pictures
+    images = found.pictures
     n_pictures, remark = 0, "none named: bkr and corr need vectors of them (vectors:PATH)"
-    if pictures is not None:
-        n_pictures = pictures.n_distinct + len(pictures.same_bytes)
+    if images is not None:
+        n_pictures = images.n_distinct + len(images.same_bytes)
         remark = (
-            f"{pictures.n_distinct:,} distinct, {len(pictures.missing):,} missing, "
-            f"{len(pictures.unreadable):,} unreadable"
+            f"{images.n_distinct:,} distinct, {len(images.missing):,} missing, "
+            f"{len(images.unreadable):,} unreadable"
         )
     joined = "" if near.clusters is None else f", {near.clusters.n_joined:,} clusters"
     rows = [
         ("rows", found.n_table_rows, ""),
         ("items", found.n_items, f"{found.n_items_multilingual:,} with texts in several languages"),
         ("texts", found.n_texts, f"in {counted(len(found.languages), 'language')}"),
-        ("pictures", n_pictures, remark),
+        ("images", n_pictures, remark),
         ("near-duplicates", near.n_near, f"of {near.n_looked:,} items looked at{joined}"),
     ]
     cells = [(name, Cell.count(count), remark) for name, count, remark in rows]
@@ -188,9 +188,9 @@ def _languages(found: Check) -> Table:
 
 def _directions(found: Check) -> Table:
     """Return the table of the language pairs with the fewest sources."""
-    of, last = len(found.directions), 4 if found.pictures is None else 5  # without pictures four columns
+    of, last = len(found.directions), 4 if found.pictures is None else 5  # without images four columns
     fewest = f", the smallest {_MOST_PAIRS} of {of}" if of > _MOST_PAIRS else ""
-    heads = ["source-target", "with both", "bkr sources", "bkr targets", "source pictures"]
+    heads = ["source-target", "with both", "bkr sources", "bkr targets", "source images"]
     rows = [
         [f"{pair.source}-{pair.target}", *map(Cell.count, astuple(pair)[2:])] for pair in found.directions
     ]

@@ -14,7 +14,7 @@ from xlingual.requests.single import DemoRequest
 def demo(asked: DemoRequest) -> None:
     """Make built-in data, evaluate encoders of rising quality, and write a report.
 
-    Pictures of simple scenes are described in five languages, independently of each other. Five encoders,
+    Images of simple scenes are described in five languages, independently of each other. Five encoders,
     from random vectors to cross-lingual LSA, are judged by Backretrieval, and by the true cross-lingual
     retrieval beside it.
     """

@@ -1,4 +1,4 @@
-"""`xlingual embed`: vectors of all texts and pictures, computed once, in the store and in files."""
+"""`xlingual embed`: vectors of all texts and images, computed once, in the store and in files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @command(EmbedRequest)
 def embed(asked: EmbedRequest) -> None:
-    """Compute the vectors of all texts and pictures of MANIFEST, or of a pool, and write them to files.
+    """Compute the vectors of all texts and images of MANIFEST, or of a pool, and write them to files.
 
     Vectors that are kept in the store are not computed again; what is interrupted goes on where it stopped.
     """
@@ -82,7 +82,7 @@ def _data(asked: Table) -> Manifest | MultilingualPool:
 
 def _show(found: list[Exported]) -> None:
     for one in found:
-        option = "--image-encoder" if one.kind == "pictures" else "--text-encoder"
+        option = "--image-encoder" if one.kind == "images" else "--text-encoder"
         files = "a file" if len(one.files) == 1 else f"{len(one.files)} files"
         kept = "" if one.kept else " (not in the store)"
         screen.say(f"{one.name}: {sum(one.files.values()):,} {one.kind}, {one.dim} dimensions, {files}{kept}")

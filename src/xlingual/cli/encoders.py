@@ -51,7 +51,7 @@ class Row:
         found: dict[str, Any] = {"name": self.name, "spec": self.form}
         if scheme is not None:
             found |= {
-                "encodes": list(scheme.takes),
+                "encodes": list(scheme.kinds),
                 "summary": scheme.summary,
                 "options": [
                     {"name": option.name, "default": option.default, "summary": option.summary}
@@ -124,7 +124,7 @@ def _page_of_all(rows: Sequence[Row]) -> Page:
 def _all_table(rows: Sequence[Row], full: bool) -> Table:
     """Return the table of schemes; in the short form a scheme is its name only."""
     cells = [
-        (row.form if full else row.name, ", ".join(row.scheme.takes), row.scheme.summary, _state(row))
+        (row.form if full else row.name, ", ".join(row.scheme.kinds), row.scheme.summary, _state(row))
         for row in rows
         if row.scheme is not None
     ]
@@ -147,7 +147,7 @@ def _page_of_one(row: Row, scheme: Scheme) -> Page:
     lines = [
         f"{plain}{'?key=value&…' if scheme.options else ''}{scheme.form.removeprefix(plain)}",
         scheme.summary,
-        f"encodes {' and '.join(scheme.takes)}",
+        f"encodes {' and '.join(scheme.kinds)}",
     ]
     if row.package:
         lines.append(f"offered by {row.package}")

@@ -109,12 +109,15 @@ class _Option(click.Option):
     heading = ""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401
-        """Tell the parser all names."""
-        shown, self.opts = self.opts, [*self.opts, *self.old_names]
+        """Give the parser all names; an old name may be a pair, --this/--no-this."""
+        shown = self.opts, self.secondary_opts
+        old = [name.split("/") for name in self.old_names]
+        self.opts = [*self.opts, *(on for on, *_ in old)]
+        self.secondary_opts = [*self.secondary_opts, *(name for _, *off in old for name in off)]
         try:
             super().add_to_parser(parser, ctx)
         finally:
-            self.opts = shown
+            self.opts, self.secondary_opts = shown
 
 
 class _Text(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click only

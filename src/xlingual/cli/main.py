@@ -28,10 +28,10 @@ _PIPE = 141  # 128 + SIGPIPE, as of other programs
 _VERBS = {
     "demo": "Make built-in data, evaluate encoders of rising quality, write a report.",
     "data": "Check a manifest, describe or make a pool, make built-in data.",
-    "embed": "Compute vectors of texts and pictures once, and write them to files.",
+    "embed": "Compute vectors of texts and images once, and write them to files.",
     "store": "Look after the vectors that are kept.",
     "evaluate": "Evaluate text encoders on a manifest or a pool.",
-    "train": "Train embeddings on your own texts and pictures.",
+    "train": "Train embeddings on your own texts and images.",
     "model": "Show a model that was trained here, or export it to other programs.",
     "casestudy": "Train on the best encoder without parallel texts: does it help?",
     "validate": "Hold a measure without translations against true retrieval.",
@@ -105,7 +105,7 @@ def xlingual() -> None:
     """Measure cross-lingual text embeddings on your own data, without parallel corpora.
 
     Start with `xlingual demo`, then `xlingual data check MANIFEST` and
-    `xlingual evaluate backretrieval MANIFEST …` on your own texts and pictures.
+    `xlingual evaluate backretrieval MANIFEST …` on your own texts and images.
     """
 
 

@@ -66,7 +66,7 @@ def generate(asked: GenerateRequest) -> None:
 def features(asked: FeaturesRequest) -> None:
     """Add similarities to the hypotheses of NBEST, each a feature named as its encoder.
 
-    With --source: cosine of source and hypothesis. With --images and --image-encoder: cosine of picture and
+    With --source: cosine of source and hypothesis. With --images and --image-encoder: cosine of image and
     hypothesis. Every different text is encoded once; vectors are kept in the store.
     """
     from xlingual.nbest.features import add_features

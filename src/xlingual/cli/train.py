@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def train() -> None:
-    """Train embeddings on your own texts and pictures; what comes out is an encoder (model:DIR)."""
+    """Train embeddings on your own texts and images; what comes out is an encoder (model:DIR)."""
 
 
 def _of_recipe(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,11 +33,11 @@ def _of_recipe(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**PRESETS[recipe], **FIT_PRESETS[recipe]}
 
 
-@command(MlmmeRequest, train, presets=_of_recipe, short_help="One space for pictures and languages.")
+@command(MlmmeRequest, train, presets=_of_recipe, short_help="One space for images and languages.")
 def mlmme(asked: MlmmeRequest) -> None:
-    """Train one space for pictures and sentences of several languages (MLMME), or VSE with one language.
+    """Train one space for images and sentences of several languages (MLMME), or VSE with one language.
 
-    MANIFEST holds items with texts in the languages and, unless --beta is 0, pictures.
+    MANIFEST holds items with texts in the languages and, unless --beta is 0, images.
     """
     from xlingual.training.recipes.mlmme_options import MlmmeOptions
     from xlingual.workflows.train_mlmme import train_mlmme
@@ -63,8 +63,8 @@ def mlmme(asked: MlmmeRequest) -> None:
     trained = _trained(asked, run)
     model = f"model:{trained.folder.path}"
     lines = uses("--text-encoder", model, None, "texts")
-    if trained.pictures is not None:
-        lines += uses("--image-encoder", model, asked.image_encoder, "pictures")
+    if trained.images is not None:
+        lines += uses("--image-encoder", model, asked.image_encoder, "images")
     screen.show_page(trained_page(trained, lines), trained.folder.config, asked.folder)
 
 

@@ -32,11 +32,14 @@ def told_how_to_go_on(out: Path) -> Iterator[None]:
 def trained_page(trained: Trained, lines: Sequence[str]) -> Page:
     """Return the best epoch with its sums of recalls, and how the model is used."""
     texts = ", ".join(f"{tag} {count:,}" for tag, count in trained.texts.items())
-    pictures = "" if trained.pictures is None else f" and {trained.pictures:,} pictures"
-    held = " and ".join(f"{count:,} {what}" for what, count in trained.validated_on.items())
+    images = "" if trained.images is None else f" and {trained.images:,} images"
+    held = " and ".join(
+        f"{count:,} {'images' if what == 'pictures' else what}"
+        for what, count in trained.validated_on.items()
+    )
     sum_of = f"mean of {trained.mean_of} sums of recalls" if trained.mean_of > 1 else "sum of recalls"
     said = (
-        f"Trained on {texts} texts{pictures} in {numbers.duration(trained.seconds)}: {_best(trained)}, with "
+        f"Trained on {texts} texts{images} in {numbers.duration(trained.seconds)}: {_best(trained)}, with "
         f"a {sum_of} of {trained.score:.1f} of 600 on the validation ({held}), where chance gives "
         f"{trained.chance.value:.1f}."
     )
@@ -95,7 +98,7 @@ def uses(option: str, model: str, base: str | None, what: str) -> list[str]:
 
 
 def _is_file(spec: str) -> bool:
-    """Return whether an encoder is a file of vectors, which serves the pictures of one manifest only."""
+    """Return whether an encoder is a file of vectors, which serves the images of one manifest only."""
     from xlingual.encoders.plugins import Known
     from xlingual.encoders.spec import parse
 

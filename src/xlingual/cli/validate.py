@@ -24,7 +24,7 @@ def validate() -> None:
 def backretrieval(asked: ValidateBackretrievalRequest) -> None:
     """Backretrieval, SIM and CORR against cross-lingual retrieval, over three text encoders or more.
 
-    MANIFEST holds items with a picture and texts in both languages: the translations are the truth that the
+    MANIFEST holds items with an image and texts in both languages: the translations are the truth that the
     other measures do without. With --splits leave out --seeds.
     """
     from xlingual.evaluation.metric_validation.validate import validate_backretrieval

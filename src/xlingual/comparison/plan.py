@@ -80,7 +80,7 @@ def plan(
 def _pool(found: Queries, rule: Measure) -> int:
     """Return among how many candidates each query is ranked.
 
-    In Backretrieval these are the pictures of all sources: where only some were asked, chance K/D tells D.
+    In Backretrieval these are the images of all sources: where only some were asked, chance K/D tells D.
     """
     if found.task != "backretrieval":
         return round(found.n_target)

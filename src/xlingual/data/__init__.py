@@ -1,1 +1,1 @@
-"""Data: manifests, samples, pictures and the built-in scenes."""
+"""Data: manifests, samples, images and the built-in scenes."""

@@ -1,4 +1,4 @@
-"""Dividing a manifest into rows to train on and rows held out, which share no item, picture or cluster."""
+"""Dividing a manifest into rows to train on and rows held out, which share no item, image or cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xlingual.streams import stream
 def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest, Manifest]:
     """Return (rest, held out): about a `share` of the items is held out, drawn with the seed.
 
-    Items that share a picture or a cluster stay together. Raises InputError where a part would be empty.
+    Items that share an image or a cluster stay together. Raises InputError where a part would be empty.
     """
     if not 0 < share < 1:
         raise InputError(
@@ -33,7 +33,7 @@ def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest,
 
 
 def _dependent(manifest: Manifest) -> Ints:
-    """Return a number for each row: equal where rows share an item, cluster or picture, if by way of others.
+    """Return a number for each row: equal where rows share an item, cluster or image, if by way of others.
 
     Rows of one row of the table share it too.
     """
@@ -42,7 +42,7 @@ def _dependent(manifest: Manifest) -> Ints:
 
     n, start = len(manifest), len(manifest)
     rows, nodes = [], []
-    for column in (manifest.item, manifest.cluster, manifest.picture, manifest.table_row):
+    for column in (manifest.item, manifest.cluster, manifest.image, manifest.table_row):
         has = np.flatnonzero(column >= 0)
         rows.append(has)
         nodes.append(start + column[has])

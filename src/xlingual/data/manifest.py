@@ -1,4 +1,4 @@
-"""Manifests: a team's own texts, in several languages, with the items and pictures they belong to."""
+"""Manifests: a team's own texts, in several languages, with the items and images they belong to."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xlingual.data.reading.tables import Table, table_of_arrow
 from xlingual.data.reading.textrows import TextRows, chosen_rows, numberings
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.notebook import Overview, html_of
-from xlingual.records import Numbering, Pictures, Texts
+from xlingual.records import Images, Numbering, Texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,10 +41,10 @@ class Manifest(TextRows):
 
     Columns, all in the order of the file (wide form: row by row, languages in the order of their columns):
     `ids` [n]; `languages` and `language` [n], an index into them; `text` [n]; `item_ids` [n_items] and `item`
-    [n], an index into them: equal items match; `cluster` [n]: texts that are not independent; `picture` [n],
-    an index into `picture_source` (bytes or paths, each once) or -1; `fields`: further texts such as `title`,
+    [n], an index into them: equal items match; `cluster` [n]: texts that are not independent; `image` [n],
+    an index into `image_source` (bytes or paths, each once) or -1; `fields`: further texts such as `title`,
     each [n]; `split` [n] or None; `labels`: further columns of few different values, such as `category`,
-    each [n]. Pictures are not opened. See docs/manifest.md for the file formats.
+    each [n]. Images are not opened. See docs/manifest.md for the file formats.
     """
 
     numberings: tuple[Numbering, ...]
@@ -116,7 +116,7 @@ class Manifest(TextRows):
     ) -> Manifest:
         """Return the manifest of rows in memory, each a mapping of columns to values.
 
-        Paths of pictures are relative to `folder` and must stay within it; without a folder they are taken as
+        Paths of images are relative to `folder` and must stay within it; without a folder they are taken as
         they are.
         """
         table = table_of_rows(rows_of_table, "the given data", None if folder is None else Path(folder))
@@ -156,13 +156,13 @@ class Manifest(TextRows):
         counts = np.bincount(self.language, minlength=len(self.languages)).tolist()
         name = self.path.name if self.path is not None else self.source
         texts = dict(zip(self.languages, counts, strict=True))
-        return Overview(name, self.n_items, texts, len(self.picture_source))
+        return Overview(name, self.n_items, texts, len(self.image_source))
 
     def __repr__(self) -> str:
         whole = self._overview()
         texts = listed((f"{tag} {count}" for tag, count in whole.texts.items()), 20)
-        pictures = f"{whole.n_images} pictures" if self.has_pictures else "no pictures"
-        return f"Manifest({whole.name}: {self.n_items} items, {len(self)} texts ({texts}), {pictures})"
+        images = f"{whole.n_images} images" if self.has_images else "no images"
+        return f"Manifest({whole.name}: {self.n_items} items, {len(self)} texts ({texts}), {images})"
 
     def _repr_html_(self) -> str | None:
         return html_of(self._overview())
@@ -198,10 +198,10 @@ class Manifest(TextRows):
             numberings=tuple(way.take(rows) for way in self.numberings),
         )
 
-    def pictures(self, rows: Ints) -> Pictures:
-        """Return the pictures of the rows, None for a row without one, as encoders take them."""
-        return Pictures(
-            source=view(self.picture_source, self.picture[rows]),
+    def images(self, rows: Ints) -> Images:
+        """Return the images of the rows, None for a row without one, as encoders take them."""
+        return Images(
+            source=view(self.image_source, self.image[rows]),
             language=self._tags(rows),
             ids=self.ids.view(rows),
             numberings=tuple(way.take(rows) for way in self.numberings),

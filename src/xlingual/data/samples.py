@@ -30,7 +30,7 @@ MOST_SEED = 2**53  # every JSON reader keeps integers up to here
 class Sample:
     """Text rows of the manifest that are sources and targets.
 
-    `pool` holds all sources, asked or not: their pictures are the candidates of the way back.
+    `pool` holds all sources, asked or not: their images are the candidates of the way back.
     """
 
     seed: int
@@ -291,7 +291,7 @@ class Sampler:
         usable = self._of(language)
         chosen: Ints = usable[np.isin(self.manifest.item[usable], items)]
         if not len(chosen):
-            raise InputError(f"no text in {language!r} of the splits can be used: its pictures are left out")
+            raise InputError(f"no text in {language!r} of the splits can be used: its images are left out")
         return chosen
 
     def _of(self, language: str) -> Ints:

@@ -1,4 +1,4 @@
-"""Generated items as a folder of pictures and a manifest, and the checks of what every generator is asked."""
+"""Generated items as a folder of images and a manifest, and the checks of what every generator is asked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xlingual.files import atomic_file, make_folder
 
 MANIFEST = "manifest.parquet"
 BLOCK = 5000  # items in memory at a time
-SMALLEST, LARGEST = 16, 512  # side of a picture, in pixels
+SMALLEST, LARGEST = 16, 512  # side of an image, in pixels
 
 
 class Row(Protocol):
@@ -20,11 +20,11 @@ class Row(Protocol):
 
     @property
     def cells(self) -> Mapping[str, str | None]:
-        """Its texts by column; `image` is a path in the folder, or None where there is no picture."""
+        """Its texts by column; `image` is a path in the folder, or None where there is no image."""
 
     @property
-    def picture(self) -> bytes | None:
-        """The picture as PNG bytes."""
+    def image(self) -> bytes | None:
+        """The image as PNG bytes."""
 
 
 def write_items(
@@ -33,7 +33,7 @@ def write_items(
     """Write items into the folder `out` and return the path of its manifest.
 
     The manifest is written last, and an older one is removed first, so that a manifest never describes other
-    pictures than those beside it. `progress` is called after each item with the number written so far.
+    images than those beside it. `progress` is called after each item with the number written so far.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -50,10 +50,10 @@ def write_items(
         while block := [(item.cells, item) for item in islice(items, BLOCK)]:
             for cells, item in block:
                 if cells["image"]:
-                    picture = folder / cells["image"]
-                    make_folder(picture.parent)
-                    with atomic_file(picture, durable=False) as temporary:
-                        temporary.write_bytes(item.picture or b"")
+                    image = folder / cells["image"]
+                    make_folder(image.parent)
+                    with atomic_file(image, durable=False) as temporary:
+                        temporary.write_bytes(item.image or b"")
                 done += 1
                 if progress is not None:
                     progress(done)
@@ -62,7 +62,7 @@ def write_items(
 
 
 def check_request(what: str, languages: Sequence[str], known: Sequence[str], size: int) -> None:
-    """Raise InputError unless the languages are known and named once, and a picture can have that size."""
+    """Raise InputError unless the languages are known and named once, and an image can have that size."""
     names = ", ".join(known)
     if isinstance(languages, str):
         raise InputError(f"{what}: languages is the text {languages!r}: give a list, such as ['en', 'es']")
@@ -76,4 +76,4 @@ def check_request(what: str, languages: Sequence[str], known: Sequence[str], siz
         if list(languages).count(language) > 1:
             raise InputError(f"{what}: language {language!r} is given twice: name each language once")
     if not SMALLEST <= size <= LARGEST:
-        raise InputError(f"{what}: size is {size}: give a picture side from {SMALLEST} to {LARGEST} pixels")
+        raise InputError(f"{what}: size is {size}: give an image side from {SMALLEST} to {LARGEST} pixels")

@@ -1,4 +1,4 @@
-"""What all pictures share: drawn large with Pillow, then scaled down; the same item gives the same bytes."""
+"""What all images share: drawn large with Pillow, then scaled down; the same item gives the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def mixed(first: Colour, second: Colour, share: float) -> Colour:
 
 
 def png(large: Image) -> bytes:
-    """Return a picture that was drawn OVERSAMPLING times too large as PNG bytes."""
+    """Return an image that was drawn OVERSAMPLING times too large as PNG bytes."""
     buffer = BytesIO()
     large.reduce(OVERSAMPLING).save(buffer, format="PNG", compress_level=6)
     return buffer.getvalue()

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from xlingual import encoders
-from xlingual.encoders.decoding import BrokenPicturesError
+from xlingual.encoders.decoding import BrokenImagesError
 from xlingual.errors import DataWarning, XlingualError
-from xlingual.records import Pictures, Texts
+from xlingual.records import Images, Texts
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class ActorSpec:
     """What a copy is made of: a spec, or an object with `encode`."""
 
     name: str
-    kind: str  # "texts" or "pictures"
+    kind: str  # "texts" or "images"
     entry: Any
     depth: int  # of encoders that stand on the one that is copied
     languages: tuple[str, ...]
@@ -35,7 +35,7 @@ class Answer:
     truncated: np.ndarray | None = None
     warnings: tuple[str, ...] = ()
     refused: str = ""
-    broken: bool = False  # it is pictures that are
+    broken: bool = False  # it is images that are
 
 
 class Actor:
@@ -52,14 +52,14 @@ class Actor:
         except XlingualError as error:
             return Answer(refused=f"on a machine of the cluster: {error}")
 
-    def encode(self, batch: Texts | Pictures) -> Answer:
+    def encode(self, batch: Texts | Images) -> Answer:
         """Return the vectors of a piece."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DataWarning)
             try:
                 found = self._made().encode_noting(batch)
             except XlingualError as error:
-                return Answer(refused=str(error), broken=isinstance(error, BrokenPicturesError))
+                return Answer(refused=str(error), broken=isinstance(error, BrokenImagesError))
         messages = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, DataWarning))
         return Answer(np.asarray(found.vectors), found.truncated, tuple(messages))
 

@@ -21,13 +21,13 @@ import numpy as np
 from xlingual.embed.actor import Actor, ActorSpec, Answer
 from xlingual.embed.encoding import is_kept, joined_parts
 from xlingual.encoders import Encoder, EncoderLike, Stacked
-from xlingual.encoders.decoding import BrokenPicturesError
+from xlingual.encoders.decoding import BrokenImagesError
 from xlingual.errors import DataWarning, InputError, XlingualError
-from xlingual.pictures import read_bytes
+from xlingual.images import read_bytes
 from xlingual.ranking.cluster.connection import HEADLESS, answers, connect, gone, machines
 from xlingual.ranking.cluster.interruption import held_back
 from xlingual.ranking.cluster.machines import check_machines
-from xlingual.records import Encoded, Pictures, Texts
+from xlingual.records import Encoded, Images, Texts
 
 _PIECES = 4  # that each copy gets of a batch, so that none waits long for the last one
 _LEAST = 8  # rows of a piece
@@ -56,7 +56,7 @@ class EncoderPool:
     ) -> Iterator[Encoder]:
         """Give an encoder that has the work done by copies; the copies are stopped in the end.
 
-        `entry` is the spec, or the object, that `encoder` was made of; `kind` "texts" or "pictures". Encoders
+        `entry` is the spec, or the object, that `encoder` was made of; `kind` "texts" or "images". Encoders
         whose vectors are not kept (they are made in no time), and those of services, are given as they are.
         """
         below, depth = encoder, 0
@@ -121,7 +121,7 @@ class _Remote(Encoder):
         for _ in range(workers):
             self._start()
 
-    def encode_noting(self, batch: Texts | Pictures, /) -> Encoded:
+    def encode_noting(self, batch: Texts | Images, /) -> Encoded:
         """Return the vectors of a batch, and which texts were cut."""
         size = max(_LEAST, -(-len(batch) // (_PIECES * self.workers)))
         rows = [np.arange(low, min(low + size, len(batch))) for low in range(0, len(batch), size)]
@@ -234,7 +234,7 @@ class _Remote(Encoder):
             for sentence in found.warnings:
                 warnings.warn(sentence, DataWarning, stacklevel=2)
             if found.refused:
-                raise (BrokenPicturesError if found.broken else InputError)(found.refused)
+                raise (BrokenImagesError if found.broken else InputError)(found.refused)
         return found
 
     def _replace(self) -> None:
@@ -248,8 +248,8 @@ class _Remote(Encoder):
         self._start()
 
 
-def _packed(batch: Texts | Pictures) -> Texts | Pictures:
-    """Return a batch as it travels: pictures as bytes, since their files may be on this machine alone."""
+def _packed(batch: Texts | Images) -> Texts | Images:
+    """Return a batch as it travels: images as bytes, since their files may be on this machine alone."""
     if isinstance(batch, Texts):
         return replace(batch, numberings=())
     sources = list(batch.source)

@@ -16,8 +16,8 @@ from xlingual.embed.checks import checked
 from xlingual.encoders import Encoder, Stacked
 from xlingual.encoders.batching import distinct_rows
 from xlingual.errors import DataWarning, InputError, XlingualError
-from xlingual.pictures import read_bytes
-from xlingual.records import Encoded, Pictures, Texts, check_content, content_keys, digest
+from xlingual.images import read_bytes
+from xlingual.records import Encoded, Images, Texts, check_content, content_keys, digest
 from xlingual.store import Collection, DamagedError, Store
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
@@ -41,7 +41,7 @@ class VectorSource:
     report: Progress | None = None
 
 
-def encode(encoder: Encoder, batch: Texts | Pictures, way: VectorSource) -> Encoded:
+def encode(encoder: Encoder, batch: Texts | Images, way: VectorSource) -> Encoded:
     """Return checked vectors [n, d] of a batch, and which texts were cut.
 
     An encoder that says what its vectors depend on (`content`) encodes equal rows once, and no row that the
@@ -55,7 +55,7 @@ def encode(encoder: Encoder, batch: Texts | Pictures, way: VectorSource) -> Enco
     return found
 
 
-def _encoded(encoder: Encoder, batch: Texts | Pictures, way: VectorSource) -> Encoded:
+def _encoded(encoder: Encoder, batch: Texts | Images, way: VectorSource) -> Encoded:
     if isinstance(encoder, Stacked):
         return _stacked(encoder, batch, way)
     keys = row_keys(encoder, batch)
@@ -71,7 +71,7 @@ def _encoded(encoder: Encoder, batch: Texts | Pictures, way: VectorSource) -> En
     return _stored(encoder, batch, rows, distinct, inverse, way.store.collection(encoder.identity), way)
 
 
-def _stacked(encoder: Stacked, batch: Texts | Pictures, way: VectorSource) -> Encoded:
+def _stacked(encoder: Stacked, batch: Texts | Images, way: VectorSource) -> Encoded:
     """Return what an encoder makes of the vectors of the one below, a piece at a time."""
     below = replace(way, who=f"the encoder below {way.who}")
     inputs = [encode(encoder.base, part, below) for part in encoder.inputs(batch)]
@@ -94,10 +94,10 @@ def is_kept(encoder: Encoder) -> bool:
     return bool(_content(encoder)) and encoder.has_own_identity
 
 
-def row_keys(encoder: Encoder, batch: Texts | Pictures) -> list[bytes] | None:
+def row_keys(encoder: Encoder, batch: Texts | Images) -> list[bytes] | None:
     """Return the key of each row, or None where vectors depend on more than a key holds.
 
-    None also where a picture is absent or missing: the encoder, given all of them, says which.
+    None also where an image is absent or missing: the encoder, given all of them, says which.
     """
     columns = _content(encoder)
     if not columns or not len(batch):
@@ -116,7 +116,7 @@ def _content(encoder: Encoder) -> Sequence[str]:
 
 def _stored(
     encoder: Encoder,
-    batch: Texts | Pictures,
+    batch: Texts | Images,
     rows: Ints,
     keys: list[bytes],
     inverse: Ints,
@@ -150,7 +150,7 @@ def _stored(
 
 def _compute(
     encoder: Encoder,
-    batch: Texts | Pictures,
+    batch: Texts | Images,
     rows: Ints,
     missing: Ints,
     keep: Callable[[Ints, Encoded], None],
@@ -186,16 +186,14 @@ def _compute(
             way.report(way.what, done, len(missing))
 
 
-def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
+def _asked(encoder: Encoder, batch: Texts | Images, who: str) -> Encoded:
     """Return what the encoder gives for a batch, checked."""
     found = encoder.encode_noting(batch if encoder.by_number else batch.plain())
     cut = None if found.truncated is None else np.asarray(found.truncated, dtype=np.bool_)
     return Encoded(checked(found.vectors, len(batch), who, batch.ids), cut)
 
 
-def _told_cost(
-    encoder: Encoder, batch: Texts | Pictures, way: VectorSource, rows: Ints | None = None
-) -> None:
+def _told_cost(encoder: Encoder, batch: Texts | Images, way: VectorSource, rows: Ints | None = None) -> None:
     """Ask an encoder that knows it for the cost, which it may refuse, and show it."""
     count = len(batch) if rows is None else len(rows)
     if encoder.has_estimate and count:

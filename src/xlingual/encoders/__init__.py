@@ -1,4 +1,4 @@
-"""Encoders: texts or pictures to vectors, one adapter per file; they know no task."""
+"""Encoders: texts or images to vectors, one adapter per file; they know no task."""
 
 from xlingual.encoders.base import Adapter, Encoder, Stacked, Wrapped, adopt, kind_of
 from xlingual.encoders.options import Option

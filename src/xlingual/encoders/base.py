@@ -17,25 +17,25 @@ E = TypeVar("E", bound="Encoder")
 class SupportsEncode(Protocol):
     """Any object that has a method `encode`: `adopt` makes an `Encoder` of it."""
 
-    def encode(self, batch: Any, /) -> Any:  # noqa: ANN401  (Texts or Pictures → numbers [n, d])
+    def encode(self, batch: Any, /) -> Any:  # noqa: ANN401  (Texts or Images → numbers [n, d])
         """Return one vector for each row of the batch."""
 
 
 class Encoder(ABC):
-    """Turns texts or pictures into vectors: the one interface that every model has.
+    """Turns texts or images into vectors: the one interface that every model has.
 
     An encoder states its `identity` and has `encode` or `encode_noting`; each has a default that uses the
     other. Everything else may be left as it stands here, which is right for most.
     """
 
-    # of vectors with the same `space` (the digest of a model) those of texts and of pictures are comparable
+    # of vectors with the same `space` (the digest of a model) those of texts and of images are comparable
     space: str | None = None
     # whether it was trained on images too; None: not known
     trained_on_images: bool | None = None
     # whether it changes the vectors of the encoder below as it has learnt from data
     fitted_transform: bool = False
-    # whether it opens picture files, so that missing and broken ones matter
-    opens_pictures: bool = True
+    # whether it opens image files, so that missing and broken ones matter
+    opens_images: bool = True
     # whether it reads languages and numberings of a batch only: texts may then stay out of memory
     by_number: bool = False
     # whether the identity tells two versions of it apart, so that its vectors may outlive the program
@@ -53,7 +53,7 @@ class Encoder(ABC):
         Equal identities give equal vectors.
         """
 
-    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures, as the encoder takes)
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Images, as the encoder takes)
         """Return float32 [n, d]: one vector for each row of the batch."""
         return self.encode_noting(batch).vectors
 
@@ -65,7 +65,7 @@ class Encoder(ABC):
     def content(self) -> tuple[str, ...] | None:
         """All of a row that its vector depends on; vectors of an encoder that says so are kept in the store.
 
-        Names among "text", "language", "role", "context" and "fields", or "bytes" of pictures; never ids,
+        Names among "text", "language", "role", "context" and "fields", or "bytes" of images; never ids,
         items or numberings. None where it is not known, () where the vectors are not worth keeping.
         """
         return None
@@ -165,7 +165,7 @@ def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
     fits = isinstance(own, str) if name == "space" else callable(own) or not callable(usual)
     if own is not None and fits:
         return own
-    below = encoder.below if name in ("trained_on_images", "fitted_transform", "opens_pictures") else None
+    below = encoder.below if name in ("trained_on_images", "fitted_transform", "opens_images") else None
     return getattr(super(Wrapped, encoder) if below is None else below, name)
 
 

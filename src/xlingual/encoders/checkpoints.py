@@ -212,7 +212,7 @@ def check_tokenizer(who: str, folder: Path, *, modules: bool = False) -> None:
         return
     if any((place / name).is_file() for place in places for name in _PROCESSORS):
         raise InputError(
-            f"{who}: has no tokenizer: is it a model of pictures? It is then an --image-encoder; for texts "
+            f"{who}: has no tokenizer: is it a model of images? It is then an --image-encoder; for texts "
             "take a model with tokenizer.json"
         )
     raise InputError(
@@ -223,7 +223,7 @@ def check_tokenizer(who: str, folder: Path, *, modules: bool = False) -> None:
 
 
 def check_processor(who: str, folder: Path, *, modules: bool = False) -> None:
-    """Raise InputError where a model has no processor of pictures; `modules` as in `check_tokenizer`."""
+    """Raise InputError where a model has no processor of images; `modules` as in `check_tokenizer`."""
     places = list(_places(folder, modules))
     if any((place / name).is_file() for place in places for name in _PROCESSORS):
         return
@@ -235,7 +235,7 @@ def check_processor(who: str, folder: Path, *, modules: bool = False) -> None:
             "--text-encoder"
         )
     raise InputError(
-        f"{who}: has no preprocessor_config.json, which says how pictures are prepared: copy it from where "
+        f"{who}: has no preprocessor_config.json, which says how images are prepared: copy it from where "
         "the model comes from"
     )
 

@@ -1,4 +1,4 @@
-"""Pictures decoded in worker threads while the encoder works, in order and a bounded number ahead.
+"""Images decoded in worker threads while the encoder works, in order and a bounded number ahead.
 
 Pillow lets other threads run while it decodes and scales, so that decoding overlaps encoding. Networks get
 each content once, batch by batch.
@@ -20,8 +20,8 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.options import TEXT
 from xlingual.errors import InputError
-from xlingual.pictures import GLANCE, THREADS, open_picture, read_bytes
-from xlingual.records import Pictures, digest
+from xlingual.images import GLANCE, THREADS, open_image, read_bytes
+from xlingual.records import Images, digest
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,87 +33,85 @@ MOST_NARROW = 100  # times that a side may be the other: processors scale the sh
 SKIP = "--skip-broken leaves their rows out"
 
 
-class BrokenPicturesError(InputError):
-    """Pictures of a batch are missing or broken; the message names the first and counts them."""
+class BrokenImagesError(InputError):
+    """Images of a batch are missing or broken; the message names the first and counts them."""
 
 
 def decoded(
-    pictures: Pictures,
+    images: Images,
     prepare: Callable[[Image], T],
     *,
     side: int | None = None,
     ahead: int = 64,
     threads: int = THREADS,
 ) -> Iterator[T]:
-    """Yield `prepare(picture)` of each picture, in order; both run in worker threads.
+    """Yield `prepare(image)` of each image, in order; both run in worker threads.
 
-    At most `ahead` pictures are begun and not yet taken, so that memory is bounded. `side` as in
-    `open_picture`. `threads=0` does the work in the calling thread.
+    At most `ahead` images are begun and not yet taken, so that memory is bounded. `side` as in
+    `open_image`. `threads=0` does the work in the calling thread.
 
-    Raises InputError naming the first row whose picture is missing or broken, and how many are.
+    Raises InputError naming the first row whose image is missing or broken, and how many are.
     """
-    if len(pictures) and all(source is None for source in pictures.source):
+    if len(images) and all(source is None for source in images.source):
         raise InputError(
-            "no row has a picture: name the column of pictures (--image-column), or use vectors of the "
-            "pictures (vectors:PATH)"
+            "no row has an image: name the column of images (--image-column), or use vectors of the "
+            "images (vectors:PATH)"
         )
     failed: list[InputError] = []
-    for value in _outcomes(pictures, prepare, side, ahead, threads):
+    for value in _outcomes(images, prepare, side, ahead, threads):
         if isinstance(value, InputError):
             failed.append(value)
         elif not failed:  # after a failure the others are only counted
             yield value
     if failed:
-        raise BrokenPicturesError(counted(str(failed[0]), len(failed), len(pictures)))
+        raise BrokenImagesError(counted(str(failed[0]), len(failed), len(images)))
 
 
 def counted(first: str, failed: int, count: int, remedy: str = SKIP) -> str:
-    """Return why the first picture fails, how many of all do, and what to do."""
-    return f"{first} ({failed} of {count} pictures are missing or broken; {remedy})"
+    """Return why the first image fails, how many of all do, and what to do."""
+    return f"{first} ({failed} of {count} images are missing or broken; {remedy})"
 
 
-def broken(pictures: Pictures, *, threads: int = THREADS) -> dict[int, str]:
-    """Return the positions of pictures that are absent, missing or broken, each with the reason."""
-    found = enumerate(_outcomes(pictures, lambda picture: None, GLANCE, 64, threads))
+def broken(images: Images, *, threads: int = THREADS) -> dict[int, str]:
+    """Return the positions of images that are absent, missing or broken, each with the reason."""
+    found = enumerate(_outcomes(images, lambda image: None, GLANCE, 64, threads))
     return {i: str(outcome) for i, outcome in found if isinstance(outcome, InputError)}
 
 
-def distinct(pictures: Pictures) -> tuple[Ints, Ints]:
-    """Return (first [u], code [n]): the first picture of each content, and which content each picture has.
+def distinct(images: Images) -> tuple[Ints, Ints]:
+    """Return (first [u], code [n]): the first image of each content, and which content each image has.
 
-    Pictures are of one content where their bytes are equal. Only those of equal length are read; one that
+    Images are of one content where their bytes are equal. Only those of equal length are read; one that
     cannot be read is alone.
     """
-    sizes = [_size(source) for source in pictures.source]
+    sizes = [_size(source) for source in images.source]
     shared = {size for size, count in Counter(sizes).items() if count > 1}
     contents = (
         _content(source, i) if size in shared else i
-        for i, (source, size) in enumerate(zip(pictures.source, sizes, strict=True))
+        for i, (source, size) in enumerate(zip(images.source, sizes, strict=True))
     )
-    first: dict[bytes | int, int] = {}  # content → the first picture of it
+    first: dict[bytes | int, int] = {}  # content → the first image of it
     whose = np.array([first.setdefault(content, i) for i, content in enumerate(contents)], dtype=np.int64)
     chosen = np.array(list(first.values()), dtype=np.int64)
     return chosen, np.searchsorted(chosen, whose)
 
 
 def _outcomes(
-    pictures: Pictures, prepare: Callable[[Image], T], side: int | None, ahead: int, threads: int
+    images: Images, prepare: Callable[[Image], T], side: int | None, ahead: int, threads: int
 ) -> Iterator[T | InputError]:
-    """Yield what each picture gives, or the error that says why it gives nothing."""
+    """Yield what each image gives, or the error that says why it gives nothing."""
 
     def one(source: bytes | Path | None, row: str) -> T | InputError:
         try:
-            picture = open_picture(source, row=row, side=side)
+            image = open_image(source, row=row, side=side)
         except InputError as error:
             return error
         try:
-            return prepare(picture)
+            return prepare(image)
         except (InputError, ValueError, ZeroDivisionError, OverflowError) as error:
-            return InputError(
-                f"row {row!r}: the picture cannot be used: {' '.join(str(error).split())[:200]}"
-            )
+            return InputError(f"row {row!r}: the image cannot be used: {' '.join(str(error).split())[:200]}")
 
-    rows = zip(pictures.source, pictures.ids, strict=True)
+    rows = zip(images.source, images.ids, strict=True)
     if threads == 0:
         yield from (one(*row) for row in rows)
         return
@@ -131,7 +129,7 @@ def _outcomes(
 
 
 def _size(source: bytes | Path | None) -> int:
-    """Return how many bytes a picture has; -1 where there are none to read."""
+    """Return how many bytes an image has; -1 where there are none to read."""
     if isinstance(source, bytes):
         return len(source)
     with suppress(OSError, ValueError):
@@ -140,15 +138,15 @@ def _size(source: bytes | Path | None) -> int:
 
 
 def _content(source: bytes | Path | None, position: int) -> bytes | int:
-    """Return a digest of a picture's bytes, or its position where they cannot be read."""
+    """Return a digest of an image's bytes, or its position where they cannot be read."""
     try:
         return digest(read_bytes(source))
     except InputError:
         return position
 
 
-def encode_pictures(
-    pictures: Pictures,
+def encode_images(
+    images: Images,
     prepare: Callable[[Image], T],
     run: Callable[[Sequence[T]], Vectors],
     *,
@@ -156,31 +154,31 @@ def encode_pictures(
     who: str,
     memory: Memory | None = None,
 ) -> Vectors:
-    """Return float32 [n, d]: what `run` returns for batches of prepared pictures, in order.
+    """Return float32 [n, d]: what `run` returns for batches of prepared images, in order.
 
-    `prepare` runs in worker threads while `run` works on earlier pictures. Pictures with equal bytes go
-    through once. `memory` is the encoder's, for batches that do not fit. Without pictures d is that of a
+    `prepare` runs in worker threads while `run` works on earlier images. Images with equal bytes go
+    through once. `memory` is the encoder's, for batches that do not fit. Without images d is that of a
     white one.
 
-    Raises InputError naming the first row whose picture is absent, broken or cannot be prepared.
+    Raises InputError naming the first row whose image is absent, broken or cannot be prepared.
     """
 
-    def checked(picture: Image) -> T:
-        short, long = sorted(picture.size)
+    def checked(image: Image) -> T:
+        short, long = sorted(image.size)
         if long > MOST_NARROW * short:
             raise InputError(
-                f"it has {picture.width} × {picture.height} pixels, one side more than {MOST_NARROW} times "
+                f"it has {image.width} × {image.height} pixels, one side more than {MOST_NARROW} times "
                 "the other: crop it, or leave the row out"
             )
-        return prepare(picture)
+        return prepare(image)
 
-    if not len(pictures):
+    if not len(images):
         from PIL import Image
 
         return run([prepare(Image.new("RGB", (64, 64), "white"))])[:0]
-    first, code = distinct(pictures)
-    waiting = enumerate(decoded(pictures.take(first), checked, ahead=2 * batch_size))
-    kept: dict[int, T] = {}  # prepared pictures, until their vectors are there
+    first, code = distinct(images)
+    waiting = enumerate(decoded(images.take(first), checked, ahead=2 * batch_size))
+    kept: dict[int, T] = {}  # prepared images, until their vectors are there
 
     def run_consecutive(rows: Ints) -> Vectors:
         for row in [row for row in kept if row < rows[0]]:  # rows never go back
@@ -198,21 +196,19 @@ def encode_pictures(
     return vectors[code]
 
 
-def by_shape(
-    pictures: Sequence[T], shape: Callable[[T], object], run: Callable[[list[T]], Vectors]
-) -> Vectors:
-    """Return float32 [n, d] of prepared pictures; those of one shape go through `run` together."""
+def by_shape(images: Sequence[T], shape: Callable[[T], object], run: Callable[[list[T]], Vectors]) -> Vectors:
+    """Return float32 [n, d] of prepared images; those of one shape go through `run` together."""
     groups: dict[object, list[int]] = {}
-    for row, picture in enumerate(pictures):
-        groups.setdefault(shape(picture), []).append(row)
-    found = np.concatenate([run([pictures[row] for row in rows]) for rows in groups.values()])
+    for row, image in enumerate(images):
+        groups.setdefault(shape(image), []).append(row)
+    found = np.concatenate([run([images[row] for row in rows]) for rows in groups.values()])
     return np.asarray(found[np.argsort([row for rows in groups.values() for row in rows])])
 
 
 def refuse_text_options(who: str, options: Mapping[str, Any]) -> None:
-    """Raise InputError for an option that pictures have no use for."""
+    """Raise InputError for an option that images have no use for."""
     if options.get("pool") == "last":
-        raise InputError(f"{who}: pool=last is for texts; of pictures there are mean, cls and pooler")
+        raise InputError(f"{who}: pool=last is for texts; of images there are mean, cls and pooler")
     for name, default in ({option.name: option.default for option in TEXT} | _TEXT_ONLY).items():
         if options.get(name, default) != default:
-            raise InputError(f"{who}: {name} is an option for texts: leave it out for pictures")
+            raise InputError(f"{who}: {name} is an option for texts: leave it out for images")

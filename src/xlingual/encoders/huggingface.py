@@ -1,4 +1,4 @@
-"""`hf:`: networks of transformers as encoders of texts; of pictures: `huggingface_pictures`."""
+"""`hf:`: networks of transformers as encoders of texts; of images: `huggingface_images`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xlingual.encoders.checkpoints import (
 )
 from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
-from xlingual.encoders.schemes import PICTURES, Context
+from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.tokens import TextTokens
 from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.transformer_text import TextNetwork
@@ -50,7 +50,7 @@ class HuggingFaceEncoder(TextNetworkEncoder):
         two_towers = "text_config" in self.settings and "vision_config" in self.settings
         self.pool = options["pool"] or ("features" if two_towers else "mean")
         if two_towers and options["pool"]:
-            raise InputError(f"{who}: a network for texts and pictures has its own pooling: leave pool out")
+            raise InputError(f"{who}: a network for texts and images has its own pooling: leave pool out")
         if options["pair"] and options["long"] == "windows":
             raise InputError(f"{who}: pairs cannot be divided into windows: leave pair or long=windows out")
         self.trained_on_images = trained_on_images(self.settings)
@@ -134,7 +134,7 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     who = f"hf:{argument}"
     require(who, "hf", "torch", "transformers")
     kind: type[NetworkEncoder] = HuggingFaceEncoder
-    if context.kind == PICTURES:
+    if context.kind == IMAGES:
         refuse_text_options(who, options)
-        kind = import_module(f"{__name__}_pictures").HuggingFacePictures
+        kind = import_module(f"{__name__}_images").HuggingFaceImages
     return kind(model_folder(who, argument, options["revision"], "hf"), options, who)

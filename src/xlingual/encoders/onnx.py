@@ -1,4 +1,4 @@
-"""`onnx:`: a graph of ONNX as an encoder of texts; of pictures: `onnx_pictures`. Without torch."""
+"""`onnx:`: a graph of ONNX as an encoder of texts; of images: `onnx_images`. Without torch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import read_json, user_path
 from xlingual.encoders.networks import TextNetworkEncoder
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
-from xlingual.encoders.schemes import PICTURES, Context
+from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.tokens import Features, TextTokens, chosen_limit, padded
 from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.weights import checkpoint_digest
@@ -175,11 +175,11 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     """Return the encoder for a spec; the graph is found, but not loaded."""
     who = f"onnx:{argument}"
     folder = user_path(who, argument)
-    require(who, "onnx", "onnxruntime", *(() if context.kind == PICTURES else ("tokenizers",)))
-    if context.kind == PICTURES:
-        from xlingual.encoders.onnx_pictures import OnnxPictures
+    require(who, "onnx", "onnxruntime", *(() if context.kind == IMAGES else ("tokenizers",)))
+    if context.kind == IMAGES:
+        from xlingual.encoders.onnx_images import OnnxImages
 
-        return OnnxPictures(folder, options, who)
+        return OnnxImages(folder, options, who)
     return OnnxEncoder(folder, options, who)
 
 

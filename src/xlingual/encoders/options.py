@@ -61,7 +61,7 @@ def number_range(text: str) -> tuple[int, int]:
     return low, high
 
 
-BATCH = Option("batch", whole_number(1), 32, "texts or pictures at a time; changes no vector")
+BATCH = Option("batch", whole_number(1), 32, "texts or images at a time; changes no vector")
 DEVICE = Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless given")
 MODEL = (  # of every scheme that runs a network
     BATCH,

@@ -1,4 +1,4 @@
-"""A user's own similarity of pictures: any function of two batches, in place of vectors and their cosine."""
+"""A user's own similarity of images: any function of two batches, in place of vectors and their cosine."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy as np
 
 from xlingual.encoders.loading import failures
 from xlingual.errors import InputError
-from xlingual.records import Pictures
+from xlingual.records import Images
 
 MOST = 1e9  # of a score, so that it can be compared to 9 decimals
 
 
 class OwnSimilarity:
-    """`function(first, second)` → real numbers [n, m]: how alike are the pictures of two batches.
+    """`function(first, second)` → real numbers [n, m]: how alike are the images of two batches.
 
-    Both are `Pictures`: `.images` are opened PIL images (RGB, upright), `.source` bytes or paths, `.ids` the
+    Both are `Images`: `.images` are opened PIL images (RGB, upright), `.source` bytes or paths, `.ids` the
     rows that show them. Larger means more alike; the scale does not matter. `identity` names the function and
     its version.
     """
 
-    def __init__(self, function: Callable[[Pictures, Pictures], Any], identity: str, argument: str) -> None:
+    def __init__(self, function: Callable[[Images, Images], Any], identity: str, argument: str) -> None:
         self.function, self.identity = function, identity
         self._argument = argument  # what it is called in messages, behind `python:`
 
-    def similarity(self, first: Pictures, second: Pictures, /) -> np.ndarray:
+    def similarity(self, first: Images, second: Images, /) -> np.ndarray:
         """Return the scores, float64 [n, m]; raise InputError where they are not what they must be."""
         with failures(self._argument, "the similarity"):
             given = self.function(first, second)
@@ -42,7 +42,7 @@ class OwnSimilarity:
         if len(bad):
             i, j = bad[0]
             raise InputError(
-                f"python:{self._argument}: the similarity of the pictures of rows {first.ids[i]!r} and "
+                f"python:{self._argument}: the similarity of the images of rows {first.ids[i]!r} and "
                 f"{second.ids[j]!r} is {scores[i, j]}: expected a number of at most {MOST:,.0f}"
             )
         return scores.astype(np.float64)

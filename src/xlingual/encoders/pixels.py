@@ -1,4 +1,4 @@
-"""`pixels:`: a fixed descriptor of a picture, colours and edges, that nothing was learnt for."""
+"""`pixels:`: a fixed descriptor of an image, colours and edges, that nothing was learnt for."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.decoding import decoded, distinct
 from xlingual.encoders.schemes import Context
-from xlingual.records import Pictures
+from xlingual.records import Images
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-SIZE = 64  # pictures are scaled to SIZE × SIZE
+SIZE = 64  # images are scaled to SIZE × SIZE
 CELLS = 8  # cells of the layout and of the gradients along a side
 CENTRE = np.array([70.0, 0.0, 0.0], dtype=np.float32)  # CIELAB of a light grey: where layouts are centred
 BINS = (5, 6, 6)  # of the colour histogram along L, a, b
@@ -27,7 +27,7 @@ ORIENTATIONS = 9  # of edges, unsigned
 FAINT = 100.0  # about one weak edge per block: flat areas must not be blown up to full strength
 STRONGEST = 0.2  # where one orientation of a block is cut off
 WEIGHTS = {"layout": 0.45, "histogram": 0.45, "gradients": 0.77}
-_CHUNK = 128  # pictures described at once
+_CHUNK = 128  # images described at once
 
 _LINEAR = np.where(
     np.arange(256) / 255 <= 0.04045,
@@ -44,34 +44,34 @@ class PixelsEncoder(Encoder):
     """Three parts, each of unit length times a weight, one after the other.
 
     - layout: the mean CIELAB colour of each of 8 × 8 cells, less a light grey;
-    - histogram: how much of the picture has each of 5 × 6 × 6 colours of CIELAB, shared linearly between
+    - histogram: how much of the image has each of 5 × 6 × 6 colours of CIELAB, shared linearly between
       neighbouring colours; square roots;
     - gradients: nine orientations of edges in 8 × 8 cells, normalised by blocks of 2 × 2 cells as in
       histograms of oriented gradients (Dalal and Triggs 2005).
 
-    Pictures are turned upright, laid over white and scaled to 64 × 64. Equal bytes are encoded once.
+    Images are turned upright, laid over white and scaled to 64 × 64. Equal bytes are encoded once.
     """
 
     identity = "pixels:v1"
     content = ("bytes",)
 
-    def encode(self, batch: Pictures, /) -> Vectors:
-        """Return float32 [n, d]; raise InputError naming the row whose picture is absent or broken."""
+    def encode(self, batch: Images, /) -> Vectors:
+        """Return float32 [n, d]; raise InputError naming the row whose image is absent or broken."""
         first, code = distinct(batch)
-        pictures = decoded(batch.take(first), _scaled, side=SIZE, ahead=2 * _CHUNK)
-        parts = [describe(np.stack(chunk)) for chunk in iter(lambda: list(islice(pictures, _CHUNK)), [])]
+        images = decoded(batch.take(first), _scaled, side=SIZE, ahead=2 * _CHUNK)
+        parts = [describe(np.stack(chunk)) for chunk in iter(lambda: list(islice(images, _CHUNK)), [])]
         return np.concatenate([describe(np.empty((0, SIZE, SIZE, 3), dtype=np.uint8)), *parts])[code]
 
 
-def _scaled(picture: Image) -> NDArray[np.uint8]:
-    """Return the picture as uint8 [SIZE, SIZE, 3]; its shape is not kept."""
+def _scaled(image: Image) -> NDArray[np.uint8]:
+    """Return the image as uint8 [SIZE, SIZE, 3]; its shape is not kept."""
     from PIL.Image import Resampling
 
-    return np.asarray(picture.resize((SIZE, SIZE), Resampling.BICUBIC, reducing_gap=3.0), dtype=np.uint8)
+    return np.asarray(image.resize((SIZE, SIZE), Resampling.BICUBIC, reducing_gap=3.0), dtype=np.uint8)
 
 
 def describe(rgb: NDArray[np.uint8]) -> Vectors:
-    """Return the descriptors, float32 [n, d], of pictures uint8 [n, SIZE, SIZE, 3]."""
+    """Return the descriptors, float32 [n, d], of images uint8 [n, SIZE, SIZE, 3]."""
     lab = to_lab(rgb)
     parts = {"layout": _layout(lab), "histogram": _histogram(lab), "gradients": _gradients(lab[..., 0])}
     return np.concatenate([WEIGHTS[name] * _unit(part) for name, part in parts.items()], axis=1)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from xlingual.encoders.schemes import OVER, PICTURES, SCHEMES, TEXTS, Scheme
+from xlingual.encoders.schemes import IMAGES, OVER, SCHEMES, TEXTS, Scheme
 from xlingual.errors import DataWarning, InputError, XlingualError, did_you_mean
 from xlingual.extras import EXTRAS
 
@@ -137,8 +137,8 @@ def _problem(name: str, scheme: object) -> str | None:
         return f"its entry point names {type(scheme).__name__}, not an xlingual.encoders.Scheme"
     if scheme.name != name:
         return f"its entry point names the scheme {scheme.name!r}: both names must be the same"
-    if not scheme.takes or not set(scheme.takes) <= {TEXTS, PICTURES}:
-        return f"its `takes` is {scheme.takes!r}; expected 'texts', 'pictures' or both, in a tuple"
+    if not scheme.takes or not set(scheme.kinds) <= {TEXTS, IMAGES}:
+        return f"its `takes` is {scheme.takes!r}; expected 'texts', 'images' or both, in a tuple"
     if scheme.over not in OVER:
         return f"its `over` is {scheme.over!r}; expected {', '.join(map(repr, OVER))}"
     if scheme.extra is not None and scheme.extra not in EXTRAS:

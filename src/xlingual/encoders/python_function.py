@@ -15,23 +15,23 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Wrapped
 from xlingual.encoders.loading import failures, is_file, load_function, source_digest
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
-from xlingual.encoders.schemes import PICTURES, TEXTS, Context
+from xlingual.encoders.schemes import IMAGES, TEXTS, Context
 from xlingual.errors import InputError
-from xlingual.pictures import read_bytes
-from xlingual.records import Encoded, Pictures, Texts
+from xlingual.images import read_bytes
+from xlingual.records import Encoded, Images, Texts
 
 __all__ = ["PythonFunction", "build", "identity_of", "load_function"]
 
-_AT_ONCE = 256  # pictures whose bytes are held at a time
-_CONTENT = {TEXTS: ("text", "language", "role", "context", "fields"), PICTURES: ("bytes",)}
+_AT_ONCE = 256  # images whose bytes are held at a time
+_CONTENT = {TEXTS: ("text", "language", "role", "context", "fields"), IMAGES: ("bytes",)}
 
 
 class PythonFunction(Wrapped):
     """Calls a user's function; checks what it returns, and turns its errors into one line.
 
     What is called, `target`: an object with a method `encode` gets the batch, as any encoder does. So does a
-    function whose parameter is annotated `Texts` or `Pictures`, or that has a true attribute `takes_batch`.
-    Any other function gets a list: of the texts, or of the bytes of at most 256 pictures at a time. Abilities
+    function whose parameter is annotated `Texts` or `Images`, or that has a true attribute `takes_batch`.
+    Any other function gets a list: of the texts, or of the bytes of at most 256 images at a time. Abilities
     of `Encoder` that the object has are used.
 
     Only with a `revision` it has `content`, so that its vectors are kept: nobody but the user knows when a
@@ -53,17 +53,17 @@ class PythonFunction(Wrapped):
         """What the object says, else all that it is given; None where nothing is to be kept."""
         if self.revision is None or self.depends_on_batch:
             return None
-        given = _CONTENT[self.kind] if self._whole_batch or self.kind == PICTURES else ("text",)
+        given = _CONTENT[self.kind] if self._whole_batch or self.kind == IMAGES else ("text",)
         return super().content or given  # checked when it is used
 
-    def encode(self, batch: Texts | Pictures, /) -> Vectors:
+    def encode(self, batch: Texts | Images, /) -> Vectors:
         """Return float32 [n, d]: what the function returns, checked."""
         if self._whole_batch:
             return self._vectors(self._run(self._call, batch), len(batch))
         found: list[Vectors] = []
         if isinstance(batch, Texts) and len(batch):
             found = [self._vectors(self._run(self._call, list(batch.text)), len(batch))]
-        elif isinstance(batch, Pictures):
+        elif isinstance(batch, Images):
             rows = list(zip(batch.source, batch.ids, strict=True))
             for part in (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE)):
                 given = [read_bytes(source, row=row) for source, row in part]
@@ -104,12 +104,12 @@ class PythonFunction(Wrapped):
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> PythonFunction | OwnSimilarity:
-    """Return the encoder for a spec; for pictures also a similarity, where the function takes two batches."""
+    """Return the encoder for a spec; for images also a similarity, where the function takes two batches."""
     found = load_function(argument)
     if isinstance(found, type):
         with failures(argument, f"making an object of {found.__name__}"):
             found = found()
-    if context.kind == PICTURES and is_similarity(found):
+    if context.kind == IMAGES and is_similarity(found):
         return own_similarity(found, identity_of(found, argument, options["revision"]), argument)
     return PythonFunction(found, argument, kind=context.kind, revision=options["revision"])
 
@@ -146,7 +146,7 @@ def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool
     if not by_place or len(required) > 1 or any(one.kind is one.KEYWORD_ONLY for one in required):
         names = ", ".join(one.name for one in required) or "none"
         raise InputError(
-            f"python:{argument}: must take one thing, a list of texts or pictures; its parameters that have "
+            f"python:{argument}: must take one thing, a list of texts or images; its parameters that have "
             f"no default: {names}"
         )
     return target, bool(getattr(target, "takes_batch", False)) or _is_batch(by_place[0].annotation)
@@ -161,11 +161,11 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
 
 
 def _is_batch(annotation: object) -> bool:
-    """Return whether a parameter is annotated `Texts` or `Pictures`, as a class or as a word."""
+    """Return whether a parameter is annotated `Texts` or `Images`, as a class or as a word."""
     if isinstance(annotation, str):  # imported for type checkers only
         names = (word.strip(" '\"").rpartition(".")[2] for word in annotation.split("|"))
-        return any(name in ("Texts", "Pictures") for name in names)
-    return any(kind in (Texts, Pictures) for kind in getattr(annotation, "__args__", (annotation,)))
+        return any(name in ("Texts", "Images") for name in names)
+    return any(kind in (Texts, Images) for kind in getattr(annotation, "__args__", (annotation,)))
 
 
 def _safe(text: object) -> str:

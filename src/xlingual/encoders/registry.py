@@ -16,16 +16,16 @@ from xlingual.encoders.options import TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
 from xlingual.encoders.plugins import Known, in_words, package_of, scheme_of
-from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context, Scheme
+from xlingual.encoders.schemes import IMAGES, PICTURES, SCHEMES, TEXTS, Context, Scheme
 from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
 from xlingual.hidden import shown, without_url_secrets
-from xlingual.records import ImageSimilarity, Pictures, Texts
+from xlingual.records import Images, ImageSimilarity, Texts
 
 # a spec, a path to a file of vectors, or any object that has `encode`
 EncoderLike: TypeAlias = "str | os.PathLike[str] | SupportsEncode"
-# the same, or anything that compares the pictures of two batches
-ImageModelLike: TypeAlias = "EncoderLike | ImageSimilarity | Callable[[Pictures, Pictures], Any]"
+# the same, or anything that compares the images of two batches
+ImageModelLike: TypeAlias = "EncoderLike | ImageSimilarity | Callable[[Images, Images], Any]"
 
 
 def text_encoders(
@@ -62,11 +62,11 @@ def text_specs(
 
 
 def image_encoder(spec: ImageModelLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
-    """Return the name and the encoder of pictures that a spec, a path or an object stands for."""
+    """Return the name and the encoder of images that a spec, a path or an object stands for."""
     name, found = image_model(spec, languages=languages)
     if isinstance(found, OwnSimilarity):
         raise InputError(
-            f"image encoder {name!r} compares pictures and gives no vectors, which are needed here: it can "
+            f"image encoder {name!r} compares images and gives no vectors, which are needed here: it can "
             "be used by evaluate backretrieval only"
         )
     return name, found
@@ -75,8 +75,8 @@ def image_encoder(spec: ImageModelLike, *, languages: Sequence[str] = ()) -> tup
 def image_model(
     spec: ImageModelLike, *, languages: Sequence[str] = ()
 ) -> tuple[str, Encoder | OwnSimilarity]:
-    """Return the name and the encoder of pictures, or the similarity of pictures, that a spec stands for."""
-    found = _named(cast("EncoderLike", spec), PICTURES, Context(tuple(languages)))
+    """Return the name and the encoder of images, or the similarity of images, that a spec stands for."""
+    found = _named(cast("EncoderLike", spec), IMAGES, Context(tuple(languages)))
     if len(found) > 1:
         raise InputError(
             f"image encoder {shown(str(spec))!r} matches {len(found)} files; give the path of one"
@@ -135,7 +135,7 @@ def _resolve(
 ) -> Iterable[tuple[str, Spec | Encoder | OwnSimilarity]]:
     """Return the (name, spec or object) that one entry stands for; several only where a spec has a `*`."""
     if not isinstance(entry, str | os.PathLike):
-        if kind == PICTURES and is_similarity(entry):
+        if kind == IMAGES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
             return [(str(named), own_similarity(entry))]
         return [(wanted or name_of(entry), adopt(entry))]
@@ -161,7 +161,7 @@ def _default_name(spec: Spec) -> str:
 
 
 def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) -> Encoder:
-    """Return the encoder that the spec names, for "texts" or "pictures"; raise InputError where it cannot be.
+    """Return the encoder that the spec names, for "texts" or "images"; raise InputError where it cannot be.
 
     `above` is what is applied on top of it.
 
@@ -183,6 +183,8 @@ def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) ->
 def _of_plugin(scheme: Scheme, argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
     """Return the encoder that a scheme of another package makes; raise InputError where that fails."""
     who = f"{scheme.name}: the plug-in of {package_of(scheme.name)}"
+    if context.kind == IMAGES and PICTURES in scheme.takes:
+        context = replace(context, kind=PICTURES)
     try:
         found = import_module(scheme.module).build(argument, options, context)
     except (XlingualError, MemoryError):
@@ -221,7 +223,7 @@ def _below(spec: Spec, scheme: Scheme, options: Mapping[str, Any], context: Cont
 def check(spec: Spec, kind: str) -> Scheme:
     """Return the scheme of the spec; raise InputError where it cannot encode `kind` or is used wrongly."""
     scheme = scheme_of(spec.scheme)
-    name, fit = scheme.name, listed(name for name, row in SCHEMES.items() if kind in row.takes)
+    name, fit = scheme.name, listed(name for name, row in SCHEMES.items() if kind in row.kinds)
     mistakes = (  # whether it is made, and what it is
         (
             spec.base is not None and scheme.over == "no",
@@ -231,7 +233,7 @@ def check(spec: Spec, kind: str) -> Scheme:
             spec.base is None and scheme.over == "must",
             f"{name} needs an encoder below it: {shown(spec)}::SPEC",
         ),
-        (kind not in scheme.takes, f"{name!r} does not encode {kind}; these do: {fit}"),
+        (kind not in scheme.kinds, f"{name!r} does not encode {kind}; these do: {fit}"),
         (
             scheme.argument and not spec.argument.strip(),
             f"{name}: needs an argument: {name}:{scheme.argument}",

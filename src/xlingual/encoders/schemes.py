@@ -26,7 +26,8 @@ from xlingual.encoders.options import (
 from xlingual.errors import InputError
 from xlingual.records import Texts
 
-TEXTS, PICTURES = "texts", "pictures"
+TEXTS, IMAGES = "texts", "images"
+PICTURES = "pictures"  # what plug-ins of before call images, and are still given
 OVER = ("no", "may", "must")  # whether a scheme stands on another encoder
 
 
@@ -35,13 +36,18 @@ class Scheme:
     """A row of the table: what a scheme encodes, its options, and the module whose `build` makes it."""
 
     name: str
-    takes: tuple[str, ...]  # TEXTS, PICTURES or both
+    takes: tuple[str, ...]  # TEXTS, IMAGES or both
     summary: str
     module: str  # imported when the scheme is used, so that unused adapters cost nothing
     argument: str | None = None  # what the argument is called; None where there is none
     options: tuple[Option, ...] = ()
     extra: str | None = None  # the optional packages it needs
     over: str = "no"  # whether it stands on another encoder, scheme:…::SPEC: one of `OVER`
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What it encodes: TEXTS, IMAGES or both."""
+        return tuple(IMAGES if kind == PICTURES else kind for kind in self.takes)
 
     @property
     def form(self) -> str:
@@ -78,7 +84,7 @@ SCHEMES: Mapping[str, Scheme] = {
     for scheme in (
         Scheme(
             "vectors",
-            (TEXTS, PICTURES),
+            (TEXTS, IMAGES),
             "vectors from .npy or .safetensors files",
             "xlingual.encoders.vectors",
             argument="PATH",
@@ -123,8 +129,8 @@ SCHEMES: Mapping[str, Scheme] = {
         ),
         Scheme(
             "st",
-            (TEXTS, PICTURES),
-            "models of sentence-transformers, for texts and (CLIP) for pictures",
+            (TEXTS, IMAGES),
+            "models of sentence-transformers, for texts and (CLIP) for images",
             "xlingual.encoders.sentence_transformer",
             argument="NAME_OR_PATH",
             options=(
@@ -140,8 +146,8 @@ SCHEMES: Mapping[str, Scheme] = {
         ),
         Scheme(
             "hf",
-            (TEXTS, PICTURES),
-            "models of transformers: BERT-like for texts, ResNet, ViT, CLIP and the like for pictures",
+            (TEXTS, IMAGES),
+            "models of transformers: BERT-like for texts, ResNet, ViT, CLIP and the like for images",
             "xlingual.encoders.huggingface",
             argument="NAME_OR_PATH",
             options=(
@@ -156,8 +162,8 @@ SCHEMES: Mapping[str, Scheme] = {
         ),
         Scheme(
             "onnx",
-            (TEXTS, PICTURES),
-            "a folder with an ONNX graph and its tokenizer or picture processor",
+            (TEXTS, IMAGES),
+            "a folder with an ONNX graph and its tokenizer or image processor",
             "xlingual.encoders.onnx",
             argument="DIR",
             options=(
@@ -197,8 +203,8 @@ SCHEMES: Mapping[str, Scheme] = {
         ),
         Scheme(
             "model",
-            (TEXTS, PICTURES),
-            "a model that xlingual has trained; for pictures on top of the encoder that it was trained on",
+            (TEXTS, IMAGES),
+            "a model that xlingual has trained; for images on top of the encoder that it was trained on",
             "xlingual.encoders.trained",
             argument="DIR",
             options=(
@@ -241,7 +247,7 @@ SCHEMES: Mapping[str, Scheme] = {
         ),
         Scheme(
             "python",
-            (TEXTS, PICTURES),
+            (TEXTS, IMAGES),
             "a function or class of your own, on the import path or in a file",
             "xlingual.encoders.python_function",
             argument="MODULE:FUNCTION",
@@ -249,8 +255,8 @@ SCHEMES: Mapping[str, Scheme] = {
         ),
         Scheme(
             "pixels",
-            (PICTURES,),
-            "colours and edges of a picture, without any learning",
+            (IMAGES,),
+            "colours and edges of an image, without any learning",
             "xlingual.encoders.pixels",
         ),
     )

@@ -1,4 +1,4 @@
-"""`st:`: models of sentence-transformers; texts here, pictures in `sentence_transformer_pictures`."""
+"""`st:`: models of sentence-transformers; texts here, images in `sentence_transformer_images`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from xlingual.encoders.checkpoints import (
 from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
 from xlingual.encoders.prompts import Prompts
-from xlingual.encoders.schemes import PICTURES, Context
+from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.tokens import (
     Features,
     Pieces,
@@ -239,9 +239,9 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     who = f"st:{argument}"
     require(who, "st", "torch", "transformers", "sentence_transformers")
     kind: type[NetworkEncoder] = SentenceTransformerEncoder
-    if context.kind == PICTURES:
+    if context.kind == IMAGES:
         refuse_text_options(who, options)
-        kind = import_module(f"{__name__}_pictures").SentenceTransformerPictures
+        kind = import_module(f"{__name__}_images").SentenceTransformerImages
     # the library's own models of texts may be written without their owner's name
     elif "/" not in argument and "\\" not in argument and not Path(argument).exists():
         argument = f"sentence-transformers/{argument}"

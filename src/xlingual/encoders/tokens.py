@@ -194,7 +194,7 @@ def embedding_rows(model: Any) -> int | None:  # noqa: ANN401  (a network of tra
 def check_vocabulary(who: str, tokenizer: Any, rows: int | None) -> None:  # noqa: ANN401
     """Raise InputError where a word of the tokenizer has a greater number than the network has embeddings.
 
-    Tokens that were added later do not count: some models have one for pictures that no text contains.
+    Tokens that were added later do not count: some models have one for images that no text contains.
     """
     if rows is None or not hasattr(tokenizer, "get_vocab"):
         return

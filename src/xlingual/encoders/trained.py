@@ -124,7 +124,7 @@ def check_base(folder: ModelFolder, base: Encoder | None, trusted: bool) -> Enco
         )
     if isinstance(base, OwnSimilarity):
         raise InputError(
-            f"model:{folder.path}: the encoder below compares pictures and gives no vectors: the model was "
+            f"model:{folder.path}: the encoder below compares images and gives no vectors: the model was "
             f"trained on {name}"
         )
     if base.identity != trained["identity"] and not trusted:

@@ -188,10 +188,10 @@ def with_context(batch: Texts) -> list[str]:
 
 
 def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> DualTexts | DualVectors:
-    """Return the encoder; raise InputError where it is asked for pictures, or its base is another one."""
+    """Return the encoder; raise InputError where it is asked for images, or its base is another one."""
     network = DualNetwork(folder, options["device"])
     if context.kind != "texts":
-        raise InputError(f"{network.who} encodes texts: name an encoder of pictures, see: xlingual encoders")
+        raise InputError(f"{network.who} encodes texts: name an encoder of images, see: xlingual encoders")
     if network.config.tower == "vectors":
         return DualVectors(network, check_base(folder, context.base, options["base"] == "trusted"))
     if context.base is not None:

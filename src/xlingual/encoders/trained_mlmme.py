@@ -1,4 +1,4 @@
-"""Texts and pictures through a trained MLMME: one joint space for all its languages and for pictures."""
+"""Texts and images through a trained MLMME: one joint space for all its languages and for images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_batches, rows_by_language
-from xlingual.encoders.schemes import PICTURES, Context
+from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.errors import InputError, did_you_mean, listed
@@ -142,8 +142,8 @@ class MlmmeTexts(Encoder):
         )
 
 
-class MlmmePictures(OnBase):
-    """Pictures as unit vectors float32 [n, joint], from those of the image encoder that was trained on."""
+class MlmmeImages(OnBase):
+    """Images as unit vectors float32 [n, joint], from those of the image encoder that was trained on."""
 
     network: MlmmeNetwork
 
@@ -151,22 +151,21 @@ class MlmmePictures(OnBase):
         """Return float32 [n, joint] for the image vectors float32 [n, d]; zero vectors stay zero."""
         (given,) = vectors
         self.check_dim(given, self.network.config.picture_dim, "image vectors")
-        return self.network.run(lambda module, there: module.pictures(there), given)
+        return self.network.run(lambda module, there: module.images(there), given)
 
 
-def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> MlmmeTexts | MlmmePictures:
-    """Return the encoder of texts or of pictures; raise InputError where the model has none, or no base."""
+def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> MlmmeTexts | MlmmeImages:
+    """Return the encoder of texts or of images; raise InputError where the model has none, or no base."""
     network = MlmmeNetwork(folder, options["device"])
-    if context.kind != PICTURES:
+    if context.kind != IMAGES:
         if context.base is not None:
             raise InputError(
-                f"{network.who} reads texts itself: leave out '::' and what follows; only for pictures it "
+                f"{network.who} reads texts itself: leave out '::' and what follows; only for images it "
                 "stands on another encoder"
             )
         return MlmmeTexts(network, options["batch"])
     if network.config.picture_dim is None:
         raise InputError(
-            f"{network.who} was trained without pictures and encodes texts only: train one with "
-            "--image-encoder"
+            f"{network.who} was trained without images and encodes texts only: train one with --image-encoder"
         )
-    return MlmmePictures(network, check_base(folder, context.base, options["base"] == "trusted"))
+    return MlmmeImages(network, check_base(folder, context.base, options["base"] == "trusted"))

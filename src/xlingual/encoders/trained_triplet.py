@@ -7,7 +7,7 @@ from typing import Any
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.schemes import PICTURES, Context
+from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
@@ -71,8 +71,8 @@ class TripletTexts(OnBase):
 
 
 def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> TripletTexts:
-    """Return the encoder of texts; raise InputError for pictures, without a base, or on another base."""
+    """Return the encoder of texts; raise InputError for images, without a base, or on another base."""
     network = TripletNetwork(folder, options["device"])
-    if context.kind == PICTURES:
-        raise InputError(f"{network.who} was trained on texts and encodes no pictures")
+    if context.kind == IMAGES:
+        raise InputError(f"{network.who} was trained on texts and encodes no images")
     return TripletTexts(network, check_base(folder, context.base, options["base"] == "trusted"))

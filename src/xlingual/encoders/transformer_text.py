@@ -27,7 +27,7 @@ class TextNetwork:
     """A tokenizer and a network, and how its hidden states become one vector.
 
     `pool`: mean over all tokens but padding; the first token (cls); the last one (last); what the network's
-    own head makes of the first one (pooler); features (the projection of a network for texts and pictures).
+    own head makes of the first one (pooler); features (the projection of a network for texts and images).
     `layer` counts hidden layers: 0 the embeddings, -1 the last.
     """
 
@@ -119,7 +119,7 @@ class TextNetwork:
         if self.pool == "features":
             if not hasattr(self.model, "get_text_features") or self.layer != -1:
                 raise InputError(
-                    f"{self.who}: a network for texts and pictures has one layer here: leave layer out"
+                    f"{self.who}: a network for texts and images has one layer here: leave layer out"
                 )
             return
         layers = getattr(self.config, "num_hidden_layers", None)

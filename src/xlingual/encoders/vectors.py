@@ -21,7 +21,7 @@ from xlingual.encoders.patterns import FIELD, fields_there, filled, fitting, lan
 from xlingual.encoders.schemes import TEXTS, Context
 from xlingual.encoders.vectorfile import SUFFIXES, check_file, one_size, open_vectors, shards_of
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.records import Encoded, Pictures, Texts, digest
+from xlingual.records import Encoded, Images, Texts, digest
 
 _BLOCK = 4096  # lines converted at a time
 
@@ -38,7 +38,7 @@ class VectorsEncoder(Encoder):
     files hold bytes, and each bit is a dimension.
     """
 
-    opens_pictures = False  # pictures that are missing or broken do not matter
+    opens_images = False  # images that are missing or broken do not matter
     by_number = True  # of a batch it reads numberings and languages only: texts may stay where they are
 
     def __init__(
@@ -77,15 +77,15 @@ class VectorsEncoder(Encoder):
         options += ["packed=1"] if self.packed else []
         return f"?{'&'.join(options)}" if options else ""
 
-    def encode(self, batch: Texts | Pictures, /) -> Vectors:
+    def encode(self, batch: Texts | Images, /) -> Vectors:
         """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
         return np.asarray(self._found(batch, most=None))
 
-    def encode_noting(self, batch: Texts | Pictures, /) -> Encoded:
+    def encode_noting(self, batch: Texts | Images, /) -> Encoded:
         """Return the same, where it is large as rows that stay in the files (`Rows`)."""
         return Encoded(self._found(batch, most=arrays.IN_MEMORY))
 
-    def _found(self, batch: Texts | Pictures, most: int | None) -> Any:  # noqa: ANN401  (an array or Rows)
+    def _found(self, batch: Texts | Images, most: int | None) -> Any:  # noqa: ANN401  (an array or Rows)
         """Return the vectors in memory, or beyond `most` bytes in their files; None: in memory."""
         if FIELD in self.pattern:
             return self._of_field(batch.of_field if isinstance(batch, Texts) else None)._found(batch, most)
@@ -168,7 +168,7 @@ class VectorsEncoder(Encoder):
         dims = {path: int(open_vectors(path, self.key, self.packed).shape[1]) for path in paths}
         return one_size(dims, "be of one size, made by one model")
 
-    def _rows_by_file(self, batch: Texts | Pictures, role: str | None) -> list[tuple[Path, str | None, Ints]]:
+    def _rows_by_file(self, batch: Texts | Images, role: str | None) -> list[tuple[Path, str | None, Ints]]:
         if "{lang}" not in self.pattern:
             return [(self._path("", role), None, np.arange(len(batch), dtype=np.int64))]
         codes, tags = coded(batch.language)
@@ -178,7 +178,7 @@ class VectorsEncoder(Encoder):
         ]
 
 
-def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures, rows: Ints) -> Ints:
+def _lines(path: Path, lines: int, language: str | None, batch: Texts | Images, rows: Ints) -> Ints:
     """Return which line of the file each of the rows is."""
     expected, fitting = [], []
     for numbering in batch.numberings:

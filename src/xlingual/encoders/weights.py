@@ -18,7 +18,7 @@ from xlingual.records import digest
 T = TypeVar("T")
 
 SENTENCE_TRANSFORMER = ("modules.json", "sentence_*_config.json", "router_config.json")
-# what no loader reads: words about the model, pictures, pickles and weights of other frameworks, states and
+# what no loader reads: words about the model, images, pickles and weights of other frameworks, states and
 # logs of training; any other file may change vectors (generation_config.json, bpe.codes, adapters, …)
 UNREAD = (
     *("readme*", "license*", "licence*", "notice*", "*.md", ".*", "*.log", "*.lock"),

@@ -1,7 +1,7 @@
-"""Distance correlation (CORR): do texts lie as far apart as their pictures.
+"""Distance correlation (CORR): do texts lie as far apart as their images.
 
-Spearman's correlation between text and picture cosine distances over pairs of a source and a target: the
-Backretrieval paper's baseline, without any retrieval. Ranked pictures serve every encoder, and where the
+Spearman's correlation between text and image cosine distances over pairs of a source and a target: the
+Backretrieval paper's baseline, without any retrieval. Ranked images serve every encoder, and where the
 samples of a language pair overlap, the cosines of their union are computed once and each sample's table is
 read off them.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
-from xlingual.embed import PictureIndex
+from xlingual.embed import ImageIndex
 from xlingual.encoders import EncoderLike
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.near_duplicates import DECLARED
@@ -41,9 +41,9 @@ EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
 SAMPLED_PAIRS = 1_000_000  # above, so many are drawn with replacement
 _UNION_BYTES = 1 << 29  # of the keys of a union of samples
 _ROWS = 2048  # of a union computed at a time
-KEPT_BYTES = 1 << 29  # ranked picture distances kept for the next encoder
+KEPT_BYTES = 1 << 29  # ranked image distances kept for the next encoder
 
-Unit = Callable[[Ints], UnitVectors]  # the unit vectors of some codes (text rows, pictures)
+Unit = Callable[[Ints], UnitVectors]  # the unit vectors of some codes (text rows, images)
 
 
 @answers(DistanceCorrelationRequest)
@@ -64,7 +64,7 @@ def distance_correlation(
     skip_broken: bool = False,
     cluster: str = DECLARED,
 ) -> Results:
-    """Evaluate text encoders by the correlation of text and picture distances, on a non-matching sample.
+    """Evaluate text encoders by the correlation of text and image distances, on a non-matching sample.
 
     Up to four million pairs all are used; above, a uniform sample of a million, and the entry's note gives
     the standard error that this adds. Arguments as in `backretrieval`.
@@ -79,10 +79,10 @@ def distance_correlation(
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
     run.prepare(text_encoders)
-    image_name, image_identity, pictures = run.pictures()
-    run.join_near_duplicates(pictures)
+    image_name, image_identity, images = run.images()
+    run.join_near_duplicates(images)
     drawn = [Pairs.of(task.sample) for task in run.tasks]
-    ranks, measure = PictureRanks(pictures, run.tasks, drawn), DistanceCorrelation()
+    ranks, measure = ImageRanks(images, run.tasks, drawn), DistanceCorrelation()
     numbers = Numbers(NAME, [measure], run.places, image_name)
     for name, vectors in run.encoded():
         tell = run.progress(f"correlating distances: {name}")
@@ -172,17 +172,17 @@ class Correlation:
 
 
 def correlation(
-    task: Task, pairs: Pairs, texts: RankedTable, pictures: RankedTable, cluster: Ints
+    task: Task, pairs: Pairs, texts: RankedTable, images: RankedTable, cluster: Ints
 ) -> Correlation:
     """Return the correlation with one residual for each item: its rows or its columns of influence."""
-    value = spearman(texts, pictures)
+    value = spearman(texts, images)
     if value is None:
-        what = "text" if texts.is_constant else "picture"
+        what = "text" if texts.is_constant else "image"
         return Correlation(None, f"no correlation: all {what} distances are equal")
     if pairs.drawn is None:
-        rows, columns, squares = influence_sums(texts, pictures, value, pairs.shape)
+        rows, columns, squares = influence_sums(texts, images, value, pairs.shape)
     else:
-        influence: Floats = spearman_influence(texts, pictures, value)
+        influence: Floats = spearman_influence(texts, images, value)
         rows, columns = (
             sums(side, influence, size) for side, size in zip(pairs.drawn, pairs.shape, strict=True)
         )
@@ -193,11 +193,11 @@ def correlation(
     return Correlation(Score(value, (part,), (-1.0, 1.0), 2.0, twice), pairs.note(squares))
 
 
-class PictureRanks:
-    """Ranked picture similarities by task: those of equal pictures are one, kept for the next encoder."""
+class ImageRanks:
+    """Ranked image similarities by task: those of equal images are one, kept for the next encoder."""
 
-    def __init__(self, pictures: PictureIndex, tasks: Sequence[Task], pairs: Sequence[Pairs]) -> None:
-        self.pictures, self.tasks, self.pairs = pictures, tasks, pairs
+    def __init__(self, images: ImageIndex, tasks: Sequence[Task], pairs: Sequence[Pairs]) -> None:
+        self.images, self.tasks, self.pairs = images, tasks, pairs
         self._kept: dict[tuple[bytes, bytes, int | None], RankedTable] = {}
 
     def of(self, number: int) -> RankedTable:
@@ -208,7 +208,7 @@ class PictureRanks:
         return table
 
     def prepare(self, numbers: Sequence[int]) -> None:
-        """Rank the pictures of these tasks ahead, from one product where that is cheaper."""
+        """Rank the images of these tasks ahead, from one product where that is cheaper."""
         new = {key: n for n in numbers if (key := self._key(n)) not in self._kept}
         if not new:
             return
@@ -225,13 +225,13 @@ class PictureRanks:
 
     def _side(self, number: int) -> tuple[Ints, Ints]:
         sample = self.tasks[number].sample
-        return self.pictures.code[sample.source], self.pictures.code[sample.target]
+        return self.images.code[sample.source], self.images.code[sample.target]
 
     def _key(self, number: int) -> tuple[bytes, bytes, int | None]:
         sources, targets = self._side(number)
         which = None if self.pairs[number].drawn is None else self.tasks[number].sample.seed  # pairs drawn
         return sources.tobytes(), targets.tobytes(), which
 
-    def _unit(self, pictures: Ints) -> UnitVectors:
-        vectors = self.pictures.pool.vectors
-        return UnitVectors(vectors.raw, vectors.rows[self.pictures.pool.code[pictures]])
+    def _unit(self, images: Ints) -> UnitVectors:
+        vectors = self.images.pool.vectors
+        return UnitVectors(vectors.raw, vectors.rows[self.images.pool.code[images]])

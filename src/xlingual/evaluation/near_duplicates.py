@@ -18,7 +18,7 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import pick
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import SIMILAR, near_texts
-from xlingual.embed import PictureIndex
+from xlingual.embed import ImageIndex
 from xlingual.errors import DataWarning
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
 from xlingual.stats.components import LARGEST, Links, components, without_chains
@@ -92,7 +92,7 @@ def with_near_duplicates(
     manifest: Manifest,
     own: Ints,
     languages: Sequence[str],
-    pictures: PictureIndex | None,
+    images: ImageIndex | None,
     cluster: str,
     ranker: Ranker = CPU,
 ) -> tuple[Manifest, NearDuplicates]:
@@ -101,7 +101,7 @@ def with_near_duplicates(
     Its clusters hold near-duplicates where `cluster` says so; else there is a warning where they matter.
     """
     rows, codes = TextUnits.of(manifest), np.array([manifest.languages.index(tag) for tag in languages])
-    found = near_duplicates(rows, own, codes, pictures, join=cluster == NEAR_DUPLICATES, ranker=ranker)
+    found = near_duplicates(rows, own, codes, images, join=cluster == NEAR_DUPLICATES, ranker=ranker)
     warn_of_near_duplicates(found, rows)
     if found.clusters is not None:
         manifest = replace(manifest, cluster=found.clusters.cluster)
@@ -112,7 +112,7 @@ def near_duplicates(
     rows: TextUnits,
     own: Ints,
     languages: Ints,
-    pictures: PictureIndex | None = None,
+    images: ImageIndex | None = None,
     *,
     join: bool,
     ranker: Ranker = CPU,
@@ -126,9 +126,9 @@ def near_duplicates(
     part = np.flatnonzero(np.isin(rows.language, languages) & np.isin(rows.unit, among))
     queries = None if join else part[np.isin(rows.unit[part], looked)]
     links, threshold = [text_links(rows, part, queries)], None
-    if pictures is not None:
-        of_pictures, threshold = picture_links(pictures, part, queries, ranker)
-        links.append(of_pictures)
+    if images is not None:
+        of_images, threshold = image_links(images, part, queries, ranker)
+        links.append(of_images)
     unit = np.searchsorted(among, rows.unit)
     between, n_split = _without_chains(len(among), [one.between(unit) for one in links], whole=not join)
     ends = np.stack([between.first, between.second])
@@ -206,21 +206,19 @@ def text_links(rows: TextUnits, own: Ints, queries: Ints | None = None) -> Links
     return Links.joined(found)
 
 
-def picture_links(
-    pictures: PictureIndex, rows: Ints, queries: Ints | None = None, ranker: Ranker = CPU
+def image_links(
+    images: ImageIndex, rows: Ints, queries: Ints | None = None, ranker: Ranker = CPU
 ) -> tuple[Links, float]:
     """Return the links between rows whose images are near-equal, and the least cosine of these.
 
     Rows that show one image, or images of equal vectors, are linked. Of each other image the ten nearest
     are looked at.
     """
-    rows = rows[pictures.code[rows] >= 0]
-    points, first, point = np.unique(
-        pictures.points[pictures.code[rows]], return_index=True, return_inverse=True
-    )
+    rows = rows[images.code[rows] >= 0]
+    points, first, point = np.unique(images.points[images.code[rows]], return_index=True, return_inverse=True)
     shows = rows[first]  # the first row of each distinct vector
     same = Links(shows[point], rows, np.zeros(len(rows)))
-    vectors = UnitVectors(pictures.pool.vectors.raw, pictures.pool.vectors.rows[points])
+    vectors = UnitVectors(images.pool.vectors.raw, images.pool.vectors.rows[points])
     least = near_cosine(vectors)
     asked = np.arange(len(points)) if queries is None else distinct_values(point[np.isin(rows, queries)])
     similarity = Cosine(UnitVectors(vectors.raw, vectors.rows[asked]), vectors)

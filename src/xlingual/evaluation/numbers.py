@@ -289,6 +289,6 @@ def normalised(found: Estimate | None, baselines: Sequence[Baseline]) -> tuple[f
     if oracle.value - chance < max(_ENOUGH * oracle.standard_error(), _ROUNDING):
         return None, (
             f"not normalised: the oracle ({oracle.value:.3f}) is within {_ENOUGH:g} standard errors of "
-            f"chance ({chance:.3f}), so these pictures cannot tell texts apart"
+            f"chance ({chance:.3f}), so these images cannot tell texts apart"
         )
     return (found.value - chance) / (oracle.value - chance), None

@@ -12,7 +12,7 @@ from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
-from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts, fit_texts_for
+from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, fit_texts_for
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.encoders.decoding import broken
 from xlingual.errors import DataWarning, InputError, listed
@@ -94,8 +94,8 @@ def _warn_of_equal_samples(tasks: Sequence[Task], sampler: Sampler) -> None:
         )
 
 
-def pictured_rows(tasks: Sequence[Task]) -> Ints:
-    """Return all rows whose picture any task uses, in the order of the manifest."""
+def rows_with_image(tasks: Sequence[Task]) -> Ints:
+    """Return all rows whose image any task uses, in the order of the manifest."""
     rows = [side for task in tasks for side in (task.sample.pool, task.sample.target)]
     return distinct_values(np.concatenate(rows))
 
@@ -115,27 +115,27 @@ def counted_out(asked: np.ndarray, part: np.ndarray) -> dict[str, int]:
 
 
 def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
-    """Return for each text row, bool [n], whether its picture can be opened; rows of other languages can.
+    """Return for each text row, bool [n], whether its image can be opened; rows of other languages can.
 
-    Each picture is opened once. A DataWarning counts the rows that cannot take part and names the first.
+    Each image is opened once. A DataWarning counts the rows that cannot take part and names the first.
     Raises InputError where no row is left.
     """
     rows = np.concatenate([manifest.rows_of(language) for language in languages])
     rows.sort()
-    with_picture = rows[manifest.picture[rows] >= 0]
-    slots, first = np.unique(manifest.picture[with_picture], return_index=True)
-    reasons = broken(manifest.pictures(with_picture[first]))
+    with_image = rows[manifest.image[rows] >= 0]
+    slots, first = np.unique(manifest.image[with_image], return_index=True)
+    reasons = broken(manifest.images(with_image[first]))
     usable = np.ones(len(manifest), dtype=bool)
-    usable[rows] = (manifest.picture[rows] >= 0) & ~np.isin(manifest.picture[rows], slots[list(reasons)])
+    usable[rows] = (manifest.image[rows] >= 0) & ~np.isin(manifest.image[rows], slots[list(reasons)])
     left_out = rows[~usable[rows]]
     if not len(left_out):
         return usable
-    without = len(rows) - len(with_picture)
-    counted = [f"{without} have no picture"] if without else []
+    without = len(rows) - len(with_image)
+    counted = [f"{without} have no image"] if without else []
     if reasons:
-        pictures = "a picture" if len(reasons) == 1 else f"{len(reasons)} pictures"
+        images = "an image" if len(reasons) == 1 else f"{len(reasons)} images"
         counted.append(
-            f"{len(left_out) - without} show {pictures} that cannot be opened (first: "
+            f"{len(left_out) - without} show {images} that cannot be opened (first: "
             f"{next(iter(reasons.values()))})"
         )
     told = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"
@@ -198,17 +198,17 @@ class PairRun(Run):
             raise InputError("no image encoder is given: name one, for example pixels or vectors:PATH")
         return self._image_spec
 
-    def pictures(self) -> tuple[str, str, PictureIndex]:
-        """Return the name and the identity of the image encoder, and the pictures of all tasks."""
+    def images(self) -> tuple[str, str, ImageIndex]:
+        """Return the name and the identity of the image encoder, and the images of all tasks."""
         name, encoder = encoders.image_encoder(self.image_spec(), languages=self.languages)
         return name, self.identity(encoder), self.embedded(name, encoder)
 
-    def embedded(self, name: str, encoder: Encoder) -> PictureIndex:
-        """Return the pictures of all tasks as an image encoder sees them."""
-        with self.stage("pictures: encode", "encoding pictures"):
-            return embed_pictures(self.manifest, name, encoder, pictured_rows(self.tasks), **self.embedding())
+    def embedded(self, name: str, encoder: Encoder) -> ImageIndex:
+        """Return the images of all tasks as an image encoder sees them."""
+        with self.stage("pictures: encode", "encoding images"):
+            return embed_images(self.manifest, name, encoder, rows_with_image(self.tasks), **self.embedding())
 
-    def join_near_duplicates(self, pictures: PictureIndex | None = None) -> None:
+    def join_near_duplicates(self, images: ImageIndex | None = None) -> None:
         """Put near-duplicates into one cluster, where that is asked for; else warn where there are many.
 
         Images are compared where there are vectors of them.
@@ -216,15 +216,15 @@ class PairRun(Run):
         own = np.concatenate([self.rows, *(task.sample.pool for task in self.tasks)])
         with self.stage("near-duplicates", "looking for near-duplicates"):
             self.manifest, self.near = with_near_duplicates(
-                self.manifest, distinct_values(own), self.languages, pictures, self.options.cluster
+                self.manifest, distinct_values(own), self.languages, images, self.options.cluster
             )
 
     def _openable(self) -> np.ndarray | None:
-        """Return which rows have a picture that can be opened; None where no picture is opened."""
+        """Return which rows have an image that can be opened; None where no image is opened."""
         _, found = encoders.image_model(self.image_spec(), languages=self._asked)
-        if isinstance(found, Encoder) and not found.opens_pictures:
+        if isinstance(found, Encoder) and not found.opens_images:
             return None
-        with self.stage("pictures: open", "opening pictures"):
+        with self.stage("pictures: open", "opening images"):
             return usable_rows(self.manifest, self._asked)
 
     def _count_dropped(self) -> dict[str, int]:

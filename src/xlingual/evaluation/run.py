@@ -15,7 +15,7 @@ from xlingual.embed import BatchVectors, PoolVectors, TextVectors, batch_identit
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
-from xlingual.ranking import Cpu, PictureScores, Ranker
+from xlingual.ranking import Cpu, ImageScores, Ranker
 from xlingual.records import Texts
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
@@ -69,7 +69,7 @@ class Tally:
     screened: int = 0
     decided: int = 0
 
-    def add(self, similarity: PictureScores) -> None:
+    def add(self, similarity: ImageScores) -> None:
         """Add what a similarity has computed."""
         self.screened += similarity.screened
         self.decided += similarity.decided

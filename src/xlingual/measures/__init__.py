@@ -21,8 +21,8 @@ from xlingual.measures.precision import (
 )
 from xlingual.measures.rank import (
     DistanceCorrelation,
+    ImageSimilarity,
     MedianRank,
-    PictureSimilarity,
     ReciprocalRank,
     SuccessAt,
     SuccessShare,
@@ -34,15 +34,15 @@ Success: TypeAlias = SuccessAt | SuccessShare
 RankMeasure: TypeAlias = Recall | Success | ReciprocalRank | MedianRank
 TargetMeasure: TypeAlias = AveragePrecision | Recall | PrecisionAt
 PoolMeasure: TypeAlias = RankMeasure | TargetMeasure
-QueryMeasure: TypeAlias = PoolMeasure | PictureSimilarity  # has a value for each query
+QueryMeasure: TypeAlias = PoolMeasure | ImageSimilarity  # has a value for each query
 Measure: TypeAlias = QueryMeasure | DistanceCorrelation
 
 __all__ = [
     "AveragePrecision",
     "DistanceCorrelation",
+    "ImageSimilarity",
     "Measure",
     "MedianRank",
-    "PictureSimilarity",
     "PoolMeasure",
     "PrecisionAt",
     "QueryMeasure",
@@ -69,7 +69,7 @@ _PLAIN: dict[str, Measure] = {
         ReciprocalRank(),
         MedianRank(),
         MedianRank(floor=True),
-        PictureSimilarity(),
+        ImageSimilarity(),
         AveragePrecision(),
     )
 }
@@ -139,14 +139,12 @@ def parse_rank_measures(
 def parse_pool_measures(names: str | Iterable[str | Measure]) -> list[PoolMeasure]:
     """Return the measures of the names that work on a pool with several relevant candidates, each once.
 
-    AP where nothing is named. Raises InputError for a measure that needs pictures.
+    AP where nothing is named. Raises InputError for a measure that needs images.
     """
     found: list[PoolMeasure] = []
     for measure in _named(names, _POOL):
         if not isinstance(measure, PoolMeasure):
-            raise InputError(
-                f"{measure.name} is no measure of this task (it needs pictures): expected {_POOL}"
-            )
+            raise InputError(f"{measure.name} is no measure of this task (it needs images): expected {_POOL}")
         found.append(measure)
     return found or [AveragePrecision()]
 

@@ -148,7 +148,7 @@ class MedianRank:
 
     The expected rank of the first of r relevant among n tied is G + (n+1)/(r+1); for r = 1 the mid-rank
     G + (n+1)/2. With `floor` (MedR/floor) the aggregate is a whole number, as the literature on ranking
-    pictures and sentences has it: ⌊median of the ranks counted from 0⌋ + 1.
+    images and sentences has it: ⌊median of the ranks counted from 0⌋ + 1.
 
     >>> MedianRank(floor=True).aggregate(np.array([1.0, 2.0, 3.0, 8.0])), MedianRank(floor=True).name
     (2.0, 'MedR/floor')
@@ -178,8 +178,8 @@ class MedianRank:
 
 
 @dataclass(frozen=True)
-class PictureSimilarity:
-    """SIM, the mean similarity of a query's own picture and its retrieved text's picture.
+class ImageSimilarity:
+    """SIM, the mean similarity of a query's own image and its retrieved text's image.
 
     Backretrieval without the way back; it needs the scores of pairs, not ranks.
     """
@@ -195,7 +195,7 @@ class PictureSimilarity:
 
 @dataclass(frozen=True)
 class DistanceCorrelation:
-    """CORR, Spearman's correlation of text and picture distances over pairs of a source and a target.
+    """CORR, Spearman's correlation of text and image distances over pairs of a source and a target.
 
     A number for a whole sample: it has no value per query.
     """

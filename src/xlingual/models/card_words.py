@@ -73,7 +73,7 @@ def _plain_use(config: Config, where: str) -> tuple[str, ...]:
 def _mlmme(config: Config) -> str:
     model = config["model"]
     read = f"texts in {', '.join(model['languages'])}"
-    shown = "" if model.get("picture_dim") is None else " and pictures"
+    shown = "" if model.get("picture_dim") is None else " and images"
     return (
         f"One space of {model['joint_dim']:,} dimensions for {read}{shown}. Each language has word vectors "
         "and a GRU of its own; vectors have unit length and are compared by cosine."

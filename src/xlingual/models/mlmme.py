@@ -1,7 +1,7 @@
-"""MLMME: pictures and sentences of K languages in one space of unit vectors.
+"""MLMME: images and sentences of K languages in one space of unit vectors.
 
     text of language k:   unit(W_S · dropout(last state of GRU_k over the word vectors of k))
-    picture:              unit(W_I · dropout(q)),   q the vector of a frozen image encoder
+    image:              unit(W_I · dropout(q)),   q the vector of a frozen image encoder
 
 Each language has its own words and GRU; W_S (without bias) is shared by all. With one language and β = 1 it
 is VSE (Kiros, Salakhutdinov and Zemel 2014). Reference: I. Calixto, Q. Liu, N. Campbell. Multilingual
@@ -79,10 +79,10 @@ class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
         state = self.dropout(state)
         return unit(state if self.text is None else self.text(state))
 
-    def pictures(self, vectors: Tensor) -> Tensor:
-        """Return unit vectors float [b, joint] of pictures, given those of the image encoder [b, p]."""
+    def images(self, vectors: Tensor) -> Tensor:
+        """Return unit vectors float [b, joint] of images, given those of the image encoder [b, p]."""
         if self.picture is None:
-            raise ValueError("this model was made without pictures (picture_dim is None)")
+            raise ValueError("this model was made without images (picture_dim is None)")
         if self.config.standardize_pictures:
             vectors = (vectors - self.picture_mean) / self.picture_sd
         if self.config.unit_pictures:

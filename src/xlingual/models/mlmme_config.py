@@ -15,15 +15,15 @@ class MlmmeConfig:
 
     languages: tuple[str, ...]
     vocabulary_sizes: Mapping[str, int]  # language → numbers of words, those of padding and unknown included
-    picture_dim: int | None  # of the image encoder's vectors (4096 in the paper); None: no pictures
+    picture_dim: int | None  # of the image encoder's vectors (4096 in the paper); None: no images
     word_dim: int = 620
     state_dim: int = 1024
     joint_dim: int = 2048
-    dropout: float = 0.5  # of the last state, and of the picture's vector
+    dropout: float = 0.5  # of the last state, and of the image's vector
     project_text: bool = True  # False: the state is the text's vector (VSE, VSE++)
     picture_bias: bool = False
-    unit_pictures: bool = False  # the picture's vector is scaled to unit length first (VSE++)
-    standardize_pictures: bool = False  # before that: mean 0, standard deviation 1 over the training pictures
+    unit_pictures: bool = False  # the image's vector is scaled to unit length first (VSE++)
+    standardize_pictures: bool = False  # before that: mean 0, standard deviation 1 over the training images
     initial: str = "paper"  # how weights begin: "paper" or "vsepp"
     pretokenized: bool = False  # texts are split at blanks and nothing else
     max_length: int | None = None  # words of a text that are read; None: all

@@ -60,8 +60,8 @@ def add_features(
         text_encoders: one spec or encoder, several, or a mapping of names to them.
         source: file with the sentence of each list, one a line; each text encoder then adds the cosine of
             source and hypothesis, named as the encoder.
-        images: manifest whose row (or item) i has the picture of sentence i, or its path; each image encoder
-            then adds the cosine of picture and hypothesis, named as the encoder (with "-image" where a text
+        images: manifest whose row (or item) i has the image of sentence i, or its path; each image encoder
+            then adds the cosine of image and hypothesis, named as the encoder (with "-image" where a text
             encoder is called the same).
         image_encoders: one for all text encoders, or one for each in the same order.
         source_language: of the sources.
@@ -73,7 +73,7 @@ def add_features(
         progress: is told (what, done, of all).
 
     Every different text is encoded once; of the list the different hypotheses are held, and a number for each
-    feature. Raises InputError where list, source and pictures do not fit together, and for names of features
+    feature. Raises InputError where list, source and images do not fit together, and for names of features
     that are taken.
 
     """

@@ -1,4 +1,4 @@
-"""Similarities of hypotheses to their source and to a picture: encoders in, one number a hypothesis out."""
+"""Similarities of hypotheses to their source and to an image: encoders in, one number a hypothesis out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from xlingual import encoders
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed import embed_batch, joined, load_fit_texts, picture_vectors, refuse_fitted_rows
+from xlingual.embed import embed_batch, image_vectors, joined, load_fit_texts, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.base import Encoder
@@ -25,11 +25,11 @@ from xlingual.store import Store
 
 @dataclass(frozen=True)
 class System:
-    """A text encoder, and the image encoder of its space where pictures are asked for."""
+    """A text encoder, and the image encoder of its space where images are asked for."""
 
     name: str
     texts: Encoder
-    pictures: tuple[str, Encoder] | None = None
+    images: tuple[str, Encoder] | None = None
 
     def labels(self, with_source: bool) -> list[str]:
         """Return the names of its features: of the text encoder, compared with the source, and of the other.
@@ -37,8 +37,8 @@ class System:
         The image encoder gets "-image" where it is called like the text encoder.
         """
         found = [self.name] if with_source else []
-        if self.pictures is not None:
-            name = self.pictures[0]
+        if self.images is not None:
+            name = self.images[0]
             found.append(f"{name}-image" if name == self.name else name)
         return found
 
@@ -95,15 +95,15 @@ def similarities(
     hypotheses: Texts,
     sentence: Ints,
     hypothesis: Ints,
-    pictures: tuple[Manifest, Ints] | None,
+    images: tuple[Manifest, Ints] | None,
     *,
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> list[Floats]:
     """Return the features of a system, each [n], in the order of its labels.
 
-    Row i compares `hypotheses[hypothesis[i]]` with `source[sentence[i]]` and with the picture that row
-    `rows[sentence[i]]` of the manifest shows, for pictures = (manifest, rows). An empty text is similar to
+    Row i compares `hypotheses[hypothesis[i]]` with `source[sentence[i]]` and with the image that row
+    `rows[sentence[i]]` of the manifest shows, for images = (manifest, rows). An empty text is similar to
     nothing: 0.
     """
     batch = hypotheses if source is None else joined(source, hypotheses)
@@ -117,13 +117,13 @@ def similarities(
     if source is not None:
         both = written[sentence] & written[first + hypothesis]
         found.append(_cosines(vectors, place[sentence], vectors, place[first + hypothesis], both))
-    if pictures is not None and system.pictures is not None:
-        manifest, rows = pictures
-        seen = picture_vectors(manifest, *system.pictures, rows, store=store, progress=progress)
+    if images is not None and system.images is not None:
+        manifest, rows = images
+        seen = image_vectors(manifest, *system.images, rows, store=store, progress=progress)
         if seen.shape[1] != vectors.shape[1]:
             raise InputError(
                 f"text encoder {system.name!r} gives {vectors.shape[1]} dimensions and image encoder "
-                f"{system.pictures[0]!r} gives {seen.shape[1]}: both must be of one model"
+                f"{system.images[0]!r} gives {seen.shape[1]}: both must be of one model"
             )
         found.append(
             _cosines(seen, sentence, vectors, place[first + hypothesis], written[first + hypothesis])
@@ -138,15 +138,13 @@ def rows_of_sentences(manifest: Manifest, sentences: int) -> Ints:
     """
     for number, count in ((manifest.table_row, manifest.n_table_rows), (manifest.item, manifest.n_items)):
         first = np.full(count, -1, dtype=np.int64)
-        order = np.lexsort((manifest.picture < 0, number))[
-            ::-1
-        ]  # of the rows with a number, one with a picture
+        order = np.lexsort((manifest.image < 0, number))[::-1]  # of the rows with a number, one with an image
         first[number[order]] = order
         if count == sentences and (first >= 0).all():
             return first
     raise InputError(
         f"{manifest.source} has {manifest.n_table_rows:,} rows and {manifest.n_items:,} items, the n-best "
-        f"list {sentences:,} sentences: give a manifest whose row i has the picture of sentence i (FILE#A:B "
+        f"list {sentences:,} sentences: give a manifest whose row i has the image of sentence i (FILE#A:B "
         "takes rows A to B)"
     )
 

@@ -21,7 +21,7 @@ from xlingual.ranking.given import GivenScores
 from xlingual.ranking.group_counts import GroupCounts
 from xlingual.ranking.ranker import Ranker
 from xlingual.ranking.scan import Part, Progress, Reduction, Tile, Transposed, one_library_thread, scan
-from xlingual.ranking.similarity import UNIT, Cosine, PictureScores, Similarity, as_scores, pairs
+from xlingual.ranking.similarity import UNIT, Cosine, ImageScores, Similarity, as_scores, pairs
 from xlingual.ranking.top import Top, TopK
 from xlingual.ranking.vectors import Pool, UnitVectors
 
@@ -33,8 +33,8 @@ __all__ = [
     "Cpu",
     "GivenScores",
     "GroupCounts",
+    "ImageScores",
     "Part",
-    "PictureScores",
     "Pool",
     "Progress",
     "Ranker",

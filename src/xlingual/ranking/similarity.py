@@ -38,8 +38,8 @@ class Similarity(Protocol):
         """Return the exact keys of pairs, int64 [p]: equal keys are ties."""
 
 
-class PictureScores(Similarity, Protocol):
-    """A similarity of pictures, of which means are asked for too."""
+class ImageScores(Similarity, Protocol):
+    """A similarity of images, of which means are asked for too."""
 
     @property
     def screened(self) -> int:

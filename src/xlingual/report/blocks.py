@@ -116,7 +116,7 @@ class Text:
     what: str = ""  # query, retrieved, question …
     remark: str = ""  # behind its language
     image: str | None = None  # a data: URI
-    pictured: bool = False  # its place shows an image, or that it is missing
+    with_image: bool = False  # its place shows an image, or that it is missing
     place: str = ""
     tone: str = ""
     badge: Badge | None = None

@@ -1,4 +1,4 @@
-"""The best and worst queries: which ones are shown, and their pictures as data."""
+"""The best and worst queries: which ones are shown, and their images as data."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ KINDS = ("best", "worst")
 
 MOST_EACH = 5  # best and worst queries of a pair
 MOST_ENCODERS = 3
-MOST_BYTES = 1_500_000  # of pictures in one page; written as text they take a third more
+MOST_BYTES = 1_500_000  # of images in one page; written as text they take a third more
 TYPES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 
 
 def chosen(runs: Sequence[Results], task: Task, rows: Sequence[Row], budget: int) -> tuple[list[Block], int]:
-    """Return the examples of the leading encoders, a fold for each pair, and the bytes of pictures they hold.
+    """Return the examples of the leading encoders, a fold for each pair, and the bytes of images they hold.
 
-    The leading encoder's examples are thinned until their pictures fit into `budget` bytes; those of the next
+    The leading encoder's examples are thinned until their images fit into `budget` bytes; those of the next
     ones are shown where they fit whole.
     """
     by_encoder = _by_encoder(runs, task.name, rows)
@@ -52,14 +52,14 @@ def data_uri(content: bytes | None) -> str | None:
 
 
 def rank_text(task: Task, above: int, tied: int, pool: int, *, at_best: bool = False) -> str:
-    """Return where the query's own picture or match came; `at_best`: a search may have missed some above it.
+    """Return where the query's own image or match came; `at_best`: a search may have missed some above it.
 
     >>> from xlingual.tasks import TASKS
     >>> bkr, xlr = TASKS["backretrieval"], TASKS["crosslingual-retrieval"]
     >>> rank_text(bkr, 0, 1, 365), rank_text(xlr, 4, 3, 365)
-    ('own picture ranked 1 of 365', 'own match ranked 5–7 of 365 (tied)')
+    ('own image ranked 1 of 365', 'own match ranked 5–7 of 365 (tied)')
     >>> rank_text(bkr, 20, 1, 40_000, at_best=True)
-    'own picture ranked 21 at best, of 40,000'
+    'own image ranked 21 at best, of 40,000'
     """
     place = numbers.count(above + 1)
     if at_best:
@@ -113,13 +113,13 @@ def _weight(records: list[dict[str, Any]], most: int) -> int:
 
 def _arranged(picked: list[tuple[str, list[dict[str, Any]]]], task: Task, budget: int) -> list[Block]:
     """Return the examples under a heading: a fold for each pair, in it one for each further encoder."""
-    picture = _within(budget)
+    image = _within(budget)
     pairs: dict[str, dict[str, dict[str, list[Card]]]] = {}
     for label, records in picked:
         for record in records:
             pair = pairs.setdefault(words.pair(record["source"], record["target"]), {})
             kinds = pair.setdefault(label, {kind: [] for kind in KINDS})
-            kinds[record["kind"]].append(_card(record, task, picture))
+            kinds[record["kind"]].append(_card(record, task, image))
     folds: list[Block] = []
     for name, encoders in pairs.items():
         first, *others = (
@@ -132,20 +132,20 @@ def _arranged(picked: list[tuple[str, list[dict[str, Any]]]], task: Task, budget
     return [Heading("Best and worst queries"), *folds] if folds else []
 
 
-def _card(record: dict[str, Any], task: Task, picture: Callable[[bytes | None], str | None]) -> Card:
+def _card(record: dict[str, Any], task: Task, image: Callable[[bytes | None], str | None]) -> Card:
     query, retrieved = (
         Text(
             record[language],
             record[f"{what}_text"] or "",
             what,
-            image=picture(record[f"{what}_picture"]),
-            pictured=True,
+            image=image(record[f"{what}_picture"]),
+            with_image=True,
         )
         for what, language in (("query", "source"), ("retrieved", "target"))
     )
     note = rank_text(task, record["above"], record["tied"], record["pool"], at_best=record["searched"])
     if record["similarity"] is not None:
-        note += f" · similarity of the pictures {numbers.number(record['similarity'])}"
+        note += f" · similarity of the images {numbers.number(record['similarity'])}"
     return Card(query, [retrieved], note)
 
 
@@ -153,7 +153,7 @@ def _within(budget: int) -> Callable[[bytes | None], str | None]:
     """Return a function that gives data: URIs until the budget of bytes is used up."""
     left = budget
 
-    def picture(content: bytes | None) -> str | None:
+    def image(content: bytes | None) -> str | None:
         nonlocal left
         if content is None or len(content) > left:
             return None
@@ -161,4 +161,4 @@ def _within(budget: int) -> Callable[[bytes | None], str | None]:
         left -= len(content) if uri else 0
         return uri
 
-    return picture
+    return image

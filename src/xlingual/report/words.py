@@ -15,25 +15,25 @@ _ERROR = re.compile(r"(.*standard error )([0-9.]+)")
 GLOSSARY = (
     (
         "BkR (Backretrieval)",
-        "A query text picks the nearest text of the other language. If the query's own picture is among "
-        "the 10 pictures nearest to that text's picture, the query counts as a hit. R@10 is the share of "
-        "hits; another number after the @ counts that many pictures.",
+        "A query text picks the nearest text of the other language. If the query's own image is among "
+        "the 10 images nearest to that text's image, the query counts as a hit. R@10 is the share of "
+        "hits; another number after the @ counts that many images.",
     ),
     (
         "What BkR does not see",
-        "Whether the nearest text is a translation. What only knows how pictures look can score high, and "
+        "Whether the nearest text is a translation. What only knows how images look can score high, and "
         "what finds every match but no neighbours is at chance. BkR and SIM order encoders of like kind: not "
-        "models trained on pictures among others, and not repairs of one encoder.",
+        "models trained on images among others, and not repairs of one encoder.",
     ),
     (
         "Chance",
-        "What an encoder that knows nothing scores on the same data: K out of all distinct pictures "
+        "What an encoder that knows nothing scores on the same data: K out of all distinct images "
         "(XLR: K out of all candidates; CORR: 0). At chance is judged by wider intervals than those shown, "
         "which allow for the number of encoders.",
     ),
     (
         "Oracle",
-        "What pictures alone reach: the retrieved text is the one whose picture is nearest to the query's "
+        "What images alone reach: the retrieved text is the one whose image is nearest to the query's "
         "own. It is a landmark, not an upper bound.",
     ),
     ("Ceiling", "The most any encoder could score on this sample."),
@@ -44,13 +44,13 @@ GLOSSARY = (
     ),
     (
         "SIM",
-        "The mean similarity of the query's own picture and the retrieved text's picture: "
+        "The mean similarity of the query's own image and the retrieved text's image: "
         "Backretrieval without the way back.",
     ),
     ("RR and MedR", "The mean reciprocal rank, and the median rank, where lower is better."),
     (
         "XLR and CORR",
-        "Retrieval of known matches, and the rank correlation between text distances and picture distances "
+        "Retrieval of known matches, and the rank correlation between text distances and image distances "
         "(−1 to 1). Where an item has several target texts, Success@10 is the share of queries with any of "
         "them among the first 10 (hit rate), R@10 the share of them that is (set recall).",
     ),

@@ -48,10 +48,10 @@ class PairsRequest(Request, frozen=True, kw_only=True):
 
 
 class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
-    """Backretrieval: pictures stand in for translations.
+    """Backretrieval: images stand in for translations.
 
-    For each source text the nearest text in the other language is found; its picture must lead back to the
-    query's own picture. MANIFEST holds texts with pictures in two languages or more.
+    For each source text the nearest text in the other language is found; its image must lead back to the
+    query's own image. MANIFEST holds texts with images in two languages or more.
     """
 
     command = "evaluate backretrieval"
@@ -92,7 +92,7 @@ class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
 
 
 class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
-    """Distance correlation: do texts lie as far apart as their pictures (a baseline without retrieval)."""
+    """Distance correlation: do texts lie as far apart as their images (a baseline without retrieval)."""
 
     command = "evaluate distance-correlation"
 
@@ -182,9 +182,9 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
 
 
 class ImageSentenceRequest(Request, frozen=True, kw_only=True):
-    """Image–sentence ranking: does a sentence find its picture, and a picture its sentences.
+    """Image–sentence ranking: does a sentence find its image, and an image its sentences.
 
-    MANIFEST holds texts with pictures; an item may have several texts of a language, of which the best one
+    MANIFEST holds texts with images; an item may have several texts of a language, of which the best one
     counts. Text and image encoder must be of one model, such as CLIP, or model:DIR for both.
     """
 

@@ -38,7 +38,14 @@ class Layout(Record, frozen=True, kw_only=True):
         ),
     ] = 0.0
     exclude_own: Annotated[bool, option("Never suggest the texts of a query's own item.")] = False
-    pictures: Annotated[bool, option("Show images, where the manifest has any.")] = True
+    pictures: Annotated[
+        bool,
+        option(
+            "Show images, where the manifest has any.",
+            names=("--images/--no-images",),
+            old_names=("--pictures/--no-pictures",),
+        ),
+    ] = True
     title: Annotated[
         str | None,
         option("Heading of the title page; STUDY/title.md can be edited.", metavar="TEXT"),

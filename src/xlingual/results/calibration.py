@@ -30,11 +30,11 @@ MUST_EQUAL = {
     "measure": "the measure",
     "n_source": "N",
     "n_target": "the number of targets",
-    "n_pictures": "the number of distinct pictures",
+    "n_pictures": "the number of distinct images",
     "sampling": "the sampling",
     "images": "the image encoder",
 }
-NEAR = 0.02  # of the larger: numbers of distinct pictures within it count as equal
+NEAR = 0.02  # of the larger: numbers of distinct images within it count as equal
 WITHIN = "within this data"  # how the note, or the method of the interval, of an estimate begins
 EXTRAPOLATION = "extrapolation to other data"
 OTHER_CONDITIONS = "extrapolation to other conditions"  # of data that the calibration knows
@@ -54,7 +54,7 @@ class Conditions(Struct, frozen=True):
     ]
     n_source: Annotated[Size, about("Source texts of a sample: N.")]
     n_target: Annotated[Size, about("Target texts of a sample.")]
-    n_pictures: Annotated[Size, about("Distinct pictures among the sources, D = K/chance.")]
+    n_pictures: Annotated[Size, about("Distinct images among the sources, D = K/chance.")]
     n_seeds: Annotated[Size, about("Samples that the values are means over.")]
     sampling: Annotated[str, among("all", "size", "splits"), about("How samples were drawn.")]
     images: Annotated[str, about("Identity of the image encoder.")]
@@ -89,7 +89,7 @@ def units_needed(level: float) -> int:
 
 
 def equal(key: str, one: object, other: object) -> bool:
-    """Tell whether two values of a condition are the same; distinct pictures, drawn with items, nearly so."""
+    """Tell whether two values of a condition are the same; distinct images, drawn with items, nearly so."""
     if key == "n_pictures" and isinstance(one, int) and isinstance(other, int):
         return abs(one - other) <= NEAR * max(one, other)
     if key == "conventions":
@@ -105,7 +105,7 @@ class CalibrationPoint(Struct, frozen=True):
     encoder: Annotated[str, about("Name of the encoder.")]
     family: Annotated[str, about("Its family.")]
     BkR: Annotated[Share, about("Backretrieval.")]
-    SIM: Annotated[Number | None, about("Mean similarity of pictures; null where the validation has none.")]
+    SIM: Annotated[Number | None, about("Mean similarity of images; null where the validation has none.")]
     XLR: Annotated[Share, about("True cross-lingual retrieval.")]
 
 

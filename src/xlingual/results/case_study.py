@@ -142,7 +142,7 @@ class CaseStudy(FolderDocument, frozen=True, tag="xlingual/case_study/1"):
     base: Annotated[str, about("Name of the encoder that the models are trained on.")]
     base_given: Annotated[bool, about("False where the base is the encoder that led on the evaluated data.")]
     chance: Annotated[Number | None, about("What an encoder that knows nothing scores.")]
-    oracle: Annotated[Number | None, about("What pictures alone reach.")]
+    oracle: Annotated[Number | None, about("What images alone reach.")]
     n_queries: Annotated[Count, about("Queries over all pairs and samples.")]
     n_pairs: Annotated[Size, about("Language pairs.")]
     n_seeds: Annotated[Size, about("Samples.")]

@@ -34,8 +34,8 @@ class Approximation(Struct, frozen=True):
     recall_way_back: Annotated[
         Number | None,
         about(
-            "Share of the true nearest pictures of the retrieved texts' pictures that were found; null "
-            "without pictures."
+            "Share of the true nearest images of the retrieved texts' images that were found; null "
+            "without images."
         ),
     ]
     difference: Annotated[
@@ -63,13 +63,13 @@ class Measured(Struct, frozen=True):
         about("Language of the candidates, of the task sts the file; null for the mean over pairs or files."),
     ]
     encoder: Annotated[str, about("Name of the text encoder.")]
-    image_encoder: Annotated[str | None, about("Name of the image encoder; null for tasks without pictures.")]
+    image_encoder: Annotated[str | None, about("Name of the image encoder; null for tasks without images.")]
     measure: Annotated[str, about("Canonical name of the measure: R@10, Success@10, RR, MedR, SIM, CORR.")]
     value: Annotated[Number | None, about("The number; null where there is none, the note says why.")]
     ci: Annotated[Interval | None, about("Interval of the value; null where there is no value.")]
     chance: Annotated[Number | None, about("What an encoder that knows nothing scores on average.")]
     oracle: Annotated[
-        Number | None, about("What perfect retrieval by pictures alone scores; not an upper bound.")
+        Number | None, about("What perfect retrieval by images alone scores; not an upper bound.")
     ]
     ceiling: Annotated[Number | None, about("What no encoder can exceed.")]
     normalized: Annotated[

@@ -34,7 +34,7 @@ SCHEMA = "xlingual/results/1"
 
 
 class Dropped(Struct, frozen=True):
-    """How many texts were left out: of a broken picture, or of no language pair that could be evaluated."""
+    """How many texts were left out: of a broken image, or of no language pair that could be evaluated."""
 
     texts: Annotated[Count | UnsetType, about("Texts of the languages asked for that take no part.")] = UNSET
     of: Annotated[Count | UnsetType, about("Texts of these languages.")] = UNSET

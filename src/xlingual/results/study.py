@@ -37,7 +37,7 @@ class SystemScores(Struct, frozen=True):
     mean_score_ci: Annotated[Interval | None, about("Its interval.")]
     counts: Annotated[list[Count], Meta(min_length=4, max_length=4), about("Ratings of score 1, 2, 3 and 4.")]
     n_suggestions: Annotated[Count, about("Suggestions of the system.")]
-    bkr: Annotated[Share | None, about("Mean BkR of the same queries; null without pictures.")] = None
+    bkr: Annotated[Share | None, about("Mean BkR of the same queries; null without images.")] = None
 
 
 class PairDifference(Struct, frozen=True):
@@ -174,7 +174,7 @@ class StudyAnalysis(FolderDocument, frozen=True, tag="xlingual/study_analysis/1"
     needed: Annotated[list[MoreNeeded], about("How much rating it takes, by pair.")] = field(
         default_factory=list
     )
-    bkr: Annotated[list[WithBkr], about("People against BkR, by pair; none without pictures.")] = field(
+    bkr: Annotated[list[WithBkr], about("People against BkR, by pair; none without images.")] = field(
         default_factory=list
     )
     conditions: Annotated[dict[str, str], about("How the study was made.")] = field(default_factory=dict)

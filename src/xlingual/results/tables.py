@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PER_QUERY, EXAMPLES = "per_query", "examples"
-# of a multilingual pool: the picture of the space, hubs, how often each candidate is found, worst questions;
+# of a multilingual pool: the image of the space, hubs, how often each candidate is found, worst questions;
 # of textual similarity: the scored pairs
 TABLES = ("points", "hubs", "occurrences", "worst", "pairs")
 LABEL_PREFIX = "by."  # columns of PER_QUERY that divide queries into slices

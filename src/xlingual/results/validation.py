@@ -52,10 +52,10 @@ class EncoderScores(Struct, frozen=True, kw_only=True):
     )
     xlr: Annotated[SeedScores, about("True cross-lingual retrieval.")] = field(name=TRUTH)
     bkr: Annotated[SeedScores, about("Backretrieval.")] = field(name="BkR")
-    sim: Annotated[SeedScores, about("Mean similarity of the query's own picture and the retrieved one.")] = (
+    sim: Annotated[SeedScores, about("Mean similarity of the query's own image and the retrieved one.")] = (
         field(name="SIM")
     )
-    corr: Annotated[SeedScores, about("Correlation of text and picture distances.")] = field(name="CORR")
+    corr: Annotated[SeedScores, about("Correlation of text and image distances.")] = field(name="CORR")
 
     @classmethod
     def of(
@@ -159,10 +159,10 @@ class PairValidation(Struct, frozen=True, kw_only=True):
     n_source: Annotated[Size, about("Source texts of a sample: N.")]
     n_target: Annotated[Size, about("Target texts of a sample.")]
     k: Annotated[Size, about("K of the measure.")]
-    n_pictures: Annotated[Count, about("Distinct pictures of the sources, mean over seeds.")]
+    n_pictures: Annotated[Count, about("Distinct images of the sources, mean over seeds.")]
     n_seeds: Annotated[Size, about("Samples.")]
     chance: Annotated[Share | None, about("BkR of an encoder that knows nothing, mean over seeds.")]
-    oracle: Annotated[Number | None, about("BkR of perfect retrieval by pictures alone, mean over seeds.")]
+    oracle: Annotated[Number | None, about("BkR of perfect retrieval by images alone, mean over seeds.")]
     conditions: Annotated[
         dict[str, str],
         about("What a calibration depends on: data, sample, images, measure, conventions and sizes."),
@@ -207,8 +207,8 @@ class DirectionDifference(Struct, frozen=True):
 class Degradation(Struct, frozen=True):
     """Agreement with weakened image vectors: `kind` is none, dims, noise or shuffle.
 
-    `kept` tells how good the image vectors are: of the K pictures nearest to a picture, the share that still
-    are with the weakened vectors. The oracle does not: in few dimensions pictures easily lead back.
+    `kept` tells how good the image vectors are: of the K images nearest to an image, the share that still
+    are with the weakened vectors. The oracle does not: in few dimensions images easily lead back.
     """
 
     kind: Annotated[str, among("none", "dims", "noise", "shuffle"), about("How they were weakened.")]
@@ -221,13 +221,13 @@ class Degradation(Struct, frozen=True):
     kept: Annotated[
         Share | None,
         about(
-            "Share of the K nearest pictures of a picture that still are its nearest; null where there "
-            "are too few pictures."
+            "Share of the K nearest images of an image that still are its nearest; null where there "
+            "are too few images."
         ),
     ]
     chance: Annotated[Share | None, about("BkR of an encoder that knows nothing.")]
-    oracle: Annotated[Number | None, about("BkR of perfect retrieval by these pictures.")]
-    sim_oracle: Annotated[Number | None, about("SIM of perfect retrieval by these pictures.")]
+    oracle: Annotated[Number | None, about("BkR of perfect retrieval by these images.")]
+    sim_oracle: Annotated[Number | None, about("SIM of perfect retrieval by these images.")]
     agreement: Annotated[dict[str, dict[str, Agreement]], about("Agreement as of a pair.")]
 
 

@@ -24,7 +24,7 @@ _PLACES = 1 << 16  # ranks that influence tells apart, about: more change it by 
 class RankedTable:
     """Ranks of the n scores of a table; equal scores share their mean rank.
 
-    Ranked once, a table of picture distances serves every encoder.
+    Ranked once, a table of image distances serves every encoder.
     """
 
     twice: np.ndarray  # int [n] twice the mean rank, from 1 (the lowest of all) to 2n − 1

@@ -2,7 +2,7 @@
 
 A score is an estimate and the residuals of its queries: how much each adds to the estimate's error, summing
 to zero. For a mean of n values that is (v − mean)/n. Each query hangs on one or two *nodes*: its own cluster
-(an item, a picture, a paragraph) and that of the target it retrieved. Queries that share a node are not
+(an item, an image, a paragraph) and that of the target it retrieved. Queries that share a node are not
 independent, and one cluster may be the source of one query and the target of another. The variance is that of
 all pairs of queries that share a node; with nodes of two separate kinds it is the inclusion–exclusion of
 Cameron, Gelbach and Miller (2011, "Robust Inference with Multiway Clustering"), with nodes of one kind the

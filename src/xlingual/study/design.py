@@ -29,12 +29,12 @@ _NO_CONTROLS = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A text of the data: `key` is its name there, `picture` that of its picture, unique in all the data."""
+    """A text of the data: `key` is its name there, `image` that of its image, unique in all the data."""
 
     key: str
     text: str
     language: str
-    picture: str | None = None
+    image: str | None = None
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Design:
-    """A study and its key; `pictures` has, for each file to be written, the name of its picture."""
+    """A study and its key; `images` has, for each file to be written, the name of its image."""
 
     study: Study
     key: Key
-    pictures: Mapping[str, str]
+    images: Mapping[str, str]
 
 
 def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) -> Design:
@@ -121,7 +121,7 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
     study_id = names.fresh()
     study = _study(study_id, tuple(queries), credits, list(systems), plan)
     key = Key(study_id, dict(systems), credits, controls, conditions=dict(plan.conditions))
-    return Design(study, key, names.pictures())
+    return Design(study, key, names.images())
 
 
 def check_plan(plan: Plan, n_queries: int) -> None:
@@ -173,12 +173,12 @@ def check_lists(queries: Sequence[Mapping[str, Sequence[str]]]) -> None:
 
 
 class Names:
-    """Draws ids of texts and names of pictures; a picture that several texts share has one name."""
+    """Draws ids of texts and names of images; an image that several texts share has one name."""
 
     def __init__(self, seed: int, content: str) -> None:
         self._random = stream(seed, f"study ids {content}")
         self._taken: set[str] = set()
-        self._picture: dict[str, str] = {}
+        self._image: dict[str, str] = {}
 
     def fresh(self) -> str:
         """Return an id that was not drawn before."""
@@ -191,14 +191,14 @@ class Names:
     def shown(self, candidate: Candidate) -> Shown:
         """Return what raters see of a candidate."""
         image = None
-        if candidate.picture is not None:
-            image = self._picture.setdefault(candidate.picture, "") or f"{self.fresh()}.webp"
-            self._picture[candidate.picture] = image
+        if candidate.image is not None:
+            image = self._image.setdefault(candidate.image, "") or f"{self.fresh()}.webp"
+            self._image[candidate.image] = image
         return Shown(self.fresh(), candidate.text, candidate.language, image)
 
-    def pictures(self) -> dict[str, str]:
-        """Return the picture of each file, in the order of the files' names."""
-        return {file: picture for picture, file in sorted(self._picture.items(), key=lambda pair: pair[1])}
+    def images(self) -> dict[str, str]:
+        """Return the image of each file, in the order of the files' names."""
+        return {file: image for image, file in sorted(self._image.items(), key=lambda pair: pair[1])}
 
 
 def _study(

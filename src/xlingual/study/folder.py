@@ -3,7 +3,7 @@
 Files:
     study.json            texts, pages and orders: what raters may see
     title.md              title and instructions, for the organiser to edit
-    images/               pictures, by names drawn at random
+    images/               images, by names drawn at random
     ratings.sqlite        what raters said, and who they are (numbers and links)
     secret/key.json       which system made what; opened by the analysis alone
     links.csv             a link for each rater, and the organiser's: to hand out

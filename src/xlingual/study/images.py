@@ -1,4 +1,4 @@
-"""Pictures of a study: encoded anew, so that they are of a size for a page and carry nothing hidden."""
+"""Images of a study: encoded anew, so that they are of a size for a page and carry nothing hidden."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 from xlingual.files import atomic_file, make_folder
-from xlingual.pictures import open_picture
+from xlingual.images import open_image
 from xlingual.study.folder import IMAGES
 
 SIDE = 1024  # pixels of the longer side at the most
@@ -15,11 +15,11 @@ _QUALITY = 85
 
 
 def encoded(source: bytes | Path | None, *, row: str | None = None) -> bytes:
-    """Return a picture as WebP of at most `SIDE` pixels, without EXIF or other data about it.
+    """Return an image as WebP of at most `SIDE` pixels, without EXIF or other data about it.
 
     `row` is the id of the row that shows it, for messages. Raises InputError where it cannot be opened.
     """
-    with open_picture(source, row=row, side=SIDE) as image:
+    with open_image(source, row=row, side=SIDE) as image:
         image.thumbnail((SIDE, SIDE))
         image.info.clear()  # older versions of Pillow write a profile that they find here
         out = BytesIO()
@@ -28,7 +28,7 @@ def encoded(source: bytes | Path | None, *, row: str | None = None) -> bytes:
 
 
 def write_images(folder: str | Path, images: Mapping[str, bytes]) -> None:
-    """Write the pictures of a study, by file name, into its folder of pictures."""
+    """Write the images of a study, by file name, into its folder of images."""
     root = Path(folder) / IMAGES
     if images:
         make_folder(root)

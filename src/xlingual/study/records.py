@@ -22,10 +22,10 @@ Digest: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class Shown(Struct, frozen=True):
-    """A text that raters see, with the picture that belongs to it.
+    """A text that raters see, with the image that belongs to it.
 
     `id` is drawn at random and says nothing of the text's place in any file or list. `image` is the name of a
-    file in the study's folder of pictures, or None.
+    file in the study's folder of images, or None.
     """
 
     id: Annotated[Id, about("Drawn at random; says nothing of the text's place in any list.")]
@@ -33,7 +33,7 @@ class Shown(Struct, frozen=True):
     language: Annotated[str, about("Language tag.")]
     image: Annotated[
         Annotated[str, Meta(pattern=r"^[0-9a-z]{1,40}\.(webp|jpg|png)$")] | None,
-        about("Plain name of a file in images/; null: no picture."),
+        about("Plain name of a file in images/; null: no image."),
     ] = None
 
 

@@ -1,6 +1,6 @@
 """A sheet: one rater's pages as a single HTML file that needs no server and no network.
 
-It holds the texts, the pictures (as data URLs) and this rater's order, and nothing that tells systems apart.
+It holds the texts, the images (as data URLs) and this rater's order, and nothing that tells systems apart.
 Answers are saved to a file by the browser, come back by loading that file, and go into the study by
 `xlingual study import`. The page's policy allows its own script and style alone, by their hashes.
 """
@@ -30,7 +30,7 @@ _FILES = Path(__file__).parent / "sheet_files"
 
 
 def write_sheet(path: Path, folder: str | Path, study: Study, rater: Rater) -> None:
-    """Write the sheet of a rater of the study in `folder`; raise InputError where a picture is missing."""
+    """Write the sheet of a rater of the study in `folder`; raise InputError where an image is missing."""
     import jinja2
     from markupsafe import Markup
 
@@ -76,7 +76,7 @@ def _content(folder: Path, study: Study, rater: Rater) -> dict[str, Any]:
 
 
 def _images(folder: Path, texts: Iterable[Shown]) -> dict[str, str]:
-    """Return the pictures of the texts as data URLs, by file name."""
+    """Return the images of the texts as data URLs, by file name."""
     found: dict[str, str] = {}
     for one in texts:
         if one.image is None or one.image in found:
@@ -86,7 +86,7 @@ def _images(folder: Path, texts: Iterable[Shown]) -> dict[str, str]:
             content = path.read_bytes()
         except OSError as error:
             raise InputError(
-                f"{path} cannot be read ({error.strerror}): put back the pictures of the study"
+                f"{path} cannot be read ({error.strerror}): put back the images of the study"
             ) from error
         kind = path.suffix[1:].replace("jpg", "jpeg")
         found[one.image] = f"data:image/{kind};base64,{b64encode(content).decode('ascii')}"

@@ -1,7 +1,7 @@
 """A training corpus on disk: what an epoch reads is mapped into memory, so that it may be larger than it.
 
 A folder holds, for n items and each language, the numbers of all words one after the other, where each text
-begins, and which texts are an item's; and the distinct vectors of pictures. `packing.pack` writes one.
+begins, and which texts are an item's; and the distinct vectors of images. `packing.pack` writes one.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class PackedTexts(Members):
 
 
 @dataclass(frozen=True)
-class PackedPictures(Members):
-    """The pictures of items: member i shows the distinct vector `shown[i]`."""
+class PackedImages(Members):
+    """The images of items: member i shows the distinct vector `shown[i]`."""
 
     shown: Ints  # [n]
     vectors: np.ndarray  # float32 [distinct, d]
@@ -75,14 +75,14 @@ class PackedPictures(Members):
 
 @dataclass(frozen=True)
 class Corpus:
-    """n items with their texts in some languages and, where there are any, their pictures.
+    """n items with their texts in some languages and, where there are any, their images.
 
-    `groups` [n]: items of one group show the same picture, and are never contrasted with each other. `ids`
+    `groups` [n]: items of one group show the same image, and are never contrasted with each other. `ids`
     [n] are for messages.
     """
 
     texts: Mapping[str, PackedTexts]
-    pictures: PackedPictures | None
+    images: PackedImages | None
     groups: Ints
     ids: np.ndarray  # str [n]
 
@@ -91,8 +91,8 @@ class Corpus:
 
     @property
     def picture_dim(self) -> int | None:
-        """The dimensions of the pictures' vectors; None without pictures."""
-        return None if self.pictures is None else self.pictures.vectors.shape[1]
+        """The dimensions of the images' vectors; None without images."""
+        return None if self.images is None else self.images.vectors.shape[1]
 
     @classmethod
     def open(cls, folder: Path) -> Corpus:
@@ -104,13 +104,13 @@ class Corpus:
             )
             for tag in layout["languages"]
         }
-        pictures = None
+        images = None
         if layout["pictures"] is not None:
-            first, shown = (mapped(folder, f"pictures.{part}") for part in ("first", "shown"))
+            first, shown = (mapped(folder, f"images.{part}") for part in ("first", "shown"))
             shape = tuple(layout["pictures"])  # of float32, little-endian, without a header
             vectors = np.asarray(np.memmap(folder / "pictures.raw", dtype="<f4", mode="r", shape=shape))
-            pictures = PackedPictures(first, shown, vectors)
-        return cls(texts, pictures, mapped(folder, "groups"), mapped(folder, "ids"))
+            images = PackedImages(first, shown, vectors)
+        return cls(texts, images, mapped(folder, "groups"), mapped(folder, "ids"))
 
 
 def mapped(folder: Path, name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The losses: MLMME's ranking of pictures and languages, and those of Triplet and TripletXL.
+"""The losses: MLMME's ranking of images and languages, and those of Triplet and TripletXL.
 
 Vectors are expected at unit length or zero (`models.unit`), so that products are cosines, the distance
 d(a, b) = 1 − cos(a, b) of a zero vector to anything is 1, and its gradient is zero.
@@ -16,7 +16,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class View:
-    """What one view (the pictures, or the texts of a language) gives a batch of b instances, embedded.
+    """What one view (the images, or the texts of a language) gives a batch of b instances, embedded.
 
     `anchor` [b, d]: the vector of each instance, anything where `present` [b] (bool) is false.
     `contrast` [c, d]: the contrastive items; `groups` [c]: whose they are. An item is never contrastive to an
@@ -33,7 +33,7 @@ class View:
 class MlmmeLoss:
     """The loss that is minimised, its two sums before they are weighed, and how many positives they are over.
 
-    A positive is a pair of an anchor and what belongs to it: a picture and its sentence are two, one for each
+    A positive is a pair of an anchor and what belongs to it: an image and its sentence are two, one for each
     direction.
     """
 
@@ -87,7 +87,7 @@ def both_ways(
 
 
 def mlmme_loss(
-    pictures: View | None,
+    images: View | None,
     texts: Mapping[str, View],
     groups: Tensor,
     *,
@@ -98,7 +98,7 @@ def mlmme_loss(
 ) -> MlmmeLoss:
     """Return β·S_I + (1 − β)·S_S for a batch.
 
-    S_I sums `both_ways` of the pictures and each language, S_S the same of each unordered pair of languages.
+    S_I sums `both_ways` of the images and each language, S_S the same of each unordered pair of languages.
     With K languages S_S has K(K − 1)/2 terms beside S_I's K, so β is not comparable over K;
     `pairs="mean"` divides S_I by K and S_S by the number of pairs. A sum that weighs nothing is not computed.
     One language and β = 1 is the loss of VSE. Pair with `samplers.Drawing`.
@@ -107,9 +107,9 @@ def mlmme_loss(
     zero = torch.zeros((), device=groups.device)
     image = sentence = zero
     n_image = n_sentence = 0
-    if pictures is not None and beta > 0:
+    if images is not None and beta > 0:
         for side in sides:
-            loss, count = both_ways(pictures, side, groups, margin, hardest)
+            loss, count = both_ways(images, side, groups, margin, hardest)
             image, n_image = image + loss, n_image + count
     language_pairs = list(combinations(sides, 2)) if beta < 1 else []
     for one, other in language_pairs:

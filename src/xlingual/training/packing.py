@@ -1,4 +1,4 @@
-"""From a manifest to a corpus on disk: words become numbers, pictures become vectors, each once."""
+"""From a manifest to a corpus on disk: words become numbers, images become vectors, each once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed import picture_vectors
+from xlingual.embed import image_vectors
 from xlingual.embed.encoding import SENTENCE, Progress
 from xlingual.encoders import Encoder
 from xlingual.errors import DataWarning, InputError
@@ -25,7 +25,7 @@ from xlingual.records import digest
 from xlingual.store import Store
 from xlingual.training.corpus import LAYOUT, Corpus
 
-CHUNK = 2048  # rows whose pictures are encoded at a time: all that is in memory of them
+CHUNK = 2048  # rows whose images are encoded at a time: all that is in memory of them
 _ID = 80  # characters of an id that messages show
 
 
@@ -82,13 +82,13 @@ def pack(
     manifest: Manifest,
     vocabularies: Mapping[str, Vocabulary],
     reading: Reading,
-    pictures: Source | None = None,
+    images: Source | None = None,
 ) -> Corpus:
     """Write the items of a manifest that have texts in the vocabularies' languages; return them, opened.
 
-    Texts without a word are left out, long ones are cut, and both are told (DataWarning). The pictures of
-    an item are those of all its rows; where the manifest has no pictures at all, every row of the languages
-    is asked for a vector. Pictures are distinct when their vectors are.
+    Texts without a word are left out, long ones are cut, and both are told (DataWarning). The images of
+    an item are those of all its rows; where the manifest has no images at all, every row of the languages
+    is asked for a vector. Images are distinct when their vectors are.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / LAYOUT).unlink(missing_ok=True)  # it is whole again when this is
@@ -97,8 +97,8 @@ def pack(
     for tag, vocabulary in vocabularies.items():
         _pack_texts(folder, manifest, tag, vocabulary, reading, items)
     shape, shown = None, np.empty((0, 2), dtype=np.int64)
-    if pictures is not None:
-        shape, shown = _pack_pictures(folder, manifest, rows, items, pictures)
+    if images is not None:
+        shape, shown = _pack_images(folder, manifest, rows, items, images)
     np.save(folder / "groups.npy", _groups(manifest, items, shown))
     np.save(folder / "ids.npy", np.array([manifest.item_ids[item][:_ID] for item in items.tolist()]))
     with atomic_file(folder / LAYOUT) as temporary:
@@ -130,26 +130,26 @@ def _pack_texts(
     np.save(folder / f"texts.{tag}.numbers.npy", np.array(numbers, dtype=np.int32))
 
 
-def _pack_pictures(
+def _pack_images(
     folder: Path, manifest: Manifest, rows: Ints, items: Ints, source: Source
 ) -> tuple[tuple[int, int], Ints]:
     """Write the distinct vectors and which of them each item shows; return the shape, and such pairs."""
     asked = rows
-    if manifest.has_pictures:
-        asked = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
+    if manifest.has_images:
+        asked = np.flatnonzero((manifest.image >= 0) & np.isin(manifest.item, items))
         if not len(asked):
             raise InputError(
-                f"{manifest.source}: no item with texts in the chosen languages has a picture: train with "
+                f"{manifest.source}: no item with texts in the chosen languages has an image: train with "
                 "beta 0 and without an image encoder, or choose other rows"
             )
-    slot = manifest.picture[asked]
-    key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(asked)))
+    slot = manifest.image[asked]
+    key = np.where(slot >= 0, slot, len(manifest.image_source) + np.arange(len(asked)))
     _, first, same = np.unique(key, return_index=True, return_inverse=True)
     number, shape = _write_vectors(folder / "pictures.raw", manifest, asked[first], source)
     item = np.searchsorted(items, manifest.item[asked])
     shown = np.unique(np.stack([item, number[same]], axis=1), axis=0)  # by item
-    np.save(folder / "pictures.first.npy", _starts(np.bincount(shown[:, 0], minlength=len(items))))
-    np.save(folder / "pictures.shown.npy", shown[:, 1])
+    np.save(folder / "images.first.npy", _starts(np.bincount(shown[:, 0], minlength=len(items))))
+    np.save(folder / "images.shown.npy", shown[:, 1])
     return shape, shown
 
 
@@ -164,12 +164,12 @@ def _write_vectors(
         for start in range(0, len(rows), size):
             piece = rows[start : start + size]
             report = _shifted(source.progress, start, len(rows))
-            vectors = picture_vectors(
+            vectors = image_vectors(
                 manifest, source.name, source.encoder, piece, store=source.store, progress=report
             )
             if start and vectors.shape[1] != dim:
                 raise InputError(
-                    f"image encoder {source.name!r} gives some pictures {dim} and others {vectors.shape[1]} "
+                    f"image encoder {source.name!r} gives some images {dim} and others {vectors.shape[1]} "
                     "dimensions: all must lie in one space"
                 )
             dim = vectors.shape[1]
@@ -194,17 +194,17 @@ def _shifted(progress: Progress | None, start: int, total: int) -> Progress | No
 
 
 def _groups(manifest: Manifest, items: Ints, shown: Ints) -> Ints:
-    """Return a number for each item: equal where items share a picture, directly or by way of others.
+    """Return a number for each item: equal where items share an image, directly or by way of others.
 
-    `shown` [m, 2]: pairs of an item and a vector of pictures, where there are any.
+    `shown` [m, 2]: pairs of an item and a vector of images, where there are any.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     n = len(items)
-    rows = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
+    rows = np.flatnonzero((manifest.image >= 0) & np.isin(manifest.item, items))
     item = np.concatenate([np.searchsorted(items, manifest.item[rows]), shown[:, 0]])
-    node = n + np.concatenate([manifest.picture[rows], len(manifest.picture_source) + shown[:, 1]])
+    node = n + np.concatenate([manifest.image[rows], len(manifest.image_source) + shown[:, 1]])
     size = int(max(node.max(initial=-1) + 1, n))
     links = coo_array((np.ones(len(item), dtype=np.int8), (item, node)), shape=(size, size))
     labels: Ints = connected_components(links, directed=False)[1][:n].astype(np.int64)

@@ -1,9 +1,9 @@
-"""Which texts and pictures meet in which batch: the instances of an epoch, and what they are contrasted with.
+"""Which texts and images meet in which batch: the instances of an epoch, and what they are contrasted with.
 
 Everything is a pure function of (seed, epoch); nothing is kept between epochs, and an epoch needs four bytes
 of memory for each instance. Numbers only: no text, no vector and no torch.
 
-A *view* is one kind of thing that an item may have: the pictures, or the texts of one language. An
+A *view* is one kind of thing that an item may have: the images, or the texts of one language. An
 *instance* of an item takes one member of each view that the item has; an item gives as many instances as its
 richest view has members. In them every member is used at least once: the members of a view follow each other
 in a random order that is drawn anew for every epoch, and start again where another view has more.
@@ -19,7 +19,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.streams import stream
 
-PICTURES = "pictures"  # the view that is no language
+IMAGES = "images"  # the view that is no language
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def run_case_study(
     """Evaluate encoders, train Triplet and TripletXL on one of them, evaluate all, and compare.
 
     Args:
-        manifest: texts with pictures to evaluate on, of two languages or more.
+        manifest: texts with images to evaluate on, of two languages or more.
         out: gets `backretrieval/` (results), `models/` and `case_study.json`.
         text_encoders: as `backretrieval` takes them; the base must be a spec.
         evaluated: how all are evaluated.

@@ -17,9 +17,9 @@ from xlingual.embed import (
     embed_pool,
     embed_texts,
     fit_texts_for,
+    image_vectors,
     is_kept,
     load_fit_texts,
-    picture_vectors,
 )
 from xlingual.embed.encoder_pool import EncoderPool
 from xlingual.embed.encoding import SENTENCE, Progress
@@ -35,7 +35,7 @@ class Exported:
     """The files of one encoder's vectors, and the spec that reads them."""
 
     name: str
-    kind: str  # "texts" or "pictures"
+    kind: str  # "texts" or "images"
     spec: str
     files: Mapping[str, int]  # file → number of vectors
     dim: int
@@ -54,10 +54,10 @@ def embed(
     crew: EncoderPool | None = None,
     progress: Progress | None = None,
 ) -> list[Exported]:
-    """Compute the vectors of all texts and pictures, and write them to `out`.
+    """Compute the vectors of all texts and images, and write them to `out`.
 
     Texts of a manifest go to `NAME.{lang}.npy`, those of a pool to `NAME.{role}.{lang}.npy`, in the order of
-    their rows; pictures to `NAME.npy`, one for each item, or for each row where rows of an item show
+    their rows; images to `NAME.npy`, one for each item, or for each row where rows of an item show
     different ones. `half` writes float16; a store of half precision is made with `Store(DIR, half=True)`.
     `crew`: the machines of a Ray cluster on which encoders run; None: this one.
 
@@ -68,7 +68,7 @@ def embed(
     folder = make_folder(out)
     job = _Job(data, folder, half, open_store(store), crew, progress)
     found = job.texts(text_encoders, candidate_text) if text_encoders else []
-    return found if image_encoder is None else [*found, job.pictures(image_encoder)]
+    return found if image_encoder is None else [*found, job.images(image_encoder)]
 
 
 @dataclass(frozen=True)
@@ -126,18 +126,18 @@ class _Job:
             files[f"{name}.candidates.{tag}.npy"] = both.candidates[pool.candidates.language == code]
         return self._written(name, encoder, "texts", f"{name}.{{role}}.{{lang}}.npy", files)
 
-    def pictures(self, spec: EncoderLike) -> Exported:
-        """Embed the pictures of a manifest."""
+    def images(self, spec: EncoderLike) -> Exported:
+        """Embed the images of a manifest."""
         if not isinstance(self.data, Manifest):
-            raise InputError("a pool has no pictures: leave out --image-encoder")
+            raise InputError("a pool has no images: leave out --image-encoder")
         manifest = self.data
         name, encoder = encoders.image_encoder(spec, languages=list(manifest.languages))
         _, first = np.unique(manifest.item, return_index=True)
-        one_each = bool((manifest.picture == manifest.picture[first][manifest.item]).all())
+        one_each = bool((manifest.image == manifest.image[first][manifest.item]).all())
         rows = first if one_each else np.arange(len(manifest))
-        with self._placed(name, encoder, spec, "pictures") as placed:
-            vectors = picture_vectors(manifest, name, placed, rows, store=self.store, progress=self.progress)
-        return self._written(name, encoder, "pictures", f"{name}.npy", {f"{name}.npy": vectors})
+        with self._placed(name, encoder, spec, "images") as placed:
+            vectors = image_vectors(manifest, name, placed, rows, store=self.store, progress=self.progress)
+        return self._written(name, encoder, "images", f"{name}.npy", {f"{name}.npy": vectors})
 
     def _written(
         self, name: str, encoder: Encoder, kind: str, pattern: str, files: Mapping[str, np.ndarray]

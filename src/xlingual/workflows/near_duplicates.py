@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
-from xlingual.data.checks.records import Finding, PictureCheck
+from xlingual.data.checks.records import Finding, ImageCheck
 from xlingual.data.manifest import Manifest
-from xlingual.embed import PictureIndex, embed_pictures
+from xlingual.embed import ImageIndex, embed_images
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import image_encoder
 from xlingual.evaluation.near_duplicates import NearDuplicates, TextUnits, compared_units, near_duplicates
@@ -18,7 +18,7 @@ IMAGES = "pixels"  # what compares images
 
 def manifest_near_duplicates(
     manifest: Manifest,
-    check: PictureCheck | None,
+    check: ImageCheck | None,
     progress: Progress | None = None,
 ) -> NearDuplicates:
     """Return the near-duplicates among all texts, and the readable images as `pixels:` sees them.
@@ -53,21 +53,19 @@ def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[F
 def _images(
     manifest: Manifest,
     rows: Ints,
-    check: PictureCheck | None,
+    check: ImageCheck | None,
     progress: Progress | None,
-) -> PictureIndex | None:
+) -> ImageIndex | None:
     """Return the images of the rows that can be read; None where there are none."""
     if check is None:
         return None
     bad = {row for row, _ in (*check.missing, *check.unreadable)}
-    shown = np.flatnonzero(manifest.picture >= 0)
+    shown = np.flatnonzero(manifest.image >= 0)
     broken = [
-        picture
-        for row, picture in zip(shown, manifest.picture[shown], strict=True)
-        if manifest.ids[row] in bad
+        image for row, image in zip(shown, manifest.image[shown], strict=True) if manifest.ids[row] in bad
     ]
-    rows = np.intersect1d(rows, shown[~np.isin(manifest.picture[shown], broken)])
+    rows = np.intersect1d(rows, shown[~np.isin(manifest.image[shown], broken)])
     if not len(rows):
         return None
     name, encoder = image_encoder(IMAGES, languages=list(manifest.languages))
-    return embed_pictures(manifest, name, encoder, rows, progress=progress, shown=False)
+    return embed_images(manifest, name, encoder, rows, progress=progress, shown=False)

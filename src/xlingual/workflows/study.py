@@ -51,7 +51,7 @@ def new_study(
     Backretrieval paper had none such) unless `layout.exclude_own`.
 
     Args:
-        manifest: texts in both languages; pictures are shown where there are any.
+        manifest: texts in both languages; images are shown where there are any.
         out: the folder of the study, which must not hold one.
         source: language of the queries.
         target: language of the suggestions.
@@ -72,14 +72,14 @@ def new_study(
     plan = _plan(source, target, layout, manifest)
     strata = strata_of(manifest, layout.by)
     rows = draw_queries(manifest, source, layout.queries, layout.seed, strata)
-    pool = candidates(manifest, target, pictures=layout.pictures)
+    pool = candidates(manifest, target, images=layout.pictures)
     named = encoders.text_specs(systems, languages=(source, target))
     lists, signatures = _lists(
         manifest, rows, pool, named, (source, target), layout, ranker or Cpu(threads), store, progress
     )
-    asked = asked_of(manifest, rows, pool, lists, strata, seed=layout.seed, pictures=layout.pictures)
+    asked = asked_of(manifest, rows, pool, lists, strata, seed=layout.seed, images=layout.pictures)
     design = make_design(asked, signatures, plan)
-    images = _pictures(manifest, design, progress)
+    images = _images(manifest, design, progress)
     key = design.key
     if image_encoder is not None:
         bkr = bkr_of_queries(
@@ -167,35 +167,35 @@ def _lists(
     return lists, signatures
 
 
-def _pictures(manifest: Manifest, design: Design, progress: Progress | None) -> dict[str, bytes]:
-    """Return the pictures of a study, by file name; raise InputError where one cannot be opened.
+def _images(manifest: Manifest, design: Design, progress: Progress | None) -> dict[str, bytes]:
+    """Return the images of a study, by file name; raise InputError where one cannot be opened.
 
-    Warns (DataWarning) where some texts have a picture and others have none.
+    Warns (DataWarning) where some texts have an image and others have none.
     """
     shown = [one for query in design.study.queries for one in (query.shown, *query.suggestions)]
     without = sum(one.image is None for one in shown)
     if 0 < without < len(shown):
         warnings.warn(
-            f"{without} of {len(shown)} texts of the study have no picture, which raters may hold against "
-            "them: give all a picture, or show none (--no-pictures)",
+            f"{without} of {len(shown)} texts of the study have no image, which raters may hold against "
+            "them: give all an image, or show none (--no-images)",
             DataWarning,
             stacklevel=3,
         )
-    sources = [manifest.picture_source[int(slot)] for slot in design.pictures.values()]
+    sources = [manifest.image_source[int(slot)] for slot in design.images.values()]
     missing = [source for source in sources if isinstance(source, Path) and not source.is_file()]
     if missing:
         raise InputError(
-            f"{len(missing)} of the {len(sources)} pictures of the study are missing (first: {missing[0]}): "
-            "put them there, correct the paths in the manifest, or ask with texts alone (--no-pictures)"
+            f"{len(missing)} of the {len(sources)} images of the study are missing (first: {missing[0]}): "
+            "put them there, correct the paths in the manifest, or ask with texts alone (--no-images)"
         )
     images: dict[str, bytes] = {}
-    for name, slot in design.pictures.items():
+    for name, slot in design.images.items():
         number = int(slot)
-        row = int(np.flatnonzero(manifest.picture == number)[0])
+        row = int(np.flatnonzero(manifest.image == number)[0])
         try:
-            images[name] = encoded(manifest.picture_source[number], row=manifest.ids[row])
+            images[name] = encoded(manifest.image_source[number], row=manifest.ids[row])
         except InputError as error:
-            raise InputError(f"{error}; or ask with texts alone (--no-pictures)") from error
+            raise InputError(f"{error}; or ask with texts alone (--no-images)") from error
         if progress is not None:
-            progress("preparing pictures", len(images), len(design.pictures))
+            progress("preparing images", len(images), len(design.images))
     return images

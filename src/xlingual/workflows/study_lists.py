@@ -43,15 +43,15 @@ def strata_of(manifest: Manifest, by: str | None) -> list[str] | None:
     return [NO_LABEL if label is None else label for label in manifest.labels[by]]
 
 
-def candidates(manifest: Manifest, language: str, *, pictures: bool = True) -> Ints:
+def candidates(manifest: Manifest, language: str, *, images: bool = True) -> Ints:
     """Return the rows of a language that can be suggested: no two that raters could not tell apart.
 
-    Of equal texts, with equal pictures where pictures are shown, it is the first. Empty texts are left out.
+    Of equal texts, with equal images where images are shown, it is the first. Empty texts are left out.
     """
     first: dict[tuple[str, int], int] = {}
     for row in manifest.rows_of(language).tolist():
         if manifest.text[row].strip():
-            first.setdefault((manifest.text[row], int(manifest.picture[row]) if pictures else -1), row)
+            first.setdefault((manifest.text[row], int(manifest.image[row]) if images else -1), row)
     return np.array(list(first.values()), dtype=np.int64)
 
 
@@ -160,7 +160,7 @@ def asked_of(
     strata: Sequence[str] | None,
     *,
     seed: int,
-    pictures: bool,
+    images: bool,
 ) -> list[Asked]:
     """Return each query (row of the manifest) with what the systems suggest for it, and its controls.
 
@@ -169,7 +169,7 @@ def asked_of(
     """
 
     def candidate(row: int) -> Candidate:
-        slot = int(manifest.picture[row]) if pictures else -1
+        slot = int(manifest.image[row]) if images else -1
         language = manifest.languages[manifest.language[row]]
         return Candidate(str(row), manifest.text[row], language, None if slot < 0 else str(slot))
 

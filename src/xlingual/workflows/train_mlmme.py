@@ -25,7 +25,7 @@ from xlingual.training.options import FitOptions
 from xlingual.training.packing import Reading, Source, count_vocabularies, pack
 from xlingual.training.recipe import Scores
 from xlingual.training.recipes.mlmme_options import SELECTIONS, MlmmeOptions
-from xlingual.training.samplers import PICTURES
+from xlingual.training.samplers import IMAGES
 from xlingual.training.sinks import Sink
 from xlingual.workflows.trained import Run, Trained, check_size, data_part, divided, running
 
@@ -50,18 +50,18 @@ def train_mlmme(
     store: StoreLike = "default",
     progress: Progress | None = None,
 ) -> Trained:
-    """Train a model on a manifest's texts and pictures and write it to the folder `out`.
+    """Train a model on a manifest's texts and images and write it to the folder `out`.
 
     Args:
-        manifest: items with texts in the languages of `options`, and with pictures unless its beta is 0.
+        manifest: items with texts in the languages of `options`, and with images unless its beta is 0.
         options: the model and the loss; `MlmmeOptions.preset` makes those of a named recipe.
         out: the folder of the model; `model:DIR` is then an encoder.
         fit: epochs, rate, patience, device …
-        image_encoder: what makes vectors of pictures; may be left out only with beta 0.
+        image_encoder: what makes vectors of images; may be left out only with beta 0.
         validation: a manifest, or the share of items that is held out; the epoch with the best sum of
             recalls on it is kept.
-        validation_image_encoder: of the validation's pictures where it differs (files of vectors of its own).
-        select: what the sum of recalls is taken over: "image-sentence" (default where pictures count),
+        validation_image_encoder: of the validation's images where it differs (files of vectors of its own).
+        select: what the sum of recalls is taken over: "image-sentence" (default where images count),
             "sentence-sentence" (else), or "both".
         recipe: what it is called in the model's folder.
         resume: continue an interrupted training, bit for bit on a CPU.
@@ -85,11 +85,11 @@ def train_mlmme(
         return Source(name, encoder, kept, progress)
 
     with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
-        pictures = held_pictures = None if image_encoder is None else source(image_encoder)
+        images = held_images = None if image_encoder is None else source(image_encoder)
         other = validation_image_encoder
-        if pictures is not None and other and other is not image_encoder:
-            held_pictures = source(other)
-        job = _Job(run, options, train, held, pictures, held_pictures)
+        if images is not None and other and other is not image_encoder:
+            held_images = source(other)
+        job = _Job(run, options, train, held, images, held_images)
         if select == "auto":
             select = "sentence-sentence" if options.beta == 0 else "image-sentence"
         return job.trained(recipe, select)
@@ -98,15 +98,15 @@ def train_mlmme(
 def _check(options: MlmmeOptions, image_encoder: EncoderLike | None, select: str) -> None:
     if options.beta > 0 and image_encoder is None:
         raise InputError(
-            f"beta is {options.beta:g}, so pictures count: name their encoder with --image-encoder, or train "
+            f"beta is {options.beta:g}, so images count: name their encoder with --image-encoder, or train "
             "on sentences alone with --beta 0"
         )
     if options.beta == 0 and image_encoder is not None:
-        raise InputError("with beta 0 no picture counts: leave --image-encoder out, or give a beta above 0")
+        raise InputError("with beta 0 no image counts: leave --image-encoder out, or give a beta above 0")
     if select not in SELECTIONS:
         raise InputError(f"select {select!r} is unknown: choose one of {listed(SELECTIONS)}")
     if select in ("image-sentence", "both") and options.beta == 0:
-        raise InputError(f"select {select} needs pictures, and beta is 0: leave it out")
+        raise InputError(f"select {select} needs images, and beta is 0: leave it out")
     if select in ("sentence-sentence", "both") and len(options.languages) == 1:
         raise InputError(f"select {select} needs two languages at least: leave it out")
 
@@ -119,8 +119,8 @@ class _Job:
     options: MlmmeOptions
     train: Manifest
     held: Manifest
-    pictures: Source | None
-    held_pictures: Source | None
+    images: Source | None
+    held_images: Source | None
 
     def trained(self, recipe: str, select: str) -> Trained:
         """Pack the corpora, train, and write the model."""
@@ -135,8 +135,8 @@ class _Job:
             "data": self.train.digest,
             "validation": self.held.digest,
             "select": select,
-            "images": _identity(self.pictures),
-            "validation images": _identity(self.held_pictures),
+            "images": _identity(self.images),
+            "validation images": _identity(self.held_images),
         }
         fitted = self.run.train(
             MlmmeRecipe(model, corpus, self.options),
@@ -150,14 +150,14 @@ class _Job:
         }
         scores = scored(found, select)
         base = None
-        if (source := self.pictures) is not None:
+        if (source := self.images) is not None:
             identity = source.encoder.identity
             base = {"name": source.name, "identity": identity, "dim": corpus.picture_dim}
         texts = {tag: len(packed) for tag, packed in corpus.texts.items()}
         sizes = {"items": len(np.unique(held.groups))}
-        if held.pictures is not None:
-            sizes["pictures"] = len(held.pictures.vectors)
-        pictures = None if corpus.pictures is None else len(corpus.pictures.vectors)
+        if held.images is not None:
+            sizes["pictures"] = len(held.images.vectors)
+        images = None if corpus.images is None else len(corpus.images.vectors)
         folder = self.run.write(
             "mlmme",
             fitted,
@@ -165,7 +165,7 @@ class _Job:
             settings={"recipe": recipe, **settings},
             more={"select": select},
             scores={"score": scores.value, "scores": dict(scores.parts)},
-            data=data_part(self.train, self.held, len(corpus), texts, pictures),
+            data=data_part(self.train, self.held, len(corpus), texts, images),
             vocabularies=vocabularies,
         )
         return Trained.of(
@@ -177,7 +177,7 @@ class _Job:
             chance=scored(equal, select),
             validated_on=sizes,
             texts=texts,
-            pictures=pictures,
+            images=images,
         )
 
     def _packed(self) -> tuple[dict[str, Vocabulary], Corpus, Corpus]:
@@ -187,21 +187,21 @@ class _Job:
         vocabularies = count_vocabularies(
             self.train, options.languages, reading, options.threshold, options.most_words
         )
-        self.run.tell("reading texts and pictures")
-        corpus = pack(work / "train", self.train, vocabularies, reading, self.pictures)
+        self.run.tell("reading texts and images")
+        corpus = pack(work / "train", self.train, vocabularies, reading, self.images)
         words = {tag: vocabularies[tag] for tag in self._validated_languages()}
         try:
-            held = pack(work / "validation", self.held, words, reading, self.held_pictures)
+            held = pack(work / "validation", self.held, words, reading, self.held_images)
         except InputError as error:
-            hint = ""  # what helps where the validation's pictures have a file of vectors of their own
-            one_source = self.pictures is not None and self.held_pictures is self.pictures
+            hint = ""  # what helps where the validation's images have a file of vectors of their own
+            one_source = self.images is not None and self.held_images is self.images
             if one_source and self.held.path != self.train.path:
-                hint = "; another encoder of its pictures is named by --validation-image-encoder"
+                hint = "; another encoder of its images is named by --validation-image-encoder"
             raise InputError(f"validation: {error}{hint}") from error
         check_size(len(np.unique(held.groups)))
         if corpus.picture_dim != held.picture_dim:
             raise InputError(
-                f"pictures have {corpus.picture_dim} dimensions in training and {held.picture_dim} in "
+                f"images have {corpus.picture_dim} dimensions in training and {held.picture_dim} in "
                 "validation: name image encoders of one model"
             )
         return vocabularies, corpus, held
@@ -231,16 +231,16 @@ def _identity(source: Source | None) -> str | None:
 def scored(found: Mapping[str, Placed], select: str) -> Scores:
     """Return the sums of recalls of vectors, and their mean over what the model is chosen by.
 
-    A sum is R@1 + R@5 + R@10 both ways in per cent (at most 600): of pictures and each language, and of each
+    A sum is R@1 + R@5 + R@10 both ways in per cent (at most 600): of images and each language, and of each
     pair of languages.
     """
     from xlingual.evaluation.image_sentence import sum_of_recalls_between
 
     parts: dict[str, dict[str, float]] = {"image-sentence": {}, "sentence-sentence": {}}
-    for (one, first), (other, second) in combinations(found.items(), 2):  # pictures are the last
+    for (one, first), (other, second) in combinations(found.items(), 2):  # images are the last
         if np.isin(first.group, second.group).any():
             total = sum_of_recalls_between(first.vectors, first.group, second.vectors, second.group)
-            if other == PICTURES:
+            if other == IMAGES:
                 parts["image-sentence"][f"image-{one}"] = total
             else:
                 parts["sentence-sentence"][f"{one}-{other}"] = total
@@ -248,6 +248,6 @@ def scored(found: Mapping[str, Placed], select: str) -> Scores:
     if not used:
         raise InputError(
             f"the validation has nothing to rank by {select}: its items need "
-            f"{'texts and pictures' if select == 'image-sentence' else 'texts in two languages'}"
+            f"{'texts and images' if select == 'image-sentence' else 'texts in two languages'}"
         )
     return Scores(float(np.mean(used)), parts["image-sentence"] | parts["sentence-sentence"], len(used))

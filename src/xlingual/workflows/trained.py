@@ -59,9 +59,9 @@ class Trained(Outcome):
     score: float  # the mean of the scores over what the model is chosen by
     mean_of: int  # how many of them that is
     chance: Scores  # the same of an encoder to which all candidates are equal
-    validated_on: Mapping[str, int]  # what was held out and how many: "items", "pictures", "texts"
+    validated_on: Mapping[str, int]  # what was held out and how many: "items", "pictures" (images), "texts"
     texts: Mapping[str, int]  # language → texts trained on
-    pictures: int | None = None  # trained on; None where they do not count
+    images: int | None = None  # trained on; None where they do not count
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def running(
 
 
 def data_part(
-    train: Manifest, held: Manifest, items: int, texts: Mapping[str, int], pictures: int | None = None
+    train: Manifest, held: Manifest, items: int, texts: Mapping[str, int], images: int | None = None
 ) -> dict[str, Any]:
     """Return "data" of config.json: what was trained and validated on."""
     return {
@@ -184,7 +184,7 @@ def data_part(
         "validation_digest": held.digest,
         "items": items,
         "texts": dict(texts),
-        "pictures": pictures,
+        "pictures": images,
     }
 
 
@@ -205,10 +205,10 @@ def divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tupl
                 f"{len(both_sides)} items have texts on both sides of --validation ({listed(both_sides, 3)})"
                 ": choose rows that keep each item whole"
             )
-    pictures = [_picture_keys(part) for part in (manifest, validation)]
-    if same := len(pictures[0] & pictures[1]):
+    images = [_image_keys(part) for part in (manifest, validation)]
+    if same := len(images[0] & images[1]):
         warnings.warn(
-            f"{same} pictures are both trained and validated on, so the validation flatters: choose other "
+            f"{same} images are both trained and validated on, so the validation flatters: choose other "
             "rows for --validation",
             DataWarning,
             stacklevel=3,
@@ -216,11 +216,11 @@ def divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tupl
     return manifest, validation
 
 
-def _picture_keys(manifest: Manifest) -> set[Path | bytes]:
-    """Return what tells pictures apart without opening any: where a file lies, or a digest of the bytes."""
+def _image_keys(manifest: Manifest) -> set[Path | bytes]:
+    """Return what tells images apart without opening any: where a file lies, or a digest of the bytes."""
     return {
         hashlib.sha256(source).digest() if isinstance(source, bytes) else source.resolve()
-        for source in manifest.picture_source
+        for source in manifest.image_source
     }
 
 
@@ -231,7 +231,7 @@ def check_size(items: int, candidates: Mapping[str, int] | None = None) -> None:
     """
     if items < 2:
         raise InputError(
-            "the validation has one item (items that show one picture count as one), so there is nothing to "
+            "the validation has one item (items that show one image count as one), so there is nothing to "
             "rank: give more rows, or a larger share"
         )
     if items <= _SMALL:

@@ -64,15 +64,15 @@ class Folders:
 
     def bkr(self, name: str, encoders: list[Given], *, manifest=None, **options: Any) -> str:
         options.setdefault("measures", ["R@5"])
-        pictures = Given("pictures", 0.1)
+        images = Given("images", 0.1)
         manifest = manifest or manifest_of()
-        results = backretrieval(manifest, text_encoders=encoders, image_encoder=pictures, **options)
+        results = backretrieval(manifest, text_encoders=encoders, image_encoder=images, **options)
         results.write(self.path / name)
         return str(self.path / name)
 
     def corr(self, name: str, encoders: list[Given]) -> str:
         results = distance_correlation(
-            manifest_of(), text_encoders=encoders, image_encoder=Given("pictures", 0.1)
+            manifest_of(), text_encoders=encoders, image_encoder=Given("images", 0.1)
         )
         results.write(self.path / name)
         return str(self.path / name)

@@ -226,7 +226,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
             *(Noisy(f"triplet-{i}", 0.25, "cc") for i in range(2)),
             *(Noisy(f"triplet-xl-{i}", 0.22 + i / 50) for i in range(2)),
         ],
-        image_encoder=Noisy("pictures", 0.05),
+        image_encoder=Noisy("images", 0.05),
         measures=["R@3"],
         store=None,
         examples=False,

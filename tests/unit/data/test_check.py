@@ -56,7 +56,7 @@ def test_texts_that_deserve_a_look():
     assert has(found, "no item has texts in two languages")
 
 
-def test_pictures_are_opened(tmp_path):
+def test_images_are_opened(tmp_path):
     (tmp_path / "good.png").write_bytes(png("red"))
     (tmp_path / "same.png").write_bytes(png("red"))
     (tmp_path / "bad.png").write_bytes(b"no image")
@@ -65,24 +65,24 @@ def test_pictures_are_opened(tmp_path):
     steps = []
     found = check(Manifest.from_rows(rows, folder=tmp_path), lambda done, total: steps.append((done, total)))
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    pictures = found.pictures
-    assert (pictures.n_rows_with, pictures.n_rows_without, pictures.n_distinct) == (5, 1, 3)
-    assert pictures.missing == [("r3", str(tmp_path / "none.png"))]
-    assert [row for row, _ in pictures.unreadable] == ["r2"]
-    assert pictures.same_bytes == [(str(tmp_path / "same.png"), str(tmp_path / "good.png"))]
-    assert has(found, "1 picture file is missing", "none.png")
-    assert has(found, "1 picture cannot be read (rows 'r2'", "bad.png")
-    assert has(found, "1 picture has the same bytes")
-    assert pictures.without == ["r5"]
+    images = found.pictures
+    assert (images.n_rows_with, images.n_rows_without, images.n_distinct) == (5, 1, 3)
+    assert images.missing == [("r3", str(tmp_path / "none.png"))]
+    assert [row for row, _ in images.unreadable] == ["r2"]
+    assert images.same_bytes == [(str(tmp_path / "same.png"), str(tmp_path / "good.png"))]
+    assert has(found, "1 image file is missing", "none.png")
+    assert has(found, "1 image cannot be read (rows 'r2'", "bad.png")
+    assert has(found, "1 image has the same bytes")
+    assert images.without == ["r5"]
     assert has(
         found,
-        "1 text has no picture (ids 'r5'): evaluate with a picture encoder such as pixels will refuse it",
+        "1 text has no image (ids 'r5'): evaluate with an image encoder such as pixels will refuse it",
     )
     assert not any("BytesIO" in sentence for sentence in found.warnings)
-    assert has(found, "(not a picture)")
+    assert has(found, "(not an image)")
 
 
-def test_pictures_as_bytes():
+def test_images_as_bytes():
     rows = [{"text_en": "a", "image": png("red")}, {"text_en": "b", "image": b"broken"}, {"text_en": None}]
     found = check(Manifest.from_rows(rows))
     assert found.pictures.n_distinct == 2 and found.pictures.unreadable[0][0] == "2"
@@ -140,13 +140,13 @@ def test_pairs_that_are_too_small():
     assert (first.n_sources, first.n_targets, first.n_pictures) == (10, 19, 10)
     assert (second.n_sources, second.n_targets, second.n_pictures) == (19, 10, 19)
     assert has(
-        found, "1 of 2 language pairs has 10 source pictures or fewer (de-en 10)", "R@10", "--measure R@k"
+        found, "1 of 2 language pairs has 10 source images or fewer (de-en 10)", "R@10", "--measure R@k"
     )
     rows += [{"text_en": "one more", "text_de": "noch eins", "image": png("white")}]
     assert check(Manifest.from_rows(rows)).warnings == []
     same = [row | {"image": png("red")} for row in rows]
     assert has(
-        check(Manifest.from_rows(same)), "2 of 2 language pairs have 10 source pictures", "de-en 1, en-de 1"
+        check(Manifest.from_rows(same)), "2 of 2 language pairs have 10 source images", "de-en 1, en-de 1"
     )
 
 
@@ -178,12 +178,12 @@ def test_languages_by_name_are_no_usual_tags():
     assert has(found, "2 languages are no usual tags ('english', 'arabic')", "BCP 47")
 
 
-def test_without_pictures_bkr_needs_vectors_of_them():
+def test_without_images_bkr_needs_vectors_of_them():
     rows = [{"id": i, "lang": tag, "text": f"{tag} {i}"} for i in range(30) for tag in ("en", "fr")]
     assert has(
         check(Manifest.from_rows(rows)),
         "(xlr)",
-        "(bkr) does not, but needs vectors of pictures (vectors:PATH)",
+        "(bkr) does not, but needs vectors of images (vectors:PATH)",
     )
     shown = [row | {"image": png((row["id"], 0 if row["lang"] == "en" else 9, 0))} for row in rows]
     assert has(check(Manifest.from_rows(shown)), "(bkr) does not;")
@@ -204,12 +204,10 @@ def test_what_exports_of_shops_bring_along(tmp_path):
     found = check(Manifest.from_rows(rows, folder=tmp_path))
     assert found.html == ["p0", "p1", "p3"] * 2
     assert has(found, "6 texts hold entities or tags of HTML", "ids 'p0', 'p1', 'p3' and 3 more")
-    assert has(
-        found, "2 pictures are URLs (https://shop.example/1.jpg, http://shop.example/2.png)", "download"
-    )
-    assert has(found, "1 cell names several pictures", "a.jpg|b.jpg|c.jpg", "keep the path of the first")
-    assert has(found, "2 picture files are missing", "gone.png")
-    assert kinds(found)["URLs as pictures"].count == 2 and kinds(found)["missing pictures"].count == 2
+    assert has(found, "2 images are URLs (https://shop.example/1.jpg, http://shop.example/2.png)", "download")
+    assert has(found, "1 cell names several images", "a.jpg|b.jpg|c.jpg", "keep the path of the first")
+    assert has(found, "2 image files are missing", "gone.png")
+    assert kinds(found)["URLs as images"].count == 2 and kinds(found)["missing images"].count == 2
 
 
 def test_ids_that_are_repeated_in_each_language():
@@ -224,14 +222,14 @@ def test_ids_that_are_repeated_in_each_language():
 def test_problems_of_reading_come_first_and_together():
     problems = [
         Problem("note", "encoding", "read as UTF-16"),
-        Problem("error", "picture path", "row 3: outside", [2]),
-        Problem("error", "picture path", "row 5: outside", [4, 8]),
+        Problem("error", "image path", "row 3: outside", [2]),
+        Problem("error", "image path", "row 5: outside", [4, 8]),
         Problem("error", "row width", "row 9: 3 fields", [8], ["row 9 (line 12): 3 fields"]),
     ]
     manifest = Manifest.from_rows([{"id": i, "lang": "en", "text": f"word {i}"} for i in range(30)])
     found = check(manifest, problems=problems).findings
     assert [(one.severity, one.kind, one.count) for one in found] == [
-        ("error", "picture path", 3),
+        ("error", "image path", 3),
         ("error", "row width", 1),
         ("warning", "one language", 1),
         ("note", "encoding", 1),

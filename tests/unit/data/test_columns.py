@@ -75,7 +75,7 @@ def test_languages_without_any_text_do_not_count():
         (ROW | {"id": ""}, {}, "row 1, column 'id': empty id"),
         (ROW | {"id": {"a": 1}}, {}, "found a mapping as id"),
         (ROW | {"item": float("nan")}, {}, "row 1, column 'item': empty item"),
-        (ROW | {"image": 3}, {}, "row 1, column 'image': found the number 3 where a picture"),
+        (ROW | {"image": 3}, {}, "row 1, column 'image': found the number 3 where an image"),
     ],
 )
 def test_errors(row, options, words):

@@ -91,4 +91,4 @@ def test_json_lines_in_another_encoding(tmp_path):
     (tmp_path / "m.jsonl").write_bytes("\n".join(lines).encode("utf-16"))
     manifest = Manifest.read(tmp_path / "m.jsonl")
     assert list(manifest.text) == WORDS["cp1252"].split()
-    assert len(manifest.picture_source) == len(lines)  # cells that are read from the file again
+    assert len(manifest.image_source) == len(lines)  # cells that are read from the file again

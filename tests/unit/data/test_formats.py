@@ -37,8 +37,8 @@ def test_every_format_and_form_gives_the_same_manifest(tmp_path, table_file, suf
     assert read.digest == Manifest.from_rows(WIDE, folder=tmp_path).digest
     assert read.text[::2] == TEXTS
     assert read.languages == ("en", "zh-Hant")
-    assert len(read.picture_source) == 7
-    assert read.picture_source[0] == tmp_path / "0.png"
+    assert len(read.image_source) == 7
+    assert read.image_source[0] == tmp_path / "0.png"
 
 
 def test_arrow_table_gives_the_same_manifest():
@@ -71,7 +71,7 @@ def test_folders(tmp_path, table_file):
     rows = [{"file_name": "train/1.png", "lang": "en", "text": "one", "image": "ignored"}]
     table_file(tmp_path / "metadata.jsonl", rows)
     manifest = Manifest.read(tmp_path)
-    assert manifest.picture_source == [tmp_path / "train" / "1.png"]
+    assert manifest.image_source == [tmp_path / "train" / "1.png"]
     assert manifest.path == tmp_path / "metadata.jsonl"
     table_file(tmp_path / "manifest.csv", rows)
     with pytest.raises(InputError, match=r"metadata\.jsonl, manifest\.csv: name the one"):
@@ -178,7 +178,7 @@ def test_examples_of_the_page_are_the_same_data(tmp_path):
     long, wide = Manifest.read(tmp_path / "long.csv"), Manifest.read(tmp_path / "wide.csv")
     assert long.text == wide.text and long.item_ids == wide.item_ids
     assert long.item.tolist() == wide.item.tolist() == [0, 0, 1]
-    assert long.picture.tolist() == wide.picture.tolist() == [0, 0, 1]
+    assert long.image.tolist() == wide.image.tolist() == [0, 0, 1]
 
 
 def test_very_long_csv_text_says_what_to_do(tmp_path):

@@ -15,7 +15,7 @@ from xlingual.columns import Lookup, Paths, Strings, coded, pick, shown_paths
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.strings import SPACE_BYTES, blank, numbered_ints, numbered_strings
 from xlingual.errors import DataWarning, InputError
-from xlingual.pictures import missing_files
+from xlingual.images import missing_files
 
 ROWS = [
     {

@@ -30,13 +30,13 @@ def test_long_form():
     manifest = Manifest.from_rows(LONG)
     assert manifest.languages == ("en", "de")
     assert manifest.language.tolist() == [0, 1, 1, 0, 0]
-    assert manifest.item.tolist() == [0, 1, 0, 2, 3]  # equal pictures are one item
+    assert manifest.item.tolist() == [0, 1, 0, 2, 3]  # equal images are one item
     assert manifest.item_ids == ["a", "b", "d", "e"]
     assert manifest.cluster.tolist() == [0, 1, 0, 2, 3]
-    assert manifest.picture.tolist() == [0, 1, 0, -1, -1]
+    assert manifest.image.tolist() == [0, 1, 0, -1, -1]
     assert manifest.fields == {"title": ["Shoe", "", "Schuh", "Sock", "Sock"]}
-    assert manifest.has_pictures and manifest.n_items == 4 and len(manifest) == 5
-    assert "4 items, 5 texts (en 3, de 2), 2 pictures" in repr(manifest)
+    assert manifest.has_images and manifest.n_items == 4 and len(manifest) == 5
+    assert "4 items, 5 texts (en 3, de 2), 2 images" in repr(manifest)
 
 
 def test_wide_form():
@@ -46,8 +46,8 @@ def test_wide_form():
     assert manifest.text == ["one", "two", "eins", "zwei", "five", "six"]
     assert manifest.item.tolist() == [0, 0, 0, 1, 2, 2]
     assert manifest.item_ids == ["x", "y", "z", "w"]  # row i is item i, with or without texts
-    assert manifest.picture.tolist() == [0, 0, 0, 0, 1, 1]
-    assert manifest.picture_source == [b"png1", b"png2"]
+    assert manifest.image.tolist() == [0, 0, 0, 0, 1, 1]
+    assert manifest.image_source == [b"png1", b"png2"]
 
 
 def test_explicit_items_and_clusters_of_any_scalar_type():
@@ -77,15 +77,15 @@ def test_fields_of_the_wide_form_follow_the_language():
     assert fields == {"title": ["A", "B"], "group": ["g", "g"], "note_en": ["n", "n"]}
 
 
-def test_texts_and_pictures_of_rows():
+def test_texts_and_images_of_rows():
     manifest = Manifest.from_rows(LONG)
     rows = manifest.rows_of("de")
     assert rows.tolist() == [1, 2]
     texts = manifest.texts(rows)
     assert texts.text == ["Hut", "Schuh"] and texts.language == ["de", "de"] and texts.ids == ["b", "c"]
     assert texts.items == ["b", "a"] and texts.fields == {"title": ["", "Schuh"]}
-    pictures = manifest.pictures(np.array([3, 2]))
-    assert pictures.source == [None, manifest.picture_source[0]] and pictures.ids == ["d", "c"]
+    images = manifest.images(np.array([3, 2]))
+    assert images.source == [None, manifest.image_source[0]] and images.ids == ["d", "c"]
     with pytest.raises(InputError, match=r"no texts in 'dee'\. Did you mean 'de'.*languages: en, de"):
         manifest.rows_of("dee")
 
@@ -105,9 +105,9 @@ def test_choosing_rows_equals_a_manifest_of_those_rows(table, options):
     chosen = Manifest.from_rows(table, id_column="id", **options)
     alone = Manifest.from_rows(table[1:], id_column="id")
     assert chosen.digest == alone.digest
-    for name in ("ids", "languages", "text", "picture_source", "fields", "split"):
+    for name in ("ids", "languages", "text", "image_source", "fields", "split"):
         assert getattr(chosen, name) == getattr(alone, name)
-    for name in ("language", "item", "cluster", "picture"):
+    for name in ("language", "item", "cluster", "image"):
         assert getattr(chosen, name).tolist() == getattr(alone, name).tolist()
     for ours, theirs in zip(chosen.numberings[:3], alone.numberings, strict=True):
         assert ours.index.tolist() == theirs.index.tolist() and ours.sizes == theirs.sizes

@@ -78,17 +78,17 @@ OPTIONS = {
     "both": {"split": "b", "rows": ":200"},
 }
 GOLDEN = {
-    ("long", "all"): "a0998b1c69fa8371 ef4e332bf31a99d0 30ec0edd6b252426",
-    ("long", "split"): "f5376a6012e7bfee d09b2a78cf160325 d25f54de862f0fb5",
-    ("long", "rows"): "7d733eae35121efe 5ac5f6c9ca72e0ab 68609f8c9ab99bfd",
-    ("long without items", "all"): "854f4f9588ad7c51 e506adcb6111f51e c5fda26847809642",
-    ("long without items", "split"): "bb364e5c16c40320 6cec63239619e85d e450fe2c6d951009",
-    ("long without items", "rows"): "cddbf310492845b8 650c8d4f25ba9a04 6c7a8e016b1124ec",
-    ("long, bare", "all"): "1b6dbb277d6b1149 261dd2a0adc9a49b 6aea93fda0023d75",
-    ("long, bare", "rows"): "45d48eeaafd78e3c d0e3590a8da88d37 558891e971d9a949",
-    ("wide", "all"): "0ea433c819377a21 4a809b1315e78ee2 89bdb2ffd5265b9b",
-    ("wide", "rows"): "2f8670e3ae98c8c2 f9fda86425362b58 17be180bd49397e8",
-    ("wide", "both"): "f99f365dbe252c18 c8d26479332971be 92eceae62002292a",
+    ("long", "all"): "a0998b1c69fa8371 ef4e332bf31a99d0 78aad44561a51403",
+    ("long", "split"): "f5376a6012e7bfee d09b2a78cf160325 ab179cd0aaf16c0a",
+    ("long", "rows"): "7d733eae35121efe 5ac5f6c9ca72e0ab 5391e58f7baf36df",
+    ("long without items", "all"): "854f4f9588ad7c51 e506adcb6111f51e 943da8a87cfc6a5a",
+    ("long without items", "split"): "bb364e5c16c40320 6cec63239619e85d 6c2a469313e9a8f1",
+    ("long without items", "rows"): "cddbf310492845b8 650c8d4f25ba9a04 af25e3b21995ed44",
+    ("long, bare", "all"): "1b6dbb277d6b1149 261dd2a0adc9a49b a2232904a799e751",
+    ("long, bare", "rows"): "45d48eeaafd78e3c d0e3590a8da88d37 538e0598ebbf49b0",
+    ("wide", "all"): "0ea433c819377a21 4a809b1315e78ee2 f592d0748c50acb3",
+    ("wide", "rows"): "2f8670e3ae98c8c2 f9fda86425362b58 8a60312dd0a9b752",
+    ("wide", "both"): "f99f365dbe252c18 c8d26479332971be e539c5576823edc6",
 }
 
 
@@ -99,11 +99,10 @@ def content(manifest, root):
         f"{name} {None if getattr(manifest, name) is None else list(getattr(manifest, name))}"
         for name in names
     ]
-    parts += [
-        f"{name} {getattr(manifest, name).tolist()}" for name in ("language", "item", "cluster", "picture")
-    ]
+    parts += [f"{name} {getattr(manifest, name).tolist()}" for name in ("language", "item", "cluster")]
+    parts += [f"picture {manifest.image.tolist()}"]
     parts += [f"{getattr(manifest, name)}" for name in ("n_table_rows", "wide", "n_items")]
-    parts += [str(Path(source).relative_to(root)) for source in manifest.picture_source]
+    parts += [str(Path(source).relative_to(root)) for source in manifest.image_source]
     for columns in (manifest.fields, manifest.labels):
         parts += [f"{name} {list(values)}" for name, values in columns.items()]
     for way in manifest.numberings:

@@ -39,7 +39,7 @@ def test_all_errors_of_a_file_are_gathered_and_its_sound_rows_read(tmp_path):
         "language tag": ("error", [1]),
         "language case": ("error", [3]),
         "same id": ("error", [4]),
-        "picture path": ("error", [6]),
+        "image path": ("error", [6]),
     }
     assert list(manifest.ids) == ["1", "8"] and manifest.languages == ("en", "de")
     assert manifest.table_row.tolist() == [0, 7]

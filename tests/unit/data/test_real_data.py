@@ -2,14 +2,14 @@ import numpy as np
 
 from xlingual.data.checks.check import check
 from xlingual.data.manifest import Manifest, read_reference
-from xlingual.pictures import open_picture
+from xlingual.images import open_image
 
 
 def test_ikea(real_data):
     path = real_data / "ikea" / "ikea_en_de_eval.parquet"
     manifest = Manifest.read(path)
     assert (manifest.n_items, manifest.languages, len(manifest)) == (730, ("en", "de"), 1460)
-    assert set(manifest.fields) == {"raw"} and len(manifest.picture_source) == 730
+    assert set(manifest.fields) == {"raw"} and len(manifest.image_source) == 730
     test = Manifest.read(path, split="test")
     assert test.n_items == 367
     whole = next(way for way in test.numberings if way.unit == "items before rows were chosen")
@@ -26,9 +26,9 @@ def test_emoji(real_data):
     path = real_data / "emoji" / "emoji.parquet"
     manifest = Manifest.read(path, text_column="name_{lang}", image_column="image_png")
     assert (manifest.n_items, len(manifest.languages), len(manifest)) == (1573, 17, 1573 * 17)
-    assert len(manifest.picture_source) == 1572
+    assert len(manifest.image_source) == 1572
     assert set(manifest.fields) == {"char", "group", "subgroup", "keywords"}
-    assert open_picture(manifest.picture_source[0]).size == (64, 64)
+    assert open_image(manifest.image_source[0]).size == (64, 64)
 
 
 def test_several_texts_of_an_item(real_data):

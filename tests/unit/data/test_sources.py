@@ -7,8 +7,8 @@ from xlingual.errors import InputError
 
 
 def sources(folder, *cells):
-    rows = [{"id": i, "lang": "en", "text": "a", "picture": cell} for i, cell in enumerate(cells)]
-    return Manifest.from_rows(rows, folder=folder, image_column="picture")
+    rows = [{"id": i, "lang": "en", "text": "a", "image": cell} for i, cell in enumerate(cells)]
+    return Manifest.from_rows(rows, folder=folder, image_column="image")
 
 
 def test_kinds_of_cells(tmp_path):
@@ -22,19 +22,19 @@ def test_kinds_of_cells(tmp_path):
         bytearray(b"other"),
         Path("a.png"),
     )
-    assert manifest.picture.tolist() == [0, 1, 1, 0, -1, 2, 0]
-    assert manifest.picture_source == [tmp_path / "a.png", b"bytes", b"other"]
+    assert manifest.image.tolist() == [0, 1, 1, 0, -1, 2, 0]
+    assert manifest.image_source == [tmp_path / "a.png", b"bytes", b"other"]
     assert manifest.item.tolist() == [0, 1, 1, 0, 2, 3, 0]
 
 
-def test_equal_paths_are_one_picture(tmp_path):
+def test_equal_paths_are_one_image(tmp_path):
     (tmp_path / "sub").mkdir()
     manifest = sources(tmp_path, "a.png", "./a.png", "sub/../a.png", str(tmp_path / "a.png"))
-    assert manifest.picture_source == [tmp_path / "a.png"]
+    assert manifest.image_source == [tmp_path / "a.png"]
 
 
 def test_missing_files_are_no_error(tmp_path):
-    assert sources(tmp_path, "no/such/place.png").picture_source == [tmp_path / "no/such/place.png"]
+    assert sources(tmp_path, "no/such/place.png").image_source == [tmp_path / "no/such/place.png"]
 
 
 @pytest.mark.parametrize("path", ["../x.png", "/etc/passwd", "sub/../../x.png", "..", "in/../../x", "a\0b"])
@@ -42,7 +42,7 @@ def test_paths_outside_the_folder(tmp_path, path):
     folder = tmp_path / "manifest"
     folder.mkdir()
     with pytest.raises(
-        InputError, match=r"row 2, column 'picture': .*(outside the manifest's folder|zero byte)"
+        InputError, match=r"row 2, column 'image': .*(outside the manifest's folder|zero byte)"
     ):
         sources(folder, "fine.png", path)
 
@@ -54,7 +54,7 @@ def test_links_that_lead_outside(tmp_path):
     (folder / "file.png").symlink_to(outside / "secret.png")
     (folder / "place").symlink_to(outside)
     (folder / "own.png").symlink_to("real.png")
-    assert sources(folder, "own.png").picture_source == [folder / "own.png"]
+    assert sources(folder, "own.png").image_source == [folder / "own.png"]
     for path in ("file.png", "place/secret.png", "place/sub/none.png"):
         with pytest.raises(InputError, match="outside the manifest's folder"):
             sources(folder, path)
@@ -65,9 +65,9 @@ def test_folder_that_is_a_link_itself(tmp_path):
     link = tmp_path / "link"
     link.symlink_to("real")
     absolute = sources(link, str(tmp_path / "real" / "a.png"))
-    assert absolute.picture_source == [link / "a.png"]
+    assert absolute.image_source == [link / "a.png"]
     assert absolute.digest == sources(link, "a.png").digest
 
 
 def test_without_a_folder_paths_are_taken_as_they_are():
-    assert sources(None, "../x.png").picture_source == [Path("../x.png")]
+    assert sources(None, "../x.png").image_source == [Path("../x.png")]

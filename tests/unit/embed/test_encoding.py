@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual import Manifest, crosslingual_retrieval
-from xlingual.embed import batch_identity, embed_pictures, embed_texts, picture_vectors
+from xlingual.embed import batch_identity, embed_images, embed_texts, image_vectors
 from xlingual.embed import encoding as module
 from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import adopt, image_encoder, text_encoders
@@ -368,20 +368,20 @@ class Bytes:
         return np.array([[len(content), content[0]] for content in raw], dtype=np.float32)
 
 
-def test_pictures_are_known_by_their_bytes(store, tmp_path):
+def test_images_are_known_by_their_bytes(store, tmp_path):
     for number, name in enumerate("abcd"):
         (tmp_path / f"{name}.png").write_bytes(b"xyz"[number % 3 :])
     rows = [{"id": name, "lang": "en", "text": name, "image": f"{name}.png"} for name in "abcd"]
     manifest = Manifest.from_rows(rows, folder=tmp_path)
     encoder = Bytes()
-    pictures = embed_pictures(manifest, "x", adopt(encoder), np.arange(4), store=store)
+    images = embed_images(manifest, "x", adopt(encoder), np.arange(4), store=store)
     assert encoder.asked == 3  # a and d show the same
-    assert len(pictures) == 3 and pictures.code[0] == pictures.code[3]
+    assert len(images) == 3 and images.code[0] == images.code[3]
     rows = [{"id": "e", "lang": "en", "text": "e", "image": b"yz"}]
-    embed_pictures(Manifest.from_rows(rows), "x", adopt(encoder), np.arange(1), store=store)
+    embed_images(Manifest.from_rows(rows), "x", adopt(encoder), np.arange(1), store=store)
     assert encoder.asked == 3
     (tmp_path / "b.png").write_bytes(b"new")
-    embed_pictures(manifest, "x", adopt(encoder), np.arange(4), store=store)
+    embed_images(manifest, "x", adopt(encoder), np.arange(4), store=store)
     assert encoder.asked == 4
 
 
@@ -418,24 +418,24 @@ def test_content_of_unknown_names_is_refused(store, content):
     assert repr(content) in str(caught.value)
 
 
-def test_content_of_pictures_is_their_bytes(store, tmp_path):
+def test_content_of_images_is_their_bytes(store, tmp_path):
     (tmp_path / "a.png").write_bytes(b"xyz")
     manifest = Manifest.from_rows([{"id": "a", "lang": "en", "text": "a", "image": "a.png"}], folder=tmp_path)
     encoder = Bytes()
     encoder.content = ("text",)
     with pytest.raises(InputError, match="among 'bytes'"):
-        embed_pictures(manifest, "p", adopt(encoder), np.arange(len(manifest)), store=store)
+        embed_images(manifest, "p", adopt(encoder), np.arange(len(manifest)), store=store)
 
 
-@pytest.mark.parametrize("function", [embed_pictures, picture_vectors])
+@pytest.mark.parametrize("function", [embed_images, image_vectors])
 def test_broken_pictures_are_counted_over_all_pieces(store, function):
-    broken = {number: b"no picture %d" % number for number in (3, 40, 69)}
-    pictures = [broken.get(number) or b"P6 1 1 255\n%c%c%c" % (number, 9, 9) for number in range(70)]
-    rows = [{"id": f"r{i}", "lang": "en", "text": "a", "image": raw} for i, raw in enumerate(pictures)]
+    broken = {number: b"no image %d" % number for number in (3, 40, 69)}
+    images = [broken.get(number) or b"P6 1 1 255\n%c%c%c" % (number, 9, 9) for number in range(70)]
+    rows = [{"id": f"r{i}", "lang": "en", "text": "a", "image": raw} for i, raw in enumerate(images)]
     _, encoder = image_encoder("pixels")
-    with pytest.raises(InputError, match=r"'r3'.* \(3 of 70 pictures are missing or broken; ") as caught:
+    with pytest.raises(InputError, match=r"'r3'.* \(3 of 70 images are missing or broken; ") as caught:
         function(Manifest.from_rows(rows), "p", encoder, np.arange(70), store=store)
-    assert ("--skip-broken" in str(caught.value)) == (function is embed_pictures)
+    assert ("--skip-broken" in str(caught.value)) == (function is embed_images)
 
 
 def test_what_an_encoder_notes_is_told_once_for_all_pieces_and_not_when_read(tmp_path):

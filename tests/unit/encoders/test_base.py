@@ -32,7 +32,7 @@ class Cut(Encoder):
     identity = "cut"
     content = ("text",)
     depends_on_batch = has_estimate = trained_on_images = fitted_transform = by_number = True
-    has_own_identity = opens_pictures = False
+    has_own_identity = opens_images = False
     fitted_on, languages, piece, space = frozenset({b"x"}), ("en",), 7, "joint"
 
     def encode_noting(self, batch, /):
@@ -64,7 +64,7 @@ def test_most_abilities_may_be_left_as_they_are():
     said = (plain.content, plain.languages, plain.piece, plain.space, plain.trained_on_images)
     assert said == (None,) * 5
     assert (plain.notes(), plain.estimate(SOME), plain.fitted_on) == ([], "", frozenset())
-    assert plain.has_own_identity and plain.opens_pictures and not plain.depends_on_batch
+    assert plain.has_own_identity and plain.opens_images and not plain.depends_on_batch
 
 
 def test_an_adapter_says_what_its_base_says():

@@ -7,7 +7,7 @@ from PIL import Image
 
 from xlingual.encoders.decoding import broken, decoded, distinct
 from xlingual.errors import InputError
-from xlingual.records import Pictures
+from xlingual.records import Images
 
 
 def png(shade, size=(4, 3)):
@@ -16,31 +16,31 @@ def png(shade, size=(4, 3)):
     return out.getvalue()
 
 
-def pictures(*sources):
-    return Pictures(sources, ["en"] * len(sources), [f"p{i}" for i in range(len(sources))])
+def images(*sources):
+    return Images(sources, ["en"] * len(sources), [f"p{i}" for i in range(len(sources))])
 
 
-def shade(picture):
-    return picture.getpixel((0, 0))[0]
+def shade(image):
+    return image.getpixel((0, 0))[0]
 
 
 @pytest.mark.parametrize("threads", [0, 1, 4])
 @pytest.mark.parametrize("ahead", [1, 3, 100])
 def test_order_is_kept(threads, ahead):
-    batch = pictures(*(png(i) for i in range(20)))
+    batch = images(*(png(i) for i in range(20)))
     assert list(decoded(batch, shade, threads=threads, ahead=ahead)) == list(range(20))
-    assert list(decoded(pictures(), shade, threads=threads)) == []
+    assert list(decoded(images(), shade, threads=threads)) == []
 
 
 def test_no_more_than_so_many_are_begun():
     begun, allowed = [], threading.Event()
 
-    def prepare(picture):
-        begun.append(shade(picture))
+    def prepare(image):
+        begun.append(shade(image))
         allowed.set()
         return begun[-1]
 
-    found = decoded(pictures(*(png(i) for i in range(50))), prepare, ahead=5, threads=2)
+    found = decoded(images(*(png(i) for i in range(50))), prepare, ahead=5, threads=2)
     assert next(found) == 0 and allowed.is_set()
     assert len(begun) <= 5
     found.close()
@@ -49,54 +49,54 @@ def test_no_more_than_so_many_are_begun():
 
 
 def test_decoding_runs_beside_the_caller():
-    """The second picture is prepared while the first is with the caller."""
+    """The second image is prepared while the first is with the caller."""
     second = threading.Event()
 
-    def prepare(picture):
-        if shade(picture) == 1:
+    def prepare(image):
+        if shade(image) == 1:
             second.set()
-        return shade(picture)
+        return shade(image)
 
-    found = decoded(pictures(png(0), png(1), png(2)), prepare, ahead=3, threads=1)
+    found = decoded(images(png(0), png(1), png(2)), prepare, ahead=3, threads=1)
     assert next(found) == 0
     assert second.wait(120)
 
 
 @pytest.mark.parametrize("threads", [0, 3])
 def test_an_error_names_the_first_row_and_counts(threads):
-    batch = pictures(png(0), b"x", png(1), b"y", None)
+    batch = images(png(0), b"x", png(1), b"y", None)
     found = decoded(batch, shade, threads=threads)
     assert next(found) == 0
-    with pytest.raises(InputError, match=r"row 'p1': .*not a picture.*\(3 of 5 pictures are missing or"):
+    with pytest.raises(InputError, match=r"row 'p1': .*not an image.*\(3 of 5 images are missing or"):
         next(found)
 
 
 def test_an_error_of_the_preparation_names_the_row():
-    def prepare(picture):
+    def prepare(image):
         raise ValueError("too\nsmall")
 
-    with pytest.raises(InputError, match="row 'p0': the picture cannot be used: too small"):
-        list(decoded(pictures(png(0)), prepare))
+    with pytest.raises(InputError, match="row 'p0': the image cannot be used: too small"):
+        list(decoded(images(png(0)), prepare))
 
 
 def test_broken_pictures_are_found(tmp_path):
     gone = tmp_path / "gone.png"
     whole = png(7, (90, 90))
-    found = broken(pictures(whole, gone, None, whole[: len(whole) // 2], b"", whole))
+    found = broken(images(whole, gone, None, whole[: len(whole) // 2], b"", whole))
     assert list(found) == [1, 2, 3, 4]
-    assert "gone.png" in found[1] and "has no picture" in found[2] and "is empty" in found[4]
+    assert "gone.png" in found[1] and "has no image" in found[2] and "is empty" in found[4]
 
 
 def test_a_truncated_jpeg_is_broken_also_at_a_small_scale():
     out = io.BytesIO()
     Image.effect_noise((640, 480), 80).save(out, "JPEG")
-    assert list(broken(pictures(out.getvalue(), out.getvalue()[:9000]))) == [1]
+    assert list(broken(images(out.getvalue(), out.getvalue()[:9000]))) == [1]
 
 
 def test_distinct_contents(tmp_path):
     for name, content in (("a", png(1)), ("b", png(2)), ("c", png(1)), ("d", png(3, (40, 30)))):
         (tmp_path / name).write_bytes(content)
     paths = [tmp_path / name for name in "abcd"]
-    first, code = distinct(pictures(*paths, png(1), tmp_path / "none", None, None))
+    first, code = distinct(images(*paths, png(1), tmp_path / "none", None, None))
     np.testing.assert_array_equal(first, [0, 1, 3, 5, 6, 7])
     np.testing.assert_array_equal(code, [0, 1, 0, 2, 0, 3, 4, 5])

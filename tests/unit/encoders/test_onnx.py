@@ -7,7 +7,7 @@ import pytest
 
 from xlingual.encoders import image_encoder, text_encoders
 from xlingual.errors import DataWarning, InputError
-from xlingual.records import Pictures, Texts
+from xlingual.records import Images, Texts
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -299,7 +299,7 @@ def test_neither_torch_nor_transformers_is_needed(folder):
     assert done.stdout == f"{encoder(folder).identity} (1, 2)\n"
 
 
-# pictures
+# images
 
 SCALED = {
     "do_resize": True,
@@ -324,13 +324,13 @@ def png(width, height, seed=0):
     return written.getvalue()
 
 
-def pictures(*sources):
-    return Pictures(list(sources), ["en"] * len(sources), [f"row{i}" for i in range(len(sources))])
+def images(*sources):
+    return Images(list(sources), ["en"] * len(sources), [f"row{i}" for i in range(len(sources))])
 
 
 @pytest.fixture
 def seeing(tmp_path):
-    """Return a function that makes an encoder of pictures from settings; its output is the mean colour."""
+    """Return a function that makes an encoder of images from settings; its output is the mean colour."""
 
     def make(settings=SCALED, options="", outputs=("pooler_output",), name="pixel_values"):
         every = {
@@ -362,11 +362,11 @@ def prepared(settings, source):
 
 
 @pytest.mark.parametrize("outputs", [("pooler_output",), ("last_hidden_state",)])
-def test_pictures_are_prepared_as_the_settings_say(seeing, outputs):
+def test_images_are_prepared_as_the_settings_say(seeing, outputs):
     sources = [png(9, 5), png(4, 4, 1), png(30, 20, 2), png(9, 5)]
-    found = seeing(outputs=outputs).encode(pictures(*sources))
+    found = seeing(outputs=outputs).encode(images(*sources))
     np.testing.assert_allclose(found, [prepared(SCALED, source) for source in sources], rtol=1e-5)
-    alone = seeing(options="?batch=1", outputs=outputs).encode(pictures(*sources))
+    alone = seeing(options="?batch=1", outputs=outputs).encode(images(*sources))
     np.testing.assert_allclose(alone, found, rtol=1e-6)
 
 
@@ -390,30 +390,30 @@ def test_sizes(seeing, size, more, shape):
     assert encoder.processor.pixels(Image.new("RGB", (20, 10), "white")).shape == (3, *shape)
 
 
-def test_pictures_of_several_sizes_go_through(seeing):
+def test_images_of_several_sizes_go_through(seeing):
     encoder = seeing({**SCALED, "size": {"shortest_edge": 4}})
     sources = [png(9, 5), png(4, 4, 1), png(9, 5, 3)]
-    found = encoder.encode(pictures(*sources))
+    found = encoder.encode(images(*sources))
     for row, source in enumerate(sources):
-        np.testing.assert_allclose(encoder.encode(pictures(source))[0], found[row], rtol=1e-6)
+        np.testing.assert_allclose(encoder.encode(images(source))[0], found[row], rtol=1e-6)
     assert encoder.content == ("bytes",)
-    assert encoder.encode(pictures()).shape == (0, 3)
+    assert encoder.encode(images()).shape == (0, 3)
 
 
-def test_identity_of_pictures(seeing):
+def test_identity_of_images(seeing):
     before = seeing().identity
     assert seeing(options="?batch=3").identity == before
     assert seeing({**SCALED, "resample": 2}).identity != before
     assert seeing(outputs=("last_hidden_state",)).identity != before
 
 
-def test_pictures_that_cannot_be_encoded(seeing, tmp_path):
-    with pytest.raises(InputError, match=r"row 'row1'.*not a picture"):
-        seeing().encode(pictures(png(4, 4), b"none"))
+def test_images_that_cannot_be_encoded(seeing, tmp_path):
+    with pytest.raises(InputError, match=r"row 'row1'.*not an image"):
+        seeing().encode(images(png(4, 4), b"none"))
     with pytest.raises(InputError, match="no output for pool=pooler or mean, only logits"):
-        seeing(outputs=("logits",)).encode(pictures(png(4, 4)))
+        seeing(outputs=("logits",)).encode(images(png(4, 4)))
     with pytest.raises(InputError, match="pool=cls: the output is a map"):
-        seeing(options="?pool=cls", outputs=("last_hidden_state",)).encode(pictures(png(4, 4)))
+        seeing(options="?pool=cls", outputs=("last_hidden_state",)).encode(images(png(4, 4)))
     with pytest.raises(InputError, match="pool=last is for texts"):
         seeing(options="?pool=last")
     with pytest.raises(InputError, match="prompt is an option for texts"):
@@ -422,8 +422,8 @@ def test_pictures_that_cannot_be_encoded(seeing, tmp_path):
         seeing({**SCALED, "do_pad": True})
     with pytest.raises(InputError, match="are not what they must be"):
         seeing({**SCALED, "size": {"longest_edge": 4}})
-    with pytest.raises(InputError, match="needs the input input_ids, which pictures do not give"):
-        seeing(name="input_ids").encode(pictures(png(4, 4)))
+    with pytest.raises(InputError, match="needs the input input_ids, which images do not give"):
+        seeing(name="input_ids").encode(images(png(4, 4)))
     (tmp_path / "preprocessor_config.json").unlink()
     with pytest.raises(InputError, match=r"no preprocessor_config\.json"):
         image_encoder(f"onnx:{tmp_path}")
@@ -439,14 +439,14 @@ def test_files_that_change_between_identity_and_loading(folder, name):
         made.encode(batch("red"))
 
 
-def test_settings_of_pictures_that_change_before_they_are_used(seeing, tmp_path):
+def test_settings_of_images_that_change_before_they_are_used(seeing, tmp_path):
     made, settings = seeing(), tmp_path / "preprocessor_config.json"
     settings.write_text(json.dumps({**SCALED, "resample": 2}))
     fresh = image_encoder(f"onnx:{tmp_path}")[1]
     assert made.identity == fresh.identity  # settings count as they are when the identity is made
-    np.testing.assert_array_equal(made.encode(pictures(png(9, 7))), fresh.encode(pictures(png(9, 7))))
+    np.testing.assert_array_equal(made.encode(images(png(9, 7))), fresh.encode(images(png(9, 7))))
     made = image_encoder(f"onnx:{tmp_path}")[1]
     assert made.identity
     settings.write_text(json.dumps(SCALED))
     with pytest.raises(InputError, match="changed while it was read"):
-        made.encode(pictures(png(4, 4)))
+        made.encode(images(png(4, 4)))

@@ -12,7 +12,7 @@ from PIL import Image
 from xlingual.encoders import pixels
 from xlingual.encoders.pixels import BINS, CELLS, PixelsEncoder, describe, to_lab
 from xlingual.errors import InputError
-from xlingual.records import Pictures
+from xlingual.records import Images
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", Path(__file__).parents[3] / "../shared/data"))
 LAYOUT, HISTOGRAM = CELLS * CELLS * 3, int(np.prod(BINS))
@@ -32,7 +32,7 @@ def png(drawn, form="PNG", **options):
 
 def encode(*sources):
     return PixelsEncoder().encode(
-        Pictures(list(sources), ["en"] * len(sources), [f"p{i}" for i in range(len(sources))])
+        Images(list(sources), ["en"] * len(sources), [f"p{i}" for i in range(len(sources))])
     )
 
 
@@ -59,7 +59,7 @@ def test_shape_type_and_lengths_of_the_parts():
         assert np.linalg.norm(part) == pytest.approx(weight, abs=1e-5)
 
 
-def test_no_pictures_give_no_vectors():
+def test_no_images_give_no_vectors():
     assert encode().shape == (0, encode(png(image())).shape[1])
 
 
@@ -98,7 +98,7 @@ def test_damaged_exif_is_passed_over():
     np.testing.assert_array_equal(encode(raw), encode(png(image())))
 
 
-def test_pictures_are_turned_upright():
+def test_images_are_turned_upright():
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned by 90 degrees
     turned = image().transpose(Image.Transpose.ROTATE_90)
@@ -121,7 +121,7 @@ def test_other_modes_and_formats_are_read(mode, form):
     assert np.isfinite(encode(png(image().convert(mode), form))).all()
 
 
-def test_colour_layout_and_edges_each_tell_pictures_apart():
+def test_colour_layout_and_edges_each_tell_images_apart():
     base, moved, recoloured = (
         parts(v)
         for v in encode(
@@ -171,17 +171,17 @@ def test_gradients_equal_a_loop_over_pixels():
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_broken_and_missing_pictures_name_the_row(tmp_path):
+def test_broken_and_missing_images_name_the_row(tmp_path):
     good = png(image())
-    assert "row 'p1' has no picture" in refused(good, None)
-    assert "row 'p0': the picture is empty" in refused(b"")
-    assert "row 'p1': the picture cannot be decoded (not a picture)" in refused(good, b"hello")
-    assert "row 'p0': the picture cannot be decoded" in refused(good[: len(good) // 2])
+    assert "row 'p1' has no image" in refused(good, None)
+    assert "row 'p0': the image is empty" in refused(b"")
+    assert "row 'p1': the image cannot be decoded (not an image)" in refused(good, b"hello")
+    assert "row 'p0': the image cannot be decoded" in refused(good[: len(good) // 2])
     gone = tmp_path / "gone.png"
-    assert f"row 'p0': cannot read the picture {gone} (No such file" in refused(gone)
+    assert f"row 'p0': cannot read the image {gone} (No such file" in refused(gone)
     gone.write_bytes(b"hello")
-    assert f"row 'p0': the picture {gone} cannot be decoded" in refused(gone)
-    assert f"{tmp_path} is a folder: row 'p0': the picture must be a regular file" in refused(tmp_path)
+    assert f"row 'p0': the image {gone} cannot be decoded" in refused(gone)
+    assert f"{tmp_path} is a folder: row 'p0': the image must be a regular file" in refused(tmp_path)
 
 
 def bomb(side):
@@ -199,7 +199,7 @@ def bomb(side):
 
 @pytest.mark.parametrize("side", [9_000, 60_000])
 def test_decompression_bombs_are_refused(side):
-    assert "row 'p0': the picture has more than 80,000,000 pixels" in refused(bomb(side))
+    assert "row 'p0': the image has more than 80,000,000 pixels" in refused(bomb(side))
 
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF")
@@ -237,5 +237,5 @@ def test_neighbours_of_emoji_look_alike(full):
 def test_formats_that_could_start_other_programs_are_not_opened():
     """Pillow hands EPS to Ghostscript: nothing that a manifest names may get there."""
     eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n"
-    with pytest.raises(InputError, match="not a picture"):
-        PixelsEncoder().encode(Pictures([eps], ["en"], ["a"]))
+    with pytest.raises(InputError, match="not an image"):
+        PixelsEncoder().encode(Images([eps], ["en"], ["a"]))

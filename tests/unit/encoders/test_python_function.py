@@ -12,7 +12,7 @@ from PIL import Image
 from xlingual.encoders import image_encoder, text_encoders
 from xlingual.encoders.python_function import load_function
 from xlingual.errors import InputError
-from xlingual.records import Encoded, Pictures, Texts
+from xlingual.records import Encoded, Images, Texts
 
 LENGTHS = """
 import numpy as np
@@ -23,7 +23,7 @@ def encode(texts):
 """
 MODEL = """
 import numpy as np
-from xlingual.records import Encoded, Texts, Pictures
+from xlingual.records import Encoded, Texts, Images
 
 class Model:
     identity = "model:3|x"
@@ -49,7 +49,7 @@ class Fails:
 def of_batch(batch: Texts):
     return [[len(language)] for language in batch.language]
 
-def of_quoted(batch: "Pictures | None"):
+def of_quoted(batch: "Images | None"):
     return [[len(row)] for row in batch.ids]
 
 def of_attribute(batch):
@@ -146,25 +146,24 @@ def test_a_function_says_that_it_takes_the_batch(folder):
     assert made("python:own.py:f").encode(texts("abc")).tolist() == [[3]]
 
 
-def test_pictures_come_as_bytes(folder):
+def test_images_come_as_bytes(folder):
     write(
         "p.py",
-        "sizes = []\ndef f(pictures):\n    sizes.append(len(pictures))\n"
-        "    return [[len(b)] for b in pictures]\n",
+        "sizes = []\ndef f(images):\n    sizes.append(len(images))\n    return [[len(b)] for b in images]\n",
     )
     raw = io.BytesIO()
     Image.new("RGB", (3, 2)).save(raw, "PNG")
     Path("a.png").write_bytes(raw.getvalue())
     many = [Path("a.png"), b"12"] * 150
-    batch = Pictures(many, ["en"] * 300, [str(i) for i in range(300)])
+    batch = Images(many, ["en"] * 300, [str(i) for i in range(300)])
     name, encoder = image_encoder("python:p.py:f")
     assert encoder.encode(batch).tolist() == [[len(raw.getvalue())], [2]] * 150
     assert load_function("p.py:sizes") == [256, 44]
     assert name == "python"
     assert encoder.encode(batch.take(np.array([], dtype=np.int64))).shape == (0, 1)
     assert image_encoder("python:xl_models:of_quoted")[1].encode(batch)[:2].tolist() == [[1], [1]]
-    with pytest.raises(InputError, match="row 'x' has no picture"):
-        encoder.encode(Pictures([None], ["en"], ["x"]))
+    with pytest.raises(InputError, match="row 'x' has no image"):
+        encoder.encode(Images([None], ["en"], ["x"]))
 
 
 def test_vectors_are_kept_only_with_a_revision(folder):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import Encoder, image_encoder, text_encoders
-from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS
+from xlingual.encoders.schemes import IMAGES, SCHEMES, TEXTS
 from xlingual.errors import InputError
 from xlingual.records import Numbering, Texts
 
@@ -70,7 +70,7 @@ def test_vectors_are_named_by_their_file(tmp_path, path, name):
 @pytest.mark.parametrize("scheme", [name for name, row in SCHEMES.items() if row.argument])
 @pytest.mark.parametrize("form", ["{}:", "{}: ", "x={}:"])
 def test_a_scheme_without_its_argument_is_refused_in_a_line(scheme, form):
-    kinds = {TEXTS: text_encoders, PICTURES: lambda specs, **_: image_encoder(specs[0])}
+    kinds = {TEXTS: text_encoders, IMAGES: lambda specs, **_: image_encoder(specs[0])}
     for kind in SCHEMES[scheme].takes:
         spec = form.format(scheme) + ("::random" if SCHEMES[scheme].over == "must" else "")
         with pytest.raises(InputError, match=f"{scheme}: needs an argument: {scheme}:") as caught:

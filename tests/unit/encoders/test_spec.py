@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from xlingual.encoders.registry import build, check, read_options
-from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context
+from xlingual.encoders.schemes import IMAGES, SCHEMES, TEXTS, Context
 from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError
 from xlingual.hidden import _PLAIN, shown
@@ -115,9 +115,9 @@ def test_errors(written, says):
     assert says in refused(written)
 
 
-def test_texts_are_no_pictures():
-    assert "does not encode pictures" in refused("random:?dim=3", PICTURES)
-    assert "it has no options" in refused("pixels:?size=3", PICTURES)
+def test_texts_are_no_images():
+    assert "does not encode images" in refused("random:?dim=3", IMAGES)
+    assert "it has no options" in refused("pixels:?size=3", IMAGES)
 
 
 def test_options_are_read_and_defaults_filled_in():
@@ -132,7 +132,7 @@ def test_every_scheme_is_described_and_can_be_imported():
         assert scheme.name == name
         assert scheme.summary
         assert all(option.summary for option in scheme.options)
-        assert set(scheme.takes) <= {TEXTS, PICTURES}
+        assert set(scheme.takes) <= {TEXTS, IMAGES}
 
 
 # what errors show
@@ -190,4 +190,4 @@ def test_errors_print_no_secret(more):
     message = refused(f"api:m?base_url=https://user:SECRET@host/v1{more}")
     assert "spec 'api:m?base_url=https://…@host/v1" in message
     assert "SECRET" not in message
-    assert "SECRET" not in refused(f"api:m?base_url=https://user:SECRET@host/v1{more}", PICTURES)
+    assert "SECRET" not in refused(f"api:m?base_url=https://user:SECRET@host/v1{more}", IMAGES)

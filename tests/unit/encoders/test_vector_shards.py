@@ -17,7 +17,7 @@ N, D = 60, 8
 
 @pytest.fixture
 def folder(tmp_path):
-    """Vectors of both languages and of the pictures, as whole files and as shards of 25 lines."""
+    """Vectors of both languages and of the images, as whole files and as shards of 25 lines."""
     rng = np.random.default_rng(0)
     for name in ("en", "de", "images"):
         vectors = rng.standard_normal((N, D)).astype(np.float16 if name == "de" else np.float32)

@@ -11,7 +11,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.encoders import image_model, text_encoders
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import DataWarning, InputError
-from xlingual.records import Numbering, Pictures, Texts
+from xlingual.records import Images, Numbering, Texts
 
 LANGUAGES = ("en", "de")
 
@@ -128,12 +128,12 @@ def test_no_rows_give_no_vectors(tmp_path):
     assert encode(tmp_path / "v.npy", items([], [])).shape == (0, 3)
 
 
-def test_pictures_have_vectors_too(tmp_path):
+def test_images_have_vectors_too(tmp_path):
     array = save(tmp_path / "v.npy")
-    pictures = Pictures(
+    images = Images(
         [None, None], ["en", "de"], ["a", "b"], (Numbering("items", np.array([1, 3]), {None: 4}),)
     )
-    np.testing.assert_array_equal(encode(tmp_path / "v.npy", pictures), array[[1, 3]])
+    np.testing.assert_array_equal(encode(tmp_path / "v.npy", images), array[[1, 3]])
 
 
 def test_roles_have_files(tmp_path):
@@ -322,13 +322,13 @@ def test_packed_bits_become_signs(tmp_path, packed, suffix):
     assert vectors[0] @ vectors[1] / 24 == pytest.approx(1 - 2 * hamming / 24)
 
 
-def test_packed_bits_of_pictures_and_of_shards(tmp_path, monkeypatch):
+def test_packed_bits_of_images_and_of_shards(tmp_path, monkeypatch):
     for part in (0, 1):
         (tmp_path / "v").mkdir(exist_ok=True)
         np.save(tmp_path / f"v/part-{part}.npy", UBINARY[2 * part : 2 * part + 2])
     made = image_model(f"vectors:{tmp_path / 'v'}?packed=1")[1]
     numbering = Numbering("items", np.arange(4), {None: 4})
-    batch_of = Pictures([None] * 4, ["en"] * 4, list("abcd"), numberings=(numbering,))
+    batch_of = Images([None] * 4, ["en"] * 4, list("abcd"), numberings=(numbering,))
     np.testing.assert_array_equal(made.encode(batch_of), SIGNS)
     monkeypatch.setattr("xlingual.arrays.IN_MEMORY", 1)
     np.testing.assert_array_equal(made.encode_noting(batch_of).vectors[[2, 0]], SIGNS[[2, 0]])

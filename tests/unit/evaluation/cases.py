@@ -1,4 +1,4 @@
-"""Small manifests with vectors, as strange as the real ones: equal texts, zero vectors, shared pictures."""
+"""Small manifests with vectors, as strange as the real ones: equal texts, zero vectors, shared images."""
 
 from pathlib import Path
 from runpy import run_path
@@ -27,17 +27,17 @@ class Table:
 
 
 class Case:
-    """A manifest, vectors of its texts by several encoders, and vectors of its pictures.
+    """A manifest, vectors of its texts by several encoders, and vectors of its images.
 
-    `texts` maps an encoder's name to float32 [n, d], `pictures` is float32 [n, e]: a line for each text.
+    `texts` maps an encoder's name to float32 [n, d], `images` is float32 [n, e]: a line for each text.
     """
 
-    def __init__(self, manifest, texts, pictures):
+    def __init__(self, manifest, texts, images):
         self.manifest, self.texts = manifest, texts
-        # a picture that several rows show has one vector: that of the first
+        # an image that several rows show has one vector: that of the first
         first = {}
-        rows = [first.setdefault(p, i) if p >= 0 else i for i, p in enumerate(manifest.picture.tolist())]
-        self.pictures = pictures[rows]
+        rows = [first.setdefault(p, i) if p >= 0 else i for i, p in enumerate(manifest.image.tolist())]
+        self.images = images[rows]
         self.keys = list(zip([manifest.languages[c] for c in manifest.language], manifest.ids, strict=True))
 
     def encoders(self, names=None):
@@ -49,21 +49,19 @@ class Case:
 
     @property
     def image_encoder(self):
-        return self.encoder("pictures", self.pictures)
+        return self.encoder("images", self.images)
 
-    def picture_keys(self, rows):
-        """Return what makes pictures distinct: their bytes, or where there are none their vectors."""
-        sources = [*self.manifest.picture_source, None]
-        content = [sources[self.manifest.picture[row]] for row in rows]
-        vectors = [(self.pictures[row] + np.float32(0)).tobytes() for row in rows]
+    def image_keys(self, rows):
+        """Return what makes images distinct: their bytes, or where there are none their vectors."""
+        sources = [*self.manifest.image_source, None]
+        content = [sources[self.manifest.image[row]] for row in rows]
+        vectors = [(self.images[row] + np.float32(0)).tobytes() for row in rows]
         return [vector if c is None else c for c, vector in zip(content, vectors, strict=True)]
 
     def backretrieval(self, measure, name, sample):
         s, t = sample.source, sample.target
-        texts, pictures = self.texts[name], self.pictures
-        return oracle.backretrieval(
-            measure, texts[s], texts[t], pictures[s], pictures[t], self.picture_keys(s)
-        )
+        texts, images = self.texts[name], self.images
+        return oracle.backretrieval(measure, texts[s], texts[t], images[s], images[t], self.image_keys(s))
 
     def crosslingual_retrieval(self, measure, name, sample):
         s, t, item = sample.source, sample.target, self.manifest.item
@@ -74,7 +72,7 @@ class Case:
     def distance_correlation(self, name, sample):
         s, t = sample.source, sample.target
         return oracle.distance_correlation(
-            self.texts[name][s], self.texts[name][t], self.pictures[s], self.pictures[t]
+            self.texts[name][s], self.texts[name][t], self.images[s], self.images[t]
         )
 
     def sample(self, entry, *, matching=False, **options):
@@ -84,7 +82,7 @@ class Case:
         return next(s for s in draw(entry.source, entry.target) if s.seed == entry.seed)
 
 
-def wide_rows(rng, n, languages, captions, pictures):
+def wide_rows(rng, n, languages, captions, images):
     """Return rows of the wide form; some items lack a language."""
     rows = []
     for i in range(n):
@@ -94,14 +92,14 @@ def wide_rows(rng, n, languages, captions, pictures):
                 complete = i < 10 or rng.random() < 0.8
                 name = f"text_{language}" if captions == 1 else f"text_{language}_{c + 1}"
                 row[name] = f"{language} {i} {c}" if complete else None
-        rows.append(row | pictures(i))
+        rows.append(row | images(i))
     return rows
 
 
-def long_rows(rng, n, languages, captions, pictures):
+def long_rows(rng, n, languages, captions, images):
     """Return rows of the long form, shuffled, with an explicit item."""
     rows = [
-        {"id": f"{i}-{c}", "lang": language, "text": f"{language} {i} {c}", "item": f"i{i}"} | pictures(i)
+        {"id": f"{i}-{c}", "lang": language, "text": f"{language} {i} {c}", "item": f"i{i}"} | images(i)
         for i in range(n)
         for language in languages
         for c in range(int(rng.integers(1, captions + 1)))

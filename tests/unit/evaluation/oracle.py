@@ -53,22 +53,22 @@ def aggregate(measure, values):
     return float(np.median(values)) if measure == "MedR" else fmean(values)
 
 
-def backretrieval(measure, text_source, text_target, picture_source, picture_target, picture_key):
+def backretrieval(measure, text_source, text_target, image_source, image_target, image_key):
     """Return (values, oracle, ceiling, chance) of one sample; the first three are lists over queries.
 
-    `text_*` and `picture_*` are vectors, one for each text; `picture_key` says of each source which picture
-    it shows: equal keys are one picture.
+    `text_*` and `image_*` are vectors, one for each text; `image_key` says of each source which image
+    it shows: equal keys are one image.
     """
     text = cosines(text_source, text_target).tolist()
-    own = cosines(picture_source, picture_target).tolist()  # of a query's picture and a target's picture
-    distinct = {}  # picture → a source that shows it
-    for source, key in enumerate(picture_key):
+    own = cosines(image_source, image_target).tolist()  # of a query's image and a target's image
+    distinct = {}  # image → a source that shows it
+    for source, key in enumerate(image_key):
         distinct.setdefault(key, source)
     gallery = list(distinct.values())
     ways = []  # [query][target] the query's value if the target is the one retrieved
-    for query, key in enumerate(picture_key):
+    for query, key in enumerate(image_key):
         row = []
-        for target in range(len(picture_target)):
+        for target in range(len(image_target)):
             if measure == "SIM":
                 row.append(float(own[query][target]))
                 continue
@@ -110,10 +110,10 @@ def crosslingual_retrieval(measure, text_source, text_target, item_source, item_
     return values, chances
 
 
-def distance_correlation(text_source, text_target, picture_source, picture_target):
-    """Return Spearman's correlation of text and picture distances over all pairs."""
+def distance_correlation(text_source, text_target, image_source, image_target):
+    """Return Spearman's correlation of text and image distances over all pairs."""
     texts = 1 - cosines(text_source, text_target)
-    pictures = 1 - cosines(picture_source, picture_target)
-    if np.ptp(texts) == 0 or np.ptp(pictures) == 0:
+    images = 1 - cosines(image_source, image_target)
+    if np.ptp(texts) == 0 or np.ptp(images) == 0:
         return None
-    return float(spearmanr(texts.ravel(), pictures.ravel()).statistic)
+    return float(spearmanr(texts.ravel(), images.ravel()).statistic)

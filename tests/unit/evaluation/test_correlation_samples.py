@@ -24,9 +24,9 @@ def case():
     rng = np.random.default_rng(2)
     rows = [{"id": f"e{i}", "lang": "en", "text": "e", "item": f"e{i}"} for i in range(14)]
     rows += [{"id": f"d{i}", "lang": "de", "text": "d", "item": f"d{i}"} for i in range(12)]
-    pictures = rng.standard_normal((26, 3)).astype(np.float32)
-    near, far = (pictures + noise * rng.standard_normal((26, 3)) for noise in (0.8, 2.0))
-    return shared.Case(Manifest.from_rows(rows), {"a": near, "b": far}, pictures)
+    images = rng.standard_normal((26, 3)).astype(np.float32)
+    near, far = (images + noise * rng.standard_normal((26, 3)) for noise in (0.8, 2.0))
+    return shared.Case(Manifest.from_rows(rows), {"a": near, "b": far}, images)
 
 
 def run(case, **options):
@@ -60,13 +60,11 @@ def test_all_pairs_of_equal_samples_are_the_same_for_every_seed(case):
 
 
 def test_pairs_that_share_a_source_or_a_target_count_once(case):
-    pictures, manifest = case.pictures, case.manifest
+    images, manifest = case.images, case.manifest
     source, target = manifest.rows_of("en"), manifest.rows_of("de")
     keys = list(product(range(14), range(12)))
     for entry in run(case):
-        tables = [
-            RankedTable.of(cosines(v[source], v[target])) for v in (case.texts[entry.encoder], pictures)
-        ]
+        tables = [RankedTable.of(cosines(v[source], v[target])) for v in (case.texts[entry.encoder], images)]
         rho = spearman(*tables)
         share = (spearman_influence(*tables, rho) / len(keys)).tolist()
         # rows and columns: every pair of pairs with a source or a target in common; the factor is that of

@@ -26,13 +26,13 @@ class Numbered:
 
 
 def evaluated(population):
-    """Return the results for a fresh population: a good encoder and a worse one, pictures close to both."""
+    """Return the results for a fresh population: a good encoder and a worse one, images close to both."""
     rng = np.random.default_rng(population)
     meaning, common = rng.standard_normal((2, ITEMS, 6))
     good = [meaning + 0.8 * common + 0.3 * rng.standard_normal((ITEMS, 6)) for _ in LANGUAGES]
     good = np.concatenate(good)
     worse = good + rng.standard_normal(good.shape)
-    pictures = np.tile(meaning + 0.5 * rng.standard_normal((ITEMS, 6)), (len(LANGUAGES), 1))
+    images = np.tile(meaning + 0.5 * rng.standard_normal((ITEMS, 6)), (len(LANGUAGES), 1))
     rows = [
         {"id": f"{i}", "lang": language, "text": f"{i}", "item": f"i{i}"}
         for language in LANGUAGES
@@ -41,7 +41,7 @@ def evaluated(population):
     return backretrieval(
         Manifest.from_rows(rows),
         text_encoders={"good": Numbered("good", good), "worse": Numbered("worse", worse)},
-        image_encoder=Numbered("pictures", pictures),
+        image_encoder=Numbered("images", images),
         seeds=SEEDS,
         examples=False,
     )

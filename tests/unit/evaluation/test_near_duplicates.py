@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from xlingual.data.checks.check import check_pictures
+from xlingual.data.checks.check import check_images
 from xlingual.data.manifest import Manifest
-from xlingual.embed import embed_pictures
+from xlingual.embed import embed_images
 from xlingual.encoders.pixels import PixelsEncoder
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation import near_duplicates as room
@@ -40,7 +40,7 @@ class Table:
 
 
 class Images(Table):
-    opens_pictures = False
+    opens_images = False
 
     def encode(self, batch):
         return self.vectors.astype(np.float32)[[int(name) for name in batch.ids]]
@@ -222,10 +222,10 @@ def test_a_check_looks_at_no_image_that_is_not_compared(monkeypatch):
     monkeypatch.setattr(
         PixelsEncoder, "encode", lambda self, batch: seen.extend(batch.ids) or opened(self, batch)
     )
-    found = workflow.manifest_near_duplicates(manifest, check_pictures(manifest))
+    found = workflow.manifest_near_duplicates(manifest, check_images(manifest))
     assert len(seen) == found.n_among == 30 and found.n_looked == 10 and found.n_units == 60
     assert 0 < found.n_near <= 10 and found.least_cosine < 1
-    every = embed_pictures(manifest, "pixels", PixelsEncoder(), np.arange(len(manifest)))
+    every = embed_images(manifest, "pixels", PixelsEncoder(), np.arange(len(manifest)))
     texts = room.TextUnits.of(manifest)
     assert found == near_duplicates(texts, np.arange(len(manifest)), np.arange(2), every, join=False)
 

@@ -55,7 +55,7 @@ def signature(n=24, **changes):
     rows = [{"id": str(i), "text_en": f"a{i}", "text_de": f"b{i}"} for i in range(n)]
     rows[0]["text_en"] = changes.pop("text", "a0")
     options = {"pairs": "en-de", "measures": ["R@3"], "seed": 0} | changes
-    image = options.pop("image", "pictures-1")
+    image = options.pop("image", "images-1")
     text = options.pop("encoder", "texts-1")
     results = backretrieval(
         Manifest.from_rows(rows),
@@ -72,7 +72,7 @@ def signature(n=24, **changes):
         ({"text": "another"}, "data"),
         ({"seed": 1}, "sample"),
         ({"sample_size": 9}, "sample"),
-        ({"image": "pictures-2"}, "images"),
+        ({"image": "images-2"}, "images"),
         ({"measures": ["R@4"]}, "measure"),
     ],
 )

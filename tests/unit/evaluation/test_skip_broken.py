@@ -1,4 +1,4 @@
-"""Texts whose picture cannot be opened: an error that counts them, or left out where that is asked for."""
+"""Texts whose image cannot be opened: an error that counts them, or left out where that is asked for."""
 
 import io
 
@@ -14,7 +14,7 @@ from xlingual.evaluation.distance_correlation import distance_correlation
 from xlingual.evaluation.metric_validation.validate import validate_backretrieval
 
 N = 40
-BROKEN = {3: b"not a picture", 8: None, 17: b"BM, and then nothing"}
+BROKEN = {3: b"not an image", 8: None, 17: b"BM, and then nothing"}
 
 
 def png(seed):
@@ -37,7 +37,7 @@ OPTIONS = {"text_encoders": ["chargram", "random"], "image_encoder": "pixels"}
 
 
 def test_without_it_the_first_is_named_and_all_are_counted():
-    with pytest.raises(InputError, match=r"row 'r3': .*\(4 of 41 pictures are missing or broken; --skip"):
+    with pytest.raises(InputError, match=r"row 'r3': .*\(4 of 41 images are missing or broken; --skip"):
         backretrieval(manifest(), **OPTIONS, measures=["R@3"])
 
 
@@ -46,7 +46,7 @@ def test_with_it_the_numbers_are_those_of_the_other_rows():
         found = backretrieval(manifest(), **OPTIONS, measures=["R@3"], skip_broken=True)
     assert [str(w.message) for w in told] == found.warnings
     assert len(found.warnings) == 1
-    counted = "6 of 80 texts take no part (--skip-broken): 2 have no picture, 4 show 2 pictures that"
+    counted = "6 of 80 texts take no part (--skip-broken): 2 have no image, 4 show 2 images that"
     assert counted in found.warnings[0]
     assert found.dropped == {"texts": 6, "of": 80}
     assert "row 'r3'" in found.warnings[0]
@@ -96,7 +96,7 @@ def test_the_signature_says_that_rows_are_left_out():
     assert "sample:all#" in plain.entries[0].signature
 
 
-def test_vectors_need_no_pictures(tmp_path):
+def test_vectors_need_no_images(tmp_path):
     np.save(tmp_path / "v.npy", np.random.default_rng(0).standard_normal((N, 4)).astype(np.float32))
     options = OPTIONS | {"image_encoder": str(tmp_path / "v.npy")}
     found = backretrieval(manifest(), **options, measures=["R@3"], skip_broken=True)

@@ -30,8 +30,8 @@ def case():
     german = np.flatnonzero(manifest.language == 1)
     plain[german[:20]] *= 2
     plain[german[30:40]] = plain[german[20:30]]
-    pictures = rng.standard_normal((60, 3)).astype(np.float32)
-    return shared.Case(manifest, {"a": plain, "b": other}, pictures[manifest.item])
+    images = rng.standard_normal((60, 3)).astype(np.float32)
+    return shared.Case(manifest, {"a": plain, "b": other}, images[manifest.item])
 
 
 @pytest.fixture(scope="module")

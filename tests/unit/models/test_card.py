@@ -73,7 +73,7 @@ def test_it_tells_data_scores_options_sizes_and_signature(tmp_path):
     ]
     text = card(folder).markdown()
     assert "\n# VSE++, trained on a|b c.parquet\n" in text
-    assert "One space of 4 dimensions for texts in no and pictures." in text
+    assert "One space of 4 dimensions for texts in no and images." in text
     assert "fc7 (3 dimensions), with the identity `vgg:1`" in text
     assert rows_of(folder, "Data") == {
         "manifest": "a|b\nc.parquet",

@@ -63,10 +63,10 @@ def test_vectors_are_those_of_the_definition(initial):
         vector = project @ slow_state(model, "en", text)
         expected = vector / np.linalg.norm(vector) if text else np.zeros(10)
         np.testing.assert_allclose(found[row], expected, atol=1e-12)
-    pictures = np.random.default_rng(0).normal(size=(4, 6))
-    made = pictures @ model.picture.weight.detach().numpy().T + model.picture.bias.detach().numpy()
+    images = np.random.default_rng(0).normal(size=(4, 6))
+    made = images @ model.picture.weight.detach().numpy().T + model.picture.bias.detach().numpy()
     np.testing.assert_allclose(
-        model.pictures(torch.tensor(pictures)).detach().numpy(),
+        model.images(torch.tensor(images)).detach().numpy(),
         made / np.linalg.norm(made, axis=1, keepdims=True),
         atol=1e-12,
     )
@@ -118,7 +118,7 @@ def test_equal_texts_go_through_once_and_have_dropout_of_their_own(monkeypatch):
 def test_what_is_zero_stays_zero_without_a_gradient_that_is_no_number():
     model = Mlmme(config(dropout=0.0), seed=0)
     vectors = torch.zeros(2, 6, requires_grad=True)
-    made = model.texts("en", *padded([[], [2], []])), model.pictures(vectors), unit(torch.zeros(1, 3))
+    made = model.texts("en", *padded([[], [2], []])), model.images(vectors), unit(torch.zeros(1, 3))
     assert [part.norm(dim=1).round(decimals=5).tolist() for part in made] == [[0, 1, 0], [0, 0], [0]]
     sum((part * 3).sum() for part in made).backward()
     assert vectors.grad.abs().max() == 0
@@ -136,9 +136,9 @@ def test_a_length_beyond_the_type_is_no_number():
 
 def test_low_precision_is_near_and_unit_vectors_are_float32():
     model = Mlmme(config(), seed=0).eval()
-    exact = model.texts("en", *padded(TEXTS)), model.pictures(torch.ones(1, 6))
+    exact = model.texts("en", *padded(TEXTS)), model.images(torch.ones(1, 6))
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        rough = model.texts("en", *padded(TEXTS)), model.pictures(torch.ones(1, 6))
+        rough = model.texts("en", *padded(TEXTS)), model.images(torch.ones(1, 6))
     for one, other in zip(exact, rough, strict=True):
         assert other.dtype == torch.float32
         assert 0 < (one - other).abs().max() < 0.02
@@ -208,19 +208,19 @@ def test_the_first_weights_of_a_seed_never_change():
     np.testing.assert_allclose(begun["text.weight"][0, :3], first, atol=1e-7)
 
 
-def test_one_language_without_pictures():
+def test_one_language_without_images():
     model = Mlmme(config(languages=("en",), vocabulary_sizes={"en": 9}, picture_dim=None), seed=0)
     assert model.texts("en", *padded([[2]])).shape == (1, 10)
-    with pytest.raises(ValueError, match="without pictures"):
-        model.pictures(torch.zeros(1, 6))
+    with pytest.raises(ValueError, match="without images"):
+        model.images(torch.zeros(1, 6))
 
 
-def test_pictures_of_any_length_are_the_same_where_they_are_scaled_first():
+def test_images_of_any_length_are_the_same_where_they_are_scaled_first():
     model = Mlmme(config(unit_pictures=True, picture_bias=True, initial="vsepp"), seed=0).eval()
     with torch.no_grad():
         model.picture.bias.fill_(0.3)
     vectors = torch.tensor(np.random.default_rng(0).normal(size=(3, 6)), dtype=torch.float32)
-    torch.testing.assert_close(model.pictures(vectors), model.pictures(100 * vectors))
+    torch.testing.assert_close(model.images(vectors), model.images(100 * vectors))
 
 
 def test_a_configuration_is_what_was_written():

@@ -49,9 +49,9 @@ class Words:
 
 
 class Shown:
-    """Vectors of pictures by the id of the row that shows them."""
+    """Vectors of images by the id of the row that shows them."""
 
-    opens_pictures = False
+    opens_images = False
     identity = "test:shown"
 
     def __init__(self, name: str = "shown", space: str = "one") -> None:
@@ -88,8 +88,8 @@ def add(nbest: Path, *encoders: Any, **more: Any) -> tuple[Added, Any]:
     return found, read_nbest(nbest.with_name("b.nbest"))
 
 
-def pictures(count: int = 2) -> Manifest:
-    rows = [{"id": f"p{i}", "text_en": f"picture {i}", "text_de": f"bild {i}"} for i in range(count)]
+def images(count: int = 2) -> Manifest:
+    rows = [{"id": f"p{i}", "text_en": f"image {i}", "text_de": f"bild {i}"} for i in range(count)]
     return Manifest.from_rows(rows)
 
 
@@ -121,19 +121,19 @@ def test_every_text_is_encoded_once_and_then_kept(nbest: Path, tmp_path: Path) -
     assert not again.asked and lists.names[-1] == "words"
 
 
-def test_cosines_of_picture_and_hypothesis(nbest: Path) -> None:
-    _, lists = add(nbest, Words(), images=pictures(), image_encoders=[Shown()])
+def test_cosines_of_image_and_hypothesis(nbest: Path) -> None:
+    _, lists = add(nbest, Words(), images=images(), image_encoders=[Shown()])
     assert lists.names[2:] == ("words", "shown")
-    first = [pictures().ids[row] for row in rows_of_sentences(pictures(), 2)]
+    first = [images().ids[row] for row in rows_of_sentences(images(), 2)]
     expected = [cosine(vector(first[i]), vector(text)) for i, texts in enumerate(LISTS) for text in texts]
     np.testing.assert_allclose(lists.features[:, 3], expected, atol=1e-6)
-    _, alone = add(nbest, Words(), source=None, images=pictures(), image_encoders=Shown("words"))
+    _, alone = add(nbest, Words(), source=None, images=images(), image_encoders=Shown("words"))
     assert alone.names[2:] == ("words-image",)
     np.testing.assert_array_equal(alone.features[:, 2], lists.features[:, 3])
 
 
 def test_sentences_are_rows_of_the_manifest_or_items() -> None:
-    wide = pictures(3)
+    wide = images(3)
     rows = rows_of_sentences(wide, 3)
     assert wide.table_row[rows].tolist() == [0, 1, 2]
     long = Manifest.from_rows(
@@ -154,7 +154,7 @@ def test_empty_texts_are_similar_to_nothing(tmp_path: Path) -> None:
     nbest = write(tmp_path / "a.nbest", [["ja", ""], ["nein", ""]])
     encoder = Words()
     with pytest.warns(DataWarning, match=r"2 hypotheses are empty \(lines 2, 4\); kept") as told:
-        _, lists = add(nbest, encoder, images=pictures(), image_encoders=Shown())
+        _, lists = add(nbest, encoder, images=images(), image_encoders=Shown())
     assert len(told) == 2  # of the list that is read, and here of the one that was written
     assert lists.features[:, 2].tolist()[1:] == [0, 0, 0] and lists.features[0, 2] != 0
     assert (lists.features[:, 3] != 0).tolist() == [True, False, True, False]
@@ -214,21 +214,21 @@ def test_equal_hypotheses_have_equal_features_in_any_order(lists: list[list[str]
     ("more", "told"),
     [
         ({"source": None}, "nothing to compare the hypotheses with"),
-        ({"images": pictures()}, "--images and --image-encoder belong together"),
+        ({"images": images()}, "--images and --image-encoder belong together"),
         ({"image_encoders": [Shown()]}, "--images and --image-encoder belong together"),
         (
-            {"images": pictures(3), "image_encoders": Shown()},
+            {"images": images(3), "image_encoders": Shown()},
             "3 rows and 3 items, the n-best list 2 sentences",
         ),
-        ({"images": pictures(), "image_encoders": [Shown(), Shown()]}, "2 image encoders for 1 text encoder"),
-        ({"images": pictures(), "image_encoders": Shown(space="other")}, "are of different models"),
+        ({"images": images(), "image_encoders": [Shown(), Shown()]}, "2 image encoders for 1 text encoder"),
+        ({"images": images(), "image_encoders": Shown(space="other")}, "are of different models"),
         ({"source_language": "???"}, "--source-language"),
         ({"normalize": "tokenize", "target_language": "und"}, "give --source-language and --target-language"),
         ({"normalize_source": "nothing"}, "--normalize-source 'nothing' is no step"),
         (
             {
                 "source": None,
-                "images": pictures(),
+                "images": images(),
                 "image_encoders": Shown(),
                 "normalize_source": "lowercase",
             },
@@ -243,7 +243,7 @@ def test_equal_hypotheses_have_equal_features_in_any_order(lists: list[list[str]
         (
             {
                 "text_encoders": {"a": Words(), "shown": Words("b")},
-                "images": pictures(),
+                "images": images(),
                 "image_encoders": Shown("c"),
             },
             "two features are named 'c'",
@@ -293,4 +293,4 @@ def test_a_pipe_cannot_be_read_twice(nbest: Path) -> None:
 
 def test_other_dimensions_are_refused(nbest: Path) -> None:
     with pytest.raises(InputError, match="gives 4 dimensions and image encoder 'shown' gives 6"):
-        add(nbest, Words(dim=4), images=pictures(), image_encoders=Shown())
+        add(nbest, Words(dim=4), images=images(), image_encoders=Shown())

@@ -68,7 +68,7 @@ def results_of(entries, summaries, **more):
     )
 
 
-def picture(seed, kind="PNG", size=96):
+def image(seed, kind="PNG", size=96):
     rng = np.random.default_rng(seed)
     drawn = Image.new("RGB", (size, size), tuple(int(c) for c in rng.integers(150, 255, 3)))
     draw = ImageDraw.Draw(drawn)
@@ -88,8 +88,8 @@ def example(encoder, source, target, kind, position, **changes):
     record = {
         "task": "backretrieval", "encoder": encoder, "source": source, "target": target, "seed": 0,
         "kind": kind, "position": position, "query_id": f"q{position}", "query_text": query,
-        "query_picture": picture(number, "JPEG"), "retrieved_id": f"r{position}", "retrieved_text": retrieved,
-        "retrieved_picture": picture(number + 1), "above": position + (300 if kind == "worst" else 0),
+        "query_picture": image(number, "JPEG"), "retrieved_id": f"r{position}", "retrieved_text": retrieved,
+        "retrieved_picture": image(number + 1), "above": position + (300 if kind == "worst" else 0),
         "tied": 1, "pool": 365, "value": 1.0, "similarity": 0.91,
     }  # fmt: skip
     return record | changes
@@ -180,7 +180,7 @@ class Made:
     behind = staticmethod(behind)
     results = staticmethod(results_of)
     synthetic = staticmethod(synthetic)
-    picture = staticmethod(picture)
+    image = staticmethod(image)
     example = staticmethod(example)
     examples = staticmethod(examples_table)
     signature = staticmethod(signature)

@@ -57,7 +57,7 @@ def test_what_stands_under_the_table(made):
     first, second = approximation.sentences(rows)
     assert first.startswith("Approximate: the 100 best candidates of a query that a search (ivf) finds")
     assert second == (
-        "e: 1,000 queries done exactly too, nearest text found for 99.8 %, 98.2 % of the nearest pictures "
+        "e: 1,000 queries done exactly too, nearest text found for 99.8 %, 98.2 % of the nearest images "
         "found, R@10 is off by −0.001 [−0.005, 0.003]."
     )
 

@@ -41,7 +41,7 @@ def results(
     own: dict[str, tuple[str, ...]] | None = None,
     half: float = 0.02,
     measures: tuple[str, ...] = MEASURES,
-    pictures: int = 1000,
+    images: int = 1000,
 ) -> Results:
     """Return results in which a system's level is `systems[name]`, higher being better everywhere."""
     entries, summary = [], []
@@ -57,7 +57,7 @@ def results(
                     lower = measure.startswith("MedR")
                     value = round(1 + 10 * (1 - level)) if lower else level
                     views = view(held, round(-10 * apart) if lower else apart, half)
-                    size = pictures * (5 if target == "image" else 1)
+                    size = images * (5 if target == "image" else 1)
                     entries.append(entry(name, source, target, measure, value, ci(value, half), size, views))
             if set(MEASURES) <= set(measures):
                 views = view(held, 600 * apart, 600 * half)
@@ -124,9 +124,9 @@ def test_the_verdict_without_a_baseline() -> None:
     assert "the lead is real on this data" in clear
     close = verdict(results({"a": 0.5, "b": 0.49}))[0]
     assert "cannot be told apart from b" in close and "the interval contains zero" in close
-    alone = verdict(results({"a": 0.5}, pictures=20))
+    alone = verdict(results({"a": 0.5}, images=20))
     assert alone[0].startswith("In English (en), a reaches a sum of recalls of 300.0")
-    assert "chance is 9.6" in alone[0] and alone[-1] == "Only 20 pictures: the intervals are wide."
+    assert "chance is 9.6" in alone[0] and alone[-1] == "Only 20 images: the intervals are wide."
 
 
 def test_the_verdict_says_who_is_at_chance_and_who_was_evaluated_in_some_languages_only() -> None:
@@ -158,7 +158,7 @@ def table_of(text: str) -> list[list[str]]:
 def test_the_table_has_the_layout_of_table_1() -> None:
     text = shown(results({"vse": 0.4, "mlmme": 0.45, "close": 0.41}, baseline="vse"), 72)
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    assert lines[0] == "English (en) · 1,000 pictures, 5,000 sentences"
+    assert lines[0] == "English (en) · 1,000 images, 5,000 sentences"
     assert [line.split()[0] for line in lines[3:]][:11] == [
         "Sentence", "R@1", "R@5", "R@10", "MedR", "Image", "R@1", "R@5", "R@10", "MedR", "Both",
     ]  # fmt: skip
@@ -193,7 +193,7 @@ def test_the_page_marks_what_is_real_and_best_and_escapes_names() -> None:
     assert '<span class="first best"><b>45.0</b>' in page
     assert "<i>new</i>" not in page and "&lt;i&gt;new" in page
     assert "All numbers for German (de)" in page and "[43.0, 47.0]" in page
-    assert "<dt>pictures</dt><dd>1,000</dd>" in page and "Sum of recalls" in page
+    assert "<dt>images</dt><dd>1,000</dd>" in page and "Sum of recalls" in page
 
 
 def test_texts_set_the_best_apart_and_name_directions() -> None:

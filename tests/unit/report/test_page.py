@@ -104,34 +104,32 @@ def test_plots_appear_only_where_there_are_pairs_to_show(made):
 def test_a_missing_value_shows_its_reason(made):
     rows = [
         made.summary(TASK, "a", "R@10", 0.3),
-        made.summary(TASK, "b", "R@10", None, note="only 9 pictures"),
+        made.summary(TASK, "b", "R@10", None, note="only 9 images"),
     ]
     texts = parsed(as_html([made.results([], rows)])).texts
-    assert "only 9 pictures" in texts and "–" in texts
+    assert "only 9 images" in texts and "–" in texts
 
 
 @pytest.mark.parametrize(
     "content", [None, b"", b"<svg onload=alert(1)>", b"GIF89a", b"\x89PNG but not", b"\xff\xd8"]
 )
-def test_only_png_and_jpeg_become_pictures(content):
+def test_only_png_and_jpeg_become_images(content):
     assert examples.data_uri(content) is None
 
 
-def test_pictures_and_placeholders(made):
+def test_images_and_placeholders(made):
     record = made.example("e", "en", "de", "worst", 0, retrieved_picture=b"<svg/>")
     results = made.results([], [made.summary(TASK, "e", "R@10", 0.3)], examples=made.examples([record]))
     tags = parsed(as_html([results])).tags
     (image,) = [at for tag, at in tags if tag == "img"]
     assert image["src"].startswith("data:image/jpeg;base64,/9j/")
-    assert sum(at.get("class") == "no-picture" for _, at in tags) == 1
-    assert examples.data_uri(made.picture(1)).startswith("data:image/png;base64,iVBORw0KGgo")
+    assert sum(at.get("class") == "no-image" for _, at in tags) == 1
+    assert examples.data_uri(made.image(1)).startswith("data:image/png;base64,iVBORw0KGgo")
 
 
 def budgeted(made, budget, n_encoders=2):
     records = [
-        made.example(
-            f"e{i}", "en", "de", kind, position, query_picture=made.picture(1), retrieved_picture=None
-        )
+        made.example(f"e{i}", "en", "de", kind, position, query_picture=made.image(1), retrieved_picture=None)
         for i in range(n_encoders)
         for kind in ("best", "worst")
         for position in range(5)
@@ -139,7 +137,7 @@ def budgeted(made, budget, n_encoders=2):
     summaries = [made.summary(TASK, f"e{i}", "R@10", 0.5 - i / 10) for i in range(n_encoders)]
     results = made.results([], summaries, examples=made.examples(records))
     rows = leaderboard(results, TASK, "R@10")
-    (_, pair), used = examples.chosen([results], task_of(TASK), rows, budget * len(made.picture(1)))
+    (_, pair), used = examples.chosen([results], task_of(TASK), rows, budget * len(made.image(1)))
     first, cards, *others = pair.blocks
     assert all(isinstance(block, Fold) for block in others)
     named = [(first.text, cards), *((fold.title, fold.blocks[0]) for fold in others)]
@@ -151,7 +149,7 @@ def test_examples_are_thinned_to_a_budget_of_bytes(made):
     assert budgeted(made, 19)[0] == {"e0": [5, 5]}
     assert budgeted(made, 7)[0] == {"e0": [3, 3]}
     shown, used = budgeted(made, 1)
-    assert shown == {"e0": [1, 1]} and used == len(made.picture(1))
+    assert shown == {"e0": [1, 1]} and used == len(made.image(1))
     assert list(budgeted(made, 1000, n_encoders=5)[0]) == ["e0", "e1", "e2"]
 
 
@@ -253,7 +251,7 @@ def test_nobody_is_tagged_as_leader_where_nobody_is_above_chance(made):
 
 def test_the_legend_says_what_lies_beyond_the_axis(made):
     text = "".join(parsed(as_html([noise(made)])).texts)
-    assert "pictures alone (oracle) 0.900, beyond the axis" in text
+    assert "images alone (oracle) 0.900, beyond the axis" in text
     assert "(ceiling) 0.950, beyond the axis" in text and "chance 0.100, beyond" not in text
     html = as_html([made.synthetic(2, ["en", "de"])])
     assert "oracle) 0.760, beyond" not in html and 'class="oracle"' in html

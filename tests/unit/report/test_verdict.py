@@ -25,7 +25,7 @@ def test_a_real_lead_its_place_and_its_hardest_pair(made):
     ) == [
         "lsa leads: BkR R@10 0.312 [0.282, 0.342] on average over 2 language pairs, 0.050 [0.020, "
         "0.080] ahead of ridge: the interval excludes zero, so the lead is real on this data.",
-        "It closes 39 % of the way from chance (0.027) to what pictures alone can tell (0.760).",
+        "It closes 39 % of the way from chance (0.027) to what images alone can tell (0.760).",
         "Its hardest pair is de → fr with 0.250 [0.220, 0.280]; its easiest is fr → de with 0.374.",
         "Not distinguishable from chance (0.027): zero.",
     ]
@@ -75,19 +75,19 @@ def test_no_paired_difference(made):
 def test_beyond_the_oracle_below_chance_and_no_normalised_value(made):
     marks = {"chance": 0.1, "oracle": 0.25}
     assert said(made, mean(made, "a", 0.3, normalized=1.333, **marks))[1] == (
-        "That is beyond what pictures alone can tell: 133 % of the way from 0.100 to 0.250."
+        "That is beyond what images alone can tell: 133 % of the way from 0.100 to 0.250."
     )
     assert said(made, mean(made, "a", 0.05, normalized=-0.3, ci=None, **marks))[1] == (
-        "That is not above chance (0.100); pictures alone reach 0.250."
+        "That is not above chance (0.100); images alone reach 0.250."
     )
     assert said(made, mean(made, "a", 0.3, note="not normalised: near chance", **marks))[1] == (
-        "Chance is 0.100 and pictures alone reach 0.250; not normalised: near chance."
+        "Chance is 0.100 and images alone reach 0.250; not normalised: near chance."
     )
 
 
 def test_missing_values_are_named_with_their_reason(made):
-    rows = [mean(made, name, None, note="fewer than 2 pictures") for name in ("a", "b")]
-    assert said(made, *rows) == ["No value of BkR R@10 for a and b: fewer than 2 pictures."]
+    rows = [mean(made, name, None, note="fewer than 2 images") for name in ("a", "b")]
+    assert said(made, *rows) == ["No value of BkR R@10 for a and b: fewer than 2 images."]
 
 
 def test_median_rank_as_headline(made):
@@ -157,7 +157,7 @@ def test_nobody_leads_where_nobody_is_above_chance(made):
     assert said(made, *rows) == [
         "No encoder is distinguishable from chance (0.100): the highest is random with BkR R@10 0.120 "
         "[0.090, 0.150] on average over 2 language pairs.",
-        "Pictures alone reach 0.900.",
+        "Images alone reach 0.900.",
     ]
     assert said(made, rows[0])[0] == (
         "random is not distinguishable from chance (0.100): BkR R@10 0.120 [0.090, 0.150] on average over 2 "
@@ -206,7 +206,7 @@ def test_chance_of_a_correlation_is_zero(made):
         ]
 
     assert said(made, *of(0.2, 0.01))[1:] == [
-        "Chance on this data is 0: no relation between texts and pictures.",
+        "Chance on this data is 0: no relation between texts and images.",
         "Not distinguishable from chance (0): e1.",
     ]
     assert said(made, *of(0.02, -0.01)) == [
@@ -308,7 +308,7 @@ def test_none_is_good_enough_below_the_mark_of_the_task(made):
         mean(
             made, "a", 0.1, ci=made.ci(0.1, 0.02), normalized=0.089, **marks
         ),  # its interval reaches the mark
-        mean(made, "a", 0.05, ci=made.ci(0.05, 0.01), **marks),  # not normalised: pictures tell nothing
+        mean(made, "a", 0.05, ci=made.ci(0.05, 0.01), **marks),  # not normalised: images tell nothing
     ):
         assert not any("good enough" in sentence for sentence in said(made, enough))
 

@@ -112,7 +112,7 @@ def test_the_error_is_covered(gain, loss):
 
 
 def test_differences_of_any_size_are_covered():
-    """As of picture similarities: most differences are 0, some small, few large."""
+    """As of image similarities: most differences are 0, some small, few large."""
     rng = np.random.default_rng(5)
     n, covered = 20_000, 0
     differences = np.where(rng.random(n) < 0.03, -rng.beta(0.3, 2, n), 0.0)

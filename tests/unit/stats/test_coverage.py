@@ -50,13 +50,13 @@ def test_clustered_hits_need_their_clusters(number):
 
 
 def test_two_ways_of_clustering_need_both(number):
-    """Queries that share a picture and queries that retrieve the same target, at once."""
+    """Queries that share an image and queries that retrieve the same target, at once."""
     rng = np.random.default_rng(14)
-    n, pictures, targets = 240, 60, 40
+    n, images, targets = 240, 60, 40
     both, one, blind = [], [], []
     for _ in range(number // 2):
-        a, b = rng.permutation(n) % pictures, rng.permutation(n) % targets
-        values = rng.normal(size=n) + rng.normal(size=pictures)[a] + rng.normal(size=targets)[b]
+        a, b = rng.permutation(n) % images, rng.permutation(n) % targets
+        values = rng.normal(size=n) + rng.normal(size=images)[a] + rng.normal(size=targets)[b]
         both.append(mean_interval(values, [a, b]))
         one.append(mean_interval(values, [a]))
         blind.append(mean_interval(values))

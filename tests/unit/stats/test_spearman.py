@@ -64,15 +64,15 @@ def test_pairs_that_tie_have_influence_regardless_of_their_order():
 
 
 def tables(kind, rng, n=30):
-    """Return text and picture similarities [n, n] with row and column effects."""
+    """Return text and image similarities [n, n] with row and column effects."""
     left, right = rng.normal(size=(n, 4)), rng.normal(size=(n, 4))
-    pictures = left @ right.T
-    texts = pictures + 2 * rng.normal(size=(n, 3)) @ rng.normal(size=(3, n))
+    images = left @ right.T
+    texts = images + 2 * rng.normal(size=(n, 3)) @ rng.normal(size=(3, n))
     if kind == "zero rows":
         texts[: n // 3] = 0
     if kind == "rounded":
         texts = np.round(texts)
-    return texts, pictures
+    return texts, images
 
 
 @pytest.mark.parametrize("kind", ["plain", "zero rows", "rounded"])
@@ -80,15 +80,15 @@ def tables(kind, rng, n=30):
 def test_row_and_column_sums_give_the_variance_of_resampling_both(kind, full):
     """Drawing rows and columns anew adds the variance of single pairs once to those of rows and columns."""
     rng = np.random.default_rng(3)
-    texts, pictures = tables(kind, rng)
+    texts, images = tables(kind, rng)
     n = len(texts)
-    share = influence(texts, pictures) / texts.size
+    share = influence(texts, images) / texts.size
     linear = sum(part @ part for part in (share.sum(0), share.sum(1), share.ravel()))
     drawn = []
     for _ in range(2000 if full else 700):
         rows, columns = rng.integers(0, n, (2, n))
         chosen = np.ix_(rows, columns)
-        drawn.append(correlation(texts[chosen], pictures[chosen]))
+        drawn.append(correlation(texts[chosen], images[chosen]))
     assert linear == pytest.approx(np.var(drawn), rel=0.15 if full else 0.2)
     one_by_one = (share.ravel() @ share.ravel()) ** 0.5
     assert one_by_one < np.std(drawn) / 2  # pairs taken as independent would be far off

@@ -9,12 +9,12 @@ import numpy as np
 from xlingual.study.design import Asked, Candidate, Design, Listed, Plan, make_design
 
 
-def text(key: str, language: str = "ru", picture: str | None = None) -> Candidate:
-    return Candidate(key, f"text {key}", language, picture)
+def text(key: str, language: str = "ru", image: str | None = None) -> Candidate:
+    return Candidate(key, f"text {key}", language, image)
 
 
 def listed(*keys: str) -> list[Listed]:
-    return [Listed(text(key, picture=f"p{key}"), 0.9 - 0.1 * place) for place, key in enumerate(keys)]
+    return [Listed(text(key, image=f"p{key}"), 0.9 - 0.1 * place) for place, key in enumerate(keys)]
 
 
 def random_lists(

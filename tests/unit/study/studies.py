@@ -1,4 +1,4 @@
-"""Small studies made by hand: texts in several scripts, some with pictures."""
+"""Small studies made by hand: texts in several scripts, some with images."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def make_study(
     queries=3,
     suggestions=4,
     raters=2,
-    pictures=True,
+    images=True,
     repeat=False,
     title=TITLE,
     long_text=None,
 ) -> Made:
-    """Write a study with its links; pictures are small coloured squares.
+    """Write a study with its links; images are small coloured squares.
 
     `long_text` takes the place of every text.
     """
     shown = folder / IMAGES
     shown.mkdir(parents=True)
-    asked = tuple(_query(shown, number, target, suggestions, pictures) for number in range(queries))
+    asked = tuple(_query(shown, number, target, suggestions, images) for number in range(queries))
     if long_text is not None:
         asked = tuple(_saying(query, long_text) for query in asked)
     orders = tuple(_order(asked, shift, repeat) for shift in range(2))
@@ -68,13 +68,13 @@ def make_study(
     return Made(folder, study, links[0].path[3:], tuple(link.path[3:] for link in links[1:]))
 
 
-def _query(folder: Path, number: int, target: str, suggestions: int, pictures: bool) -> Query:
-    shown = Shown(f"q{number:03}", TEXTS["en"][number % 3], "en", _picture(folder, f"q{number}", pictures))
+def _query(folder: Path, number: int, target: str, suggestions: int, images: bool) -> Query:
+    shown = Shown(f"q{number:03}", TEXTS["en"][number % 3], "en", _image(folder, f"q{number}", images))
     made = []
     for place in range(suggestions):
         name = f"s{number:03}x{place:02}"
         text = TEXTS[target][(number + place) % 3] * (1 + place % 3)
-        made.append(Shown(name, text, target, _picture(folder, name, pictures)))
+        made.append(Shown(name, text, target, _image(folder, name, images)))
     return Query(shown, tuple(made))
 
 
@@ -83,7 +83,7 @@ def _saying(query: Query, text: str) -> Query:
     return replace(query, shown=replace(query.shown, text=text), suggestions=suggestions)
 
 
-def _picture(folder: Path, name: str, wanted: bool) -> str | None:
+def _image(folder: Path, name: str, wanted: bool) -> str | None:
     if not wanted:
         return None
     size = (320, 240) if len(name) % 2 else (240, 320)

@@ -132,14 +132,14 @@ def test_what_a_system_suggests_is_no_control() -> None:
         assert design(asked, controls=1.0).key.controls == {}
 
 
-def test_pictures_have_names_of_their_own_and_are_written_once() -> None:
+def test_images_have_names_of_their_own_and_are_written_once() -> None:
     asked = [
         Asked(text("q", "en", "p1"), {"a": [*listed("x"), *listed("y")], "b": [*listed("x"), *listed("z")]})
     ]
     made = design(asked, per_system=2)
-    assert sorted(made.pictures.values()) == ["p1", "px", "py", "pz"]
+    assert sorted(made.images.values()) == ["p1", "px", "py", "pz"]
     images = [one.image for query in made.study.queries for one in (query.shown, *query.suggestions)]
-    assert sorted(made.pictures) == sorted(images) and all(name.endswith(".webp") for name in made.pictures)
+    assert sorted(made.images) == sorted(images) and all(name.endswith(".webp") for name in made.images)
 
 
 def test_systems_of_the_same_texts_are_refused_whatever_their_order() -> None:

@@ -1,4 +1,4 @@
-"""Pictures of a study: small enough for a page, upright, and with nothing hidden in them."""
+"""Images of a study: small enough for a page, upright, and with nothing hidden in them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def test_what_a_camera_wrote_is_dropped() -> None:
     ("size", "expected"),
     [((4000, 1000), (SIDE, 256)), ((500, 2048), (250, SIDE)), ((300, 20), (300, 20))],
 )
-def test_large_pictures_are_made_smaller(size: tuple[int, int], expected: tuple[int, int]) -> None:
+def test_large_images_are_made_smaller(size: tuple[int, int], expected: tuple[int, int]) -> None:
     with Image.open(BytesIO(encoded(photo(size)))) as image:
         assert image.size == expected
 
 
-def test_pictures_are_written_by_their_names(tmp_path: Path) -> None:
+def test_images_are_written_by_their_names(tmp_path: Path) -> None:
     content = encoded(photo((10, 10)))
     write_images(tmp_path, {"abc.webp": content})
     write_images(tmp_path / "none", {})
@@ -48,6 +48,6 @@ def test_pictures_are_written_by_their_names(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_a_missing_picture_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"row 'r7': cannot read the picture .*gone.png"):
+def test_a_missing_image_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"row 'r7': cannot read the image .*gone.png"):
         encoded(tmp_path / "gone.png", row="r7")

@@ -34,7 +34,7 @@ class Noisy:
         return ideal + self.noise * rng.standard_normal(ideal.shape)
 
 
-def picture(number: int) -> bytes:
+def image(number: int) -> bytes:
     out = BytesIO()
     Image.new("RGB", (12, 9), (number * 6, 255 - number * 6, 99)).save(out, "PNG")
     return out.getvalue()
@@ -46,7 +46,7 @@ def rows(**more: Any) -> list[dict[str, Any]]:
             "id": f"{language}{number}",
             "lang": language,
             "text": f"{language} text {number}",
-            "image": picture(number),
+            "image": image(number),
             "item": number,
             "kind": "rare" if number % 10 == 0 else "common",
         }
@@ -201,20 +201,20 @@ def test_texts_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "s/images").exists()
 
 
-def test_a_missing_picture_is_named_and_nothing_is_written(tmp_path: Path) -> None:
+def test_a_missing_image_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     manifest = Manifest.from_rows([row | {"image": str(tmp_path / f"{row['item']}.png")} for row in rows()])
-    with pytest.raises(InputError, match=r"(\d+) of the \1 pictures of the study are missing"):
+    with pytest.raises(InputError, match=r"(\d+) of the \1 images of the study are missing"):
         new_study(manifest, tmp_path / "s", **GIVEN)
     for number in range(ITEMS):
-        (tmp_path / f"{number}.png").write_bytes(b"no picture")
-    with pytest.raises(InputError, match=r"cannot be decoded .*; or ask with texts alone \(--no-pictures\)"):
+        (tmp_path / f"{number}.png").write_bytes(b"no image")
+    with pytest.raises(InputError, match=r"cannot be decoded .*; or ask with texts alone \(--no-images\)"):
         new_study(manifest, tmp_path / "s", **GIVEN)
     assert not (tmp_path / "s").exists()
 
 
-def test_texts_without_a_picture_are_told_of(tmp_path: Path) -> None:
+def test_texts_without_a_image_are_told_of(tmp_path: Path) -> None:
     some = [row | ({"image": None} if row["item"] < 20 else {}) for row in rows()]
-    with pytest.warns(DataWarning, match=r"\d+ of \d+ texts of the study have no picture"):
+    with pytest.warns(DataWarning, match=r"\d+ of \d+ texts of the study have no image"):
         new_study(Manifest.from_rows(some), tmp_path / "s", **GIVEN)
 
 
@@ -263,17 +263,15 @@ def test_items_are_as_likely_as_each_other_whatever_their_number_of_texts() -> N
     assert sum(text.startswith("en text 0 ") for text in texts) == 9
 
 
-def test_equal_texts_with_equal_pictures_are_one_candidate() -> None:
-    doubled = [
-        row | {"text": f"{row['lang']} same {row['item'] // 2}", "image": picture(0)} for row in rows()
-    ]
+def test_equal_texts_with_equal_images_are_one_candidate() -> None:
+    doubled = [row | {"text": f"{row['lang']} same {row['item'] // 2}", "image": image(0)} for row in rows()]
     with pytest.warns(DataWarning, match="empty"):
         manifest = Manifest.from_rows([row | ({"text": " "} if row["item"] == 7 else {}) for row in doubled])
     pool = candidates(manifest, "ru")
     assert len({manifest.text[row] for row in pool}) == len(pool) == ITEMS // 2
-    other = Manifest.from_rows([row | {"image": picture(row["item"])} for row in doubled])
+    other = Manifest.from_rows([row | {"image": image(row["item"])} for row in doubled])
     assert len(candidates(other, "ru")) == ITEMS
-    assert len(candidates(other, "ru", pictures=False)) == ITEMS // 2
+    assert len(candidates(other, "ru", images=False)) == ITEMS // 2
 
 
 def test_a_text_equal_to_the_own_one_is_left_out_with_it() -> None:

@@ -162,7 +162,7 @@ def test_an_answer_to_another_page_is_refused(client, made):
     assert client.post(f"{made.link()}/page/1", data={f"score-{name}": "1"}).status_code == 400
 
 
-def test_pictures_come_by_id(client, made):
+def test_images_come_by_id(client, made):
     query = made.study.queries[0].shown
     answer = client.get(f"{made.link()}/image/{query.id}")
     assert answer.status_code == 200 and answer.headers["content-type"] == "image/webp"
@@ -175,7 +175,7 @@ def test_hostile_texts_are_shown_as_text(tmp_path):
     try:
         studies.TEXTS["en"] = ('<script>alert(1)</script>"><img src=x>',) * 3
         made = studies.make_study(
-            tmp_path / "s", target="en", pictures=False, title="# <b>T</b>\n\n<i onclick=x>"
+            tmp_path / "s", target="en", images=False, title="# <b>T</b>\n\n<i onclick=x>"
         )
     finally:
         studies.TEXTS.update(texts)
@@ -234,10 +234,10 @@ def test_a_title_edited_while_serving_is_shown(client, made):
     assert "<h1>A new title</h1>" in client.get(made.link()).text
 
 
-def test_a_missing_picture_is_named(made):
+def test_a_missing_image_is_named(made):
     name = made.study.queries[0].shown.image
     (made.folder / IMAGES / name).unlink()
-    with pytest.raises(InputError, match=rf"missing {name} \(1 of 15 pictures\)"):
+    with pytest.raises(InputError, match=rf"missing {name} \(1 of 15 images\)"):
         create_app(made.study, made.folder)
 
 

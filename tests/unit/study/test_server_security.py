@@ -148,8 +148,8 @@ def test_a_rater_who_asks_too_often_waits_and_others_do_not(made):
         assert client.get(made.link(1)).status_code == 200
 
 
-def test_pictures_have_a_limit_of_their_own(made):
-    limits = Limits(token=Rate(1, 0.001), pictures=Rate(5, 0.001))
+def test_images_have_a_limit_of_their_own(made):
+    limits = Limits(token=Rate(1, 0.001), images=Rate(5, 0.001))
     with TestClient(create_app(made.study, made.folder, limits)) as client:
         answers = [client.get(f"{made.link()}/image/q000").status_code for _ in range(7)]
         assert answers == [200] * 5 + [429] * 2

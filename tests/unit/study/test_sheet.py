@@ -80,7 +80,7 @@ def test_the_policy_allows_the_own_script_and_style_alone(tmp_path: Path) -> Non
 
 
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
-    made = studies.make_study(tmp_path / "s", pictures=False)
+    made = studies.make_study(tmp_path / "s", images=False)
     query = made.study.queries[0]
     spoilt = replace(query, shown=replace(query.shown, text=HOSTILE))
     study = replace(made.study, queries=(spoilt, *made.study.queries[1:]), labels=(HOSTILE, "b", "c", "d"))
@@ -92,11 +92,11 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     assert re.fullmatch(r"answers-[\w-]+\.json", content["file"])
 
 
-def test_a_missing_picture_is_named(tmp_path: Path) -> None:
+def test_a_missing_image_is_named(tmp_path: Path) -> None:
     made = studies.make_study(tmp_path / "s")
     gone = made.study.queries[1].suggestions[0].image
     (made.folder / IMAGES / gone).unlink()
-    with pytest.raises(InputError, match=f"{gone} cannot be read .* put back the pictures of the study"):
+    with pytest.raises(InputError, match=f"{gone} cannot be read .* put back the images of the study"):
         sheet_of(made.folder, made.study)
 
 

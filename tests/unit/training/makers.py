@@ -1,4 +1,4 @@
-"""Small data to train on: items with pictures, and sentences in two languages."""
+"""Small data to train on: items with images, and sentences in two languages."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from xlingual.training.packing import Reading, count_vocabularies, pack
 
 
 class Given:
-    """An image encoder that gives each picture (its number as bytes) a vector of a table."""
+    """An image encoder that gives each image (its number as bytes) a vector of a table."""
 
     identity = "given"
     content = ("bytes",)
@@ -22,7 +22,7 @@ class Given:
 
 
 def paired(n, seed=0, texts=1, languages=("en", "de")):
-    """Return n items: a picture, and `texts` random sentences in each language about each."""
+    """Return n items: an image, and `texts` random sentences in each language about each."""
     rng = np.random.default_rng(seed)
     rows = []
     for item in range(n):
@@ -36,8 +36,8 @@ def paired(n, seed=0, texts=1, languages=("en", "de")):
     return Manifest.from_rows(rows)
 
 
-def packed(folder, manifest, languages=("en", "de"), pictures=None, reading=None, **options):
+def packed(folder, manifest, languages=("en", "de"), images=None, reading=None, **options):
     """Return the corpus of a manifest, and the vocabularies that were made for it."""
     reading = reading or Reading()
     vocabularies = count_vocabularies(manifest, languages, reading, **options)
-    return pack(folder, manifest, vocabularies, reading, pictures), vocabularies
+    return pack(folder, manifest, vocabularies, reading, images), vocabularies

@@ -1,4 +1,4 @@
-"""The corpus on disk has what the manifest has; pictures are encoded once and stay in bounded memory."""
+"""The corpus on disk has what the manifest has; images are encoded once and stay in bounded memory."""
 
 import numpy as np
 import pytest
@@ -34,17 +34,17 @@ def test_all_texts_come_back(made, tmp_path):
             for row in manifest.rows_of(tag)
         ]
         assert sorted(sentences(corpus, vocabularies, tag)) == sorted(expected)
-    assert len(corpus) == 7 and tuple(corpus.texts) == ("en", "de") and corpus.pictures is None
+    assert len(corpus) == 7 and tuple(corpus.texts) == ("en", "de") and corpus.images is None
 
 
 def test_it_is_mapped_not_read(made, tmp_path):
-    made.packed(tmp_path, made.paired(7), pictures=Source("given", adopt(made.given(np.eye(7)))))
+    made.packed(tmp_path, made.paired(7), images=Source("given", adopt(made.given(np.eye(7)))))
     corpus = Corpus.open(tmp_path)
-    for array in (corpus.texts["en"].numbers, corpus.texts["en"].first, corpus.pictures.vectors):
+    for array in (corpus.texts["en"].numbers, corpus.texts["en"].first, corpus.images.vectors):
         assert isinstance(array.base, np.memmap)
 
 
-def test_items_with_few_languages_and_without_pictures(made, tmp_path):
+def test_items_with_few_languages_and_without_images(made, tmp_path):
     rows = [
         {"id": "1", "lang": "en", "text": "a b", "item": "x", "image": b"0"},
         {"id": "2", "lang": "de", "text": "c", "item": "y", "image": b"1"},
@@ -53,16 +53,16 @@ def test_items_with_few_languages_and_without_pictures(made, tmp_path):
         {"id": "5", "lang": "fr", "text": "e", "item": "z", "image": b"1"},  # shows z in another language
     ]
     encoder = made.given(np.eye(3))
-    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), pictures=Source("given", adopt(encoder)))
+    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), images=Source("given", adopt(encoder)))
     assert corpus.ids.tolist() == ["x", "y", "z"]  # w has no text in the languages
     assert np.diff(corpus.texts["en"].first).tolist() == [1, 0, 1]
     assert np.diff(corpus.texts["de"].first).tolist() == [0, 1, 0]
-    assert corpus.pictures.of(np.arange(3)).tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
-    assert corpus.groups[1] == corpus.groups[2] != corpus.groups[0]  # y and z show one picture
+    assert corpus.images.of(np.arange(3)).tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
+    assert corpus.groups[1] == corpus.groups[2] != corpus.groups[0]  # y and z show one image
     assert encoder.asked == 2
 
 
-def test_pictures_are_encoded_in_chunks_each_once(made, tmp_path, monkeypatch):
+def test_images_are_encoded_in_chunks_each_once(made, tmp_path, monkeypatch):
     monkeypatch.setattr(packing, "CHUNK", 4)
     rng = np.random.default_rng(0)
     vectors, encoder = rng.standard_normal((10, 3)), made.given(rng.standard_normal((10, 3)))
@@ -70,25 +70,25 @@ def test_pictures_are_encoded_in_chunks_each_once(made, tmp_path, monkeypatch):
     told = []
     store = Store(tmp_path / "store")
     source = Source("given", adopt(encoder), store, lambda what, done, of: told.append((done, of)))
-    corpus, _ = made.packed(tmp_path / "one", made.paired(10, texts=2), pictures=source)
+    corpus, _ = made.packed(tmp_path / "one", made.paired(10, texts=2), images=source)
     items = corpus.ids.astype(int)
-    assert np.array_equal(corpus.pictures.of(np.arange(10)), encoder.vectors[items])
-    assert encoder.asked == 10 and corpus.pictures.vectors.shape == (10, 3)
+    assert np.array_equal(corpus.images.of(np.arange(10)), encoder.vectors[items])
+    assert encoder.asked == 10 and corpus.images.vectors.shape == (10, 3)
     assert told[-1] == (10, 10) and {of for _, of in told} == {10}
-    made.packed(tmp_path / "two", made.paired(10, texts=2), pictures=source)
+    made.packed(tmp_path / "two", made.paired(10, texts=2), images=source)
     assert encoder.asked == 10  # the store had all of them
 
 
-def test_moments_of_the_pictures(made, tmp_path):
+def test_moments_of_the_images(made, tmp_path):
     table = 1e3 + np.random.default_rng(0).standard_normal((10, 3))
-    corpus, _ = made.packed(tmp_path, made.paired(10), pictures=Source("given", adopt(made.given(table))))
-    mean, sd = corpus.pictures.moments(chunk=4)
+    corpus, _ = made.packed(tmp_path, made.paired(10), images=Source("given", adopt(made.given(table))))
+    mean, sd = corpus.images.moments(chunk=4)
     stored = table.astype(np.float32).astype(np.float64)
     assert np.allclose(mean, stored.mean(0), rtol=1e-12) and np.allclose(sd, stored.std(0), rtol=1e-9)
 
 
-def test_vectors_without_pictures(made, tmp_path):
-    """A manifest without pictures, and one vector for each item, as with features made elsewhere."""
+def test_vectors_without_images(made, tmp_path):
+    """A manifest without images, and one vector for each item, as with features made elsewhere."""
     features = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
 
     class ByItem:
@@ -104,12 +104,12 @@ def test_vectors_without_pictures(made, tmp_path):
         for tag in ("en", "de")
         for n in range(2)
     ]
-    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), pictures=Source("f", adopt(ByItem())))
-    assert np.diff(corpus.pictures.first).tolist() == [1] * 6
-    assert np.array_equal(corpus.pictures.of(np.arange(6)), features[corpus.ids.astype(int)])
+    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), images=Source("f", adopt(ByItem())))
+    assert np.diff(corpus.images.first).tolist() == [1] * 6
+    assert np.array_equal(corpus.images.of(np.arange(6)), features[corpus.ids.astype(int)])
 
 
-def test_items_that_share_pictures_by_way_of_others_are_one_group(made, tmp_path):
+def test_items_that_share_images_by_way_of_others_are_one_group(made, tmp_path):
     shown_by = {"a": (b"0",), "b": (b"0", b"1"), "c": (b"1",), "d": (b"2",)}
     rows = [
         {"id": f"{item}{n}", "lang": "en", "text": f"{item} {n}", "item": item, "image": image}
@@ -164,7 +164,7 @@ def test_errors_are_one_line(made, tmp_path):
         {"id": "1", "lang": "en", "text": "a", "item": "x"},
         {"id": "2", "lang": "fr", "text": "b", "item": "y", "image": b"0"},
     ]
-    with pytest.raises(InputError, match="no item with texts in the chosen languages has a picture"):
+    with pytest.raises(InputError, match="no item with texts in the chosen languages has an image"):
         made.packed(
             tmp_path, Manifest.from_rows(rows), ("en",), Source("given", adopt(made.given(np.eye(1))))
         )
@@ -178,5 +178,5 @@ def test_image_dimensions_that_differ(made, tmp_path, monkeypatch):
             self.asked += 1
             return np.ones((len(batch), 2 + self.asked), dtype=np.float32)
 
-    with pytest.raises(InputError, match="gives some pictures 3 and others 4 dimensions"):
-        made.packed(tmp_path, made.paired(4), pictures=Source("odd", adopt(Odd(np.eye(4)))))
+    with pytest.raises(InputError, match="gives some images 3 and others 4 dimensions"):
+        made.packed(tmp_path, made.paired(4), images=Source("odd", adopt(Odd(np.eye(4)))))

@@ -42,7 +42,7 @@ def naive_one_way(anchors, positives, view, groups, margin, hardest):
     return total
 
 
-def naive(pictures, texts, groups, beta, margin, hardest, pairs):
+def naive(images, texts, groups, beta, margin, hardest, pairs):
     def rows(view):
         return [view.anchor[i] if view.present[i] else None for i in range(len(groups))]
 
@@ -51,7 +51,7 @@ def naive(pictures, texts, groups, beta, margin, hardest, pairs):
             rows(other), rows(one), one, groups, margin, hardest
         )
 
-    image = sum(both(pictures, view) for view in texts.values()) if pictures is not None else 0.0
+    image = sum(both(images, view) for view in texts.values()) if images is not None else 0.0
     together = list(combinations(texts.values(), 2))
     sentence = sum(both(one, other) for one, other in together)
     if pairs == "mean":
@@ -62,11 +62,11 @@ def naive(pictures, texts, groups, beta, margin, hardest, pairs):
 def a_batch(seed, b, c, languages, mode):
     generator = torch.Generator().manual_seed(seed)
     groups = torch.randint(0, b, (b,), generator=generator)  # some instances are of one item
-    views = {name: a_view(generator, b, c) for name in ["pictures", *languages]}
+    views = {name: a_view(generator, b, c) for name in ["images", *languages]}
     if mode != "random":
         views = {name: in_batch(view, groups) for name, view in views.items()}
-    pictures = views.pop("pictures")
-    return pictures, views, groups
+    images = views.pop("images")
+    return images, views, groups
 
 
 @given(
@@ -79,24 +79,24 @@ def a_batch(seed, b, c, languages, mode):
     st.sampled_from(["sum", "mean"]),
     st.booleans(),
 )
-def test_equals_a_naive_loop(seed, b, c, languages, mode, beta, pairs, with_pictures):
-    pictures, texts, groups = a_batch(seed, b, c, [f"l{i}" for i in range(languages)], mode)
-    pictures = pictures if with_pictures else None
+def test_equals_a_naive_loop(seed, b, c, languages, mode, beta, pairs, with_images):
+    images, texts, groups = a_batch(seed, b, c, [f"l{i}" for i in range(languages)], mode)
+    images = images if with_images else None
     options = {"beta": beta, "margin": 0.2, "hardest": mode == "hardest", "pairs": pairs}
-    found = mlmme_loss(pictures, texts, groups, **options)
-    assert float(found.value) == pytest.approx(naive(pictures, texts, groups, **options), abs=1e-12)
+    found = mlmme_loss(images, texts, groups, **options)
+    assert float(found.value) == pytest.approx(naive(images, texts, groups, **options), abs=1e-12)
 
 
 @pytest.mark.parametrize("mode", ["random", "in-batch", "hardest"])
 @pytest.mark.cases(1)
 def test_gradients(mode):
-    pictures, texts, groups = a_batch(3, 5, 4, ["en", "de", "fr"], "random")
-    free = [view.anchor.clone().requires_grad_() for view in (pictures, *texts.values())]
-    drawn = [view.contrast.clone().requires_grad_() for view in (pictures, *texts.values())]
+    images, texts, groups = a_batch(3, 5, 4, ["en", "de", "fr"], "random")
+    free = [view.anchor.clone().requires_grad_() for view in (images, *texts.values())]
+    drawn = [view.contrast.clone().requires_grad_() for view in (images, *texts.values())]
 
     def loss(*vectors):
         made = []
-        for view, anchor, contrast in zip((pictures, *texts.values()), vectors[:4], vectors[4:], strict=True):
+        for view, anchor, contrast in zip((images, *texts.values()), vectors[:4], vectors[4:], strict=True):
             new = View(anchor, view.present, contrast, view.groups)
             made.append(new if mode == "random" else in_batch(new, groups))
         views = dict(zip(texts, made[1:], strict=True))
@@ -113,8 +113,8 @@ def test_one_language_without_sentences_against_sentences_is_vse(mode):
     b = 6
     shown, sentences, everywhere = unit(generator, b), unit(generator, b), torch.ones(b, dtype=torch.bool)
     groups = torch.arange(b)
-    pictures, english = (View(v, everywhere, v, groups) for v in (shown, sentences))
-    found = mlmme_loss(pictures, {"en": english}, groups, beta=1.0, margin=0.2, hardest=mode == "hardest")
+    images, english = (View(v, everywhere, v, groups) for v in (shown, sentences))
+    found = mlmme_loss(images, {"en": english}, groups, beta=1.0, margin=0.2, hardest=mode == "hardest")
     scores = shown @ sentences.T
     off = 1 - torch.eye(b)
     rows = torch.clamp(0.2 + scores - scores.diag()[:, None], min=0) * off
@@ -133,23 +133,23 @@ def test_one_language_without_sentences_against_sentences_is_vse(mode):
     st.sampled_from(["sum", "mean"]),
 )
 def test_the_order_of_items_and_of_languages_does_not_matter(seed, mode, pairs):
-    pictures, texts, groups = a_batch(seed, 6, 4, ["en", "de", "fr"], mode)
+    images, texts, groups = a_batch(seed, 6, 4, ["en", "de", "fr"], mode)
     options = {"beta": 0.4, "margin": 0.2, "hardest": mode == "hardest", "pairs": pairs}
-    value = mlmme_loss(pictures, texts, groups, **options).value
+    value = mlmme_loss(images, texts, groups, **options).value
     order = torch.randperm(6, generator=torch.Generator().manual_seed(seed))
 
     def moved(view):
         return View(view.anchor[order], view.present[order], view.contrast.flip(0), view.groups.flip(0))
 
     turned = {name: moved(view) for name, view in reversed(texts.items())}
-    again = mlmme_loss(moved(pictures), turned, groups[order], **options).value
+    again = mlmme_loss(moved(images), turned, groups[order], **options).value
     assert torch.allclose(value, again, atol=1e-12)
 
 
 def test_sum_and_mean_of_five_languages():
-    pictures, texts, groups = a_batch(0, 6, 4, ["a", "b", "c", "d", "e"], "random")
-    whole = mlmme_loss(pictures, texts, groups, beta=0.5, margin=0.2)
-    mean = mlmme_loss(pictures, texts, groups, beta=0.5, margin=0.2, pairs="mean")
+    images, texts, groups = a_batch(0, 6, 4, ["a", "b", "c", "d", "e"], "random")
+    whole = mlmme_loss(images, texts, groups, beta=0.5, margin=0.2)
+    mean = mlmme_loss(images, texts, groups, beta=0.5, margin=0.2, pairs="mean")
     assert float(mean.image) == pytest.approx(float(whole.image) / 5)
     assert float(mean.sentence) == pytest.approx(float(whole.sentence) / 10)
 

@@ -15,7 +15,7 @@ from xlingual.training.loop import FitOptions, Scores, fit  # noqa: E402
 from xlingual.training.packing import Source  # noqa: E402
 from xlingual.training.recipes.mlmme import MlmmeRecipe, build_model, corpus_vectors  # noqa: E402
 from xlingual.training.recipes.mlmme_options import MlmmeOptions  # noqa: E402
-from xlingual.training.samplers import PICTURES  # noqa: E402
+from xlingual.training.samplers import IMAGES  # noqa: E402
 
 SMALL = {"word_dim": 8, "state_dim": 12, "joint_dim": 16, "dropout": 0.0, "initial": "vsepp"}
 
@@ -25,7 +25,7 @@ def options_of(*languages, **changes):
 
 
 def recipe_of(made, folder, manifest, options, dim=5):
-    """Return a recipe over a manifest whose picture i has a random vector."""
+    """Return a recipe over a manifest whose image i has a random vector."""
     source = None
     if options.beta > 0:
         table = np.random.default_rng(1).standard_normal((100, dim))
@@ -35,14 +35,14 @@ def recipe_of(made, folder, manifest, options, dim=5):
 
 
 def plain_loss(recipe, drawing):
-    """Return the loss of a drawing in the plainest way: one sentence or picture, one triple at a time."""
+    """Return the loss of a drawing in the plainest way: one sentence or image, one triple at a time."""
     options, corpus, model = recipe.options, recipe.corpus, recipe.model
-    everything = {"pictures": corpus.pictures, **corpus.texts}
+    everything = {"images": corpus.images, **corpus.texts}
 
     @cache
     def vector(view, member):
-        if view == "pictures":
-            return model.pictures(torch.from_numpy(corpus.pictures.of(np.array([member]))))[0]
+        if view == "images":
+            return model.images(torch.from_numpy(corpus.images.of(np.array([member]))))[0]
         words, lengths = corpus.texts[view].padded(np.array([member]))
         return model.texts(view, torch.from_numpy(words), torch.from_numpy(lengths))[0]
 
@@ -72,7 +72,7 @@ def plain_loss(recipe, drawing):
     value, tags = torch.zeros(()), options.languages
     for i, tag in enumerate(tags):
         if options.beta > 0:
-            value = value + options.beta * (one_way("pictures", tag) + one_way(tag, "pictures"))
+            value = value + options.beta * (one_way("images", tag) + one_way(tag, "images"))
         for other in tags[i + 1 :]:
             if options.beta < 1:
                 value = value + (1 - options.beta) * (one_way(tag, other) + one_way(other, tag))
@@ -106,7 +106,7 @@ def test_each_sentence_of_a_batch_is_encoded_once(made, tmp_path):
             assert len(inputs.inputs[0]) == len(needed)
 
 
-def test_items_that_lack_a_language_or_a_picture(made, tmp_path):
+def test_items_that_lack_a_language_or_a_image(made, tmp_path):
     rows = [
         {"id": f"{item}{tag}", "lang": tag, "text": f"{tag}{item} x", "item": str(item)}
         | ({"image": str(item).encode()} if item not in (3, 4) else {})
@@ -162,15 +162,15 @@ def test_bad_input(made, tmp_path):
         recipe_of(made, tmp_path, made.paired(1, texts=4), options_of())
 
 
-def test_no_picture_side_where_pictures_do_not_count(made, tmp_path):
+def test_no_image_side_where_images_do_not_count(made, tmp_path):
     corpus, vocabularies = made.packed(
-        tmp_path, made.paired(4), pictures=Source("given", adopt(made.given(np.eye(4))))
+        tmp_path, made.paired(4), images=Source("given", adopt(made.given(np.eye(4))))
     )
     assert build_model(options_of(beta=0.0), vocabularies, corpus).picture is None
     assert build_model(options_of(beta=0.5), vocabularies, corpus).picture is not None
 
 
-def test_standardized_pictures(made, tmp_path):
+def test_standardized_images(made, tmp_path):
     """Any shift and scale of the dimensions of the image vectors then changes nothing."""
     rng = np.random.default_rng(2)
     table = rng.standard_normal((6, 5))
@@ -180,12 +180,12 @@ def test_standardized_pictures(made, tmp_path):
     for name, vectors in (("one", table), ("other", turned)):
         source = Source("given", adopt(made.given(vectors)))
         options = options_of(standardize_pictures=True)
-        corpus, vocabularies = made.packed(tmp_path / name, made.paired(6), pictures=source)
+        corpus, vocabularies = made.packed(tmp_path / name, made.paired(6), images=source)
         model = build_model(options, vocabularies, corpus)
         assert np.allclose(model.picture_mean, vectors.mean(0), rtol=1e-5)
         assert np.allclose(model.picture_sd[:4], vectors.std(0)[:4], rtol=1e-4) and model.picture_sd[4] == 1
         assert {"picture_mean", "picture_sd"} <= set(model.state_dict())
-        found.append(corpus_vectors(model, corpus)[PICTURES].vectors)
+        found.append(corpus_vectors(model, corpus)[IMAGES].vectors)
     assert np.allclose(*found, atol=1e-4)
     plain = build_model(options_of(), vocabularies, corpus)
     assert "picture_mean" not in plain.state_dict()
@@ -234,7 +234,7 @@ def test_a_small_model_learns_64_items_by_heart(made, tmp_path, contrast, full):
         validate=validate,
     )
     assert begun < 1  # of 6
-    assert fitted.best_score == 6  # both ways: pictures and English, pictures and German, English and German
+    assert fitted.best_score == 6  # both ways: images and English, images and German, English and German
 
 
 def test_vectors_of_a_corpus(made, tmp_path):
@@ -250,6 +250,6 @@ def test_vectors_of_a_corpus(made, tmp_path):
             alone = recipe.model.texts("de", words, lengths)[0].numpy()
         assert np.allclose(found["de"].vectors[member], alone, atol=1e-6)
     assert np.array_equal(found["de"].group, np.repeat(recipe.corpus.groups, 2))
-    assert sorted(found[PICTURES].group) == sorted(recipe.corpus.groups)
-    without = replace(recipe.corpus, pictures=None)
-    assert PICTURES not in corpus_vectors(recipe.model, without)
+    assert sorted(found[IMAGES].group) == sorted(recipe.corpus.groups)
+    without = replace(recipe.corpus, images=None)
+    assert IMAGES not in corpus_vectors(recipe.model, without)

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.training.samplers import PICTURES, Sampler, members, mixed
+from xlingual.training.samplers import IMAGES, Sampler, members, mixed
 
 
 def firsts(*counts):
     return np.concatenate([[0], np.cumsum(counts)])
 
 
-def sampler(counts, pairs=((PICTURES, "en"), (PICTURES, "de"), ("en", "de")), **options):
-    names = (PICTURES, "en", "de")
+def sampler(counts, pairs=((IMAGES, "en"), (IMAGES, "de"), ("en", "de")), **options):
+    names = (IMAGES, "en", "de")
     first = {name: firsts(*column) for name, column in zip(names, zip(*counts, strict=True), strict=True)}
     return Sampler(first, pairs, **({"batch": 3, "seed": 0} | options))
 
@@ -30,18 +30,18 @@ def as_lists(batches):
 
 
 def test_what_a_simple_epoch_has():
-    # item 0: picture, 2 en, 1 de; item 1: picture and 1 de; item 2: only en
+    # item 0: image, 2 en, 1 de; item 1: image and 1 de; item 2: only en
     draws = list(sampler([(1, 2, 1), (1, 0, 1), (0, 1, 0)], batch=8).batches(0))
     assert len(draws) == 1
     (batch,) = draws
-    rows = sorted(zip(batch.items, *(batch.anchor[v] for v in (PICTURES, "en", "de")), strict=True))
+    rows = sorted(zip(batch.items, *(batch.anchor[v] for v in (IMAGES, "en", "de")), strict=True))
     assert rows == [(0, 0, 0, 0), (0, 0, 1, 0), (1, 1, -1, 1)]
 
 
 def test_items_with_nothing_to_compare_are_counted():
     counts = [(1, 2, 1), (1, 0, 1), (0, 1, 0), (0, 2, 2)]
     assert sampler(counts).left_out == 1
-    assert sampler(counts, pairs=((PICTURES, "en"), (PICTURES, "de"))).left_out == 2
+    assert sampler(counts, pairs=((IMAGES, "en"), (IMAGES, "de"))).left_out == 2
     assert sampler(counts, pairs=(("en", "de"),)).left_out == 2
     assert sampler(counts, pairs=(("en", "de"),)).instances == 4
 
@@ -100,9 +100,9 @@ def test_contrastive_members_are_uniform():
 
 
 def test_another_view_changes_nobodys_order():
-    first = {PICTURES: firsts(*[1] * 9), "en": firsts(*[3] * 9)}
-    small = Sampler(first, ((PICTURES, "en"),), 4, 0)
-    large = Sampler(first | {"de": firsts(*[2] * 9)}, ((PICTURES, "en"),), 4, 0)
+    first = {IMAGES: firsts(*[1] * 9), "en": firsts(*[3] * 9)}
+    small = Sampler(first, ((IMAGES, "en"),), 4, 0)
+    large = Sampler(first | {"de": firsts(*[2] * 9)}, ((IMAGES, "en"),), 4, 0)
     for one, other in zip(small.batches(3), large.batches(3), strict=True):
         assert one.items.tolist() == other.items.tolist()
         assert one.anchor["en"].tolist() == other.anchor["en"].tolist()

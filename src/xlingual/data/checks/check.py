@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Column, shown_paths, view
-from xlingual.data.checks.records import Check, LanguageCheck, PairCheck, PictureCheck, findings_of, ordered
+from xlingual.data.checks.records import Check, ImageCheck, LanguageCheck, PairCheck, findings_of, ordered
 from xlingual.data.checks.sentences import content_findings
 from xlingual.data.languages import in_other_script
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.problems import Problem
 from xlingual.data.reading.strings import blank, character_lengths, numbered_strings
 from xlingual.errors import InputError
+from xlingual.images import GLANCE, THREADS, decode, missing_files, read_bytes
 from xlingual.languages import scripts_of
-from xlingual.pictures import GLANCE, THREADS, decode, missing_files, read_bytes
 from xlingual.records import digest
 
 
 def check(manifest: Manifest, progress: Progress | None = None, *, problems: Sequence[Problem] = ()) -> Check:
-    """Count and examine everything in a manifest; every picture is opened.
+    """Count and examine everything in a manifest; every image is opened.
 
     `problems` are those that were gathered while it was read (`Manifest.read_gathering`).
     """
@@ -51,7 +51,7 @@ def check(manifest: Manifest, progress: Progress | None = None, *, problems: Seq
         },
         directions=_directions(manifest, together),
         shared_texts=_shared_texts(manifest, facts),
-        pictures=check_pictures(manifest, progress) if manifest.has_pictures else None,
+        pictures=check_images(manifest, progress) if manifest.has_images else None,
         html=manifest.ids.pick(_texts_with_html(manifest.text)),
         doubled_ids=_doubled_ids(manifest),
         findings=[],
@@ -136,37 +136,37 @@ def _shared_texts(manifest: Manifest, facts: _Facts) -> dict[tuple[str, str], in
 
 
 def _directions(manifest: Manifest, together: Ints) -> list[PairCheck]:
-    """Return each source-target pair as Backretrieval divides it, the fewest source pictures first.
+    """Return each source-target pair as Backretrieval divides it, the fewest source images first.
 
     `together` [languages, languages] counts the items that have both. Without `--sample-size` these are
     halved, with one more for the sources where their number is odd; others serve on their own side.
     """
     items = np.diag(together).tolist()
-    pictures = [_pictures(manifest, tag) for tag in manifest.languages]
+    images = [_images(manifest, tag) for tag in manifest.languages]
     found = []
     for (i, source), (j, target) in permutations(enumerate(manifest.languages), 2):
         both = int(together[i, j])
         half = (
             0 if both == items[j] == 1 < items[i] else (both + 1) // 2
         )  # 0: the only item that can be a target
-        n_sources, (distinct, per_item) = items[i] - both + half, pictures[i]
+        n_sources, (distinct, per_item) = items[i] - both + half, images[i]
         n_pictures = min(distinct, n_sources * per_item)
         found.append(PairCheck(source, target, both, n_sources, items[j] - half, n_pictures))
     return sorted(found, key=lambda pair: (pair.n_pictures, pair.n_sources))
 
 
-def _pictures(manifest: Manifest, tag: str) -> tuple[int, int]:
-    """Return how many distinct pictures a language has, and how many at most an item of it has.
+def _images(manifest: Manifest, tag: str) -> tuple[int, int]:
+    """Return how many distinct images a language has, and how many at most an item of it has.
 
-    Where the manifest names no pictures, vectors of them may be given: one for each item is assumed.
+    Where the manifest names no images, vectors of them may be given: one for each item is assumed.
     """
     rows = manifest.rows_of(tag)
-    if not manifest.has_pictures:
+    if not manifest.has_images:
         return len(distinct_values(manifest.item[rows])), 1
-    rows = rows[manifest.picture[rows] >= 0]
+    rows = rows[manifest.image[rows] >= 0]
     if not len(rows):
         return 0, 0
-    shown = np.unique(np.stack([manifest.item[rows], manifest.picture[rows]]), axis=1)  # [2, shown]
+    shown = np.unique(np.stack([manifest.item[rows], manifest.image[rows]]), axis=1)  # [2, shown]
     return len(distinct_values(shown[1])), int(np.unique(shown[0], return_counts=True)[1].max())
 
 
@@ -193,17 +193,17 @@ def _texts_with_html(texts: Column[str]) -> Ints:
     return np.concatenate(found)
 
 
-Progress = Callable[[int, int], None]  # pictures done, pictures in all
-_AT_ONCE = 64  # pictures opened side by side before the next ones are read
+Progress = Callable[[int, int], None]  # images done, images in all
+_AT_ONCE = 64  # images opened side by side before the next ones are read
 
 
-def check_pictures(manifest: Manifest, progress: Progress | None = None) -> PictureCheck:
-    """Open every picture; `progress` is called with (pictures done, pictures in all)."""
+def check_images(manifest: Manifest, progress: Progress | None = None) -> ImageCheck:
+    """Open every image; `progress` is called with (images done, images in all)."""
     tell = progress or (lambda done, total: None)
-    with_picture = np.flatnonzero(manifest.picture >= 0)
-    first = np.unique(manifest.picture[with_picture], return_index=True)[1]
-    sources = manifest.picture_source
-    shown_by = manifest.ids.view(with_picture[first])  # the first that shows it
+    with_image = np.flatnonzero(manifest.image >= 0)
+    first = np.unique(manifest.image[with_image], return_index=True)[1]
+    sources = manifest.image_source
+    shown_by = manifest.ids.view(with_image[first])  # the first that shows it
     total, absent = len(sources), missing_files(sources, os.path.exists)
     there = np.setdiff1d(np.arange(total), absent, assume_unique=True)
     contents: dict[bytes, int] = {}
@@ -217,10 +217,10 @@ def check_pictures(manifest: Manifest, progress: Progress | None = None) -> Pict
         elif (earlier := contents.setdefault(found, number)) != number:
             same_bytes.append((_name(sources, shown_by, number), _name(sources, shown_by, earlier)))
         tell(done, total)
-    return PictureCheck(
-        n_rows_with=len(with_picture),
-        n_rows_without=len(manifest) - len(with_picture),
-        without=manifest.ids.pick(np.flatnonzero(manifest.picture < 0)),
+    return ImageCheck(
+        n_rows_with=len(with_image),
+        n_rows_without=len(manifest) - len(with_image),
+        without=manifest.ids.pick(np.flatnonzero(manifest.image < 0)),
         n_distinct=total - len(same_bytes),
         missing=list(zip(shown_by.view(absent), shown_paths(view(sources, absent)), strict=True)),
         unreadable=unreadable,
@@ -229,7 +229,7 @@ def check_pictures(manifest: Manifest, progress: Progress | None = None) -> Pict
 
 
 def _opened(sources: Sequence[bytes | Path], rows: Sequence[str]) -> Iterator[bytes | InputError]:
-    """Yield a digest of each picture's bytes, or why it cannot be opened; some are opened side by side."""
+    """Yield a digest of each image's bytes, or why it cannot be opened; some are opened side by side."""
     with ThreadPoolExecutor(THREADS, thread_name_prefix="decoding") as executor:
         for start in range(0, len(sources), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)

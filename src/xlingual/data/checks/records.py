@@ -17,7 +17,7 @@ class Finding:
 
     severity: Severity
     kind: str  # a short name that does not change, for programs
-    count: int  # how often it occurs: rows, texts, pictures, languages … as the sentence says
+    count: int  # how often it occurs: rows, texts, images, languages … as the sentence says
     sentence: str  # one line: what was found, and what to do
     examples: tuple[str, ...] = ()  # at most three
 
@@ -60,10 +60,10 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
 
 
 @dataclass(frozen=True)
-class PictureCheck:
-    """The pictures; `missing` and `unreadable` hold (id of a row that shows it, what is wrong)."""
+class ImageCheck:
+    """The images; `missing` and `unreadable` hold (id of a row that shows it, what is wrong)."""
 
-    n_rows_with: int  # text rows that have a picture
+    n_rows_with: int  # text rows that have an image
     n_rows_without: int
     without: list[str]  # ids of those
     n_distinct: int  # different bytes among those that could be read, different paths among the others
@@ -95,7 +95,7 @@ class PairCheck:
     n_both: int  # items that have both languages; they are divided between the sides
     n_sources: int  # items on the source side
     n_targets: int
-    n_pictures: int  # most distinct pictures on the source side; R@10 needs more than 10
+    n_pictures: int  # most distinct images on the source side; R@10 needs more than 10
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ class Check:
     n_items_multilingual: int  # items with texts in more than one language
     languages: list[LanguageCheck]
     pairs: dict[tuple[str, str], int]  # items that have both languages
-    directions: list[PairCheck]  # source-target pairs, those with the fewest pictures first
+    directions: list[PairCheck]  # source-target pairs, those with the fewest images first
     shared_texts: dict[tuple[str, str], int]  # different texts that occur in both languages
-    pictures: PictureCheck | None  # None: the manifest names no pictures
+    pictures: ImageCheck | None  # None: the manifest names no images
     html: list[str]  # ids of texts that hold entities or tags of HTML
     doubled_ids: list[str]  # ids that stand in several languages, each time for another item
     findings: list[Finding]  # errors first

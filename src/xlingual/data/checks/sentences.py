@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from xlingual.data.checks.records import Check, Finding, LanguageCheck, PictureCheck
+from xlingual.data.checks.records import Check, Finding, ImageCheck, LanguageCheck
 from xlingual.data.languages import regional_variants
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.build import doubled_language_warning
 from xlingual.data.reading.values import shown
 from xlingual.errors import listed
-from xlingual.pictures import NO_URL, url_in
+from xlingual.images import NO_URL, url_in
 
 DEPTH = 10  # of Backretrieval's usual measure, R@10
-_PICTURE = r"\.(?:jpe?g|png|webp|gif|bmp|tiff?|ppm)"
-_SEVERAL = re.compile(rf"{_PICTURE}\s*[|;,\n]\s*\S.*{_PICTURE}\s*", re.IGNORECASE)
+_IMAGE = r"\.(?:jpe?g|png|webp|gif|bmp|tiff?|ppm)"
+_SEVERAL = re.compile(rf"{_IMAGE}\s*[|;,\n]\s*\S.*{_IMAGE}\s*", re.IGNORECASE)
 
 
 def content_findings(check: Check, manifest: Manifest) -> Iterator[Finding]:
@@ -60,55 +60,55 @@ def _warning(kind: str, count: int, sentence: str) -> Finding:
     return Finding("warning", kind, count, sentence)
 
 
-def _on_pictures(pictures: PictureCheck) -> Iterator[Finding]:
-    paths = [path for _, path in pictures.missing]
+def _on_pictures(images: ImageCheck) -> Iterator[Finding]:
+    paths = [path for _, path in images.missing]
     urls = [url for url in map(url_in, paths) if url is not None]
     several = [path for path in paths if url_in(path) is None and _SEVERAL.search(path)]
     missing = [path for path in paths if url_in(path) is None and not _SEVERAL.search(path)]
     if missing:
         yield _warning(
-            "missing pictures",
+            "missing images",
             len(missing),
-            f"{_count(missing, 'picture file is', 'picture files are')} missing "
+            f"{_count(missing, 'image file is', 'image files are')} missing "
             f"({listed(missing, 2)}): put them there or correct the paths; "
-            "with vectors of the pictures they are not needed",
+            "with vectors of the images they are not needed",
         )
     if urls:
         yield _warning(
-            "URLs as pictures",
+            "URLs as images",
             len(urls),
-            f"{_count(urls, 'picture is a URL', 'pictures are URLs')} ({listed(urls, 2)}), and nothing is "
+            f"{_count(urls, 'image is a URL', 'images are URLs')} ({listed(urls, 2)}), and nothing is "
             f"downloaded: {NO_URL}",
         )
     if several:
         yield _warning(
-            "several pictures",
+            "several images",
             len(several),
-            f"{_count(several, 'cell names', 'cells name')} several pictures ({listed(several, 2)}): one "
-            "picture belongs to a text, so keep the path of the first",
+            f"{_count(several, 'cell names', 'cells name')} several images ({listed(several, 2)}): one "
+            "image belongs to a text, so keep the path of the first",
         )
-    if broken := pictures.unreadable:
+    if broken := images.unreadable:
         yield _warning(
-            "broken pictures",
+            "broken images",
             len(broken),
-            f"{_count(broken, 'picture', 'pictures')} cannot be read "
+            f"{_count(broken, 'image', 'images')} cannot be read "
             f"(rows {shown([row for row, _ in broken])}; first: {broken[0][1]}): replace the files",
         )
-    if same := pictures.same_bytes:
+    if same := images.same_bytes:
         yield _warning(
-            "equal pictures",
+            "equal images",
             len(same),
-            f"{_count(same, 'picture has', 'pictures have')} the same bytes as another file "
+            f"{_count(same, 'image has', 'images have')} the same bytes as another file "
             f"(first: {same[0][0]} and {same[0][1]}): name one file for both where they are one item",
         )
-    if pictures.n_rows_without:
+    if images.n_rows_without:
         yield _warning(
-            "no picture",
-            pictures.n_rows_without,
-            f"{_count(pictures.n_rows_without, 'text has', 'texts have')} no picture "
-            f"(ids {shown(pictures.without)}): evaluate with a picture encoder such as pixels will refuse "
-            f"{'it' if pictures.n_rows_without == 1 else 'them'}; give each its picture, remove the rows, "
-            "or use vectors of the pictures",
+            "no image",
+            images.n_rows_without,
+            f"{_count(images.n_rows_without, 'text has', 'texts have')} no image "
+            f"(ids {shown(images.without)}): evaluate with an image encoder such as pixels will refuse "
+            f"{'it' if images.n_rows_without == 1 else 'them'}; give each its image, remove the rows, "
+            "or use vectors of the images",
         )
 
 
@@ -134,7 +134,7 @@ def _on_tags(tags: Sequence[str]) -> Iterator[Finding]:
 def _on_directions(check: Check) -> Iterator[Finding]:
     few = [pair for pair in check.directions if pair.n_pictures <= DEPTH]
     if few:
-        what = "pictures" if check.pictures is not None else "items"
+        what = "images" if check.pictures is not None else "items"
         has = "has" if len(few) == 1 else "have"
         named = listed((f"{pair.source}-{pair.target} {pair.n_pictures}" for pair in few), 3)
         yield _warning(
@@ -186,15 +186,15 @@ def _on_items(check: Check) -> Iterator[Finding]:
             "fill them in or remove their rows",
         )
     if len(check.languages) > 1 and not check.n_items_multilingual:
-        pictures = (
+        images = (
             "Backretrieval (bkr) does not"
             if check.pictures is not None
-            else "Backretrieval (bkr) does not, but needs vectors of pictures (vectors:PATH): none are named"
+            else "Backretrieval (bkr) does not, but needs vectors of images (vectors:PATH): none are named"
         )
         yield _warning(
             "no multilingual items",
             1,
-            f"no item has texts in two languages: true cross-lingual retrieval (xlr) needs some, {pictures}; "
+            f"no item has texts in two languages: true cross-lingual retrieval (xlr) needs some, {images}; "
             "where there are any, name the column that tells the item with --item-column",
         )
 

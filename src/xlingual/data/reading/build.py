@@ -8,7 +8,7 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Column, Lookup, Strings, view
 from xlingual.data.languages import case_problem, differing_in_case, regional_variants, tag_problem
 from xlingual.data.reading.columns import Columns
-from xlingual.data.reading.sources import pictures_in
+from xlingual.data.reading.sources import images_in
 from xlingual.data.reading.strings import blank, interleaved, numbered_ints, numbered_strings
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.textrows import TextRows
@@ -82,9 +82,9 @@ def _long(table: Table, columns: Columns) -> TextRows:
     remedy = "give each text of a language its own id (--id-column names the column)"
     keys, where = language * len(id_words) + id_code, table.where(column=columns.id)
     check_unique(keys, where, ids, every_row, remedy, table.how)
-    picture, sources = pictures_in(table, columns.image)
+    image, sources = images_in(table, columns.image)
     item, item_ids = (
-        _items_by_picture(picture, ids, id_code, Lookup(languages, language))
+        _items_by_image(image, ids, id_code, Lookup(languages, language))
         if columns.item is None
         else numbered_strings(
             name_cells(table, columns.item, "item", "give each row its item, or leave the column out")
@@ -98,8 +98,8 @@ def _long(table: Table, columns: Columns) -> TextRows:
         item=item,
         item_ids=item_ids,
         cluster=_clusters(table, columns, item),
-        picture=picture,
-        picture_source=sources,
+        image=image,
+        image_source=sources,
         fields={name: field_cells(table, column) for name, column in columns.fields.items()},
         split=table_splits(table, columns),
         table_row=every_row,
@@ -149,8 +149,8 @@ def _wide(table: Table, columns: Columns) -> TextRows:
     id_code, id_words = numbered_strings(ids)
     again = "do not end ids in '#2', '#3' …"
     check_unique(language * len(id_words) + id_code, table.source, ids, row, again, table.how)
-    picture, sources = pictures_in(table, columns.image)
-    shows, used = numbered_ints(np.append(-1, picture[row]))
+    image, sources = images_in(table, columns.image)
+    shows, used = numbered_ints(np.append(-1, image[row]))
     splits = table_splits(table, columns)
     return TextRows(
         ids=ids,
@@ -160,8 +160,8 @@ def _wide(table: Table, columns: Columns) -> TextRows:
         item=row,
         item_ids=item_ids,
         cluster=numbered_ints(_clusters(table, columns, np.arange(table.n_rows))[row])[0],
-        picture=shows[1:] - 1,
-        picture_source=view(sources, used[1:]),
+        image=shows[1:] - 1,
+        image_source=view(sources, used[1:]),
         fields=_wide_fields(table, columns, row, Lookup(languages, language)),
         split=None if splits is None else splits.view(row),
         table_row=row,
@@ -187,11 +187,9 @@ def _text_ids(item_ids: Strings, row: Ints, number: Ints) -> Column[str]:
     return Strings.of(item_id if n == 1 else f"{item_id}#{n}" for item_id, n in pairs)
 
 
-def _items_by_picture(
-    picture: Ints, ids: Strings, id_code: Ints, tags: Lookup[str]
-) -> tuple[Ints, Column[str]]:
-    """Return the items of rows: equal pictures are one item, a row without a picture is one of its own."""
-    item, _ = numbered_ints(np.where(picture >= 0, picture, -1 - np.arange(len(picture))))
+def _items_by_image(image: Ints, ids: Strings, id_code: Ints, tags: Lookup[str]) -> tuple[Ints, Column[str]]:
+    """Return the items of rows: equal images are one item, a row without an image is one of its own."""
+    item, _ = numbered_ints(np.where(image >= 0, image, -1 - np.arange(len(image))))
     first = np.unique(item, return_index=True)[1]
     if len(distinct_values(id_code[first])) < len(first):  # an id of two languages, not told to be one item
         return item, Strings.of(map("{}:{}".format, tags.view(first), ids.view(first)))

@@ -1,4 +1,4 @@
-"""Columns: which column of a table is the id, the language, the texts, the picture, the item."""
+"""Columns: which column of a table is the id, the language, the texts, the image, the item."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _PLAIN = (str, int, float, bool, type(None))  # cells that are kept; lists and m
 class Gathered:
     """Columns of rows that arrive in blocks: strings as Arrow arrays, other plain values as lists.
 
-    A column that holds lists or mappings (vectors, pictures in bytes) is not kept: `again` yields its cells
+    A column that holds lists or mappings (vectors, images in bytes) is not kept: `again` yields its cells
     from the file when it is asked for.
     """
 

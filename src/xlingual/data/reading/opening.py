@@ -131,7 +131,7 @@ def shards_like(pattern: str) -> list[Path]:
 def joined(
     paths: Sequence[Path], source: str, folder: Path, reader: Callable[..., Table], how: Reading
 ) -> Table:
-    """Return the rows of all files, one file after the other; pictures lie beside the files.
+    """Return the rows of all files, one file after the other; images lie beside the files.
 
     Raises InputError where the files have different columns.
     """

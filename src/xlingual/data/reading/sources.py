@@ -1,4 +1,4 @@
-"""Cells of an image column into picture sources, without opening any picture."""
+"""Cells of an image column into image sources, without opening any image."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from xlingual.errors import InputError
 from xlingual.records import digest
 
 
-def pictures_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | Path]]:
-    """Return, for each row of the table, the number of its picture (-1: none), and the different pictures.
+def images_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | Path]]:
+    """Return, for each row of the table, the number of its image (-1: none), and the different images.
 
-    Pictures are equal where their bytes or their paths are. A path must stay within the manifest's folder.
+    Images are equal where their bytes or their paths are. A path must stay within the manifest's folder.
     """
     if name is None:
         return np.full(table.n_rows, -1, dtype=np.int64), []
@@ -40,8 +40,8 @@ def pictures_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | 
     return _mixed(table, name, cells)
 
 
-def picture_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  # noqa: ANN401  (uint8 [n, 16])
-    """Return one digest for each picture: of its bytes, or of its path within the folder."""
+def image_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  # noqa: ANN401  (uint8 [n, 16])
+    """Return one digest for each image: of its bytes, or of its path within the folder."""
 
     def key(source: bytes | Path) -> bytes:
         if isinstance(source, bytes):
@@ -59,7 +59,7 @@ def picture_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  
 
 
 def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[bytes | Path]]:
-    """Return the pictures of a column of paths; each different one is looked at once."""
+    """Return the images of a column of paths; each different one is looked at once."""
     codes, words = numbered_strings(strings)
     inside = _confine(table.folder) if table.folder is not None else lambda text: Path(text).as_posix()
     numbers: dict[str, int] = {}
@@ -71,12 +71,12 @@ def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[by
             number_of[code] = numbers.setdefault(inside(text), len(numbers))
         except (InputError, ValueError, OSError) as error:
             rows = np.flatnonzero(codes == code).tolist()
-            table.how.error("picture path", f"{table.where(rows[0], name)}: {error}", rows, [f"{text!r:.80}"])
+            table.how.error("image path", f"{table.where(rows[0], name)}: {error}", rows, [f"{text!r:.80}"])
     return number_of[codes], Paths(table.folder, Strings.of(numbers))
 
 
 def _mixed(table: Table, name: str, cells: Sequence[Any]) -> tuple[Ints, Sequence[bytes | Path]]:
-    """Return the pictures of a column that holds bytes, or bytes and paths."""
+    """Return the images of a column that holds bytes, or bytes and paths."""
     folder = table.folder
     within = _confine(folder) if folder is not None else None
     path_of = cache(lambda text: Path(text) if within is None else Path(str(folder)) / within(text))
@@ -88,13 +88,13 @@ def _mixed(table: Table, name: str, cells: Sequence[Any]) -> tuple[Ints, Sequenc
         try:
             if not isinstance(value, (str, Path, bytes)):
                 raise InputError(
-                    f"found {described(value)} where a picture is expected: give a path or the image's bytes"
+                    f"found {described(value)} where an image is expected: give a path or the image's bytes"
                 )
-            picture = value if isinstance(value, bytes) else path_of(str(value))
+            image = value if isinstance(value, bytes) else path_of(str(value))
         except (InputError, ValueError, OSError) as error:
-            table.how.error("picture path", f"{table.where(row, name)}: {error}", [row])
+            table.how.error("image path", f"{table.where(row, name)}: {error}", [row])
             continue
-        codes[row] = numbers.setdefault(picture, len(numbers))
+        codes[row] = numbers.setdefault(image, len(numbers))
     return codes, list(numbers)
 
 
@@ -112,7 +112,7 @@ def _confine(folder: Path) -> Callable[[str], str]:
     """Return a function that gives a path as one within the folder, or raises InputError.
 
     Links are followed, or a manifest from elsewhere could have any file of this machine read. Folders are
-    resolved once each: a manifest may name very many pictures.
+    resolved once each: a manifest may name very many images.
     """
     root = os.path.realpath(folder)
 
@@ -135,8 +135,8 @@ def _confine(folder: Path) -> Callable[[str], str]:
         target = os.path.realpath(path)
         if os.path.commonpath([root, target]) != root:
             raise InputError(
-                f"{text!r:.100} is a path outside the manifest's folder: copy the picture into that folder, "
-                "or put the manifest beside its pictures"
+                f"{text!r:.100} is a path outside the manifest's folder: copy the image into that folder, "
+                "or put the manifest beside its images"
             )
         return os.path.relpath(path if plain else target, root)
 

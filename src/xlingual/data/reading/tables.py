@@ -21,7 +21,7 @@ class Table:
     """Named columns of equal length; a column is loaded when it is asked for."""
 
     source: str  # the file, for messages
-    folder: Path | None  # pictures are relative to it; None: their paths are taken as they are
+    folder: Path | None  # images are relative to it; None: their paths are taken as they are
     names: tuple[str, ...]
     n_rows: int
     load: Callable[[str], list[Any]]

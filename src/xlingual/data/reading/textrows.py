@@ -13,7 +13,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Column, Lookup, view
-from xlingual.data.reading.sources import picture_keys
+from xlingual.data.reading.sources import image_keys
 from xlingual.data.reading.strings import hash_column, numbered_ints
 from xlingual.records import Numbering
 
@@ -29,8 +29,8 @@ class TextRows:
     item: Ints  # [n], index into item_ids
     item_ids: Column[str]  # [n_items]
     cluster: Ints  # [n]
-    picture: Ints  # [n], index into picture_source, -1 where there is none
-    picture_source: Sequence[bytes | Path]
+    image: Ints  # [n], index into image_source, -1 where there is none
+    image_source: Sequence[bytes | Path]
     fields: Mapping[str, Column[str]]  # each [n]
     split: Lookup[str] | None  # [n]
     table_row: Ints  # [n], the 0-based row of the table a text came from
@@ -42,7 +42,7 @@ class TextRows:
     labels: Mapping[str, Lookup[str | None]] = field(default_factory=dict, kw_only=True)  # each [n]
 
     def __post_init__(self) -> None:
-        for column in (self.language, self.item, self.cluster, self.picture, self.table_row):
+        for column in (self.language, self.item, self.cluster, self.image, self.table_row):
             column.setflags(write=False)
 
     def __len__(self) -> int:
@@ -54,22 +54,22 @@ class TextRows:
         return len(self.item_ids)
 
     @property
-    def has_pictures(self) -> bool:
-        """Whether any row has a picture."""
-        return len(self.picture_source) > 0
+    def has_images(self) -> bool:
+        """Whether any row has an image."""
+        return len(self.image_source) > 0
 
     @cached_property
     def digest(self) -> str:
-        """Hex hash of languages, ids, texts, items and pictures (their bytes, or paths within the folder).
+        """Hex hash of languages, ids, texts, items and images (their bytes, or paths within the folder).
 
         Of items it counts which rows share one, not what it is called.
         """
         hasher = hashlib.blake2b(b"xlingual/manifest/1", digest_size=16)
         for column in (Lookup(self.languages, self.language), self.ids, self.text):
             hash_column(hasher, column)
-        shown = self.picture >= 0
+        shown = self.image >= 0
         hasher.update(np.array([len(self), *np.where(shown, 16, 0)], dtype="<i8").tobytes())
-        hasher.update(picture_keys(self.picture_source, self.folder)[self.picture[shown]].tobytes())
+        hasher.update(image_keys(self.image_source, self.folder)[self.image[shown]].tobytes())
         hasher.update(np.append(self.n_items, self.item).astype("<i8").tobytes())
         return hasher.hexdigest()
 
@@ -89,7 +89,7 @@ def chosen_rows(rows: R, table_rows: Ints) -> R:
     else:
         item, item_codes = numbered_ints(rows.item[kept])
         language, language_codes = numbered_ints(rows.language[kept])
-    picture, picture_codes = numbered_ints(np.append(-1, rows.picture[kept]))
+    image, image_codes = numbered_ints(np.append(-1, rows.image[kept]))
     return replace(
         rows,
         ids=rows.ids.view(kept),
@@ -99,8 +99,8 @@ def chosen_rows(rows: R, table_rows: Ints) -> R:
         item=item,
         item_ids=rows.item_ids.view(item_codes),
         cluster=numbered_ints(rows.cluster[kept])[0],
-        picture=picture[1:] - 1,
-        picture_source=view(rows.picture_source, picture_codes[1:]),
+        image=image[1:] - 1,
+        image_source=view(rows.image_source, image_codes[1:]),
         fields={name: values.view(kept) for name, values in rows.fields.items()},
         split=None if rows.split is None else rows.split.view(kept),
         table_row=rows.table_row[kept],

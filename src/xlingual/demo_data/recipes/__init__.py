@@ -1,6 +1,6 @@
 """Recipes: built-in data, made from a seed.
 
-Dishes told in one language each, with title, body and picture, and nothing translated: what a cooking site in
+Dishes told in one language each, with title, body and image, and nothing translated: what a cooking site in
 several languages has, for Backretrieval and for training without parallel texts.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from xlingual.demo_data.draws import pick, stream
 from xlingual.demo_data.folder import check_request, write_items
 from xlingual.demo_data.recipes.dishes import Dish, draw_dish, with_jitter
-from xlingual.demo_data.recipes.picture import paint
+from xlingual.demo_data.recipes.image import paint
 from xlingual.demo_data.recipes.telling import tell
 from xlingual.demo_data.recipes.words import GRAMMARS
 from xlingual.errors import InputError
@@ -24,7 +24,7 @@ COLUMNS = ("id", "lang", "text", "title", "body", "image", "item", "split")
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe in one language; the picture is painted when it is asked for, and None outside "test"."""
+    """A recipe in one language; the image is painted when it is asked for, and None outside "test"."""
 
     id: str
     item: str
@@ -41,8 +41,8 @@ class Recipe:
         return f"{self.title}\n{self.body}"
 
     @property
-    def picture(self) -> bytes | None:
-        """The picture as PNG bytes."""
+    def image(self) -> bytes | None:
+        """The image as PNG bytes."""
         return paint(self.dish, self.size) if self.split == "test" else None
 
     @property
@@ -64,9 +64,9 @@ def recipe_rows(
 ) -> Iterator[Recipe]:
     """Return the recipes of `seed`, made one at a time.
 
-    For each language `items` recipes with a picture (split "test"), then `train` without (split "train"):
+    For each language `items` recipes with an image (split "test"), then `train` without (split "train"):
     each is a dish of that language's cuisine, drawn for it alone, so that no two recipes are translations.
-    Last `parallel` dishes without pictures, each told in every language (split "fit").
+    Last `parallel` dishes without images, each told in every language (split "fit").
 
     Recipe number i of a split and language depends on `seed` and on these three only, neither on how many
     there are nor on the other languages.
@@ -96,7 +96,7 @@ def write_recipes(
     """Write recipes (see `recipe_rows`) into the folder `out` and return the path of its manifest.
 
     The manifest has one row per recipe, with COLUMNS; `image` is a path relative to the folder, and empty
-    where there is no picture. It is written last, and an older one is removed first. `progress` is called
+    where there is no image. It is written last, and an older one is removed first. `progress` is called
     with the number of recipes written so far and of all.
 
     Raise InputError where an argument is not what it must be or the folder cannot be made.
@@ -127,7 +127,7 @@ def _recipes(
 
 
 def _own_dish(split: str, language: str, seed: int, index: int) -> Dish:
-    """Return the dish of a recipe of one language; what only a picture shows is from a stream of its own."""
+    """Return the dish of a recipe of one language; what only an image shows is from a stream of its own."""
     dish = draw_dish(stream(seed, f"recipe-dish-{split}-{language}", index), GRAMMARS[language].words.cuisine)
     if split != "test":
         return dish

@@ -1,4 +1,4 @@
-"""Drawing in units of the picture's side: plain forms, and pieces of ingredients."""
+"""Drawing in units of the image's side: plain forms, and pieces of ingredients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xlingual.demo_data.recipes.pantry import INGREDIENTS
 
 
 class Canvas:
-    """A picture to draw on; x goes to the right and y down, from 0 to 1."""
+    """An image to draw on; x goes to the right and y down, from 0 to 1."""
 
     def __init__(self, image: Image.Image) -> None:
         self.side = image.width

@@ -64,12 +64,12 @@ VESSELS = ("white", "blue", "clay", "grey")
 MOST_PIECES = 26
 
 _OTHERS_WEIGHTS = (0.15, 0.35, 0.35, 0.15)  # 0 to 3 further ingredients
-_USUAL_TABLE, _USUAL_VESSEL = 0.6, 0.7  # how often a picture has the first of TABLES, of VESSELS
+_USUAL_TABLE, _USUAL_VESSEL = 0.6, 0.7  # how often an image has the first of TABLES, of VESSELS
 
 
 @dataclass(frozen=True)
 class Dish:
-    """One dish. `table`, `vessel` and `jitter` are seen in the picture and never told.
+    """One dish. `table`, `vessel` and `jitter` are seen in the image and never told.
 
     `jitter` holds MOST_PIECES triples in [0, 1), where pieces lie and how they are turned: painting needs it.
     """
@@ -117,7 +117,7 @@ def draw_dish(rng: Draws, cuisine: Cuisine) -> Dish:
 
 
 def with_jitter(dish: Dish, rng: Draws) -> Dish:
-    """Return the dish with the places of its pieces, which only a picture needs."""
+    """Return the dish with the places of its pieces, which only an image needs."""
     return replace(dish, jitter=tuple((rng.random(), rng.random(), rng.random()) for _ in range(MOST_PIECES)))
 
 

@@ -1,6 +1,6 @@
 """Scenes: built-in data, made from a seed.
 
-Pictures of a few objects, and descriptions of them in several languages that were made independently of each
+Images of a few objects, and descriptions of them in several languages that were made independently of each
 other: for demonstrations, tests and benchmarks of any size, without a download.
 """
 
@@ -12,9 +12,9 @@ from pathlib import Path
 
 from xlingual.demo_data.draws import stream
 from xlingual.demo_data.folder import check_request, write_items
+from xlingual.demo_data.scenes.image import paint
 from xlingual.demo_data.scenes.languages import GRAMMARS
 from xlingual.demo_data.scenes.mentions import choose_mentions
-from xlingual.demo_data.scenes.picture import paint
 from xlingual.demo_data.scenes.scene import Scene, draw_scene
 from xlingual.errors import InputError
 
@@ -23,7 +23,7 @@ LANGUAGES: tuple[str, ...] = tuple(sorted(GRAMMARS))
 
 @dataclass(frozen=True)
 class SceneItem:
-    """A scene with its descriptions; the picture is painted when it is asked for."""
+    """A scene with its descriptions; the image is painted when it is asked for."""
 
     id: str
     split: str  # "train" or "test"
@@ -32,8 +32,8 @@ class SceneItem:
     size: int
 
     @property
-    def picture(self) -> bytes:
-        """The picture as PNG bytes."""
+    def image(self) -> bytes:
+        """The image as PNG bytes."""
         return paint(self.scene, self.size)
 
     @property

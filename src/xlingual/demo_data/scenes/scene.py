@@ -1,4 +1,4 @@
-"""What is in a picture: groups of equal objects on a background, drawn at random."""
+"""What is in an image: groups of equal objects on a background, drawn at random."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WEIGHTS = {
 
 @dataclass(frozen=True)
 class Group:
-    """Equal objects in one part of the picture.
+    """Equal objects in one part of the image.
 
     `jitter` holds one (right, down, tilt) in [-1, 1] for each object, in units of the room it has to move.
     """
@@ -66,7 +66,7 @@ class Scene:
     """One to three groups at different positions, and the colour of the background.
 
     `spots` are pale discs on the background that no description mentions, each as (x, y, radius) in parts of
-    the picture's side: two pictures differ in more than words can say.
+    the image's side: two images differ in more than words can say.
     """
 
     groups: tuple[Group, ...]
@@ -77,8 +77,8 @@ class Scene:
 def draw_scene(rng: Draws) -> Scene:
     """Draw a scene of a theme; no two groups share a position or a kind.
 
-    Themes and habits make things recur: what the texts say goes together with how the pictures look, as it
-    does among real products. Without them, a text's likeness to another tells nothing about their pictures.
+    Themes and habits make things recur: what the texts say goes together with how the images look, as it
+    does among real products. Without them, a text's likeness to another tells nothing about their images.
     """
     theme = weighted(rng, BACKGROUNDS, _skewed(len(BACKGROUNDS)))
     background = theme if chance(rng, OFTEN["background"]) else pick(rng, BACKGROUNDS)

@@ -21,8 +21,8 @@ from xlingual.evaluation.pair_run import PairRun, Task
 from xlingual.evaluation.run import Options
 from xlingual.evaluation.scorer import Scorable, Scored, Scorer, Searched
 from xlingual.measures import (
+    ImageSimilarity,
     MedianRank,
-    PictureSimilarity,
     RankMeasure,
     RecallAt,
     RecallShare,
@@ -71,17 +71,17 @@ def exact_only(ranker: Ranker | None, task: str) -> None:
         )
 
 
-def queries_of(ranker: Approximate, tasks: Sequence[Task], *, pictures: bool) -> dict[int, Ints]:
+def queries_of(ranker: Approximate, tasks: Sequence[Task], *, images: bool) -> dict[int, Ints]:
     """Return, for each task that is searched, the positions of the sources that are evaluated exactly too.
 
-    A task is searched where its targets, or with `pictures` its sources, are `ranker.fewest` or more; a
+    A task is searched where its targets, or with `images` its sources, are `ranker.fewest` or more; a
     warning names the others, which are ranked exactly: it is as fast.
     """
     found: dict[int, Ints] = {}
     small: list[str] = []
     for number, task in enumerate(tasks):
         n, pair = len(task.sample.source), f"{task.source}-{task.target}"
-        if max(len(task.sample.target), n if pictures else 0) < ranker.fewest:
+        if max(len(task.sample.target), n if images else 0) < ranker.fewest:
             small.append(pair)
             continue
         drawn = stream(task.sample.seed, f"checked queries {pair}")
@@ -101,7 +101,7 @@ def checked_sample(task: Task, queries: Ints) -> Sample:
     return replace(task.sample, source=task.sample.source[queries])
 
 
-def by_sample(ranker: Approximate, measure: RankMeasure | PictureSimilarity, pool: int) -> bool:
+def by_sample(ranker: Approximate, measure: RankMeasure | ImageSimilarity, pool: int) -> bool:
     """Tell whether a measure looks deeper than a search, so that a sample of the pool tells it."""
     return isinstance(measure, MedianRank) or (
         isinstance(measure, RecallShare | SuccessShare) and measure.k(pool) > ranker.depth
@@ -109,14 +109,14 @@ def by_sample(ranker: Approximate, measure: RankMeasure | PictureSimilarity, poo
 
 
 def stratum(
-    task: Task, measure: RankMeasure | PictureSimilarity, found: np.ndarray, queries: Ints, exact: np.ndarray
+    task: Task, measure: RankMeasure | ImageSimilarity, found: np.ndarray, queries: Ints, exact: np.ndarray
 ) -> Stratum:
     """Return what the checked queries say about the values `found` [n]; `exact` [checked] are the true ones.
 
-    A query can differ by the range of the measure; of picture similarities by the range of those found.
+    A query can differ by the range of the measure; of image similarities by the range of those found.
     """
     low, high = measure.bounds
-    if isinstance(measure, PictureSimilarity):
+    if isinstance(measure, ImageSimilarity):
         ends = np.concatenate([found, exact])
         low, high = (float(ends.min()), float(ends.max())) if np.ptp(ends) > 0 else (low, high)
     name = (task.source, task.target, task.sample.seed)
@@ -130,17 +130,17 @@ def conditions(ranker: Approximate, *, sampled: bool) -> dict[str, str]:
 
 
 class CheckedScorer(Scorer):
-    """Scores with their error; a task gives what `texts` (and `pictures`) found of its checked queries.
+    """Scores with their error; a task gives what `texts` (and `images`) found of its checked queries.
 
-    By (encoder, task): `recall` of the nearest texts, `recall_back` of pictures on the way back, and
+    By (encoder, task): `recall` of the nearest texts, `recall_back` of images on the way back, and
     `sampled`, ranks from a sample of candidates for measures that look deeper than the search.
     """
 
     def __init__(
-        self, run: PairRun, ranker: Approximate, measures: Sequence[RankMeasure], *, pictures: bool
+        self, run: PairRun, ranker: Approximate, measures: Sequence[RankMeasure], *, images: bool
     ) -> None:
         self.run, self.ranker, self.measures = run, ranker, measures
-        self.queries = queries_of(ranker, run.tasks, pictures=pictures)
+        self.queries = queries_of(ranker, run.tasks, images=images)
         self.recall: dict[tuple[str, int], float] = {}
         self.recall_back: dict[tuple[str, int], float] = {}
         self.sampled: dict[tuple[str, int], SampledRanks] = {}
@@ -161,7 +161,7 @@ class CheckedScorer(Scorer):
         """Return the number with its error, or from a sample of candidates; as it is where exact."""
         if task not in self.queries:
             return super().score(encoder, task, measure, values, ways, n_tied)
-        if isinstance(measure, PictureSimilarity) or not self.is_sampled(encoder, task, measure):
+        if isinstance(measure, ImageSimilarity) or not self.is_sampled(encoder, task, measure):
             exact = self.exact_values(encoder, task, measure)
             error = stratum(self.run.tasks[task], measure, values, self.queries[task], exact)
             found = replace(score(measure, values, ways), errors=(error,))

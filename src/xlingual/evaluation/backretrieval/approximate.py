@@ -26,7 +26,7 @@ from xlingual.evaluation.ragged import distinct_of, sums
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import RankMeasure, RecallAt
-from xlingual.ranking import Cosine, Counts, PictureScores, Ranker, Top, as_scores, one_library_thread
+from xlingual.ranking import Cosine, Counts, ImageScores, Ranker, Top, as_scores, one_library_thread
 from xlingual.ranking.approximate import Approximate
 from xlingual.stats.intervals import LEVEL, wilson
 from xlingual.streams import stream
@@ -36,10 +36,10 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
     """Scores of a search, by the checked queries: their nearest texts, then their ways back."""
 
     def __init__(self, run: PairRun, ranker: Approximate, measures: Sequence[RankMeasure]) -> None:
-        super().__init__(run, ranker, measures, pictures=True)
+        super().__init__(run, ranker, measures, images=True)
         self._nearest: dict[tuple[str, int], Nearest] = {}  # exact, of the checked queries
         self._ways: dict[int, ExactWays] = {}
-        self._pools: dict[int, int] = {}  # distinct source pictures, by task
+        self._pools: dict[int, int] = {}  # distinct source images, by task
         self._approximate: dict[str, Sequence[Nearest]] = {}
 
     @property
@@ -63,7 +63,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
             targets = {number: len(tasks[number].sample.target) for number in self.queries}
             self.warn_of_misses("the nearest texts", encoder, self.recall, targets)
 
-    def pictures(self, ranks: SideRanks, task: int) -> None:
+    def images(self, ranks: SideRanks, task: int) -> None:
         """Go the checked queries' ways back exactly, while the ranks of a task are at hand."""
         if task not in self.queries:
             return
@@ -76,7 +76,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
         self.recall_back |= {(name, task): one for name, one in zip(self._encoders, ways.recall, strict=True)}
         if len(self._ways) == len(self.queries):
             for name in self._encoders:
-                what = "the pictures nearest to those of the retrieved texts"
+                what = "the images nearest to those of the retrieved texts"
                 self.warn_of_misses(what, name, self.recall_back, self._pools)
         if any(by_sample(self.ranker, measure, pool) for measure in self.measures):
             nearest = [self._approximate[name][task] for name in self._encoders]
@@ -136,7 +136,7 @@ class ExactWays:
     """What is exactly true of the checked queries of a task."""
 
     routes: list[Routes]  # of each encoder
-    recall: list[float]  # of each encoder: share of the nearest pictures that the search found
+    recall: list[float]  # of each encoder: share of the nearest images that the search found
     oracle: dict[str, Floats]  # by measure, [checked]
 
 
@@ -151,7 +151,7 @@ def exact_ways(
 ) -> ExactWays:
     """Return the exact ways back of the checked queries, from their nearest texts by each encoder.
 
-    Only the pictures of these texts are ranked against, and only for the oracle these queries against all.
+    Only the images of these texts are ranked against, and only for the oracle these queries against all.
     """
     columns, width = ranks.source_columns(task)[queries], ranks.over.similarity.shape[1]
     nearest_of, share = _oracle(ranks, distinct_values(columns), ranker, tally)
@@ -169,7 +169,7 @@ def exact_ways(
 
 
 def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> tuple[Ints, Floats]:
-    """Return the nearest target pictures of source columns, as pairs, and their shares: 1 for each column."""
+    """Return the nearest target images of source columns, as pairs, and their shares: 1 for each column."""
     found = ranks.oracle  # exact where all scores are given
     if ranks.over.has_vectors:
         found = nearest_targets(ranks, columns, ranker, None, tally)
@@ -191,7 +191,7 @@ def _exact_pass(
     row, column = np.divmod(pairs, width)
     used = distinct_values(row)
     restricted = ranks.over.among(used, np.arange(width))
-    similarity: PictureScores = restricted or ranks.over.similarity
+    similarity: ImageScores = restricted or ranks.over.similarity
     row = row if restricted is None else np.searchsorted(used, row)
     counts = Counts.of(similarity, row, column, weights=weights)
     queries = used if restricted is None else None
@@ -214,7 +214,7 @@ def sampled_ranks(
     ranker: Ranker,
     tally: Tally,
 ) -> list[SampledRanks]:
-    """Return, for each encoder, the ranks of all queries estimated from a sample of the source pictures."""
+    """Return, for each encoder, the ranks of all queries estimated from a sample of the source images."""
     sources, columns = ranks.sides.sources, ranks.source_columns(task)
     sample = ranks.tasks[task].sample
     drawn = stream(sample.seed, "drawn pictures").permutation(len(sources))[:candidates]
@@ -236,10 +236,10 @@ def sampled_ranks(
         counts = Counts(row, np.where(used[place] == column, place, -1), exact, weights=weights[used])
         ranker.scan(restricted, [counts])
         tally.add(restricted)
-    picture = np.searchsorted(sources, ranks.pictures.code[sample.source])
+    image = np.searchsorted(sources, ranks.images.code[sample.source])
     found = []
     for one, lines in zip(nearest, places, strict=True):
-        self_drawn = is_drawn[picture[one.query]]  # one's own picture is no competitor
+        self_drawn = is_drawn[image[one.query]]  # one's own image is no competitor
         above = counts.above[lines] + (counts.tied[lines] - self_drawn) / 2
         rank = estimated_ranks(above, len(drawn) - self_drawn, len(sources) - 1)
         values = sums(one.query, one.share * rank, len(one.n_tied))

@@ -1,4 +1,4 @@
-"""Baselines of Backretrieval, from pictures alone: chance, oracle and ceiling, the same for every encoder.
+"""Baselines of Backretrieval, from images alone: chance, oracle and ceiling, the same for every encoder.
 
 Beside them stands who scores: exactly here; what a search found is checked in `approximate`.
 """
@@ -28,8 +28,8 @@ class Reference:
     """Oracle and ceiling of one task per query, float64 [n], and the chance of each measure."""
 
     oracle: dict[str, Floats]  # by measure, SIM included; R@p% only where another measure needs ranks
-    oracle_target: Ints  # position of the target whose picture is nearest, -1 where several tie
-    ceiling: dict[str, Floats]  # measures that have one: SIM, and R@k where all target pictures were ranked
+    oracle_target: Ints  # position of the target whose image is nearest, -1 where several tie
+    ceiling: dict[str, Floats]  # measures that have one: SIM, and R@k where all target images were ranked
     chance: dict[str, float]
 
 
@@ -55,7 +55,7 @@ def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> R
         chance[measure.name] = _chance(ranks, task, measure)
     scores = pairs(ranks.over.similarity, found.candidate, found.query)
     oracle["SIM"] = sums(found.query, share * scores, width)[columns]
-    ceiling["SIM"] = oracle["SIM"]  # the nearest target picture is the most similar there is
+    ceiling["SIM"] = oracle["SIM"]  # the nearest target image is the most similar there is
     chance["SIM"] = ranks.over.similarity.mean(  # of all pairs of a source and a target
         np.bincount(ranks.target_rows(task), minlength=height), np.bincount(columns, minlength=width)
     )
@@ -66,8 +66,8 @@ def _chance(ranks: SideRanks, task: int, measure: RankMeasure) -> float:
     """Return what an encoder scores to which all targets are equal.
 
     For R@k the mean over all queries and targets of the chance of a hit, which is K/D where each source
-    picture has equally many texts; for other measures, and where few sources are asked, that of a random
-    order of D pictures.
+    image has equally many texts; for other measures, and where few sources are asked, that of a random
+    order of D images.
     """
     d = np.array([len(ranks.sides.sources)])
     if not isinstance(measure, RecallAt) or ranks.asked_alone or ranks.is_capped:
@@ -107,7 +107,7 @@ def _ceiling(ranks: SideRanks, measure: RecallAt) -> Floats:
 
 
 def _oracle_target(ranks: SideRanks, task: int, columns: Ints) -> Ints:
-    """Return the position among the task's targets of each query's nearest picture, -1 for ties."""
+    """Return the position among the task's targets of each query's nearest image, -1 for ties."""
     query, line = members(ranks.oracle.query, columns)
     rows = ranks.target_rows(task)
     first = np.full(ranks.over.similarity.shape[0], -1, dtype=np.int64)
@@ -124,7 +124,7 @@ class BackretrievalScorer(Scorer):
     def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
         """Take the nearest texts of an encoder, of each task."""
 
-    def pictures(self, ranks: SideRanks, task: int) -> None:
+    def images(self, ranks: SideRanks, task: int) -> None:
         """Take the ranks of a task, while they are at hand."""
 
     def knows_ranks(self, encoder: str, task: int, measure: Scorable) -> bool:

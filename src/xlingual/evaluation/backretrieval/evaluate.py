@@ -1,7 +1,7 @@
-"""Backretrieval: how well texts match across languages, with pictures in place of translations.
+"""Backretrieval: how well texts match across languages, with images in place of translations.
 
-For each source text the nearest target text is found (`nearest`); its picture must lead back to the query's
-own picture among all source pictures (`way_back`). Beside that stand what pictures alone give (`baselines`)
+For each source text the nearest target text is found (`nearest`); its image must lead back to the query's
+own image among all source images (`way_back`). Beside that stand what images alone give (`baselines`)
 and SIM, the same without the way back (Fain, Twomey and Bollegala, SIGIR 2021).
 """
 
@@ -23,7 +23,7 @@ from xlingual.evaluation.backretrieval.examples import (
     leading_encoder,
     telling_pairs,
 )
-from xlingual.evaluation.backretrieval.images import PictureSpace, picture_space, refuse_small_pools
+from xlingual.evaluation.backretrieval.images import ImageSpace, image_space, refuse_small_pools
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts, nodes
 from xlingual.evaluation.backretrieval.way_back import Found, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
@@ -32,8 +32,8 @@ from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import (
+    ImageSimilarity,
     Measure,
-    PictureSimilarity,
     RankMeasure,
     RecallAt,
     RecallShare,
@@ -47,8 +47,8 @@ from xlingual.results import Results, Summary
 from xlingual.store import StoreLike, open_store
 
 NAME = "backretrieval"
-SIM = PictureSimilarity()
-_LARGE = 100_000  # distinct source pictures beyond which the best 0.1 % are told beside the best 10
+SIM = ImageSimilarity()
+_LARGE = 100_000  # distinct source images beyond which the best 0.1 % are told beside the best 10
 
 
 @answers(BackretrievalRequest)
@@ -76,10 +76,10 @@ def backretrieval(
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
 
     Args:
-        manifest: texts with pictures, in two languages or more.
+        manifest: texts with images, in two languages or more.
         text_encoders: specs, paths or objects with `encode`; a mapping names them.
-        image_encoder: one spec, path or object; its cosine is the picture similarity g. Or g itself: a
-            function of two batches of pictures that returns scores [n, m].
+        image_encoder: one spec, path or object; its cosine is the image similarity g. Or g itself: a
+            function of two batches of images that returns scores [n, m].
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
         sample_size: items drawn for each side; None takes all.
         queries: sources that are asked, drawn at random; the others are candidates of the way back all the
@@ -89,7 +89,7 @@ def backretrieval(
         seed: the first seed.
         measures: `R@k` (each query has one right answer: `Success@k` is the same and reported as `R@k`),
             `R@p%`, `RR`, `RR@k`, `MedR`; SIM is always reported beside them, and R@0.1% (k = ⌈D/1000⌉)
-            beside R@k where a pair has more than 100,000 distinct source pictures.
+            beside R@k where a pair has more than 100,000 distinct source images.
         threads: tiles computed side by side; changes no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`. With
             `xlingual.ranking.approximate.Approximate` every number says how far it may be off.
@@ -97,7 +97,7 @@ def backretrieval(
         progress: called with (what, done, of all).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
-        skip_broken: leave out texts whose picture is absent, missing or broken, with a warning.
+        skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts and images, which are looked for).
 
@@ -125,9 +125,9 @@ class _Backretrieval:
     def __init__(self, run: PairRun, measures: Sequence[RankMeasure]) -> None:
         self.run, self.tasks = run, run.tasks
         ranker = approximate(run.options, measures)
-        self.image_name, self.image_identity, self.pictures = picture_space(run)
-        refuse_small_pools(self.pictures, run.tasks, measures)
-        self.ranked = _with_share(measures, self.pictures, run.tasks)
+        self.image_name, self.image_identity, self.images = image_space(run)
+        refuse_small_pools(self.images, run.tasks, measures)
+        self.ranked = _with_share(measures, self.images, run.tasks)
         self.measures: list[Scorable] = [*self.ranked, SIM]
         self.scorer = BackretrievalScorer()
         if ranker is not None:
@@ -167,17 +167,17 @@ class _Backretrieval:
         references: dict[int, Reference] = {}
         with self.run.stage("pictures: rank"), one_library_thread():
             for ranks in ways_back(
-                self.pictures,
+                self.images,
                 self.tasks,
                 list(nearest.values()),
                 self.ranked,
                 ranker=self.run.options.ranker,
-                progress=self.run.progress("ranking pictures"),
+                progress=self.run.progress("ranking images"),
                 tally=self.run.tally,
             ):
                 for number in ranks.sides.tasks:
                     references[number] = reference(ranks, number, self.ranked)
-                    self.scorer.pictures(ranks, number)
+                    self.scorer.images(ranks, number)
                     for encoder, (name, texts) in enumerate(nearest.items()):
                         found[name, number] = Found(texts[number], ranks.routes(encoder, number))
         return found, references
@@ -234,7 +234,7 @@ class _Backretrieval:
             if not self.scorer.knows_ranks(leader, number, first):
                 continue
             labels = {"task": NAME, "encoder": leader, "source": task.source, "target": task.target}
-            pool = len(distinct_values(self.pictures.code[task.sample.pool]))
+            pool = len(distinct_values(self.images.code[task.sample.pool]))
             yield ExampleRows(
                 labels={**labels, "seed": task.sample.seed, "pool": pool},
                 query=task.sample.source,
@@ -247,9 +247,9 @@ class _Backretrieval:
 
 
 def _with_share(
-    measures: Sequence[RankMeasure], pictures: PictureSpace, tasks: Sequence[Task]
+    measures: Sequence[RankMeasure], images: ImageSpace, tasks: Sequence[Task]
 ) -> list[RankMeasure]:
-    """Return the measures, and the best 0.1 % beside R@k where there are very many pictures."""
-    most = max(len(distinct_values(pictures.code[task.sample.pool])) for task in tasks)
+    """Return the measures, and the best 0.1 % beside R@k where there are very many images."""
+    most = max(len(distinct_values(images.code[task.sample.pool])) for task in tasks)
     large = most > _LARGE and any(isinstance(measure, RecallAt) for measure in measures)
     return list(dict.fromkeys([*measures, *([RecallShare(0.1)] if large else [])]))

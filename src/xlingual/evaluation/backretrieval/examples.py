@@ -14,8 +14,8 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
+from xlingual.images import open_image
 from xlingual.measures import Measure
-from xlingual.pictures import open_picture
 from xlingual.results import Summary
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def telling_pairs(summary: Sequence[Summary], encoder: str, measure: Measure) ->
 
 
 def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Table:
-    """Return the table of examples with thumbnails (JPEG, null where a picture cannot be opened)."""
+    """Return the table of examples with thumbnails (JPEG, null where an image cannot be opened)."""
     import pyarrow as pa
 
     words = ("task", "encoder", "source", "target")
@@ -98,7 +98,7 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
 
     @cache
     def thumbnail(slot: int) -> bytes | None:
-        return None if slot < 0 else _thumbnail(manifest.picture_source[slot])
+        return None if slot < 0 else _thumbnail(manifest.image_source[slot])
 
     rows: list[dict[str, object]] = []
     for block in blocks:
@@ -111,10 +111,10 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
                     "position": position,
                     "query_id": manifest.ids[query],
                     "query_text": _cut(manifest.text[query]),
-                    "query_picture": thumbnail(int(manifest.picture[query])),
+                    "query_picture": thumbnail(int(manifest.image[query])),
                     "retrieved_id": manifest.ids[retrieved],
                     "retrieved_text": _cut(manifest.text[retrieved]),
-                    "retrieved_picture": thumbnail(int(manifest.picture[retrieved])),
+                    "retrieved_picture": thumbnail(int(manifest.image[retrieved])),
                     "above": int(block.above[i]),
                     "tied": int(block.tied[i]),
                     "value": float(block.value[i]),
@@ -129,14 +129,14 @@ def _cut(text: str) -> str:
 
 
 def _thumbnail(source: bytes | Path) -> bytes | None:
-    """Return the JPEG of a picture, or None where there is none to open."""
+    """Return the JPEG of an image, or None where there is none to open."""
     if isinstance(source, Path) and not source.is_file():
         return None
     try:
-        picture = open_picture(source)
+        image = open_image(source)
     except InputError:
-        return None  # the report draws a placeholder; a picture that was needed has been refused before
-    picture.thumbnail((_SIDE, _SIDE))
+        return None  # the report draws a placeholder; an image that was needed has been refused before
+    image.thumbnail((_SIDE, _SIDE))
     out = BytesIO()
-    picture.save(out, "JPEG", quality=82)
+    image.save(out, "JPEG", quality=82)
     return out.getvalue()

@@ -10,32 +10,32 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
-from xlingual.embed import PictureIndex
+from xlingual.embed import ImageIndex
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.errors import InputError
-from xlingual.evaluation.pair_run import PairRun, Task, pictured_rows
+from xlingual.evaluation.pair_run import PairRun, Task, rows_with_image
 from xlingual.evaluation.passes import one_pass
 from xlingual.measures import RankMeasure, RecallAt
-from xlingual.ranking import Cosine, GivenScores, PictureScores, Progress
-from xlingual.records import Pictures
+from xlingual.ranking import Cosine, GivenScores, ImageScores, Progress
+from xlingual.records import Images
 
 
 @dataclass(frozen=True)
-class ComparedPictures:
-    """Pictures that a function compares; each is a point of its own.
+class ComparedImages:
+    """Images that a function compares; each is a point of its own.
 
-    Pictures are distinct when their bytes differ; where there are no bytes, each row's is one.
+    Images are distinct when their bytes differ; where there are no bytes, each row's is one.
     """
 
-    code: Ints  # [rows of the manifest] the picture of each text row, -1 where it has none here
-    pictures: Pictures  # the distinct ones
+    code: Ints  # [rows of the manifest] the image of each text row, -1 where it has none here
+    images: Images  # the distinct ones
     function: OwnSimilarity
 
     @property
     def points(self) -> Ints:
-        """The point of each picture, itself: those of one point are alike to all others in the same way."""
-        return np.arange(len(self.pictures))
+        """The point of each image, itself: those of one point are alike to all others in the same way."""
+        return np.arange(len(self.images))
 
     def between(
         self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
@@ -44,24 +44,24 @@ class ComparedPictures:
 
         The function is called here, once for each pair.
         """
-        kept: dict[int, Pictures] = {}  # the rows' batch stays, with its opened images, for all columns
+        kept: dict[int, Images] = {}  # the rows' batch stays, with its opened images, for all columns
 
         def scores(queries: Ints, candidates: Ints) -> np.ndarray:
             first = int(queries[0])
             if first not in kept:
                 kept.clear()
-                kept[first] = self.pictures.take(rows[queries])
-            return self.function.similarity(kept[first], self.pictures.take(columns[candidates]))
+                kept[first] = self.images.take(rows[queries])
+            return self.function.similarity(kept[first], self.images.take(columns[candidates]))
 
         return GivenScores((len(rows), len(columns)), scores, progress=progress)
 
 
-# distinct pictures and their similarity: by vectors, or by a function
-PictureSpace: TypeAlias = PictureIndex | ComparedPictures
+# distinct images and their similarity: by vectors, or by a function
+ImageSpace: TypeAlias = ImageIndex | ComparedImages
 
 
-def picture_space(run: PairRun) -> tuple[str, str, PictureSpace]:
-    """Return name and identity of the image encoder or similarity, and the pictures of all tasks.
+def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
+    """Return name and identity of the image encoder or similarity, and the images of all tasks.
 
     Near-duplicates are looked for on the way: among images, where there are vectors of them.
     """
@@ -70,32 +70,32 @@ def picture_space(run: PairRun) -> tuple[str, str, PictureSpace]:
         identity, index = run.identity(found), run.embedded(name, found)
         run.join_near_duplicates(index)
         return name, identity, index
-    rows, code = pictured_rows(run.tasks), np.full(len(run.manifest), -1, dtype=np.int64)
-    pictures = run.manifest.pictures(rows)
-    first, code[rows] = distinct(pictures)
+    rows, code = rows_with_image(run.tasks), np.full(len(run.manifest), -1, dtype=np.int64)
+    images = run.manifest.images(rows)
+    first, code[rows] = distinct(images)
     run.join_near_duplicates()
-    return name, found.identity, ComparedPictures(code, pictures.take(first), found)
+    return name, found.identity, ComparedImages(code, images.take(first), found)
 
 
 @dataclass(frozen=True)
 class Sides:
-    """One set of source pictures against one set of target pictures; several tasks may share it."""
+    """One set of source images against one set of target images; several tasks may share it."""
 
-    sources: Ints  # distinct pictures, sorted
-    targets: Ints  # distinct pictures, sorted
+    sources: Ints  # distinct images, sorted
+    targets: Ints  # distinct images, sorted
     target_texts: Ints  # [targets] how many target texts show each
     tasks: list[int]
 
 
-def groups_of(pictures: PictureSpace, tasks: Sequence[Task]) -> list[list[Sides]]:
+def groups_of(images: ImageSpace, tasks: Sequence[Task]) -> list[list[Sides]]:
     """Return groups of sides that share one product: the seeds of a language pair, where that is cheaper.
 
-    Tasks with the same source pictures and target pictures are one set of sides: their ranking is the same.
+    Tasks with the same source images and target images are one set of sides: their ranking is the same.
     """
     found: dict[tuple[bytes, bytes, bytes], Sides] = {}
     for number, task in enumerate(tasks):
-        sources = distinct_values(pictures.code[task.sample.pool])
-        targets, texts = np.unique(pictures.code[task.sample.target], return_counts=True)
+        sources = distinct_values(images.code[task.sample.pool])
+        targets, texts = np.unique(images.code[task.sample.target], return_counts=True)
         key = (sources.tobytes(), targets.tobytes(), texts.tobytes())
         found.setdefault(key, Sides(sources, targets, texts.astype(np.int64), [])).tasks.append(number)
     by_pair: dict[tuple[str, str], list[Sides]] = {}
@@ -108,50 +108,46 @@ def groups_of(pictures: PictureSpace, tasks: Sequence[Task]) -> list[list[Sides]
     return groups
 
 
-class PicturePass:
-    """The pictures of some sides in one similarity: rows are target pictures, columns source pictures.
+class ImagePass:
+    """The images of some sides in one similarity: rows are target images, columns source images.
 
-    Rows and columns are distinct *points*: different pictures may share a vector.
+    Rows and columns are distinct *points*: different images may share a vector.
     """
 
-    def __init__(
-        self, pictures: PictureSpace, sides: Sequence[Sides], progress: Progress | None = None
-    ) -> None:
-        self._pictures, self._code = pictures, pictures.points
+    def __init__(self, images: ImageSpace, sides: Sequence[Sides], progress: Progress | None = None) -> None:
+        self._images, self._code = images, images.points
         self._rows = distinct_values(self._code[np.concatenate([side.targets for side in sides])])
         self._columns = distinct_values(self._code[np.concatenate([side.sources for side in sides])])
-        self.similarity = pictures.between(self._rows, self._columns, progress)
+        self.similarity = images.between(self._rows, self._columns, progress)
 
     @property
     def has_vectors(self) -> bool:
         """Whether some rows and columns can be ranked alone; a function has given all scores."""
         return isinstance(self.similarity, Cosine)
 
-    def among(self, rows: Ints, columns: Ints) -> PictureScores | None:
+    def among(self, rows: Ints, columns: Ints) -> ImageScores | None:
         """Return the similarity of some rows and columns alone; None where a function gave all scores."""
         if not self.has_vectors:
             return None
-        return self._pictures.between(self._rows[rows], self._columns[columns])
+        return self._images.between(self._rows[rows], self._columns[columns])
 
-    def rows(self, pictures: Ints) -> Ints:
-        """Return the rows of target pictures."""
-        return np.searchsorted(self._rows, self._code[pictures])
+    def rows(self, images: Ints) -> Ints:
+        """Return the rows of target images."""
+        return np.searchsorted(self._rows, self._code[images])
 
-    def columns(self, pictures: Ints) -> Ints:
-        """Return the columns of source pictures."""
-        return np.searchsorted(self._columns, self._code[pictures])
+    def columns(self, images: Ints) -> Ints:
+        """Return the columns of source images."""
+        return np.searchsorted(self._columns, self._code[images])
 
 
-def refuse_small_pools(
-    pictures: PictureSpace, tasks: Sequence[Task], measures: Sequence[RankMeasure]
-) -> None:
-    """Raise InputError where every query would be a hit: k is not below the number of distinct pictures."""
+def refuse_small_pools(images: ImageSpace, tasks: Sequence[Task], measures: Sequence[RankMeasure]) -> None:
+    """Raise InputError where every query would be a hit: k is not below the number of distinct images."""
     depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
     for task in tasks:
-        count = len(distinct_values(pictures.code[task.sample.pool]))
+        count = len(distinct_values(images.code[task.sample.pool]))
         if depth >= count:
             raise InputError(
-                f"R@{depth} needs more than {depth} distinct source pictures, pair "
+                f"R@{depth} needs more than {depth} distinct source images, pair "
                 f"{task.source}-{task.target} has {count} (items with both languages are divided between "
                 "sources and targets): every query would be a hit; give more items, "
                 "a smaller k (--measure R@k), or name other pairs (--pairs)"

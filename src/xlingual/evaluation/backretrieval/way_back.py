@@ -1,9 +1,9 @@
-"""Steps 3 and 4 of Backretrieval: the rank of a query's own picture, seen from the retrieved text's picture.
+"""Steps 3 and 4 of Backretrieval: the rank of a query's own image, seen from the retrieved text's image.
 
-All encoders share the passes over pictures; so do language pairs with the same pictures, and the seeds of a
-language pair. Where few sources are asked, only what these queries need is ranked, not every target picture:
-the asked sources against all target pictures (the oracle), and the pictures that some way starts from against
-all source pictures (the ranks).
+All encoders share the passes over images; so do language pairs with the same images, and the seeds of a
+language pair. Where few sources are asked, only what these queries need is ranked, not every target image:
+the asked sources against all target images (the oracle), and the images that some way starts from against
+all source images (the ranks).
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
-from xlingual.evaluation.backretrieval.images import PicturePass, PictureSpace, Sides, groups_of
+from xlingual.evaluation.backretrieval.images import ImagePass, ImageSpace, Sides, groups_of
 from xlingual.evaluation.backretrieval.nearest import Nearest, tie_cap
 from xlingual.evaluation.pair_run import Task
 from xlingual.evaluation.ragged import distinct_of, sums
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable
-from xlingual.measures import PictureSimilarity, RankMeasure, RecallAt, RecallShare
+from xlingual.measures import ImageSimilarity, RankMeasure, RecallAt, RecallShare
 from xlingual.ranking import Counts, Progress, Ranker, Reduction, Top, TopK, Transposed, as_scores
 from xlingual.records import RankCounts
 
 
 def ways_back(
-    pictures: PictureSpace,
+    images: ImageSpace,
     tasks: Sequence[Task],
     nearest: Sequence[Sequence[Nearest]],
     measures: Sequence[RankMeasure],
@@ -35,16 +35,16 @@ def ways_back(
     tally: Tally,
     progress: Progress | None = None,
 ) -> Iterator[SideRanks]:
-    """Yield the ranks of the tasks, of those together that have the same pictures; each task comes once.
+    """Yield the ranks of the tasks, of those together that have the same images; each task comes once.
 
     `nearest` is [encoder][task]. The ranks hold what was computed of a pass: look at them before the next.
     """
-    groups = groups_of(pictures, tasks)
+    groups = groups_of(images, tasks)
     depth = max((measure.k for measure in measures if isinstance(measure, RecallAt)), default=1)
     for done, group in enumerate(groups):
         part = _part(progress, done, groups)
-        over = PicturePass(pictures, group, part)
-        found = [SideRanks(over, sides, pictures, tasks, nearest, depth) for sides in group]
+        over = ImagePass(images, group, part)
+        found = [SideRanks(over, sides, images, tasks, nearest, depth) for sides in group]
         if over.has_vectors and all(tasks[number].sample.is_part for side in group for number in side.tasks):
             for ranks in found:
                 rank_asked(ranks, ranker, part, tally)
@@ -56,10 +56,10 @@ def ways_back(
 
 @dataclass(frozen=True)
 class Routes:
-    """Ways from queries over target pictures back to their own: per entry its rank counts and similarity."""
+    """Ways from queries over target images back to their own: per entry its rank counts and similarity."""
 
     counts: RankCounts  # [e]
-    similarity: Floats  # [e] of the query's own picture and the target's
+    similarity: Floats  # [e] of the query's own image and the target's
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Found:
 
     def values(self, measure: Scorable) -> Floats:
         """Return the value of each query, float64 [n]."""
-        if isinstance(measure, PictureSimilarity):
+        if isinstance(measure, ImageSimilarity):
             return self.mean(self.routes.similarity)
         return self.mean(measure.per_query(self.routes.counts))
 
@@ -93,18 +93,18 @@ class Found:
 
 
 class SideRanks:
-    """The reductions of one set of sides: ranks of own pictures, the first K of each target, the oracle."""
+    """The reductions of one set of sides: ranks of own images, the first K of each target, the oracle."""
 
     def __init__(
         self,
-        over: PicturePass,
+        over: ImagePass,
         sides: Sides,
-        pictures: PictureSpace,
+        images: ImageSpace,
         tasks: Sequence[Task],
         nearest: Sequence[Sequence[Nearest]],
         depth: int,
     ) -> None:
-        self.over, self.sides, self.pictures, self.tasks = over, sides, pictures, tasks
+        self.over, self.sides, self.images, self.tasks = over, sides, images, tasks
         height, width = shape = over.similarity.shape
         rows, columns = over.rows(sides.targets), over.columns(sides.sources)
         self.source_weights = np.bincount(columns, minlength=width).astype(np.int64)
@@ -124,11 +124,11 @@ class SideRanks:
 
     def source_columns(self, task: int) -> Ints:
         """Return the column of each source of a task."""
-        return self.over.columns(self.pictures.code[self.tasks[task].sample.source])
+        return self.over.columns(self.images.code[self.tasks[task].sample.source])
 
     def target_rows(self, task: int) -> Ints:
         """Return the row of each target of a task."""
-        return self.over.rows(self.pictures.code[self.tasks[task].sample.target])
+        return self.over.rows(self.images.code[self.tasks[task].sample.target])
 
     def keys(self, task: int, nearest: Nearest, columns: Ints) -> Ints:
         """Return the pair of each of the nearest texts and its query, as target row · width + source column.
@@ -145,7 +145,7 @@ class SideRanks:
 
     @property
     def is_capped(self) -> bool:
-        """Whether some picture has more ties with its K-th than are listed."""
+        """Whether some image has more ties with its K-th than are listed."""
         return bool(self.listed.unlisted.any())
 
     def routes(self, encoder: int, task: int) -> Routes:
@@ -157,13 +157,13 @@ class SideRanks:
         )
 
     def rank_counts(self, above: Ints, tied: Ints) -> RankCounts:
-        """Return counts of own pictures, each the one relevant of all distinct source pictures."""
+        """Return counts of own images, each the one relevant of all distinct source images."""
         one = np.ones(len(above), dtype=np.int64)
         return RankCounts(above, tied, one, one * len(self.sides.sources))
 
 
 def _rank_all(
-    over: PicturePass,
+    over: ImagePass,
     found: Sequence[SideRanks],
     measures: Sequence[RankMeasure],
     ranker: Ranker,
@@ -172,7 +172,7 @@ def _rank_all(
     """Fill the ranks of the sides of one pass.
 
     A second pass is made only for the oracle of measures that need ranks beyond the first K, or where too
-    many pictures tie with the K-th to be listed.
+    many images tie with the K-th to be listed.
     """
     reductions: list[Reduction] = []
     for ranks in found:
@@ -200,7 +200,7 @@ def _part(progress: Progress | None, done: int, groups: Sequence[object]) -> Pro
 def rank_asked(ranks: SideRanks, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:
     """Find the oracle of the asked sources, then the ranks on all ways back; nothing is listed.
 
-    The pictures must have vectors (`PicturePass.has_vectors`).
+    The images must have vectors (`ImagePass.has_vectors`).
     """
     ranks.asked_alone = True
     asked = distinct_values(np.concatenate([ranks.source_columns(task) for task in ranks.sides.tasks]))
@@ -220,9 +220,9 @@ def rank_asked(ranks: SideRanks, ranker: Ranker, progress: Progress | None, tall
 def nearest_targets(
     ranks: SideRanks, columns: Ints, ranker: Ranker, progress: Progress | None, tally: Tally
 ) -> TopK:
-    """Return the nearest target pictures of source columns (sorted), ties drawn as where all are asked.
+    """Return the nearest target images of source columns (sorted), ties drawn as where all are asked.
 
-    The pictures must have vectors (`PicturePass.has_vectors`).
+    The images must have vectors (`ImagePass.has_vectors`).
     """
     height = ranks.over.similarity.shape[0]
     similarity = ranks.over.among(np.arange(height), columns)

@@ -163,14 +163,14 @@ def _conditions(entries: Sequence[Entry]) -> Conditions | None:
 
 
 def _n_pictures(entries: Sequence[Entry]) -> int:
-    """Return the distinct source pictures D from the mean chance of R@K over seeds, which is K/D.
+    """Return the distinct source images D from the mean chance of R@K over seeds, which is K/D.
 
     Raises ValueError where the entries have no chance.
     """
     measure = parse_measure(entries[0].measure)
     chances = [entry.chance for entry in entries if entry.chance]
     if not isinstance(measure, RecallAt) or len(chances) < len(entries):
-        raise ValueError("no chance, so the number of pictures is not known")
+        raise ValueError("no chance, so the number of images is not known")
     return round(measure.k / float(np.mean(chances)))
 
 

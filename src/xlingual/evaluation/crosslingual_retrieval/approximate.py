@@ -22,7 +22,7 @@ from xlingual.evaluation.pair_run import PairRun, Task
 from xlingual.evaluation.passes import TextUnion
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable, Scorer
-from xlingual.measures import PictureSimilarity, RankMeasure
+from xlingual.measures import ImageSimilarity, RankMeasure
 from xlingual.ranking import Cosine, Counts, Ranker, UnitVectors, one_library_thread
 from xlingual.ranking.approximate import Approximate
 from xlingual.records import RankCounts
@@ -40,7 +40,7 @@ class CheckedRetrieval(CheckedScorer, RetrievalScorer):
     """Scores of a search, by the exact ranks of the checked queries."""
 
     def __init__(self, run: PairRun, ranker: Approximate, measures: Sequence[RankMeasure]) -> None:
-        super().__init__(run, ranker, measures, pictures=False)
+        super().__init__(run, ranker, measures, images=False)
         self._exact: dict[tuple[str, int], RankCounts] = {}
 
     def texts(self, encoder: str, vectors: TextVectors) -> None:
@@ -65,8 +65,8 @@ class CheckedRetrieval(CheckedScorer, RetrievalScorer):
 
     def exact_values(self, encoder: str, task: int, measure: Scorable) -> Floats:
         """Return the values of the checked queries, found exactly."""
-        if isinstance(measure, PictureSimilarity):
-            raise TypeError("there are no pictures")
+        if isinstance(measure, ImageSimilarity):
+            raise TypeError("there are no images")
         return measure.per_query(self._exact[encoder, task])
 
 

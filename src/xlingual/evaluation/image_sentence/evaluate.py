@@ -1,4 +1,4 @@
-"""Image–sentence ranking: does a sentence find its picture, and a picture its sentences."""
+"""Image–sentence ranking: does a sentence find its image, and an image its sentences."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts
+from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.checked import exact_only
-from xlingual.evaluation.image_sentence.captions import Shown, Slice, captions, rows_with_pictures
+from xlingual.evaluation.image_sentence.captions import Shown, Slice, captions, rows_with_images
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, directions
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
 from xlingual.evaluation.image_sentence.systems import System, baseline_of, check_baselines, make_systems
@@ -50,20 +50,20 @@ def image_sentence(
     store: StoreLike = "default",
     cluster: str = DECLARED,
 ) -> Results:
-    """Evaluate pairs of a text and an image encoder by ranking pictures for sentences and the other way.
+    """Evaluate pairs of a text and an image encoder by ranking images for sentences and the other way.
 
     Args:
-        manifest: texts with pictures; an item may have several texts of a language.
+        manifest: texts with images; an item may have several texts of a language.
         text_encoders: one spec or encoder, several, or a mapping of names to them. One that has an attribute
             `languages` is evaluated on these only.
         image_encoders: one for all, or one for each text encoder in the same order.
         languages: of the texts; None: all that a text encoder has.
-        fold: the mean over consecutive slices of so many pictures, each a pool of its own.
+        fold: the mean over consecutive slices of so many images, each a pool of its own.
         measures: Success@k, RR, RR@k, MedR, or MedR/floor, the median rank as the literature has it. Its
             R@k, any caption counts, is Success@k: `R@k` is taken as that.
         baselines: names of text encoders; in each language the others are compared with the first
             of them that has it.
-        skip_broken: leave out texts whose picture is missing or cannot be opened.
+        skip_broken: leave out texts whose image is missing or cannot be opened.
         threads: threads side by side; they change no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         progress: is told (what, done, of all).
@@ -79,7 +79,7 @@ def image_sentence(
     exact_only(ranker, "image–sentence ranking")
     ranked = as_success(parse_rank_measures(measures))
     if fold is not None and fold < 2:
-        raise InputError(f"--fold {fold}: a slice needs two pictures at least; 1000 is usual")
+        raise InputError(f"--fold {fold}: a slice needs two images at least; 1000 is usual")
     checked_manifest(manifest)
     options = Options(
         threads=threads,
@@ -104,7 +104,7 @@ class _ImageSentence(Run):
         self.systems: list[System] = []
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
-        self._pictures: dict[int, tuple[PictureIndex, Shown]] = {}
+        self._images: dict[int, tuple[ImageIndex, Shown]] = {}
 
     def prepare(
         self,
@@ -124,9 +124,9 @@ class _ImageSentence(Run):
         self.systems = make_systems(manifest, text_specs, image_specs, wanted, named=named)
         check_baselines(baselines, self.systems)
         wanted = [tag for tag in wanted if any(tag in system.languages for system in self.systems)]
-        opens = any(system.images.opens_pictures for system in self.systems)
+        opens = any(system.images.opens_images for system in self.systems)
         usable = usable_rows(manifest, wanted) if self.options.skip_broken and opens else None
-        rows = rows_with_pictures(manifest, opens, usable)
+        rows = rows_with_images(manifest, opens, usable)
         self.captions = captions(manifest, rows, wanted, named)
         own = np.concatenate(list(self.captions.values()))
         asked = np.isin(manifest.language, [manifest.languages.index(tag) for tag in wanted])
@@ -141,7 +141,7 @@ class _ImageSentence(Run):
         rows = [own for language, own in self.captions.items() if language in system.languages]
         if not rows:
             raise InputError(
-                f"text encoder {system.name!r} has none of the languages that have texts with pictures "
+                f"text encoder {system.name!r} has none of the languages that have texts with images "
                 f"({', '.join(self.captions)}): leave it out"
             )
         return np.sort(np.concatenate(rows))
@@ -152,16 +152,16 @@ class _ImageSentence(Run):
         numbers = ImageNumbers(NAME, measures, self.systems, of_language)
         row_nodes: list[Ints] = []
         for system in self.systems:
-            pictures, shown = self._pictures_of(system)
+            images, shown = self._images_of(system)
             row_nodes.append(shown.row_node)
             texts = self.encode(system.name, partial(self._texts, system))
-            _refuse_other_dimensions(system, texts, pictures)
+            _refuse_other_dimensions(system, texts, images)
             for language, rows in self.captions.items():
                 if language not in system.languages:
                     continue
                 slices = shown.slices(self.manifest, rows, self.fold, language)
                 refuse_small_pools(slices, measures, language)
-                ranked = [self._ranked(system, language, texts, pictures, one) for one in slices]
+                ranked = [self._ranked(system, language, texts, images, one) for one in slices]
                 for way in directions(language, shown, slices, ranked):
                     signatures = {measure: self._signature(system, way, measure) for measure in measures}
                     numbers.add(system.name, way, signatures)
@@ -182,18 +182,18 @@ class _ImageSentence(Run):
         encoder = self.identities[system.name]
         return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)
 
-    def _pictures_of(self, system: System) -> tuple[PictureIndex, Shown]:
-        """Return the pictures; those of an image encoder that several systems share are encoded once."""
+    def _images_of(self, system: System) -> tuple[ImageIndex, Shown]:
+        """Return the images; those of an image encoder that several systems share are encoded once."""
         key = id(system.images)
-        if key not in self._pictures:
-            self._pictures.clear()  # no more than one set is held
-            with self.stage("pictures: encode", "encoding pictures"):
-                index = embed_pictures(
+        if key not in self._images:
+            self._images.clear()  # no more than one set is held
+            with self.stage("pictures: encode", "encoding images"):
+                index = embed_images(
                     self.manifest,
                     system.image_name,
                     system.images,
                     self.shown_rows,
-                    shown=False,  # reports of this task have no pictures
+                    shown=False,  # reports of this task have no images
                     **self.embedding(),
                 )
             if self.near is None:
@@ -202,23 +202,23 @@ class _ImageSentence(Run):
                     self.manifest, self.near = with_near_duplicates(
                         self.manifest, own, list(self.captions), index, self.options.cluster
                     )
-            self._pictures[key] = index, Shown.of(self.manifest, index)
-        return self._pictures[key]
+            self._images[key] = index, Shown.of(self.manifest, index)
+        return self._images[key]
 
     def _texts(self, system: System, name: str, encoder: Encoder) -> TextVectors:
         return embed_texts(self.manifest, name, encoder, self.rows_of(system), **self.embedding())
 
     def _ranked(
-        self, system: System, language: str, texts: TextVectors, pictures: PictureIndex, one: Slice
+        self, system: System, language: str, texts: TextVectors, images: ImageIndex, one: Slice
     ) -> tuple[RankCounts, RankCounts]:
-        """Return the ranks of pictures for sentences, and of sentences for pictures."""
-        vectors = pictures.pool.vectors
+        """Return the ranks of images for sentences, and of sentences for images."""
+        vectors = images.pool.vectors
         with self.stage("rank"):
             to_image, to_sentence, similarity = ranked_pairs(
                 texts.pool(one.texts),
-                Pool.of(vectors.raw, vectors.rows[pictures.points[one.pictures]]),
+                Pool.of(vectors.raw, vectors.rows[images.points[one.images]]),
                 one.text,
-                one.picture,
+                one.image,
                 ranker=self.options.ranker,
                 progress=self.progress(f"ranking {language}: {system.name}"),
             )
@@ -226,13 +226,13 @@ class _ImageSentence(Run):
         return to_image, to_sentence
 
 
-def _refuse_other_dimensions(system: System, texts: TextVectors, pictures: PictureIndex) -> None:
-    """Raise InputError where texts and pictures do not lie in one space."""
-    of_texts, of_pictures = int(texts.vectors.shape[1]), pictures.pool.vectors.dim
-    if of_texts != of_pictures:
+def _refuse_other_dimensions(system: System, texts: TextVectors, images: ImageIndex) -> None:
+    """Raise InputError where texts and images do not lie in one space."""
+    of_texts, of_images = int(texts.vectors.shape[1]), images.pool.vectors.dim
+    if of_texts != of_images:
         raise InputError(
             f"text encoder {system.name!r} gives {of_texts} dimensions and image encoder "
-            f"{system.image_name!r} gives {of_pictures}: sentences and pictures must lie in one space; give "
+            f"{system.image_name!r} gives {of_images}: sentences and images must lie in one space; give "
             "both encoders of one model"
         )
 
@@ -241,9 +241,9 @@ def refuse_small_pools(slices: Sequence[Slice], measures: Sequence[RankMeasure],
     """Raise InputError where every query would be a hit."""
     depth = max((m.k for m in measures if isinstance(m, SuccessAt)), default=0)
     for one in slices:
-        count = min(len(one.pictures), len(one.texts))
+        count = min(len(one.images), len(one.texts))
         if depth >= count:
-            what = "pictures" if len(one.pictures) == count else "texts"
+            what = "images" if len(one.images) == count else "texts"
             where = " in a slice" if len(slices) > 1 else ""
             raise InputError(
                 f"Success@{depth} needs more than {depth} {what}, {language!r} has {count}{where}: every "

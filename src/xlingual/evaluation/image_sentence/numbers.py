@@ -25,7 +25,7 @@ from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.stats import Part
 from xlingual.streams import stream
 
-IMAGE = "image"  # stands for the pictures as source or target
+IMAGE = "image"  # stands for the images as source or target
 RSUM = "rsum"
 LEVEL = 0.95
 REPLICATES = 999
@@ -62,7 +62,7 @@ class Direction:
         return float(np.mean([measure.aggregate(measure.per_query(one)) for one in self.by_chance]))
 
     def same_queries(self, other: Direction) -> bool:
-        """Tell whether another system answered the same queries, of the same pictures."""
+        """Tell whether another system answered the same queries, of the same images."""
         return len(self.rows) == len(other.rows) and all(
             np.array_equal(a, b)
             for mine, others in ((self.rows, other.rows), (self.nodes, other.nodes))
@@ -79,16 +79,16 @@ def directions(
         Direction(
             to_image,
             [counts for counts, _ in ranked],
-            [_chance(one.text, len(one.texts), len(one.pictures)) for one in slices],
+            [_chance(one.text, len(one.texts), len(one.images)) for one in slices],
             [one.texts for one in slices],
             [shown.row_node[one.texts] for one in slices],
         ),
         Direction(
             to_sentence,
             [counts for _, counts in ranked],
-            [_chance(one.picture, len(one.pictures), len(one.texts)) for one in slices],
-            [shown.first_row[one.pictures] for one in slices],
-            [shown.node[one.pictures] for one in slices],
+            [_chance(one.image, len(one.images), len(one.texts)) for one in slices],
+            [shown.first_row[one.images] for one in slices],
+            [shown.node[one.images] for one in slices],
         ),
     )
 

@@ -23,60 +23,60 @@ PERCENT = 100.0
 def rank_both_ways(
     text_vectors: np.ndarray,
     text_item: Ints,
-    picture_vectors: np.ndarray,
-    picture_item: Ints,
+    image_vectors: np.ndarray,
+    image_item: Ints,
     *,
     ranker: Ranker = CPU,
 ) -> tuple[RankCounts, RankCounts]:
     """Return (sentence → image, image → sentence): where the best relevant candidate of each query stands.
 
-    `text_vectors` [n, d] and `picture_vectors` [m, d] are compared by cosine; `text_item` [n] and
-    `picture_item` [m] say which belong together: equal numbers. A text's relevant candidates are the pictures
-    of its item, a picture's the texts of its item; the best one counts. Texts without a picture and pictures
+    `text_vectors` [n, d] and `image_vectors` [m, d] are compared by cosine; `text_item` [n] and
+    `image_item` [m] say which belong together: equal numbers. A text's relevant candidates are the images
+    of its item, an image's the texts of its item; the best one counts. Texts without an image and images
     without a text take no part, neither as queries nor as candidates; queries are in the order given. The two
     sides may as well be the texts of two languages.
 
-    Raises InputError where no text has a picture, or where dimensions differ.
+    Raises InputError where no text has an image, or where dimensions differ.
 
     >>> one_hot, item = np.eye(3, dtype=np.float32), np.arange(3)
     >>> to_image, to_sentence = rank_both_ways(one_hot, item, one_hot, item)
     >>> to_image.above.tolist(), to_sentence.above.tolist()
     ([0, 0, 0], [0, 0, 0])
     """
-    texts = np.flatnonzero(np.isin(text_item, picture_item))
-    pictures = np.flatnonzero(np.isin(picture_item, text_item))
+    texts = np.flatnonzero(np.isin(text_item, image_item))
+    images = np.flatnonzero(np.isin(image_item, text_item))
     if not len(texts):
-        raise InputError("nothing to rank: no text and no picture belong to the same item")
-    text, picture = members(np.asarray(picture_item)[pictures], np.asarray(text_item)[texts])
-    sides = Pool.of(text_vectors, texts), Pool.of(picture_vectors, pictures)
-    return ranked_pairs(*sides, text, picture, ranker=ranker)[:2]
+        raise InputError("nothing to rank: no text and no image belong to the same item")
+    text, image = members(np.asarray(image_item)[images], np.asarray(text_item)[texts])
+    sides = Pool.of(text_vectors, texts), Pool.of(image_vectors, images)
+    return ranked_pairs(*sides, text, image, ranker=ranker)[:2]
 
 
 def ranked_pairs(
     texts: Pool,
-    pictures: Pool,
+    images: Pool,
     text: Ints,
-    picture: Ints,
+    image: Ints,
     *,
     ranker: Ranker = CPU,
     progress: Progress | None = None,
 ) -> tuple[RankCounts, RankCounts, Cosine]:
-    """Return the counts of both ways for relevant pairs (text[i], picture[i]), and the similarity used.
+    """Return the counts of both ways for relevant pairs (text[i], image[i]), and the similarity used.
 
-    Every text and every picture must be in a pair. Equal vectors are compared once and counted as often as
+    Every text and every image must be in a pair. Equal vectors are compared once and counted as often as
     they occur.
     """
-    similarity = Cosine(texts.vectors, pictures.vectors)
-    width = len(pictures.vectors)
-    distinct, where = np.unique(texts.code[text] * width + pictures.code[picture], return_inverse=True)
+    similarity = Cosine(texts.vectors, images.vectors)
+    width = len(images.vectors)
+    distinct, where = np.unique(texts.code[text] * width + images.code[image], return_inverse=True)
     left, right = np.divmod(distinct, width)
     keys = similarity.exact(left, right)
-    to_image = Counts(left, right, keys, weights=_multiplicity(pictures))
+    to_image = Counts(left, right, keys, weights=_multiplicity(images))
     to_sentence = Counts(right, left, keys, weights=_multiplicity(texts))
     ranker.scan(similarity, [to_image, Transposed(to_sentence)], progress=progress)
     return (
-        _best(to_image, where, text, len(texts.code), len(pictures.code)),
-        _best(to_sentence, where, picture, len(pictures.code), len(texts.code)),
+        _best(to_image, where, text, len(texts.code), len(images.code)),
+        _best(to_sentence, where, image, len(images.code), len(texts.code)),
         similarity,
     )
 

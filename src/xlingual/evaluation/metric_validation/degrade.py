@@ -1,6 +1,6 @@
-"""Weakened image vectors: fewer principal components, noise, or the pictures of other items.
+"""Weakened image vectors: fewer principal components, noise, or the images of other items.
 
-Each level keeps which pictures there are and how many; only what is known of them gets worse.
+Each level keeps which images there are and how many; only what is known of them gets worse.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.embed import PictureIndex
+from xlingual.embed import ImageIndex
 from xlingual.errors import InputError, did_you_mean
 from xlingual.ranking import Pool
 from xlingual.streams import stream
 
-_ASKED = 1000  # pictures whose neighbours are looked at
+_ASKED = 1000  # images whose neighbours are looked at
 _BLOCK = 50
 KINDS = ("dims", "noise", "shuffle")
 _EXPECTED = "expected dims=2,4,8, noise=0.5,1 or shuffle, several separated by ';'"
@@ -32,7 +32,7 @@ class Level:
 
     @property
     def by_seed(self) -> bool:
-        """Whether every seed sees the pictures in another way."""
+        """Whether every seed sees the images in another way."""
         return self.kind == "shuffle"
 
 
@@ -71,18 +71,18 @@ def _number(text: str, kind: str, value: str) -> float:
     return number
 
 
-def neighbours_kept(pictures: PictureIndex, weakened: PictureIndex, k: int, seed: int) -> float | None:
-    """Return the share of the k nearest pictures of a picture that are still its k nearest when weakened.
+def neighbours_kept(images: ImageIndex, weakened: ImageIndex, k: int, seed: int) -> float | None:
+    """Return the share of the k nearest images of an image that are still its k nearest when weakened.
 
-    Of up to a thousand pictures, drawn by the seed. None with no more than k others. Equal vectors among the
+    Of up to a thousand images, drawn by the seed. None with no more than k others. Equal vectors among the
     nearest are told apart by their order.
     """
-    _, rows = np.unique(pictures.code, return_index=True)
-    rows = rows[pictures.code[rows] >= 0]  # one text row for each picture
+    _, rows = np.unique(images.code, return_index=True)
+    rows = rows[images.code[rows] >= 0]  # one text row for each image
     if len(rows) <= k + 1:
         return None
     chosen = stream(seed, "neighbours kept").permutation(len(rows))[:_ASKED]
-    before, after = (_units(index)[index.code[rows]] for index in (pictures, weakened))
+    before, after = (_units(index)[index.code[rows]] for index in (images, weakened))
     shares = []
     for block in np.array_split(chosen, -(-len(chosen) // _BLOCK)):
         near, still = (_nearest(vectors, block, k) for vectors in (before, after))
@@ -97,18 +97,18 @@ def _nearest(vectors: Floats, rows: Ints, k: int) -> Ints:
     return np.asarray(np.argsort(-scores, axis=1, kind="stable")[:, :k])
 
 
-def _units(pictures: PictureIndex) -> Floats:
-    """Return the unit vector of each picture, float64 [pictures, d]."""
-    pool = pictures.pool
+def _units(images: ImageIndex) -> Floats:
+    """Return the unit vector of each image, float64 [images, d]."""
+    pool = images.pool
     return np.asarray(pool.vectors.stored(pool.code) * pool.vectors.inverse_norms[pool.code, None])
 
 
 class Weakened:
-    """The pictures of a run at every level; `pictures` are all distinct ones."""
+    """The images of a run at every level; `images` are all distinct ones."""
 
-    def __init__(self, pictures: PictureIndex, levels: Sequence[Level], seed: int) -> None:
-        self._pictures, self._seed = pictures, seed
-        dim = pictures.pool.vectors.dim
+    def __init__(self, images: ImageIndex, levels: Sequence[Level], seed: int) -> None:
+        self._images, self._seed = images, seed
+        dim = images.pool.vectors.dim
         for level in levels:
             if level.kind == "dims" and level.level is not None and level.level > dim:
                 raise InputError(
@@ -116,21 +116,21 @@ class Weakened:
                     "for fewer"
                 )
 
-    def at(self, level: Level, seed: int) -> PictureIndex:
-        """Return the pictures as they are seen at a level; only a shuffle depends on the sample's `seed`."""
+    def at(self, level: Level, seed: int) -> ImageIndex:
+        """Return the images as they are seen at a level; only a shuffle depends on the sample's `seed`."""
         if level.kind == "shuffle":
             return self._shuffled(seed)
         if level.level is None:
-            return self._pictures
-        vectors = _units(self._pictures)
+            return self._images
+        vectors = _units(self._images)
         if level.kind == "dims":
             return self._of(self._components(vectors, int(level.level)))
         rng = stream(self._seed, f"image noise {level.level:g}")
         noise = rng.standard_normal(vectors.shape) * (level.level / vectors.shape[1] ** 0.5)
         return self._of(vectors + noise)
 
-    def _of(self, vectors: Floats) -> PictureIndex:
-        return PictureIndex(self._pictures.code, Pool.of(vectors.astype(np.float32)))
+    def _of(self, vectors: Floats) -> ImageIndex:
+        return ImageIndex(self._images.code, Pool.of(vectors.astype(np.float32)))
 
     def _components(self, vectors: Floats, count: int) -> Floats:
         """Return the vectors with the first `count` principal components about their mean, float64.
@@ -146,13 +146,13 @@ class Weakened:
     @cached_property
     def _principal(self) -> tuple[Floats, Floats]:
         """The mean [d] and the principal axes [d, d] of the unit vectors, those of most variance first."""
-        vectors = _units(self._pictures)
+        vectors = _units(self._images)
         mean = vectors.mean(axis=0)
         centred = vectors - mean
         return mean, np.linalg.eigh(centred.T @ centred)[1][:, ::-1]
 
-    def _shuffled(self, seed: int) -> PictureIndex:
-        """Return the pictures dealt to the items anew, by the sample's seed."""
-        order: Ints = stream(seed, "shuffled pictures").permutation(len(self._pictures))
-        code = self._pictures.code
-        return PictureIndex(np.where(code >= 0, order[np.maximum(code, 0)], -1), self._pictures.pool)
+    def _shuffled(self, seed: int) -> ImageIndex:
+        """Return the images dealt to the items anew, by the sample's seed."""
+        order: Ints = stream(seed, "shuffled pictures").permutation(len(self._images))
+        code = self._images.code
+        return ImageIndex(np.where(code >= 0, order[np.maximum(code, 0)], -1), self._images.pool)

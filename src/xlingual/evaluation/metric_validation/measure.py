@@ -1,8 +1,8 @@
-"""The scores that a metric validation needs: all encoders, seeds, measures and levels of pictures, in one go.
+"""The scores that a metric validation needs: all encoders, seeds, measures and levels of images, in one go.
 
 Every encoder encodes once. Its texts are compared once for all samples of a language pair, non-matching and
-matching; rankings of pictures are shared by all encoders. A level of weakened pictures repeats only what
-depends on pictures.
+matching; rankings of images are shared by all encoders. A level of weakened images repeats only what
+depends on images.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
-from xlingual.embed import PictureIndex, TextVectors
+from xlingual.embed import ImageIndex, TextVectors
 from xlingual.evaluation.backretrieval.baselines import Reference, reference
 from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, nearest_texts, nodes
 from xlingual.evaluation.backretrieval.way_back import Found, ways_back
@@ -24,8 +24,8 @@ from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, r
 from xlingual.evaluation.distance_correlation import (
     KEPT_BYTES,
     Correlation,
+    ImageRanks,
     Pairs,
-    PictureRanks,
     RankedTables,
     correlation,
 )
@@ -34,17 +34,17 @@ from xlingual.evaluation.metric_validation.degrade import Level, Weakened, neigh
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.run import Tally
-from xlingual.measures import PictureSimilarity, RecallAt, SuccessAt
+from xlingual.measures import ImageSimilarity, RecallAt, SuccessAt
 from xlingual.ranking import Progress, Ranker, Reduction, one_library_thread
 from xlingual.records import RankCounts
 
-SIM = PictureSimilarity()
+SIM = ImageSimilarity()
 _RANK_BYTES = 4  # of a pair in a ranked table
 
 
 @dataclass
 class Measured:
-    """Scores by (encoder, task), those that depend on pictures by level first; a task is a pair and seed."""
+    """Scores by (encoder, task), those that depend on images by level first; a task is a pair and seed."""
 
     truth: dict[tuple[str, int], Score] = field(default_factory=dict)
     truth_at_1: dict[tuple[str, int], Score] = field(default_factory=dict)  # empty where K is 1
@@ -53,8 +53,8 @@ class Measured:
     correlations: dict[tuple[Level, str, int], Correlation] = field(default_factory=dict)
     references: dict[tuple[Level, int], Reference] = field(default_factory=dict)
     oracles: dict[tuple[Level, int], Score] = field(default_factory=dict)
-    n_pictures: list[int] = field(default_factory=list)  # distinct source pictures, by task
-    kept: dict[Level, float | None] = field(default_factory=dict)  # neighbours that pictures keep at a level
+    n_pictures: list[int] = field(default_factory=list)  # distinct source images, by task
+    kept: dict[Level, float | None] = field(default_factory=dict)  # neighbours that images keep at a level
 
 
 def at_1(measure: RecallAt) -> RecallAt | None:
@@ -69,23 +69,23 @@ class ValidationPass:
         self,
         run: PairRun,
         beside: Sequence[Task],
-        pictures: PictureIndex,
+        images: ImageIndex,
         measure: RecallAt,
         levels: Sequence[Level],
     ) -> None:
         self._run, self.beside, self.measure, self.levels = run, beside, measure, levels
         self.tasks, self.cluster = run.tasks, run.manifest.cluster
-        counts = [len(np.unique(pictures.code[task.sample.source])) for task in self.tasks]
+        counts = [len(np.unique(images.code[task.sample.source])) for task in self.tasks]
         self.measured = Measured(n_pictures=counts)
-        weakened = Weakened(pictures, levels, run.options.seed)
+        weakened = Weakened(images, levels, run.options.seed)
         self._pairs = [Pairs.of(task.sample) for task in self.tasks]
         with run.stage("pictures: weaken"):
             self._views = {level: self._seen(weakened, level) for level in levels}
             for level, views in self._views.items() if len(levels) > 1 else ():
                 view = next(iter(views.values()))
-                self.measured.kept[level] = neighbours_kept(pictures, view, measure.k, run.options.seed)
+                self.measured.kept[level] = neighbours_kept(images, view, measure.k, run.options.seed)
         self._ranks = {
-            (level, seed): PictureRanks(view, self.tasks, self._pairs)
+            (level, seed): ImageRanks(view, self.tasks, self._pairs)
             for level, views in self._views.items()
             for seed, view in views.items()
         }
@@ -101,7 +101,7 @@ class ValidationPass:
             self._correlate(name, vectors, first)
             if later:
                 kept[name] = vectors
-        for chunk in later:  # picture ranks of all tasks at once would not fit into memory
+        for chunk in later:  # image ranks of all tasks at once would not fit into memory
             for ranks in self._ranks.values():
                 ranks.forget()
             for name, vectors in kept.items():
@@ -110,14 +110,14 @@ class ValidationPass:
             self._way_back(level, nearest)
         return self.measured
 
-    def _seen(self, weakened: Weakened, level: Level) -> dict[int | None, PictureIndex]:
-        """Return the pictures at a level by seed; None stands for every seed."""
+    def _seen(self, weakened: Weakened, level: Level) -> dict[int | None, ImageIndex]:
+        """Return the images at a level by seed; None stands for every seed."""
         if not level.by_seed:
             return {None: weakened.at(level, 0)}
         return {seed: weakened.at(level, seed) for seed in {task.sample.seed for task in self.tasks}}
 
     def _chunks(self) -> list[list[int]]:
-        """Return the tasks in parts whose ranked pictures fit into memory; equal seeds stay together."""
+        """Return the tasks in parts whose ranked images fit into memory; equal seeds stay together."""
         by_seed: dict[int, list[int]] = {}
         for number, task in enumerate(self.tasks):
             by_seed.setdefault(task.sample.seed, []).append(number)
@@ -195,14 +195,14 @@ class ValidationPass:
             yield from executor.map(one, range(len(chosen)))
 
     def _prepare(self, chunk: Sequence[int]) -> None:
-        """Rank the pictures of some tasks, where an earlier encoder has not."""
+        """Rank the images of some tasks, where an earlier encoder has not."""
         for (_, seed), ranks in self._ranks.items():
             for numbers in by_pair([self.tasks[n] for n in chunk]).values():
                 own = [chunk[n] for n in numbers if seed in (None, self.tasks[chunk[n]].sample.seed)]
                 ranks.prepare(own)
 
     def _way_back(self, level: Level, nearest: Mapping[str, list[Nearest]]) -> None:
-        """Enter BkR and SIM of all encoders at one level, and what pictures alone give."""
+        """Enter BkR and SIM of all encoders at one level, and what images alone give."""
         run = self._run
         for seed, view in self._views[level].items():
             numbers = [n for n, task in enumerate(self.tasks) if seed is None or task.sample.seed == seed]
@@ -213,7 +213,7 @@ class ValidationPass:
                     [[found[n] for n in numbers] for found in nearest.values()],
                     [self.measure],
                     ranker=run.options.ranker,
-                    progress=run.progress("ranking pictures"),
+                    progress=run.progress("ranking images"),
                     tally=run.tally,
                 ):
                     for place in ranks.sides.tasks:

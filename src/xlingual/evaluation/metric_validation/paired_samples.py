@@ -1,6 +1,6 @@
 """The samples of a validation: a non-matching one for BkR, SIM and CORR, a matching one for XLR beside it.
 
-XLR and BkR are shares of queries that find one text or picture among N. So both get the same N, as far as the
+XLR and BkR are shares of queries that find one text or image among N. So both get the same N, as far as the
 items allow.
 """
 

@@ -64,7 +64,7 @@ class Assembly:
         return found
 
     def degradations(self, levels: Sequence[Level]) -> list[Degradation]:
-        """Return the agreement at each level, that of the pictures as they are first."""
+        """Return the agreement at each level, that of the images as they are first."""
         return [self._degradation(level, pair) for pair in self.numbers for level in levels]
 
     @property

@@ -67,9 +67,9 @@ def validate_backretrieval(
     the samples of BkR are cut to their number, with a warning: both choose among as many candidates.
 
     Args:
-        manifest: texts with pictures; the items of a pair must have texts in both languages.
+        manifest: texts with images; the items of a pair must have texts in both languages.
         text_encoders: specs, paths or objects with `encode`, three at least; a mapping names them.
-        image_encoder: one spec, path or object; its cosine is the picture similarity g.
+        image_encoder: one spec, path or object; its cosine is the image similarity g.
         pairs: language pairs such as "en-de"; None takes all ordered pairs with items in both languages.
         both_directions: add the reverse of each pair.
         sample_size: items drawn for each side; None takes all.
@@ -79,14 +79,14 @@ def validate_backretrieval(
         measure: R@k, of BkR and of XLR, whose number is the hit rate: Success@k where an item has several
             target texts.
         family: a regular expression; an encoder's family is its first group, or else the whole match.
-        degrade: weakened pictures, such as "dims=2,8,32;noise=0.5,1;shuffle".
+        degrade: weakened images, such as "dims=2,8,32;noise=0.5,1;shuffle".
         threshold: XLR that divides the encoders into below and above.
         threads: pieces of work done side by side; changes no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         progress: called with (what, done, of all).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
-        skip_broken: leave out texts whose picture is absent, missing or broken, with a warning.
+        skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: "declared" or "near-duplicates", as in `backretrieval`.
 
     Raises:
@@ -118,10 +118,10 @@ def validate_backretrieval(
                 f"{len(names)} ({', '.join(names)}); add some with --text-encoder"
             )
         refuse_small_truth(beside, [recall])
-        image_name, image_source, pictures = run.pictures()
-        run.join_near_duplicates(pictures)
-        refuse_small_pools(pictures, run.tasks, [recall])
-        found = ValidationPass(run, beside, pictures, recall, levels).run()
+        image_name, image_source, images = run.images()
+        run.join_near_duplicates(images)
+        refuse_small_pools(images, run.tasks, [recall])
+        found = ValidationPass(run, beside, images, recall, levels).run()
         families = {name: _family(pattern, name) for name in run.text_encoders}
         with run.stage("agreement", "agreement over encoders"):
             assembly = Assembly(run, beside, recall, found, families, image_source)

@@ -22,7 +22,7 @@ SERIES = {  # kinds of weakening: their mark, and what it means
     "none": ("diamond", "vectors as they are"),
     "dims": ("circle", "fewer dimensions"),
     "noise": ("square", "noise added"),
-    "shuffle": ("triangle", "pictures shuffled"),
+    "shuffle": ("triangle", "images shuffled"),
 }
 _COEFFICIENTS_BOX = (118, 42)  # what both coefficients take at the top left
 
@@ -120,7 +120,7 @@ def over_quality(rows: Sequence[Degradation], pair: PairValidation) -> Figure:
             frame,
             points,
             [level_name(one) for one in known],
-            across="share of the nearest pictures kept",
+            across="share of the nearest images kept",
             up="Pearson of BkR with XLR",
             spoken=f"Agreement of BkR with XLR against image quality for {where}",
             lines=_series(points),

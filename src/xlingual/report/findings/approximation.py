@@ -35,7 +35,7 @@ def _of(row: Row, found: Approximation) -> str:
     if found.recall_nearest is not None:
         parts.append(f"nearest text found for {_share(found.recall_nearest)}")
     if found.recall_way_back is not None:
-        parts.append(f"{_share(found.recall_way_back)} of the nearest pictures found")
+        parts.append(f"{_share(found.recall_way_back)} of the nearest images found")
     if found.difference is not None and found.ci is not None:
         ends = numbers.difference(found.difference, found.ci, row.measure)
         parts.append(f"{row.measure} is off by {ends}")

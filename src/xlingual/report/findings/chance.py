@@ -30,7 +30,7 @@ def nothing_found(best: Row, found: Sequence[Row], name: str, where: str) -> lis
         return [lead, *luck]
     reason = f"; {best.note}" if best.note and best.normalized is None else ""
     oracle = numbers.number(best.oracle, best.measure, error=best.oracle_error)
-    return [lead, *luck, words.stop(f"Pictures alone reach {oracle}{reason}")]
+    return [lead, *luck, words.stop(f"Images alone reach {oracle}{reason}")]
 
 
 def _luck(found: Sequence[Row]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What quality of pictures agreement needs: a validation with weakened image vectors, in words."""
+"""What quality of images agreement needs: a validation with weakened image vectors, in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xlingual.results.validation import Agreement, Degradation, PairValidation
 
 
 def of_pair(rows: Iterable[Degradation], pair: PairValidation) -> list[Degradation]:
-    """Return the levels of a language pair, the best pictures first, those of unknown quality last."""
+    """Return the levels of a language pair, the best images first, those of unknown quality last."""
     own = [one for one in rows if (one.source, one.target) == (pair.source, pair.target)]
     return sorted(own, key=lambda one: (one.kept is None, -(one.kept or 0.0), one.kind, one.level or 0))
 
@@ -32,7 +32,7 @@ def pearson(weakened: Degradation) -> Agreement:
 
 
 def sentences(rows: Sequence[Degradation], close: float) -> list[str]:
-    """Return how far pictures may be weakened until agreement is no longer close, and until it is gone.
+    """Return how far images may be weakened until agreement is no longer close, and until it is gone.
 
     `rows` are of one language pair, in the order of `of_pair`.
     """
@@ -60,10 +60,10 @@ def _needed(known: Sequence[Degradation], rows: Sequence[Degradation], close: fl
     interval = "Pearson's whole interval"
     n_held = next((i for i, one in enumerate(known) if not _is_above(one, close)), len(known))
     if n_held == 0:
-        return [f"With no pictures tried is {interval} above {close:g}; best: {_level(known[0])}."]
+        return [f"With no images tried is {interval} above {close:g}; best: {_level(known[0])}."]
     held, rest = f"{interval} stays above {close:g} down to {_level(known[n_held - 1])}", known[n_held:]
     if not rest:
-        return [f"Weakened pictures suffice, as far as tried: {held}."]
+        return [f"Weakened images suffice, as far as tried: {held}."]
     lost = [f"Agreement cannot be told from none with {_level(one)}." for one in rest if _is_open(one)]
     return [f"Image quality: {held}, and no longer with {_level(rest[0])}.", *lost[:1]]
 
@@ -79,7 +79,7 @@ def _is_open(weakened: Degradation) -> bool:
 
 
 def _level(weakened: Degradation) -> str:
-    kept = f"{numbers.percent(weakened.kept)} of the nearest pictures kept"
+    kept = f"{numbers.percent(weakened.kept)} of the nearest images kept"
     return f"{kept} ({level_name(weakened)}: {_pearson(weakened)})"
 
 

@@ -14,7 +14,7 @@ from xlingual.report.table import Cell
 from xlingual.results import Results, Summary, by_key
 from xlingual.tasks import Task
 
-FEW_PICTURES = 50
+FEW_IMAGES = 50
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _remarks(run: Results) -> list[str]:
     found = []
     if folds:
         size = numbers.span([n // folds for n in images])
-        found.append(f"Values are means over slices of {size} pictures, each ranked on its own.")
-    if images and min(images) < FEW_PICTURES:
-        found.append(f"Only {min(images)} pictures: the intervals are wide.")
+        found.append(f"Values are means over slices of {size} images, each ranked on its own.")
+    if images and min(images) < FEW_IMAGES:
+        found.append(f"Only {min(images)} images: the intervals are wide.")
     return found

@@ -75,7 +75,7 @@ def _here(plan: Plan, known: list[Row]) -> str:
 
 def _pool(plan: Plan) -> str:
     share = "" if plan.share is None else f", K/N = {plan.k}/{plan.pool} = {numbers.number(plan.share)}"
-    what = "pictures" if task_of(plan.task).way_back else "candidates"
+    what = "images" if task_of(plan.task).way_back else "candidates"
     spread = f"; {plan.n_pairs} language pairs" if plan.n_pairs > 1 else ""
     spread += f", {plan.n_seeds} seeds" if plan.n_seeds > 1 else ""
     return (

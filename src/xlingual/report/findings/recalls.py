@@ -45,7 +45,7 @@ def systems_of(run: Results, language: str | None = None) -> list[str]:
 
 
 def sums(run: Results, language: str, measure: str = RSUM) -> dict[str, Summary]:
-    """Return the summary of each system for a language (from it to pictures, for other measures)."""
+    """Return the summary of each system for a language (from it to images, for other measures)."""
     found = by_key(run.summary, task=TASK.name, source=language, target=IMAGE, measure=measure)
     return {row.encoder: row for row in found}
 

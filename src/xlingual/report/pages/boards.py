@@ -18,7 +18,7 @@ from xlingual.tasks import Task
 
 LANDMARKS = (
     ("chance", "chance"),
-    ("oracle", "pictures alone (oracle)"),
+    ("oracle", "images alone (oracle)"),
     ("ceiling", "the most any encoder could reach (ceiling)"),
 )
 LOOKS = (

@@ -83,7 +83,7 @@ def conditions(calibration: Calibration) -> list[tuple[str, str]]:
     return [
         (
             words.pair(cell.source, cell.target),
-            f"N = {cell.n_source}, {cell.measure}, {cell.n_target} targets, {cell.n_pictures} pictures, "
+            f"N = {cell.n_source}, {cell.measure}, {cell.n_target} targets, {cell.n_pictures} images, "
             f"sampling {cell.sampling}, {numbers.counted(cell.n_seeds, 'seed')}, images {cell.images}, "
             f"data {cell.data}, conventions {cell.conventions}",
         )

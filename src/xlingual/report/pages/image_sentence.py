@@ -32,7 +32,7 @@ HEADS = (
 )
 TERMS = {
     "R@1, R@5, R@10": "The share of queries, in per cent, of which a right answer is among the first 1, 5 or "
-    "10: a picture for a sentence, any of its sentences for a picture. This is the literature's R@k. The "
+    "10: an image for a sentence, any of its sentences for an image. This is the literature's R@k. The "
     "results store it as Success@1, 5 and 10, the hit rate: R@k elsewhere is the share of right answers that "
     "is found.",
     "MedR": "The median rank of the first right answer: the median of the ranks counted from 0, rounded "
@@ -42,8 +42,8 @@ TERMS = {
     "Difference to the baseline": "In brackets: the value minus the baseline's, on the same queries. A star "
     "says that its interval excludes zero.",
     "Chance": "What an encoder scores on the same data to which all candidates are equal.",
-    "Interval": "Where the number would land for another sample of as many pictures from the same source. "
-    "Sentences of one picture are not independent and are kept together.",
+    "Interval": "Where the number would land for another sample of as many images from the same source. "
+    "Sentences of one image are not independent and are kept together.",
 }
 
 
@@ -65,7 +65,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
         section=Section(task.title, blocks, task.about),
         findings=findings(runs, task, of_run),
         sizes={
-            "pictures": [entry.n_source for entry in entries if entry.source == IMAGE],
+            "images": [entry.n_source for entry in entries if entry.source == IMAGE],
             "sentences per language": [entry.n_source for entry in entries if entry.source != IMAGE],
         },
         terms=list(TERMS.items()),
@@ -79,7 +79,7 @@ def _of_language(run: Results, task: Task, language: str, name: str) -> list[Blo
     sizes = {entry.target == IMAGE: entry.n_source for entry in entries}
     slices = max(map(recalls.n_folds, entries))
     baseline = next((found.baseline for one in entries if (found := recalls.against(one))), None)
-    amounts = f"{numbers.count(sizes.get(False, 0))} pictures, {numbers.count(sizes.get(True, 0))} sentences"
+    amounts = f"{numbers.count(sizes.get(False, 0))} images, {numbers.count(sizes.get(True, 0))} sentences"
     heads = {one: f"{one} (baseline)" if one == baseline else one for one in systems}
     badges = {baseline: (Badge("baseline"),)}
     lines = tuple(_rows(rows, systems))

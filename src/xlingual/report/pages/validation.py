@@ -17,7 +17,7 @@ TERMS = {
     "XLR at K = 1": "The same with K = 1. Where good encoders all find the match among the ten nearest, only "
     "this still tells them apart.",
     **dict(words.terms("BkR", "SIM")),
-    "CORR": "The rank correlation of text distances and picture distances over pairs that do not match (−1 "
+    "CORR": "The rank correlation of text distances and image distances over pairs that do not match (−1 "
     "to 1).",
     "Pearson and Spearman": "How closely a measure follows XLR over the encoders: by their values, and by "
     "their order. 1 is perfect agreement, 0 none.",
@@ -29,10 +29,10 @@ TERMS = {
     "p is below .05 exactly where its 95 % interval excludes zero. Each comparison stands for itself.",
     "Order of two encoders": "The share of pairs of encoders that a measure orders as XLR does. A tie in "
     "both counts as agreement, a tie in one does not.",
-    "Oracle and chance": "BkR where each query retrieves the text with the nearest picture, and BkR of an "
+    "Oracle and chance": "BkR where each query retrieves the text with the nearest image, and BkR of an "
     "encoder that knows nothing.",
-    "Nearest pictures kept": "How good weakened image vectors still are: of the K pictures nearest to a "
-    "picture, the share that still are. Shuffled pictures keep K/D by luck.",
+    "Nearest images kept": "How good weakened image vectors still are: of the K images nearest to a "
+    "image, the share that still are. Shuffled images keep K/D by luck.",
 }
 _AGREEMENT = (
     "mean ± se: mean over seeds of the coefficient of each seed; the standard error is Monte Carlo error "
@@ -90,7 +90,7 @@ def _section(validation: Validation, pair: PairValidation) -> Section:
         tables.encoders(pair, validation.family, validation.measure_at_1),
     ]
     if weakened := of_pair(validation.degradations, pair):
-        heading = Heading("What quality of pictures is needed")
+        heading = Heading("What quality of images is needed")
         found += [heading, over_quality(weakened, pair), tables.degradations(weakened)]
     return Section(name, found)
 
@@ -105,7 +105,7 @@ def _sizes(pair: PairValidation) -> str:
         f"{numbers.counted(pair.n_encoders, 'encoder')}, "
         f"{'' if pair.n_families == pair.n_encoders else families}{numbers.counted(pair.n_seeds, 'seed')}; "
         f"chance {numbers.number(pair.chance)}, oracle {numbers.number(pair.oracle)} "
-        f"of {numbers.counted(pair.n_pictures, 'picture')}"
+        f"of {numbers.counted(pair.n_pictures, 'image')}"
     )
 
 

@@ -39,7 +39,7 @@ def create_app(study: Study, folder: Path, limits: Limits | None = None, url: st
     `url` is what links begin with that the organiser's page makes; None: what that page was asked by.
 
     Raises:
-        InputError: a picture is missing, or the ratings cannot be opened.
+        InputError: an image is missing, or the ratings cannot be opened.
 
     """
     limits = limits or Limits()

@@ -18,15 +18,15 @@ class Rate:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a server. A click, and a page without its pictures, is one request.
+    """The limits of a server. A click, and a page without its images, is one request.
 
     Many raters may share an address (an office, a proxy), so that of an address is much higher; what is not
-    found is limited most: nobody comes by a link through trying. Pictures have a limit of their own, so that
+    found is limited most: nobody comes by a link through trying. Images have a limit of their own, so that
     leafing through pages of many leaves none blank.
     """
 
     token: Rate = Rate(120, 20)
-    pictures: Rate = Rate(1000, 100)
+    images: Rate = Rate(1000, 100)
     address: Rate = Rate(2000, 600)
     not_found: Rate = Rate(30, 0.5)
     body: int = 64 * 1024  # bytes of a request

@@ -12,7 +12,7 @@ from xlingual.study.server.limits import Buckets
 from xlingual.study.server.state import RaterPage, StudyState, asked, first_open, given
 from xlingual.study.server.web import Form, page, see, whole_number
 
-_KEPT = "private, max-age=86400"  # pictures do not change; a shared cache shall not keep them
+_KEPT = "private, max-age=86400"  # images do not change; a shared cache shall not keep them
 
 
 def start(desk: StudyState, request: Request, _: Form) -> Response:
@@ -77,9 +77,9 @@ def end(desk: StudyState, request: Request, _: Form) -> Response:
 
 
 def image(desk: StudyState, request: Request, _: Form) -> Response:
-    """Send the picture of a query or suggestion, chosen by its id from a table."""
+    """Send the image of a query or suggestion, chosen by its id from a table."""
     _rater(desk, request, desk.looks)
-    path = desk.pictures.get(request.path_params["shown"])
+    path = desk.images.get(request.path_params["shown"])
     if path is None or not path.is_file():
         raise HTTPException(404)
     return FileResponse(path, headers={"Cache-Control": _KEPT})

@@ -41,7 +41,7 @@ def serve(
             address; None: that header is ignored.
 
     Raises:
-        InputError: no study there, served already, the port is taken, a picture is missing.
+        InputError: no study there, served already, the port is taken, an image is missing.
 
     """
     import uvicorn

@@ -1,4 +1,4 @@
-"""What a running server knows: the study, its ratings and pictures, and when each rater did something."""
+"""What a running server knows: the study, its ratings and images, and when each rater did something."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class StudyState:
         clock: seconds that never go back.
 
     Raises:
-        InputError: a picture is missing from the folder, or its name leads out of it; the title page
+        InputError: an image is missing from the folder, or its name leads out of it; the title page
             cannot be read.
 
     """
@@ -97,8 +97,8 @@ class StudyState:
         self.study, self.folder, self.url = study, folder, url
         self.ratings = Ratings(folder)
         self.tokens, self.strangers = Buckets(limits.token, clock), Buckets(limits.not_found, clock)
-        self.looks = Buckets(limits.pictures, clock)
-        self.pictures = _pictures(study, folder)
+        self.looks = Buckets(limits.images, clock)
+        self.images = _images(study, folder)
         self.fresh_link: Link | None = None  # made by the organiser, shown once
         self._clock = clock
         self._title = read_title(folder, study.title)
@@ -148,20 +148,20 @@ class StudyState:
         return self.ratings.add_all([Rating(rater.name, query, *one) for one in given])
 
 
-def _pictures(study: Study, folder: Path) -> dict[str, Path]:
-    """Return the file of each shown text that has a picture, by its id: requests choose from these alone."""
+def _images(study: Study, folder: Path) -> dict[str, Path]:
+    """Return the file of each shown text that has an image, by its id: requests choose from these alone."""
     shown = [one for query in study.queries for one in (query.shown, *query.suggestions)]
     named = {one.id: one.image for one in shown if one.image is not None}
     strange = [name for name in named.values() if Path(name).name != name or name in ("", ".", "..")]
     if strange:
         raise InputError(
-            f"{folder}: {strange[0]!r} is no name of a picture in {IMAGES}/: make the study again"
+            f"{folder}: {strange[0]!r} is no name of an image in {IMAGES}/: make the study again"
         )
     files = {key: folder / IMAGES / name for key, name in named.items()}
     missing = sorted({path.name for path in files.values() if not path.is_file()})
     if missing:
         raise InputError(
             f"{folder / IMAGES}: missing {listed(missing, 3)} ({len(missing)} of {len(set(files.values()))}"
-            " pictures): copy the study's folder as a whole"
+            " images): copy the study's folder as a whole"
         )
     return files

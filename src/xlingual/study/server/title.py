@@ -1,4 +1,4 @@
-"""The organiser's title and instructions: Markdown, of which no HTML, picture or script gets through."""
+"""The organiser's title and instructions: Markdown, of which no HTML, image or script gets through."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_title(folder: Path, title: str) -> Title:
 
 
 def render(markdown: str, title: str) -> Title:
-    """Render Markdown (CommonMark). HTML in it is shown as text; pictures are left out."""
+    """Render Markdown (CommonMark). HTML in it is shown as text; images are left out."""
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark", {"html": False}).disable(["image", "html_block", "html_inline"])

@@ -18,7 +18,7 @@
   };
   const text = (name, shown) => element(name, { lang: shown.language, dir: study.directions[shown.language], textContent: shown.text });
   const heading = (shown) => Object.assign(text("h1", shown), { className: shown.text.length > 100 ? "long" : "" });
-  const picture = (shown, alt) => (shown.image ? [element("img", { src: study.images[shown.image], alt })] : []);
+  const image = (shown, alt) => (shown.image ? [element("img", { src: study.images[shown.image], alt })] : []);
   const left = (page) => page.suggestions.filter((id) => !answers.has(place(page, id))).length;
 
   function tell() {
@@ -45,7 +45,7 @@
   function draw(page) {
     const query = texts.get(page.query);
     by("query").replaceChildren(
-      ...picture(query, "Picture of the query"),
+      ...image(query, "Image of the query"),
       element("div", { className: "said" }, element("p", { className: "kicker", textContent: "How relevant is each suggestion to this?" }), heading(query)),
     );
     by("suggestions").replaceChildren(...page.suggestions.map((id, index) => item(page, id, index)));
@@ -64,7 +64,7 @@
     });
     const legend = element("legend", { className: "hidden", textContent: `Suggestion ${index + 1} of ${page.suggestions.length}: ${shown.text}` });
     const field = element("fieldset", { tabIndex: -1 }, legend,
-      element("div", { className: "shown", dir: study.directions[shown.language] }, ...picture(shown, `Picture of suggestion ${index + 1}`), text("p", shown)),
+      element("div", { className: "shown", dir: study.directions[shown.language] }, ...image(shown, `Image of suggestion ${index + 1}`), text("p", shown)),
       element("div", { className: "choices" }, ...choices));
     field.addEventListener("focusin", () => mark(index));
     return element("li", {}, field);

@@ -15,13 +15,13 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.mlmme import Mlmme, MlmmeConfig
 from xlingual.models.vocabulary import Vocabulary
-from xlingual.training.corpus import Corpus, PackedPictures, PackedTexts
+from xlingual.training.corpus import Corpus, PackedImages, PackedTexts
 from xlingual.training.losses import View, mlmme_loss
 from xlingual.training.options import of_the_model
 from xlingual.training.precision import in_batches
 from xlingual.training.recipe import Loss
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
-from xlingual.training.samplers import PICTURES, Drawing, Sampler
+from xlingual.training.samplers import IMAGES, Drawing, Sampler
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class MlmmeRecipe:
 
     def __init__(self, model: Mlmme, corpus: Corpus, options: MlmmeOptions) -> None:
         self.model, self.corpus, self.options = model, corpus, options
-        self._members: dict[str, PackedTexts | PackedPictures] = dict(corpus.texts)
+        self._members: dict[str, PackedTexts | PackedImages] = dict(corpus.texts)
         if options.beta > 0:
-            if corpus.pictures is None:
+            if corpus.images is None:
                 raise InputError(
-                    f"beta is {options.beta:g}, so pictures count, but there is no image encoder: tell one, "
+                    f"beta is {options.beta:g}, so images count, but there is no image encoder: tell one, "
                     "or beta 0"
                 )
-            self._members[PICTURES] = corpus.pictures
+            self._members[IMAGES] = corpus.images
         self._sampler = Sampler(
             {view: members.first for view, members in self._members.items()},
             _compared(options),
@@ -87,11 +87,11 @@ class MlmmeRecipe:
         """Return the loss of a batch, summed over its positives; each member is encoded once."""
         device = next(self.model.parameters()).device
         views = {name: self._embedded(name, view, device) for name, view in batch.views.items()}
-        pictures = views.pop(PICTURES, None)
+        images = views.pop(IMAGES, None)
         options = self.options
         with torch.autocast(device.type, enabled=False):  # a margin of .2 needs more than 8 bits
             found = mlmme_loss(
-                pictures,
+                images,
                 views,
                 batch.groups.to(device),
                 beta=options.beta,
@@ -123,7 +123,7 @@ class MlmmeRecipe:
 
     def _embedded(self, name: str, view: ViewBatch, device: torch.device) -> View:
         inputs = [part.to(device) for part in view.inputs]
-        vectors = self.model.pictures(*inputs) if name == PICTURES else self.model.texts(name, *inputs)
+        vectors = self.model.images(*inputs) if name == IMAGES else self.model.texts(name, *inputs)
         anchor = view.anchor.to(device)
         return View(
             vectors[anchor.clamp_min(0)],
@@ -145,34 +145,34 @@ class MlmmeRecipe:
                 )
         if len(np.unique(corpus.groups[used])) < 2:
             raise InputError(
-                f"all {used.sum()} items that could be trained on are one item or show the same picture: "
+                f"all {used.sum()} items that could be trained on are one item or show the same image: "
                 "there is nothing to contrast"
             )
         if sampler.left_out:
             warnings.warn(
                 f"{sampler.left_out} of {len(corpus)} items are not trained on: they have nothing that is "
-                "compared (a text and a picture, or texts in two languages)",
+                "compared (a text and an image, or texts in two languages)",
                 DataWarning,
                 stacklevel=3,
             )
 
 
 def build_model(options: MlmmeOptions, vocabularies: Mapping[str, Vocabulary], corpus: Corpus) -> Mlmme:
-    """Return the untrained model; it has a picture side where pictures count (beta above 0)."""
+    """Return the untrained model; it has an image side where images count (beta above 0)."""
     config = MlmmeConfig(
         vocabulary_sizes={tag: len(vocabularies[tag]) for tag in options.languages},
         picture_dim=corpus.picture_dim if options.beta > 0 else None,
         **of_the_model(options, MlmmeConfig),
     )
     model = Mlmme(config, options.seed)
-    if config.picture_dim is not None and config.standardize_pictures and corpus.pictures is not None:
-        model.standardize(*(torch.from_numpy(part).float() for part in corpus.pictures.moments()))
+    if config.picture_dim is not None and config.standardize_pictures and corpus.images is not None:
+        model.standardize(*(torch.from_numpy(part).float() for part in corpus.images.moments()))
     return model
 
 
 def _compared(options: MlmmeOptions) -> tuple[tuple[str, str], ...]:
     """Return the pairs of views that weigh something."""
-    images = [(PICTURES, tag) for tag in options.languages] if options.beta > 0 else []
+    images = [(IMAGES, tag) for tag in options.languages] if options.beta > 0 else []
     return (*images, *(combinations(options.languages, 2) if options.beta < 1 else ()))
 
 
@@ -185,13 +185,13 @@ class Placed:
 
 
 def corpus_vectors(model: Mlmme, corpus: Corpus, batch: int = 512) -> dict[str, Placed]:
-    """Return the vectors of all texts, by language, and last those of all distinct pictures (`PICTURES`).
+    """Return the vectors of all texts, by language, and last those of all distinct images (`IMAGES`).
 
     Each is encoded once, without dropout.
     """
     found = {tag: _texts(model, corpus, tag, batch) for tag in corpus.texts}
-    if corpus.pictures is not None and model.picture is not None:
-        found[PICTURES] = _pictures(model, corpus, corpus.pictures, batch)
+    if corpus.images is not None and model.picture is not None:
+        found[IMAGES] = _images(model, corpus, corpus.images, batch)
     return found
 
 
@@ -207,12 +207,12 @@ def _texts(model: Mlmme, corpus: Corpus, tag: str, batch: int) -> Placed:
     return Placed(vectors, corpus.groups[packed.owners(np.arange(len(packed)))])
 
 
-def _pictures(model: Mlmme, corpus: Corpus, packed: PackedPictures, batch: int) -> Placed:
+def _images(model: Mlmme, corpus: Corpus, packed: PackedImages, batch: int) -> Placed:
     device = next(model.parameters()).device
     shown, member = np.unique(packed.shown, return_index=True)
 
     def encode(rows: Ints) -> Tensor:
-        return model.pictures(torch.from_numpy(packed.vectors[shown[rows]]).to(device))
+        return model.images(torch.from_numpy(packed.vectors[shown[rows]]).to(device))
 
     vectors = in_batches(model, np.arange(len(shown)), model.config.joint_dim, batch, encode)
     return Placed(vectors, corpus.groups[packed.owners(member)])

@@ -71,7 +71,11 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
     unit_pictures: Annotated[bool, option("Bring image vectors to length 1.", in_files=True)] = False
     standardize_pictures: Annotated[
         bool,
-        option("Give image vectors mean 0 and sd 1 in each dimension, as over the training images."),
+        option(
+            "Give image vectors mean 0 and sd 1 in each dimension, as over the training images.",
+            names=("--standardize-images",),
+            old_names=("--standardize-pictures",),
+        ),
     ] = False
     initial: Annotated[
         Literal["paper", "vsepp"], option("Distribution of the first weights.", in_files=True)

@@ -22,7 +22,7 @@ FROZEN = {
 
 
 def _row(recipe):
-    return recipe.id, recipe.item, recipe.split, recipe.language, recipe.text, recipe.picture
+    return recipe.id, recipe.item, recipe.split, recipe.language, recipe.text, recipe.image
 
 
 def test_the_same_seed_gives_the_same_recipes():
@@ -50,7 +50,7 @@ def test_splits_ids_and_items():
         ("fit-000000", "fit", "ar"),
     ]
     assert [row.item for row in rows] == [row.id for row in rows]
-    assert [row.picture is not None for row in rows] == [True] * 4 + [False] * 4
+    assert [row.image is not None for row in rows] == [True] * 4 + [False] * 4
 
 
 def test_recipes_are_not_parallel_but_the_fit_split_is():
@@ -108,8 +108,8 @@ def test_written_folder_is_a_manifest_that_reads(tmp_path):
     table = pq.read_table(path)
     assert table.column_names == ["id", "lang", "text", "title", "body", "image", "item", "split"]
     assert table.num_rows == 14 and seen[-1] == (14, 14)
-    pictures = {p.name for p in (tmp_path / "r/images").iterdir()}
-    assert pictures == {f"test-{language}-00000{i}.png" for language in ("en", "ru") for i in range(3)}
+    images = {p.name for p in (tmp_path / "r/images").iterdir()}
+    assert images == {f"test-{language}-00000{i}.png" for language in ("en", "ru") for i in range(3)}
     assert {split: Manifest.read(path, split=split).n_items for split in ("test", "train", "fit")} == {
         "test": 6, "train": 4, "fit": 2,
     }  # fmt: skip

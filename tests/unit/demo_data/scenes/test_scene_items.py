@@ -22,7 +22,7 @@ FROZEN = {
 
 
 def _row(item):
-    return item.id, item.texts, item.picture
+    return item.id, item.texts, item.image
 
 
 def test_the_same_seed_gives_the_same_items():
@@ -33,14 +33,14 @@ def test_the_same_seed_gives_the_same_items():
 
 def test_other_seeds_give_other_items():
     first, second = (list(scene_rows(30, ["en"], seed)) for seed in (0, 1))
-    assert all(a.picture != b.picture for a, b in zip(first, second, strict=True))
+    assert all(a.image != b.image for a, b in zip(first, second, strict=True))
     assert not {a.texts["en"] for a in first} & {b.texts["en"] for b in second}
 
 
 def test_an_item_depends_neither_on_n_nor_on_the_other_languages():
     few, many = list(scene_rows(4, ["de"], 2)), list(scene_rows(9, ["ru", "de", "en"], 2))
     for a, b in zip(few, many[:4], strict=True):
-        assert (a.id, a.texts["de"], a.picture) == (b.id, b.texts["de"], b.picture)
+        assert (a.id, a.texts["de"], a.image) == (b.id, b.texts["de"], b.image)
 
 
 def test_items_are_what_they_always_were():
@@ -85,7 +85,7 @@ def test_wrong_arguments_are_refused_at_once(changes, message, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_write_scenes_writes_a_wide_manifest_and_its_pictures(tmp_path):
+def test_write_scenes_writes_a_wide_manifest_and_its_images(tmp_path):
     seen = []
     manifest = write_scenes(tmp_path / "a" / "b", n=6, languages=["ja", "en"], seed=8, progress=seen.append)
     assert manifest == tmp_path / "a" / "b" / "manifest.parquet"
@@ -96,7 +96,7 @@ def test_write_scenes_writes_a_wide_manifest_and_its_pictures(tmp_path):
         assert (row["id"], row["split"]) == (item.id, item.split)
         assert {"ja": row["text_ja"], "en": row["text_en"]} == item.texts
         assert row["image"] == f"images/{item.id}.png"
-        assert (manifest.parent / row["image"]).read_bytes() == item.picture
+        assert (manifest.parent / row["image"]).read_bytes() == item.image
     assert len(list((manifest.parent / "images").iterdir())) == 6
 
 
@@ -130,7 +130,7 @@ def test_blocks_do_not_change_the_manifest(tmp_path, monkeypatch):
     assert blocks.equals(whole)
 
 
-def test_a_full_disk_is_named_with_the_picture(tmp_path, monkeypatch):
+def test_a_full_disk_is_named_with_the_image(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 

@@ -101,7 +101,7 @@ def test_layers(checkpoints, layer):
     ("kind", "reading"),
     [("clip", {"max_length": 40}), ("siglip", {"max_length": 24, "padding": "max_length"})],
 )
-def test_a_network_for_texts_and_pictures_gives_its_projection(checkpoints, kind, reading):
+def test_a_network_for_texts_and_images_gives_its_projection(checkpoints, kind, reading):
     folder = checkpoints(kind)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModel.from_pretrained(folder).eval()
@@ -389,7 +389,7 @@ def test_a_folder_without_a_tokenizer_is_refused(copied):
         encoder(folder)
     assert "\n" not in str(caught.value)
     (folder / "preprocessor_config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="has no tokenizer: is it a model of pictures"):
+    with pytest.raises(InputError, match="has no tokenizer: is it a model of images"):
         encoder(folder)
 
 
@@ -414,12 +414,12 @@ def test_a_tokenizer_with_more_tokens_than_embeddings_is_refused(copied):
 def test_an_added_token_without_an_embedding_counts_where_a_text_has_it(copied):
     folder = copied("bert")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    tokenizer.add_tokens(["<picture>"])
+    tokenizer.add_tokens(["<image>"])
     tokenizer.save_pretrained(folder)
     one = encoder(folder)
     assert one.encode(texts(["lamp"])).shape == (1, 32)
     with pytest.raises(InputError, match="they do not belong together"):
-        one.encode(texts(["a <picture> lamp"]))
+        one.encode(texts(["a <image> lamp"]))
 
 
 def test_what_the_network_raises_is_told_in_one_line(checkpoints, monkeypatch):

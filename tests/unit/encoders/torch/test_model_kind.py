@@ -41,7 +41,7 @@ def test_a_model_of_a_hub_is_looked_at_too(checkpoints, scheme, monkeypatch):
         encoder(f"{scheme}:naver/splade")
 
 
-def test_pictures_are_looked_at_too(checkpoints):
+def test_images_are_looked_at_too(checkpoints):
     for scheme in ("st", "hf"):
         with pytest.raises(InputError, match="multi-vector encoder"):
             image_encoder(f"{scheme}:{checkpoints('multi_vector_encoder')}")

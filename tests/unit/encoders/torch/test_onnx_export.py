@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import image_encoder, text_encoders
-from xlingual.records import Pictures, Texts
+from xlingual.records import Images, Texts
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -93,8 +93,8 @@ def test_the_pooled_output(exported):
 
 @pytest.mark.parametrize("family", ["resnet", "vit", "clip"])
 @pytest.mark.cases(1)
-def test_pictures_have_the_vectors_of_the_network(tmp_path, family):
-    shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "picture_models.py")))
+def test_images_have_the_vectors_of_the_network(tmp_path, family):
+    shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "image_models.py")))
     model, _ = shared.save(tmp_path, family)
     if family == "clip":
         model = transformers.CLIPVisionModelWithProjection.from_pretrained(tmp_path, projection_dim=12)
@@ -104,7 +104,7 @@ def test_pictures_have_the_vectors_of_the_network(tmp_path, family):
     export(model, tmp_path / "model.onnx", {"pixel_values": torch.zeros(2, 3, 32, 32)}, [output])
     sizes = [(50, 40), (33, 70), (32, 32)]
     sources = [shared.encoded(shared.noise(seed, size)) for seed, size in enumerate(sizes)]
-    batch = Pictures(sources, ["en"] * 3, list("abc"))
+    batch = Images(sources, ["en"] * 3, list("abc"))
     ours, theirs = (image_encoder(f"{scheme}:{tmp_path}")[1].encode(batch) for scheme in ("onnx", "hf"))
     np.testing.assert_allclose(ours, theirs, atol=1e-5, rtol=1e-4)
     assert np.ptp(theirs, axis=0).max() > 1e-3

@@ -10,17 +10,17 @@ torch = pytest.importorskip("torch")
 from xlingual import Manifest  # noqa: E402
 from xlingual.embed import (  # noqa: E402
     batch_identity,
-    embed_pictures,
+    embed_images,
     embed_texts,
-    picture_vectors,
+    image_vectors,
     refuse_fitted_rows,
 )
 from xlingual.encoders import Encoder, Stacked, adopt, image_encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
+from xlingual.images import read_bytes  # noqa: E402
 from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
 from xlingual.models.mlmme import Mlmme, MlmmeConfig  # noqa: E402
 from xlingual.models.vocabulary import Vocabulary  # noqa: E402
-from xlingual.pictures import read_bytes  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 from xlingual.store import Store  # noqa: E402
 
@@ -106,7 +106,7 @@ def test_it_is_named_by_its_folder_and_identified_by_its_digest(tmp_path):
     assert encoder(f"model:{model_at(tmp_path / 'other', seed=1).path}").identity != one.identity
 
 
-def test_pictures_stand_on_the_encoder_that_was_trained_on(tmp_path):
+def test_images_stand_on_the_encoder_that_was_trained_on(tmp_path):
     base = Base()
     folder = model_at(tmp_path / "m", ("pixels", 3, base.identity))
     made = trained_on(folder, base)
@@ -116,7 +116,7 @@ def test_pictures_stand_on_the_encoder_that_was_trained_on(tmp_path):
     vectors = np.array([[1, 2, 3], [0, 0, 0], [10, 20, 30]], dtype=np.float32)
     network = Mlmme(MlmmeConfig.from_dict(folder.config["model"]), seed=0).eval()
     found = made.apply(vectors)
-    np.testing.assert_allclose(found, network.pictures(torch.tensor(vectors)).detach().numpy(), atol=1e-6)
+    np.testing.assert_allclose(found, network.images(torch.tensor(vectors)).detach().numpy(), atol=1e-6)
     np.testing.assert_allclose(found[2], found[0], atol=1e-6)
     assert not found[1].any()
 
@@ -127,7 +127,7 @@ def trained_on(folder, base):
     from xlingual.encoders.trained import build
 
     options = {"batch": 128, "device": "cpu", "base": "same"}
-    return build(str(folder.path), options, Context((), kind="pictures", base=adopt(base)))
+    return build(str(folder.path), options, Context((), kind="images", base=adopt(base)))
 
 
 def manifest(tmp_path, count=9):
@@ -144,19 +144,19 @@ def manifest(tmp_path, count=9):
 
 
 @pytest.mark.parametrize("half", [False, True])
-def test_pictures_are_encoded_once_over_runs_and_models(tmp_path, half):
+def test_images_are_encoded_once_over_runs_and_models(tmp_path, half):
     base, store = Base(), Store(tmp_path / "store", half=half)
     data = manifest(tmp_path)
     rows = np.arange(len(data))
     for seed in (0, 1, 0):
         folder = model_at(tmp_path / f"m{seed}", ("pixels", 3, base.identity), seed=seed)
         image = trained_on(folder, base)
-        found = picture_vectors(data, "m", image, rows, store=store)
-        expected = image.apply(Base().encode(data.pictures(rows)))
+        found = image_vectors(data, "m", image, rows, store=store)
+        expected = image.apply(Base().encode(data.images(rows)))
         np.testing.assert_allclose(found, expected, atol=1e-3 if half else 1e-6)
-    assert base.asked == 5  # pictures of different bytes
+    assert base.asked == 5  # images of different bytes
     assert (batch_identity(image, store=store) != image.identity) == half  # rounded vectors are others
-    assert len(embed_pictures(data, "m", image, rows, store=store)) == 5
+    assert len(embed_images(data, "m", image, rows, store=store)) == 5
     assert base.asked == 5
 
 
@@ -214,8 +214,8 @@ def test_a_language_that_it_was_not_trained_on_is_refused_before_any_work(tmp_pa
 @pytest.mark.parametrize(
     ("made", "spec", "said"),
     [
-        ({}, "model:{m}", "was trained without pictures"),
-        ({}, "model:{m}::pixels", "was trained without pictures"),
+        ({}, "model:{m}", "was trained without images"),
+        ({}, "model:{m}::pixels", "was trained without images"),
         (
             {"base": ("fc7", 3, "vgg")},
             "model:{m}",
@@ -225,7 +225,7 @@ def test_a_language_that_it_was_not_trained_on_is_refused_before_any_work(tmp_pa
         (
             {"base": ("fc7", 3, "vgg")},
             "model:{m}::python:{f}:alike",
-            "compares pictures and gives no vectors",
+            "compares images and gives no vectors",
         ),
     ],
 )
@@ -245,11 +245,11 @@ def test_another_base_may_be_trusted_where_its_vectors_fit(tmp_path):
     for name in ("fits", "wide"):
         _, image = image_encoder(f"model:{folder.path}?base=trusted::vectors:{tmp_path}/{name}.npy")
         if name == "fits":
-            assert picture_vectors(data, "m", image, np.arange(5)).shape == (5, 4)
-            assert image.opens_pictures is False
+            assert image_vectors(data, "m", image, np.arange(5)).shape == (5, 4)
+            assert image.opens_images is False
         else:
             with pytest.raises(InputError, match=r"takes image vectors of 3 dimensions.*gives 5"):
-                picture_vectors(data, "m", image, np.arange(5))
+                image_vectors(data, "m", image, np.arange(5))
 
 
 def test_a_model_of_texts_stands_on_nothing(tmp_path):

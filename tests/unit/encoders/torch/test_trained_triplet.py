@@ -116,7 +116,7 @@ def test_other_data_are_refused(tmp_path):
         InputError, match=r"no column 'name' \(row 'r0', en\): its columns .* text, title, body"
     ):
         encoder(f"model:{folder.path}::{SPEC}").encode(manifest().texts(np.arange(4)))
-    with pytest.raises(InputError, match="encodes no pictures"):
+    with pytest.raises(InputError, match="encodes no images"):
         image_encoder(f"model:{folder.path}::pixels")
 
 

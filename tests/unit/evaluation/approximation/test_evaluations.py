@@ -33,7 +33,7 @@ NOISE = {
 
 
 class Given:
-    opens_pictures = False
+    opens_images = False
 
     def __init__(self, name, noise):
         self.name, self.identity, self.noise = name, f"given:{name}", noise
@@ -51,7 +51,7 @@ class Seen(Given):
 
 
 TEXTS = [Given("good", 0.3), Given("bad", 1.2)]
-PICTURES = Seen("pictures", 0)
+IMAGES = Seen("images", 0)
 WHOLE = Approximate(depth=N, search=Search(probes=10**6), least=1, check=100, candidates=10**6)
 HASTY = Approximate(depth=50, search=Search(probes=2), least=1, check=150, candidates=200)
 MEASURES = ("R@10", "R@1")
@@ -68,11 +68,11 @@ def manifest():
     )
 
 
-def bkr(manifest, ranker=None, measures=MEASURES, texts=TEXTS, pictures=PICTURES, **options):
+def bkr(manifest, ranker=None, measures=MEASURES, texts=TEXTS, images=IMAGES, **options):
     return backretrieval(
         manifest,
         text_encoders=texts,
-        image_encoder=pictures,
+        image_encoder=images,
         ranker=ranker,
         measures=measures,
         store=None,
@@ -238,9 +238,9 @@ def test_measures_that_a_search_cannot_tell_are_refused(manifest):
 
 def test_tasks_that_are_ranked_exactly_refuse(manifest):
     with pytest.raises(InputError, match="ranked exactly: approximate ranking is for"):
-        image_sentence(manifest, text_encoders=TEXTS, image_encoders=PICTURES, ranker=HASTY)
+        image_sentence(manifest, text_encoders=TEXTS, image_encoders=IMAGES, ranker=HASTY)
     with pytest.raises(InputError, match="a metric validation is ranked exactly"):
-        validate_backretrieval(manifest, text_encoders=TEXTS, image_encoder=PICTURES, ranker=HASTY)
+        validate_backretrieval(manifest, text_encoders=TEXTS, image_encoder=IMAGES, ranker=HASTY)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -250,7 +250,7 @@ def test_small_data_is_ranked_exactly_and_says_so(manifest, exact, task):
     assert found.entries == exact[task].entries and found.summary == exact[task].summary
 
 
-def test_a_picture_similarity_of_ones_own_goes_the_exact_way_back(manifest):
+def test_a_image_similarity_of_ones_own_goes_the_exact_way_back(manifest):
     class Own:
         identity = "own"
 
@@ -258,14 +258,14 @@ def test_a_picture_similarity_of_ones_own_goes_the_exact_way_back(manifest):
             left, right = (IDEAL[[int(i) for i in batch.ids]] for batch in (first, second))
             return left @ right.T / 10
 
-    truth = bkr(manifest, pictures=Own(), pairs="en-de", examples=False)
-    found = bkr(manifest, WHOLE, pictures=Own(), pairs="en-de", examples=False)
+    truth = bkr(manifest, images=Own(), pairs="en-de", examples=False)
+    found = bkr(manifest, WHOLE, images=Own(), pairs="en-de", examples=False)
     for one, other in zip(truth.entries, found.entries, strict=True):
         assert (one.value, one.oracle) == (other.value, other.oracle)
         assert other.approximation.recall_way_back == 1
 
 
-def test_many_pictures_bring_the_best_thousandth(manifest, monkeypatch):
+def test_many_images_bring_the_best_thousandth(manifest, monkeypatch):
     monkeypatch.setattr(module, "_LARGE", 100)
     found = bkr(manifest, pairs="en-de")
     share = parse_measure("R@0.1%")

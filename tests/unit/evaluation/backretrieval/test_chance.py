@@ -23,7 +23,7 @@ EXACT = {"rel": 0, "abs": 1e-12}
 N = 31
 
 
-def case(n=N, image=None, pictures=None):
+def case(n=N, image=None, images=None):
     rows = [
         {"id": f"i{i}", "text_en": f"en {i}", "text_de": f"de {i}"} | ({"image": image(i)} if image else {})
         for i in range(n)
@@ -40,9 +40,9 @@ def case(n=N, image=None, pictures=None):
         "zero-en": half,
         "plain": plain,
     }
-    if pictures is None:
-        pictures = rng.standard_normal((n, 12)).astype(np.float32)
-    return shared.Case(manifest, texts, pictures[manifest.item])
+    if images is None:
+        images = rng.standard_normal((n, 12)).astype(np.float32)
+    return shared.Case(manifest, texts, images[manifest.item])
 
 
 IGNORANT = ["constant", "zero", "zero-en"]
@@ -104,8 +104,8 @@ def test_distance_correlation_of_an_ignorant_encoder_is_none_with_the_reason(nam
 
 
 @pytest.mark.parametrize("vector", [0.0, 1.0])
-def test_pictures_that_all_look_alike_give_chance_and_nothing_to_normalise_by(vector):
-    of = case(image=lambda i: bytes([i]), pictures=np.full((N, 3), vector, dtype=np.float32))
+def test_images_that_all_look_alike_give_chance_and_nothing_to_normalise_by(vector):
+    of = case(image=lambda i: bytes([i]), images=np.full((N, 3), vector, dtype=np.float32))
     for entry in run(of, ["plain"]).entries:
         assert entry.value == pytest.approx(entry.chance, abs=1e-9)
         assert entry.oracle == pytest.approx(entry.chance, abs=1e-9)
@@ -114,11 +114,11 @@ def test_pictures_that_all_look_alike_give_chance_and_nothing_to_normalise_by(ve
             assert "not normalised" in entry.note
 
 
-def test_pictures_are_distinct_by_bytes_not_by_vectors():
-    pictures = np.repeat(np.random.default_rng(0).standard_normal((N, 4)).astype(np.float32), 2, axis=0)[:N]
-    by_bytes = run(case(image=lambda i: bytes([i]), pictures=pictures), ["plain"], measures=["MedR"])
-    by_vector = run(case(pictures=pictures), ["plain"], measures=["MedR"])
-    one_file = run(case(image=lambda i: bytes([i // 2]), pictures=pictures), ["plain"], measures=["MedR"])
+def test_images_are_distinct_by_bytes_not_by_vectors():
+    images = np.repeat(np.random.default_rng(0).standard_normal((N, 4)).astype(np.float32), 2, axis=0)[:N]
+    by_bytes = run(case(image=lambda i: bytes([i]), images=images), ["plain"], measures=["MedR"])
+    by_vector = run(case(images=images), ["plain"], measures=["MedR"])
+    one_file = run(case(image=lambda i: bytes([i // 2]), images=images), ["plain"], measures=["MedR"])
     entries = [by_bytes.entries[0], by_vector.entries[0], one_file.entries[0]]
     d = [round(2 * entry.chance - 1) for entry in entries]
     sources = case().sample(entries[0]).source
@@ -127,8 +127,8 @@ def test_pictures_are_distinct_by_bytes_not_by_vectors():
     assert d[2] <= d[0]
 
 
-def test_chance_counts_queries_not_pictures():
-    """Where some pictures have more texts than others, a constant encoder still scores exactly chance."""
+def test_chance_counts_queries_not_images():
+    """Where some images have more texts than others, a constant encoder still scores exactly chance."""
     rows = [
         {"id": f"{tag}{i}.{j}", "lang": tag, "text": f"{tag} {i} {j}", "item": f"{tag}{i}"}
         for tag in ("en", "de")
@@ -136,30 +136,30 @@ def test_chance_counts_queries_not_pictures():
         for j in range(10 if i % 4 == 0 else 1)
     ]
     manifest = Manifest.from_rows(rows)
-    pictures = np.random.default_rng(0).standard_normal((80, 6)).astype(np.float32)[manifest.item]
-    of = shared.Case(manifest, {"constant": np.ones((len(manifest), 4), dtype=np.float32)}, pictures)
+    images = np.random.default_rng(0).standard_normal((80, 6)).astype(np.float32)[manifest.item]
+    of = shared.Case(manifest, {"constant": np.ones((len(manifest), 4), dtype=np.float32)}, images)
     for entry in run(of, ["constant"], pairs="en-de", measures=["R@1", "R@10"]).entries:
         exact = EXACT if entry.measure != "SIM" else {"abs": 1e-9}  # cosines are rounded to 9 decimals
         assert entry.value == pytest.approx(entry.chance, **exact)
 
 
-def test_as_many_pictures_as_k_are_refused():
+def test_as_many_images_as_k_are_refused():
     of = case(n=20)
-    with pytest.raises(InputError, match="more than 10 distinct source pictures"):
+    with pytest.raises(InputError, match="more than 10 distinct source images"):
         run(of, ["plain"], measures=["R@10"])
     assert run(of, ["plain"], measures=["R@9"]).entries[0].chance == pytest.approx(0.9)
 
 
 def test_more_ties_than_are_listed_still_give_the_oracle_and_a_ceiling():
-    """A target picture that is similar to nothing ties with all source pictures, here with 1100."""
+    """A target image that is similar to nothing ties with all source images, here with 1100."""
     n = 2200
     rows = [{"id": f"{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(n)]
     manifest = Manifest.from_rows(rows)
     (sample,) = Sampler(manifest).non_matching("en", "de")
-    pictures = np.zeros((n, 1100), dtype=np.float32)
-    pictures[manifest.item[sample.source], np.arange(1100)] = 1
+    images = np.zeros((n, 1100), dtype=np.float32)
+    images[manifest.item[sample.source], np.arange(1100)] = 1
     texts = {"plain": np.random.default_rng(0).standard_normal((len(manifest), 8)).astype(np.float32)}
-    of = shared.Case(manifest, texts, pictures[manifest.item])
+    of = shared.Case(manifest, texts, images[manifest.item])
     recall, reciprocal, _ = run(of, ["plain"], pairs="en-de", measures=["R@10", "RR"]).entries
     assert recall.value == recall.oracle == recall.ceiling == pytest.approx(10 / 1100, **EXACT)
     assert reciprocal.value == pytest.approx(reciprocal.oracle, **EXACT)

@@ -1,4 +1,4 @@
-"""Backretrieval with a similarity of the user's own instead of vectors of pictures."""
+"""Backretrieval with a similarity of the user's own instead of vectors of images."""
 
 import io
 import sys
@@ -33,8 +33,8 @@ def manifest():
     return Manifest.from_rows(rows)
 
 
-def vectors(pictures):
-    return np.stack([np.asarray(image, dtype=np.float32).ravel() - 128 for image in pictures.images])
+def vectors(images):
+    return np.stack([np.asarray(image, dtype=np.float32).ravel() - 128 for image in images.images])
 
 
 def cosine(first, second):
@@ -46,8 +46,8 @@ def cosine(first, second):
 class Eyes:
     identity = "eyes"
 
-    def encode(self, pictures):
-        return vectors(pictures)
+    def encode(self, images):
+        return vectors(images)
 
 
 TEXTS = {"a": "random:?seed=1", "b": "random:?seed=2"}
@@ -136,17 +136,17 @@ def test_what_a_function_must_not_do(manifest, wrong, found):
     assert "\n" not in str(caught.value)
 
 
-def test_a_broken_picture_is_named(manifest):
+def test_a_broken_image_is_named(manifest):
     texts = {"text_en": "a", "text_de": "b"}
     rows = [{"id": f"r{i}", "image": b"x" if i == 3 else png(i)} | texts for i in range(9)]
-    with pytest.raises(InputError, match="row 'r3': the picture cannot be decoded"):
+    with pytest.raises(InputError, match="row 'r3': the image cannot be decoded"):
         run(Manifest.from_rows(rows), cosine)
 
 
 def test_vectors_are_needed_elsewhere(manifest):
-    with pytest.raises(InputError, match="'cosine' compares pictures and gives no vectors"):
+    with pytest.raises(InputError, match="'cosine' compares images and gives no vectors"):
         distance_correlation(manifest, text_encoders=TEXTS, image_encoder=cosine)
-    with pytest.raises(InputError, match="compares pictures"):
+    with pytest.raises(InputError, match="compares images"):
         image_encoder({"mine": cosine})
 
 

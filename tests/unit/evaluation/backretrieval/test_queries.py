@@ -57,12 +57,12 @@ def run(manifest, eyes=None, **options):
     return backretrieval(manifest, image_encoder=eyes or Eyes(), **given)
 
 
-def test_texts_that_nobody_asks_are_not_encoded_but_all_pictures_are(manifest):
+def test_texts_that_nobody_asks_are_not_encoded_but_all_images_are(manifest):
     texts, eyes = Noted(), Eyes()
     results = run(manifest, eyes, text_encoders={"noted": texts})
     languages = [language for language, _ in texts.seen]
     assert (languages.count("en"), languages.count("de")) == (10, N // 2)
-    assert eyes.n_seen == 100  # every distinct picture: each is a candidate of some side
+    assert eyes.n_seen == 100  # every distinct image: each is a candidate of some side
     assert results.entries[0].n_source == 10
 
 
@@ -116,7 +116,7 @@ def test_a_plan_tells_the_pool_from_chance(manifest, tmp_path):
         tmp_path / "few"
     )
     found = plan([str(tmp_path / "few")], effect=0.1)
-    code = [manifest.picture[row] for row in Sampler(manifest).non_matching("en", "de")[0].source]
+    code = [manifest.image[row] for row in Sampler(manifest).non_matching("en", "de")[0].source]
     assert found.pool == len(set(code)) != 30
 
 

@@ -1,4 +1,4 @@
-"""Backretrieval worked out by hand: three sources, three targets, pictures on a circle."""
+"""Backretrieval worked out by hand: three sources, three targets, images on a circle."""
 
 from pathlib import Path
 from runpy import run_path
@@ -12,7 +12,7 @@ from xlingual.evaluation.backretrieval import backretrieval
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "cases.py")))
 
-# Pictures are angles in degrees; sources a b c, targets x y z.
+# Images are angles in degrees; sources a b c, targets x y z.
 ANGLES = {"a": 0, "b": 40, "c": 90, "x": 5, "y": 70, "z": 88}
 # From x (5°): a 5, b 35, c 85 → a b c.  From y (70°): c 20, b 30, a 70 → c b a.  From z (88°): c b a.
 RANKS = {"x": {"a": 1, "b": 2, "c": 3}, "y": {"a": 3, "b": 2, "c": 1}, "z": {"a": 3, "b": 2, "c": 1}}
@@ -63,7 +63,7 @@ def test_plain_ranks():
 
 
 def test_oracle_is_not_the_ceiling_and_an_encoder_may_beat_it():
-    """The picture nearest to b is y's (30°), which is nearer to c: the oracle misses b at R@1."""
+    """The image nearest to b is y's (30°), which is nearer to c: the oracle misses b at R@1."""
     found, _ = run({"a": "x", "b": "x", "c": "z"})
     assert found["R@1"].oracle == pytest.approx(2 / 3)
     assert found["R@1"].ceiling == pytest.approx(2 / 3)

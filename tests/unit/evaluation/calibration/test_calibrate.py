@@ -96,7 +96,7 @@ def test_sim_is_used_where_asked_for(made):
     [
         ({"n_source": 500}, "N is 500, in the calibration 365"),
         ({"n_target": 400}, "the number of targets is 400, in the calibration 365"),
-        ({"n_pictures": 200}, "the number of distinct pictures is 200, in the calibration 365"),
+        ({"n_pictures": 200}, "the number of distinct images is 200, in the calibration 365"),
         ({"measure": "R@5"}, "the measure is R@5, in the calibration R@10"),
         ({"images": "pixels:v2"}, "the image encoder is pixels:v2"),
         ({"sampling": "all"}, "the sampling is all, in the calibration size"),
@@ -270,7 +270,7 @@ def test_what_cannot_be_fitted_is_refused(made):
         fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", conditions={"measure": "R@5"}))
     with pytest.raises(InputError, match=r"differ in the number of targets \(300, 365\): .*--sample-size"):
         fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", n_target=300))
-    with pytest.raises(InputError, match=r"differ in the number of distinct pictures \(100, 365\): fit each"):
+    with pytest.raises(InputError, match=r"differ in the number of distinct images \(100, 365\): fit each"):
         fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", chance=10 / 100))
     with pytest.raises(InputError, match=r"level 1 is not between \.5 and 1"):
         fit(made.pair(made.noisy(5)), level=1.0)
@@ -312,7 +312,7 @@ def test_a_mean_that_cannot_be_is_told_in_one_line(made, tmp_path, measure, mean
     assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_numbers_of_pictures_may_differ_a_little(made):
+def test_numbers_of_images_may_differ_a_little(made):
     pairs = made.pair(made.noisy(12, 1)), made.pair(made.noisy(12, 2), "de-en", chance=10 / 361)
     found = calibrate([made.validation(*pairs)])
     assert [cell.n_pictures for cell in found.cells] == [365, 361]

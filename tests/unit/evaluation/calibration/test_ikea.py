@@ -26,10 +26,10 @@ def ikea(real_data):
         "pairs": "en-de",
     }
     manifest = Manifest.read(folder / "ikea_en_de_eval.parquet")
-    pictures = f"vectors:{folder / 'ikea_en_de_eval_features.npy'}"
+    images = f"vectors:{folder / 'ikea_en_de_eval_features.npy'}"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # the data has no picture files
-        found = backretrieval(manifest, image_encoder=pictures, examples=False, **options)
+        warnings.simplefilter("ignore", DataWarning)  # the data has no image files
+        found = backretrieval(manifest, image_encoder=images, examples=False, **options)
         truth = crosslingual_retrieval(manifest, **options)
     by_name = {
         name: [

@@ -124,7 +124,7 @@ def test_lines_count_seeds_and_say_what_was_left_out(made):
     found = calibrate([made.validation(*pairs)])
     (first, one), (second, two) = conditions(found)
     assert (first, second) == ("en → de", "de → en")
-    assert "1 seed," in one and "2 seeds," in two and "365 targets, 365 pictures" in one
+    assert "1 seed," in one and "2 seeds," in two and "365 targets, 365 images" in one
     (note,) = errors(found).notes
     assert note.startswith("direction: ") and "its reverse stays in the fit" in note
 

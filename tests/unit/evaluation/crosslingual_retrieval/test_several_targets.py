@@ -18,7 +18,7 @@ SET_RECALL = pytest.warns(DataWarning, match="R@2 is the share of them that is f
 class Given:
     """Vectors that point to their item, with noise."""
 
-    opens_pictures = False
+    opens_images = False
 
     def __init__(self, name="given", noise=0.8):
         self.name = self.identity = name

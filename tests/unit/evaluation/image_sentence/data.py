@@ -1,4 +1,4 @@
-"""Small manifests with pictures as bytes, and encoders that look vectors up."""
+"""Small manifests with images as bytes, and encoders that look vectors up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xlingual.data.manifest import Manifest
 
 
 def png(shade: int) -> bytes:
-    """Return a picture of one pixel; different numbers are different bytes."""
+    """Return an image of one pixel; different numbers are different bytes."""
     from PIL import Image
 
     out = BytesIO()
@@ -20,7 +20,7 @@ def png(shade: int) -> bytes:
 
 
 def rows(n: int, captions: dict[str, int], **more: Any) -> list[dict[str, Any]]:
-    """Return rows in the long form: so many captions of each language for each of n pictures."""
+    """Return rows in the long form: so many captions of each language for each of n images."""
     return [
         {"id": f"{lang}{i}.{c}", "lang": lang, "text": f"{lang} {i} {c}", "image": png(i), **more}
         for i in range(n)
@@ -35,38 +35,38 @@ def manifest(n: int, captions: dict[str, int]) -> Manifest:
 
 
 class Captions:
-    """Texts as noisy copies of their pictures' vectors; `noise` None: a constant encoder."""
+    """Texts as noisy copies of their images' vectors; `noise` None: a constant encoder."""
 
-    def __init__(self, name: str, pictures: np.ndarray, noise: float | None, languages: Any = None) -> None:
+    def __init__(self, name: str, images: np.ndarray, noise: float | None, languages: Any = None) -> None:
         self.name, self.identity = name, f"captions:{name}"
-        self.pictures, self.noise = pictures, noise
+        self.images, self.noise = images, noise
         if languages is not None:
             self.languages = languages
 
     def encode(self, batch: Any) -> np.ndarray:
         numbers = [int(row[2:].split(".")[0]) for row in batch.ids]
         if self.noise is None:
-            return np.ones((len(numbers), self.pictures.shape[1]), dtype=np.float32)
+            return np.ones((len(numbers), self.images.shape[1]), dtype=np.float32)
         own = [np.random.default_rng([int(row[2:].replace(".", "")), len(row)]) for row in batch.ids]
-        noise = np.stack([rng.standard_normal(self.pictures.shape[1]) for rng in own])
-        found: np.ndarray = (self.pictures[numbers] + self.noise * noise).astype(np.float32)
+        noise = np.stack([rng.standard_normal(self.images.shape[1]) for rng in own])
+        found: np.ndarray = (self.images[numbers] + self.noise * noise).astype(np.float32)
         return found
 
 
 class Images:
-    """Vectors of pictures by the number in the id of the row that shows them."""
+    """Vectors of images by the number in the id of the row that shows them."""
 
     name = identity = "images"
 
-    def __init__(self, pictures: np.ndarray) -> None:
-        self.pictures = pictures
+    def __init__(self, images: np.ndarray) -> None:
+        self.images = images
 
     def encode(self, batch: Any) -> np.ndarray:
-        found: np.ndarray = self.pictures[[int(row[2:].split(".")[0]) for row in batch.ids]]
+        found: np.ndarray = self.images[[int(row[2:].split(".")[0]) for row in batch.ids]]
         return found
 
 
-def pictures(n: int, dim: int = 12) -> np.ndarray:
-    """Return vectors of n pictures."""
+def images(n: int, dim: int = 12) -> np.ndarray:
+    """Return vectors of n images."""
     found: np.ndarray = np.random.default_rng(n).standard_normal((n, dim)).astype(np.float32)
     return found

@@ -20,11 +20,11 @@ data = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(data)
 
 N = 30
-PICTURES = data.pictures(N)
+IMAGES = data.images(N)
 
 
 def run(manifest: Manifest, *texts: Any, **options: Any) -> Results:
-    options = {"image_encoders": data.Images(PICTURES), "store": None} | options
+    options = {"image_encoders": data.Images(IMAGES), "store": None} | options
     return image_sentence(manifest, text_encoders=list(texts), **options)
 
 
@@ -33,24 +33,23 @@ def value(results: Results, encoder: str, source: str, target: str, measure: str
     return found
 
 
-def slow_ranks(texts: np.ndarray, owner: list[int], pictures: np.ndarray) -> tuple[list[int], list[int]]:
+def slow_ranks(texts: np.ndarray, owner: list[int], images: np.ndarray) -> tuple[list[int], list[int]]:
     """Return ranks from 0 of sentence → image and of image → sentence, by sorting in float64."""
     unit = [
-        v.astype(np.float64) / np.linalg.norm(v.astype(np.float64), axis=1)[:, None]
-        for v in (texts, pictures)
+        v.astype(np.float64) / np.linalg.norm(v.astype(np.float64), axis=1)[:, None] for v in (texts, images)
     ]
     scores = unit[0] @ unit[1].T
     to_image = [int(np.argsort(-row).tolist().index(o)) for row, o in zip(scores, owner, strict=True)]
     to_sentence = []
-    for picture in range(len(pictures)):
-        order = np.argsort(-scores[:, picture]).tolist()
-        to_sentence.append(min(order.index(t) for t, o in enumerate(owner) if o == picture))
+    for image in range(len(images)):
+        order = np.argsort(-scores[:, image]).tolist()
+        to_sentence.append(min(order.index(t) for t, o in enumerate(owner) if o == image))
     return to_image, to_sentence
 
 
 @pytest.mark.parametrize("fold", [None, 15])
 def test_all_numbers_equal_slow_loops(fold: int | None) -> None:
-    manifest, encoder = data.manifest(N, {"en": 5, "de": 2}), data.Captions("model", PICTURES, 1.0)
+    manifest, encoder = data.manifest(N, {"en": 5, "de": 2}), data.Captions("model", IMAGES, 1.0)
     results = run(manifest, encoder, fold=fold)
     for language, count in (("en", 5), ("de", 2)):
         texts = encoder.encode(manifest.texts(manifest.rows_of(language)))
@@ -60,7 +59,7 @@ def test_all_numbers_equal_slow_loops(fold: int | None) -> None:
             slow_ranks(
                 texts[(owner >= low) & (owner < low + size)],
                 (owner[(owner >= low) & (owner < low + size)] - low).tolist(),
-                PICTURES[low : low + size],
+                IMAGES[low : low + size],
             )
             for low in range(0, N, size)
         ]
@@ -85,8 +84,8 @@ def test_all_numbers_equal_slow_loops(fold: int | None) -> None:
         assert rsum.ci is not None and rsum.ci.low < total < rsum.ci.high <= 600
 
 
-def test_items_with_several_pictures_and_pictures_of_several_items() -> None:
-    """Relevant for a caption are the pictures of its item, for a picture the captions of its items."""
+def test_items_with_several_images_and_images_of_several_items() -> None:
+    """Relevant for a caption are the images of its item, for an image the captions of its items."""
     vectors = np.eye(4, dtype=np.float32)
     rows = [
         {"id": "a0.0", "lang": "en", "text": "a", "item": "a", "image": data.png(0)},
@@ -114,7 +113,7 @@ def test_items_with_several_pictures_and_pictures_of_several_items() -> None:
     results = image_sentence(
         Manifest.from_rows(rows), text_encoders=Swapped(), image_encoders=Shown(), measures="R@1", store=None
     )
-    # a0 points to picture 1, which its item shows too; a1 to picture 2, wrong; b1, c2 right; d3 to 0, wrong
+    # a0 points to image 1, which its item shows too; a1 to image 2, wrong; b1, c2 right; d3 to 0, wrong
     assert value(results, "swapped", "en", "image", "Success@1").value == pytest.approx(3 / 5)
     # 0: d3 is nearest, wrong. 1: a0 and b1 tie, both right. 2: a1 and c2 tie, one right. 3: all five tie
     assert value(results, "swapped", "image", "en", "Success@1").value == pytest.approx(
@@ -123,13 +122,13 @@ def test_items_with_several_pictures_and_pictures_of_several_items() -> None:
     queries = results.per_query.filter([r == "image" for r in results.per_query["source"].to_pylist()])[
         "query"
     ].to_pylist()
-    assert queries == ["a0.0", "a1.0", "c2.0", "d3.0"]  # the first row that shows each picture
+    assert queries == ["a0.0", "a1.0", "c2.0", "d3.0"]  # the first row that shows each image
 
 
 def test_a_constant_encoder_scores_exactly_chance_and_all_its_queries_are_tied() -> None:
     results = run(
         data.manifest(N, {"en": 3}),
-        data.Captions("constant", PICTURES, None),
+        data.Captions("constant", IMAGES, None),
         measures=("Success@1", "Success@10", "RR"),
     )
     for entry in results.entries:
@@ -140,15 +139,15 @@ def test_a_constant_encoder_scores_exactly_chance_and_all_its_queries_are_tied()
     assert value(results, "constant", "en", "image", "Success@10").chance == pytest.approx(10 / N)
 
 
-def test_captions_of_one_picture_are_one_cluster_as_are_those_the_manifest_says() -> None:
+def test_captions_of_one_image_are_one_cluster_as_are_those_the_manifest_says() -> None:
     rows = data.rows(N, {"en": 4})
-    per_picture = run(Manifest.from_rows(rows), data.Captions("m", PICTURES, 1.0))
+    per_image = run(Manifest.from_rows(rows), data.Captions("m", IMAGES, 1.0))
     for row in rows:
         row["cluster"] = int(row["id"][2:].split(".")[0]) // 3
-    per_scene = run(Manifest.from_rows(rows), data.Captions("m", PICTURES, 1.0))
-    assert len(set(per_picture.per_query["cluster"].to_pylist())) == N
+    per_scene = run(Manifest.from_rows(rows), data.Captions("m", IMAGES, 1.0))
+    assert len(set(per_image.per_query["cluster"].to_pylist())) == N
     assert len(set(per_scene.per_query["cluster"].to_pylist())) == N // 3
-    for results in (per_picture, per_scene):
+    for results in (per_image, per_scene):
         table = results.per_query.to_pylist()
         of_row = {row["query"]: row["cluster"] for row in table if row["source"] == "en"}
         assert all(of_row[row["query"]] == row["cluster"] for row in table if row["source"] == "image")
@@ -158,9 +157,9 @@ def test_a_system_is_evaluated_on_its_own_languages_only() -> None:
     manifest = data.manifest(N, {"en": 2, "de": 2})
     results = run(
         manifest,
-        data.Captions("vse-en", PICTURES, 1.5, ("en",)),
-        data.Captions("vse-de", PICTURES, 1.5, ("de", "fr")),
-        data.Captions("both", PICTURES, 0.8),
+        data.Captions("vse-en", IMAGES, 1.5, ("en",)),
+        data.Captions("vse-de", IMAGES, 1.5, ("de", "fr")),
+        data.Captions("both", IMAGES, 0.8),
         baselines=("vse-en", "vse-de"),
     )
     own = {
@@ -186,8 +185,8 @@ def test_a_system_is_evaluated_on_its_own_languages_only() -> None:
 
 def test_the_difference_to_a_system_itself_is_zero_and_its_interval_contains_zero() -> None:
     manifest = data.manifest(N, {"en": 2})
-    one = data.Captions("one", PICTURES, 1.0)
-    other = data.Captions("other", PICTURES, 1.0)
+    one = data.Captions("one", IMAGES, 1.0)
+    other = data.Captions("other", IMAGES, 1.0)
     results = run(manifest, one, other, baselines="one")
     rows = [entry for entry in results.entries if entry.encoder == "other"]
     rows += [
@@ -204,7 +203,7 @@ def test_the_difference_to_a_system_itself_is_zero_and_its_interval_contains_zer
 def test_the_interval_of_a_difference_of_medians_follows_a_plain_bootstrap() -> None:
     manifest = data.manifest(N, {"en": 3})
     results = run(
-        manifest, data.Captions("good", PICTURES, 1.5), data.Captions("bad", PICTURES, 4.0), baselines="good"
+        manifest, data.Captions("good", IMAGES, 1.5), data.Captions("bad", IMAGES, 4.0), baselines="good"
     )
     entry = value(results, "bad", "en", "image", "MedR/floor")
     assert entry.views is not None
@@ -230,7 +229,7 @@ def test_the_interval_of_a_difference_of_medians_follows_a_plain_bootstrap() -> 
 
 def test_the_values_of_the_queries_make_the_entries_and_can_be_compared(tmp_path: Path) -> None:
     manifest = data.manifest(N, {"en": 2, "de": 1})
-    results = run(manifest, data.Captions("good", PICTURES, 0.5), data.Captions("bad", PICTURES, 3.0))
+    results = run(manifest, data.Captions("good", IMAGES, 0.5), data.Captions("bad", IMAGES, 3.0))
     table = results.per_query.to_pylist()
     for entry in results.entries:
         own = [
@@ -257,32 +256,32 @@ def test_the_values_of_the_queries_make_the_entries_and_can_be_compared(tmp_path
 
 def test_thread_counts_and_the_order_of_systems_change_no_number() -> None:
     manifest = data.manifest(N, {"en": 3})
-    a, b = data.Captions("a", PICTURES, 1.0), data.Captions("b", PICTURES, 2.0)
+    a, b = data.Captions("a", IMAGES, 1.0), data.Captions("b", IMAGES, 2.0)
     one = {(e.encoder, e.source, e.measure): (e.value, e.ci) for e in run(manifest, a, b).entries}
     two = {(e.encoder, e.source, e.measure): (e.value, e.ci) for e in run(manifest, b, a, threads=2).entries}
     assert one == two
 
 
-def test_texts_without_a_picture_take_no_part_and_are_counted() -> None:
+def test_texts_without_a_image_take_no_part_and_are_counted() -> None:
     rows = data.rows(N, {"en": 2})
-    whole = run(Manifest.from_rows(rows), data.Captions("m", PICTURES, 1.0))
-    without = [{"id": f"xx{i}.0", "lang": "en", "text": "no picture", "image": None} for i in range(7)]
-    with pytest.warns(DataWarning, match="7 of 67 texts take no part: their item has no picture"):
-        results = run(Manifest.from_rows(rows + without), data.Captions("m", PICTURES, 1.0))
+    whole = run(Manifest.from_rows(rows), data.Captions("m", IMAGES, 1.0))
+    without = [{"id": f"xx{i}.0", "lang": "en", "text": "no image", "image": None} for i in range(7)]
+    with pytest.warns(DataWarning, match="7 of 67 texts take no part: their item has no image"):
+        results = run(Manifest.from_rows(rows + without), data.Captions("m", IMAGES, 1.0))
     assert [e.value for e in results.entries] == [e.value for e in whole.entries]
 
 
 def test_an_incomplete_last_slice_is_left_out() -> None:
-    with pytest.warns(DataWarning, match="the last 6 of 30 pictures with texts in 'en'"):
-        results = run(data.manifest(N, {"en": 1}), data.Captions("m", PICTURES, 1.0), fold=12)
+    with pytest.warns(DataWarning, match="the last 6 of 30 images with texts in 'en'"):
+        results = run(data.manifest(N, {"en": 1}), data.Captions("m", IMAGES, 1.0), fold=12)
     assert {entry.n_source for entry in results.entries} == {24}
 
 
-def test_vectors_without_pictures_in_the_manifest(tmp_path: Path) -> None:
-    """As with a test set of which only the vectors of the pictures are to be had."""
+def test_vectors_without_images_in_the_manifest(tmp_path: Path) -> None:
+    """As with a test set of which only the vectors of the images are to be had."""
     rows = [{"id": f"p{i}", "text_en_1": f"one {i}", "text_en_2": f"two {i}"} for i in range(N)]
-    np.save(tmp_path / "images.npy", PICTURES)
-    np.save(tmp_path / "texts.en.npy", np.repeat(PICTURES, 2, axis=0))
+    np.save(tmp_path / "images.npy", IMAGES)
+    np.save(tmp_path / "texts.en.npy", np.repeat(IMAGES, 2, axis=0))
     results = image_sentence(
         Manifest.from_rows(rows),
         text_encoders=str(tmp_path / "texts.{lang}.npy"),
@@ -313,8 +312,8 @@ def test_an_image_encoder_of_several_systems_encodes_once() -> None:
             return found
 
     manifest = data.manifest(N, {"en": 2})
-    texts = [data.Captions(name, PICTURES, 1.0) for name in "ab"]
-    run(manifest, *texts, image_encoders=Counting(PICTURES))
+    texts = [data.Captions(name, IMAGES, 1.0) for name in "ab"]
+    run(manifest, *texts, image_encoders=Counting(IMAGES))
     assert calls == [N]
 
 
@@ -325,22 +324,22 @@ def test_the_worked_example_of_the_page_gives_what_it_says(capsys: pytest.Captur
     assert capsys.readouterr().out == output
 
 
-def test_systems_that_tell_different_pictures_apart_are_not_paired() -> None:
-    """Without bytes pictures are distinct by their vectors: an encoder that merges some has other queries."""
+def test_systems_that_tell_different_images_apart_are_not_paired() -> None:
+    """Without bytes images are distinct by their vectors: an encoder that merges some has other queries."""
 
     class Vectors(data.Images):  # type: ignore[misc, name-defined]
-        opens_pictures = False
+        opens_images = False
 
-    merging = PICTURES.copy()
+    merging = IMAGES.copy()
     merging[1] = merging[0]
     rows = [{key: value for key, value in row.items() if key != "image"} for row in data.rows(N, {"en": 2})]
     for row in rows:
         row["item"] = row["id"].split(".")[0]
     results = run(
         Manifest.from_rows(rows),
-        data.Captions("a", PICTURES, 0.5),
-        data.Captions("b", PICTURES, 2.0),
-        image_encoders=[Vectors(PICTURES), Vectors(merging)],
+        data.Captions("a", IMAGES, 0.5),
+        data.Captions("b", IMAGES, 2.0),
+        image_encoders=[Vectors(IMAGES), Vectors(merging)],
         baselines="a",
     )
     against = [entry.views.against for entry in results.entries if entry.encoder == "b" and entry.views]
@@ -351,5 +350,5 @@ def test_systems_that_tell_different_pictures_apart_are_not_paired() -> None:
 
 @pytest.mark.parametrize("languages", [{}, {"en": 0}, (), "en", None])
 def test_what_is_no_list_of_languages_limits_nothing(languages: Any) -> None:
-    results = run(data.manifest(N, {"en": 1, "de": 1}), data.Captions("m", PICTURES, 1.0, languages))
+    results = run(data.manifest(N, {"en": 1, "de": 1}), data.Captions("m", IMAGES, 1.0, languages))
     assert {entry.source for entry in results.entries} == {"en", "de", "image"}

@@ -65,26 +65,25 @@ def sides(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
 def test_both_ways_equal_the_slow_loop(
     given_sides: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
 ) -> None:
-    texts, text_item, pictures, picture_item = given_sides
-    if not np.isin(text_item, picture_item).any():
+    texts, text_item, images, image_item = given_sides
+    if not np.isin(text_item, image_item).any():
         with pytest.raises(InputError, match="nothing to rank"):
-            rank_both_ways(texts, text_item, pictures, picture_item)
+            rank_both_ways(texts, text_item, images, image_item)
         return
-    to_image, to_sentence = rank_both_ways(texts, text_item, pictures, picture_item)
-    assert as_rows(to_image) == slow_counts(texts, text_item, pictures, picture_item)
-    assert as_rows(to_sentence) == slow_counts(pictures, picture_item, texts, text_item)
+    to_image, to_sentence = rank_both_ways(texts, text_item, images, image_item)
+    assert as_rows(to_image) == slow_counts(texts, text_item, images, image_item)
+    assert as_rows(to_sentence) == slow_counts(images, image_item, texts, text_item)
 
 
 def test_without_ties_equal_an_argsort() -> None:
-    """Five captions a picture, as in the usual test sets: the rank is the best caption's place."""
+    """Five captions an image, as in the usual test sets: the rank is the best caption's place."""
     rng = np.random.default_rng(3)
-    pictures = rng.standard_normal((60, 16)).astype(np.float32)
+    images = rng.standard_normal((60, 16)).astype(np.float32)
     item = np.repeat(np.arange(60), 5)
-    texts = pictures[item] + 1.5 * rng.standard_normal((300, 16)).astype(np.float32)
-    to_image, to_sentence = rank_both_ways(texts, item, pictures, np.arange(60))
+    texts = images[item] + 1.5 * rng.standard_normal((300, 16)).astype(np.float32)
+    to_image, to_sentence = rank_both_ways(texts, item, images, np.arange(60))
     unit = [
-        x.astype(np.float64) / np.linalg.norm(x.astype(np.float64), axis=1)[:, None]
-        for x in (texts, pictures)
+        x.astype(np.float64) / np.linalg.norm(x.astype(np.float64), axis=1)[:, None] for x in (texts, images)
     ]
     scores = unit[0] @ unit[1].T
     to_image_rank = [
@@ -102,8 +101,8 @@ def test_without_ties_equal_an_argsort() -> None:
 
 @pytest.mark.parametrize("constant", [0.0, 1.0])
 def test_a_constant_encoder_scores_exactly_chance(constant: float) -> None:
-    texts, pictures = np.full((20, 4), constant, np.float32), np.eye(10, 4, dtype=np.float32) * 0
-    to_image, to_sentence = rank_both_ways(texts, np.arange(20) % 10, pictures, np.arange(10))
+    texts, images = np.full((20, 4), constant, np.float32), np.eye(10, 4, dtype=np.float32) * 0
+    to_image, to_sentence = rank_both_ways(texts, np.arange(20) % 10, images, np.arange(10))
     assert SuccessAt(3).aggregate(SuccessAt(3).per_query(to_image)) == pytest.approx(0.3)
     # two of the twenty sentences are right: hit unless the first three are among the other eighteen
     missed = 18 * 17 * 16 / (20 * 19 * 18)
@@ -113,14 +112,14 @@ def test_a_constant_encoder_scores_exactly_chance(constant: float) -> None:
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.name)
 def test_the_order_of_the_rows_does_not_matter(measure: SuccessAt) -> None:
     rng = np.random.default_rng(5)
-    texts, pictures = (
+    texts, images = (
         rng.standard_normal((40, 8)).astype(np.float32),
         rng.standard_normal((9, 8)).astype(np.float32),
     )
     item = rng.integers(0, 9, 40)
     order = rng.permutation(40)
-    straight = rank_both_ways(texts, item, pictures, np.arange(9))
-    mixed = rank_both_ways(texts[order], item[order], pictures, np.arange(9))
+    straight = rank_both_ways(texts, item, images, np.arange(9))
+    mixed = rank_both_ways(texts[order], item[order], images, np.arange(9))
     # every item has a text here, so that no query is left out
     assert measure.per_query(straight[0])[order].tolist() == measure.per_query(mixed[0]).tolist()
     assert measure.per_query(straight[1]).tolist() == measure.per_query(mixed[1]).tolist()
@@ -143,9 +142,9 @@ def test_dimensions_must_agree() -> None:
 
 def test_the_interval_of_an_encoder_to_which_nearly_all_are_equal_has_a_width() -> None:
     n = 5000
-    texts, pictures = np.ones((n, 2), np.float32), np.ones((n, 2), np.float32)
-    texts[::100, 0] = pictures[::2, 1] = 0.9
-    to_image, _ = rank_both_ways(texts, np.arange(n), pictures, np.arange(n))
+    texts, images = np.ones((n, 2), np.float32), np.ones((n, 2), np.float32)
+    texts[::100, 0] = images[::2, 1] = 0.9
+    to_image, _ = rank_both_ways(texts, np.arange(n), images, np.arange(n))
     recall = SuccessAt(1)
     values = recall.per_query(to_image)
     found = mean_interval(values, bounds=recall.bounds)

@@ -17,14 +17,14 @@ data = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(data)
 
 N = 20
-PICTURES = data.pictures(N)
+IMAGES = data.images(N)
 
 
 def refused(match: str, **given: Any) -> None:
     options: dict[str, Any] = {
         "manifest": data.manifest(N, {"en": 1, "de": 1}),
-        "text_encoders": [data.Captions("m", PICTURES, 1.0)],
-        "image_encoders": data.Images(PICTURES),
+        "text_encoders": [data.Captions("m", IMAGES, 1.0)],
+        "image_encoders": data.Images(IMAGES),
         "store": None,
     }
     options |= given
@@ -44,34 +44,34 @@ class OtherSpace(data.Images):  # type: ignore[misc, name-defined]
 @pytest.mark.parametrize(
     ("match", "given"),
     [
-        ("Success@10 needs more than 10 pictures, 'en' has 8", {"manifest": data.manifest(8, {"en": 1})}),
+        ("Success@10 needs more than 10 images, 'en' has 8", {"manifest": data.manifest(8, {"en": 1})}),
         (
             "gives 12 dimensions and image encoder 'images' gives 5",
-            {"image_encoders": data.Images(PICTURES[:, :5])},
+            {"image_encoders": data.Images(IMAGES[:, :5])},
         ),
-        ("2 image encoders for 1 text encoder", {"image_encoders": [data.Images(PICTURES)] * 2}),
+        ("2 image encoders for 1 text encoder", {"image_encoders": [data.Images(IMAGES)] * 2}),
         ("--baseline 'mm' is no text encoder. Text encoders: m", {"baselines": ["mm"]}),
         ("--baseline needs another text encoder", {"baselines": "m"}),
         ("has no texts in 'fr'", {"languages": ["en", "fr"]}),
         ("no language is named", {"languages": []}),
         ("--fold 1: a slice needs two", {"fold": 1}),
-        ("--fold 1000 needs 1000 pictures with texts in 'en', there are 20", {"fold": 1000}),
+        ("--fold 1000 needs 1000 images with texts in 'en', there are 20", {"fold": 1000}),
         ("AP is no measure of this task", {"measures": "AP"}),
         ("expected a Manifest", {"manifest": "file.parquet"}),
         (
             "'m' is for fr, none of the languages",
-            {"text_encoders": data.Captions("m", PICTURES, 1.0, ("fr",))},
+            {"text_encoders": data.Captions("m", IMAGES, 1.0, ("fr",))},
         ),
         (
             "no text encoder has 'de'",
-            {"text_encoders": data.Captions("m", PICTURES, 1.0, ("en",)), "languages": ["en", "de"]},
+            {"text_encoders": data.Captions("m", IMAGES, 1.0, ("en",)), "languages": ["en", "de"]},
         ),
         (
             "'m' and image encoder 'images' are of different models .0123456789ab and fedcba987654.",
-            {"text_encoders": InSpace("m", PICTURES, 1.0), "image_encoders": OtherSpace(PICTURES)},
+            {"text_encoders": InSpace("m", IMAGES, 1.0), "image_encoders": OtherSpace(IMAGES)},
         ),
         (
-            "has no pictures: name their column",
+            "has no images: name their column",
             {
                 "manifest": Manifest.from_rows(
                     [{"id": f"en{i}.0", "lang": "en", "text": "x"} for i in range(N)]
@@ -85,21 +85,21 @@ def test_refusals(match: str, given: dict[str, Any]) -> None:
     refused(match, **given)
 
 
-def test_a_language_of_which_no_text_has_a_picture() -> None:
+def test_a_language_of_which_no_text_has_a_image() -> None:
     rows = data.rows(N, {"en": 1})
     rows += [{"id": f"de{i}.0", "lang": "de", "text": "ohne Bild", "image": None} for i in range(3)]
     refused(
-        "no text in 'de' belongs to an item with a picture",
+        "no text in 'de' belongs to an item with an image",
         manifest=Manifest.from_rows(rows),
         languages=["en", "de"],
     )
     with pytest.warns(
-        DataWarning, match="no text in 'de' belongs to an item with a picture: the language is left out"
+        DataWarning, match="no text in 'de' belongs to an item with an image: the language is left out"
     ):
         results = image_sentence(
             Manifest.from_rows(rows),
-            text_encoders=data.Captions("m", PICTURES, 1.0),
-            image_encoders=data.Images(PICTURES),
+            text_encoders=data.Captions("m", IMAGES, 1.0),
+            image_encoders=data.Images(IMAGES),
             store=None,
         )
     assert {entry.source for entry in results.entries} == {"en", "image"}
@@ -111,8 +111,8 @@ def test_encoders_of_one_space_may_be_paired() -> None:
 
     results = image_sentence(
         data.manifest(N, {"en": 1}),
-        text_encoders=InSpace("m", PICTURES, 0.0),
-        image_encoders=SameSpace(PICTURES),
+        text_encoders=InSpace("m", IMAGES, 0.0),
+        image_encoders=SameSpace(IMAGES),
         store=None,
     )
     assert np.mean([e.value for e in results.entries if e.measure == "Success@1"]) == 1

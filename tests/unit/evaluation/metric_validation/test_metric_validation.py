@@ -47,7 +47,7 @@ class Counted(shared.Case):
 
 
 def build(seed=0, items=ITEMS):
-    """Return items with both languages, encoders of rising noise, and pictures that share the meaning."""
+    """Return items with both languages, encoders of rising noise, and images that share the meaning."""
     rng = np.random.default_rng(seed)
     manifest = Manifest.from_rows([{"id": f"i{i}", "text_en": "e", "text_de": "d"} for i in range(items)])
     meaning = rng.standard_normal((items, 6))
@@ -58,8 +58,8 @@ def build(seed=0, items=ITEMS):
             np.float32
         )
     texts["a-2"][::9] = 0  # ties
-    pictures = (meaning + 0.5 * rng.standard_normal(meaning.shape)).astype(np.float32)
-    return Counted(manifest, texts, pictures[manifest.item])
+    images = (meaning + 0.5 * rng.standard_normal(meaning.shape)).astype(np.float32)
+    return Counted(manifest, texts, images[manifest.item])
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +198,7 @@ def test_without_a_size_the_truth_has_as_many_items_as_there_are_sources(case):
         assert scores_of(found, "en-de", name)["XLR"].per_seed == pytest.approx(values)
 
 
-def test_every_text_and_picture_is_encoded_once(case):
+def test_every_text_and_image_is_encoded_once(case):
     encoders, images = case.encoders(), case.image_encoder
     validate_backretrieval(
         case.manifest,
@@ -245,7 +245,7 @@ def test_it_is_read_as_written(case, found, tmp_path):
     assert len(found.directions) > 0
 
 
-def test_with_shuffled_pictures_backretrieval_is_chance_and_agrees_with_nothing(monkeypatch):
+def test_with_shuffled_images_backretrieval_is_chance_and_agrees_with_nothing(monkeypatch):
     case = build(seed=3, items=120)
     kept = []
 
@@ -261,13 +261,13 @@ def test_with_shuffled_pictures_backretrieval_is_chance_and_agrees_with_nothing(
     assert true.agreement["BkR"]["pearson"].mean > 0.8
     assert abs(shuffled.agreement["BkR"]["pearson"].mean) < 0.2
     assert shuffled.chance == pytest.approx(3 / 50)
-    assert shuffled.oracle == pytest.approx(true.oracle, abs=0.15)  # the pictures are as good as before
-    for name in NAMES:  # each seed deals the pictures anew: the error of their mean is that of 25 deals
+    assert shuffled.oracle == pytest.approx(true.oracle, abs=0.15)  # the images are as good as before
+    for name in NAMES:  # each seed deals the images anew: the error of their mean is that of 25 deals
         values = [kept[0].recall[Level("shuffle"), name, n].value for n in range(25)]
         assert abs(np.mean(values) - 3 / 50) < 3 * np.std(values, ddof=1) / 5
 
 
-def test_weaker_pictures_agree_less_and_all_components_are_the_pictures_themselves(case):
+def test_weaker_images_agree_less_and_all_components_are_the_images_themselves(case):
     found = validate(case, degrade="dims=6,1;noise=20")
     none, whole, one, noise = found.degradations
     for a, b in ((none.oracle, whole.oracle), (none.sim_oracle, whole.sim_oracle)):
@@ -301,7 +301,7 @@ def test_one_seed_has_no_spread_and_says_so(case):
 
 def test_a_constant_encoder_has_no_correlation_and_a_reason(case):
     texts = {name: case.texts[name] for name in NAMES} | {"flat": np.ones((2 * ITEMS, 4), np.float32)}
-    flat = Counted(case.manifest, texts, case.pictures)
+    flat = Counted(case.manifest, texts, case.images)
     scores = scores_of(validate(flat), "en-de", "flat")
     assert scores["CORR"].mean is None
     assert "text distances are equal" in scores["CORR"].note
@@ -363,7 +363,7 @@ def test_the_influence_of_clusters_has_the_variance_of_the_interval(case, pair):
 
 
 @pytest.mark.slow
-def test_weakened_pictures_keep_fewer_of_their_neighbours(case):
+def test_weakened_images_keep_fewer_of_their_neighbours(case):
     found = validate(case, degrade="dims=1,6;noise=0.01,3;shuffle").degradations
     kept = {(one.kind, one.level): one.kept for one in found if one.source == found[0].source}
     assert kept["none", None] == kept["dims", 6] == 1

@@ -93,7 +93,7 @@ def test_the_page_names_languages_not_the_pool(pool):
     assert "across ar, de, en, es, hi, vi and zh" in shown
     texts_of = parsed(shown).texts
     assert "ar, de, en, es, hi, vi, zh" in texts_of and "8,330" in texts_of and "questions" in texts_of
-    assert "Backretrieval" not in shown and "picture" not in " ".join(verdict(pool.results()))
+    assert "Backretrieval" not in shown and "image" not in " ".join(verdict(pool.results()))
 
 
 def test_every_text_has_its_language_and_finds_its_direction(pool):

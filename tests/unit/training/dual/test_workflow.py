@@ -185,7 +185,7 @@ def test_bases_that_are_refused(folder, tmp_path, base, options, words):
     assert not (tmp_path / "m" / "config.json").exists()
 
 
-def test_a_model_of_texts_alone_stands_on_nothing_and_reads_no_pictures(trained):
+def test_a_model_of_texts_alone_stands_on_nothing_and_reads_no_images(trained):
     from xlingual.encoders import image_encoder
 
     with pytest.raises(InputError, match="reads texts itself"):

@@ -1,4 +1,4 @@
-"""A dish as a picture."""
+"""A dish as an image."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from xlingual import pictures
+from xlingual import images
 from xlingual.errors import InputError
-from xlingual.pictures import decode, open_picture, read_bytes
+from xlingual.images import decode, open_image, read_bytes
 
 
 def encoded(image, kind="PNG", **options):
@@ -19,7 +19,7 @@ def encoded(image, kind="PNG", **options):
 def test_transparency_is_put_over_white():
     clear = Image.new("RGBA", (2, 1), (255, 0, 0, 0))
     clear.putpixel((1, 0), (255, 0, 0, 255))
-    image = open_picture(encoded(clear))
+    image = open_image(encoded(clear))
     assert image.mode == "RGB"
     assert [image.getpixel((x, 0)) for x in range(2)] == [(255, 255, 255), (255, 0, 0)]
 
@@ -27,43 +27,43 @@ def test_transparency_is_put_over_white():
 def test_transparent_palette_and_grey():
     palette = Image.new("P", (1, 1), 0)
     palette.putpalette([9, 9, 9])
-    assert open_picture(encoded(palette, transparency=0)).getpixel((0, 0)) == (255, 255, 255)
-    assert open_picture(encoded(Image.new("LA", (1, 1), (0, 0)))).getpixel((0, 0)) == (255, 255, 255)
-    assert open_picture(encoded(Image.new("L", (1, 1), 7))).getpixel((0, 0)) == (7, 7, 7)
+    assert open_image(encoded(palette, transparency=0)).getpixel((0, 0)) == (255, 255, 255)
+    assert open_image(encoded(Image.new("LA", (1, 1), (0, 0)))).getpixel((0, 0)) == (255, 255, 255)
+    assert open_image(encoded(Image.new("L", (1, 1), 7))).getpixel((0, 0)) == (7, 7, 7)
 
 
 def test_sixteen_bits_are_scaled():
-    image = open_picture(encoded(Image.new("I;16", (1, 1), 128 * 257)))
+    image = open_image(encoded(Image.new("I;16", (1, 1), 128 * 257)))
     assert image.getpixel((0, 0)) == (128, 128, 128)
 
 
-def test_pictures_are_put_upright():
+def test_images_are_put_upright():
     exif = Image.Exif()
     exif[0x0112] = 6  # turned by a quarter
     content = encoded(Image.new("RGB", (4, 2)), "JPEG", exif=exif)
-    assert open_picture(content).size == (2, 4)
+    assert open_image(content).size == (2, 4)
 
 
 @pytest.mark.parametrize(
     "content", [b"no image", b"<svg/>", b"%!PS-Adobe-3.0 EPSF-3.0\n", b"\x89PNG\r\n\x1a\n"]
 )
 def test_what_is_no_image(content):
-    with pytest.raises(InputError, match="row 'r7': the picture cannot be decoded") as error:
-        open_picture(content, row="r7")
+    with pytest.raises(InputError, match="row 'r7': the image cannot be decoded") as error:
+        open_image(content, row="r7")
     assert "object at" not in str(error.value)
 
 
 def test_truncated_image():
     content = encoded(Image.effect_noise((64, 64), 50))
-    with pytest.raises(InputError, match="the picture cannot be decoded"):
-        open_picture(content[: len(content) // 2])
+    with pytest.raises(InputError, match="the image cannot be decoded"):
+        open_image(content[: len(content) // 2])
 
 
 def test_too_many_pixels(monkeypatch):
-    monkeypatch.setattr(pictures, "MOST_PIXELS", 100)
-    assert open_picture(encoded(Image.new("1", (10, 10)))).size == (10, 10)
+    monkeypatch.setattr(images, "MOST_PIXELS", 100)
+    assert open_image(encoded(Image.new("1", (10, 10)))).size == (10, 10)
     with pytest.raises(InputError, match="has more than 100 pixels"):
-        open_picture(encoded(Image.new("1", (11, 10))))
+        open_image(encoded(Image.new("1", (11, 10))))
 
 
 def test_bomb_is_refused():
@@ -73,36 +73,34 @@ def test_bomb_is_refused():
 
     bomb[29:33] = crc32(bytes(bomb[12:29])).to_bytes(4, "big")
     with pytest.raises(InputError, match="has more than 80,000,000 pixels"):
-        open_picture(bytes(bomb))
+        open_image(bytes(bomb))
 
 
 def test_files(tmp_path, monkeypatch):
     path = tmp_path / "a.png"
-    with pytest.raises(InputError, match=r"row 'r1': cannot read the picture .*a\.png \(No such file"):
+    with pytest.raises(InputError, match=r"row 'r1': cannot read the image .*a\.png \(No such file"):
         read_bytes(path, row="r1")
-    with pytest.raises(InputError, match="is a folder: the picture must be a regular file"):
+    with pytest.raises(InputError, match="is a folder: the image must be a regular file"):
         read_bytes(tmp_path)
     pipe = tmp_path / "pipe.png"
     os.mkfifo(pipe)  # reading it would wait for ever
-    with pytest.raises(
-        InputError, match=r"pipe\.png is a named pipe: row 'r2': the picture must be a regular"
-    ):
-        open_picture(pipe, row="r2")
-    with pytest.raises(InputError, match=r"row 'r3': the picture is a URL .*: download it and name the file"):
+    with pytest.raises(InputError, match=r"pipe\.png is a named pipe: row 'r2': the image must be a regular"):
+        open_image(pipe, row="r2")
+    with pytest.raises(InputError, match=r"row 'r3': the image is a URL .*: download it and name the file"):
         read_bytes(tmp_path / "https://shop.example/a.png", row="r3")
     path.write_bytes(encoded(Image.new("RGB", (3, 2))))
-    assert open_picture(path).size == (3, 2)
+    assert open_image(path).size == (3, 2)
     assert read_bytes(path) == path.read_bytes()
-    monkeypatch.setattr(pictures, "MAX_BYTES", 10)
+    monkeypatch.setattr(images, "MAX_BYTES", 10)
     with pytest.raises(InputError, match="larger than"):
         read_bytes(path)
 
 
-def test_no_picture():
-    with pytest.raises(InputError, match="row 'r1' has no picture: give one"):
-        open_picture(None, row="r1")
-    with pytest.raises(InputError, match="row 'r2': the picture is empty"):
-        open_picture(b"", row="r2")
+def test_no_image():
+    with pytest.raises(InputError, match="row 'r1' has no image: give one"):
+        open_image(None, row="r1")
+    with pytest.raises(InputError, match="row 'r2': the image is empty"):
+        open_image(b"", row="r2")
 
 
 TURNED = {  # EXIF's numbers, and what they say is to be done with the rows and columns
@@ -127,7 +125,7 @@ def test_every_orientation_is_turned_upright(orientation, format):
     np.testing.assert_array_equal(np.asarray(marked), turn(np.asarray(straight)))
 
 
-def test_a_picture_is_turned_whatever_else_its_exif_holds():
+def test_a_image_is_turned_whatever_else_its_exif_holds():
     exif = Image.Exif()
     exif[0x0112], exif[0x010E] = 6, "words"
     damaged = exif.tobytes().replace(b"\x01\x0e", b"\x01\x00")  # its width is now in words
@@ -136,12 +134,12 @@ def test_a_picture_is_turned_whatever_else_its_exif_holds():
 
 def test_cmyk_and_palette_become_rgb():
     cyan = Image.new("CMYK", (4, 4), (255, 0, 0, 0))
-    assert open_picture(encoded(cyan, "JPEG")).mode == "RGB"
+    assert open_image(encoded(cyan, "JPEG")).mode == "RGB"
     palette = Image.new("RGB", (1, 1), (9, 8, 7)).convert("P", palette=Image.Palette.ADAPTIVE)
-    assert open_picture(encoded(palette)).getpixel((0, 0)) == (9, 8, 7)
+    assert open_image(encoded(palette)).getpixel((0, 0)) == (9, 8, 7)
 
 
 def test_a_jpeg_that_will_be_scaled_down_is_decoded_small():
     content = encoded(Image.effect_noise((1024, 512), 50), "JPEG")
-    assert open_picture(content, side=16).size == (128, 64)
-    assert open_picture(content, side=2000).size == open_picture(content).size == (1024, 512)
+    assert open_image(content, side=16).size == (128, 64)
+    assert open_image(content, side=2000).size == open_image(content).size == (1024, 512)

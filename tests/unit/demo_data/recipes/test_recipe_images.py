@@ -1,4 +1,4 @@
-"""A picture shows kind, method, ingredients and topping, and what only a picture tells."""
+"""An image shows kind, method, ingredients and topping, and what only an image tells."""
 
 import io
 from dataclasses import replace
@@ -10,8 +10,8 @@ from PIL import Image
 
 from xlingual.demo_data.recipes import recipe_rows
 from xlingual.demo_data.recipes.dishes import KINDS, MOST_PIECES, PLANS, TABLES, VESSELS, Dish
+from xlingual.demo_data.recipes.image import paint
 from xlingual.demo_data.recipes.pantry import INGREDIENTS, TOPPINGS
-from xlingual.demo_data.recipes.picture import paint
 
 JITTER = tuple((i * 0.37 % 1, i * 0.61 % 1, i * 0.83 % 1) for i in range(MOST_PIECES))
 SOUP = Dish("soup", "carrot", (), ("garlic",), None, "simmered", 20, 4, jitter=JITTER)
@@ -22,9 +22,9 @@ def _pixels(dish):
 
 
 @pytest.mark.parametrize("size", [16, 64, 200])
-def test_picture_is_a_png_of_the_size_asked_for(size):
-    picture = Image.open(io.BytesIO(paint(SOUP, size)))
-    assert (picture.format, picture.mode, picture.size) == ("PNG", "RGB", (size, size))
+def test_image_is_a_png_of_the_size_asked_for(size):
+    image = Image.open(io.BytesIO(paint(SOUP, size)))
+    assert (image.format, image.mode, image.size) == ("PNG", "RGB", (size, size))
 
 
 def test_the_same_dish_gives_the_same_bytes():
@@ -32,10 +32,10 @@ def test_the_same_dish_gives_the_same_bytes():
 
 
 def test_kinds_and_methods_look_different():
-    pictures = {key: _pixels(replace(SOUP, kind=key[0], method=key[1])) for key in PLANS}
-    for a, b in combinations(pictures, 2):
+    images = {key: _pixels(replace(SOUP, kind=key[0], method=key[1])) for key in PLANS}
+    for a, b in combinations(images, 2):
         told_by_words_only = a[0] == b[0] and a[0] in ("stew", "dumplings")
-        assert told_by_words_only or np.abs(pictures[a] - pictures[b]).mean() > 0.5, (a, b)
+        assert told_by_words_only or np.abs(images[a] - images[b]).mean() > 0.5, (a, b)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -48,18 +48,18 @@ def test_every_ingredient_shows_in_every_kind(kind):
     assert len({*beside.values(), alone["carrot"]}) == len(INGREDIENTS)
 
 
-def test_what_no_text_tells_changes_the_picture():
+def test_what_no_text_tells_changes_the_image():
     assert len({paint(replace(SOUP, table=table)) for table in TABLES}) == len(TABLES)
     assert len({paint(replace(SOUP, vessel=vessel)) for vessel in VESSELS}) == len(VESSELS)
     assert len({paint(replace(SOUP, topping=topping)) for topping in (None, *TOPPINGS)}) == len(TOPPINGS) + 1
 
 
-def test_what_only_texts_tell_leaves_the_picture_alone():
+def test_what_only_texts_tell_leaves_the_image_alone():
     other = replace(SOUP, seasonings=("basil", "cumin"), minutes=45, servings=8)
     assert paint(other) == paint(SOUP)
 
 
 @pytest.mark.slow
-def test_hardly_two_pictures_are_equal():
-    pictures = [row.picture for row in recipe_rows(500, ["en"])]
-    assert len(set(pictures)) == len(pictures)
+def test_hardly_two_images_are_equal():
+    images = [row.image for row in recipe_rows(500, ["en"])]
+    assert len(set(images)) == len(images)

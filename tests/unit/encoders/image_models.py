@@ -1,4 +1,4 @@
-"""Tiny networks of pictures with random weights, written to folders as a hub has them."""
+"""Tiny networks of images with random weights, written to folders as a hub has them."""
 
 import io
 
@@ -59,7 +59,7 @@ def save(folder, family):
     """Write a model of a family and return it with its processor."""
     torch.manual_seed(0)
     model, processor = models()[family]
-    for name, tensor in model.named_parameters():  # fresh weights are too even to tell pictures apart
+    for name, tensor in model.named_parameters():  # fresh weights are too even to tell images apart
         if tensor.ndim > 1:
             torch.nn.init.normal_(tensor, std=0.3)
         elif "bias" in name:
@@ -71,20 +71,20 @@ def save(folder, family):
 
 
 def noise(seed, size=(50, 40)):
-    """Return a picture that is not like another."""
+    """Return an image that is not like another."""
     pixels = np.random.default_rng(seed).integers(0, 256, (6, 8, 3), dtype=np.uint8)
     return Image.fromarray(pixels).resize(size, Image.Resampling.BICUBIC)
 
 
-def encoded(picture, form="PNG", **options):
-    """Return the bytes of a picture file."""
+def encoded(image, form="PNG", **options):
+    """Return the bytes of an image file."""
     out = io.BytesIO()
-    picture.save(out, form, **options)
+    image.save(out, form, **options)
     return out.getvalue()
 
 
 def encoder_of(kind, scheme, folder, **options):
-    """Return an encoder of pictures of a class, with the options of its scheme that are not told."""
+    """Return an encoder of images of a class, with the options of its scheme that are not told."""
     from xlingual.encoders import SCHEMES
 
     given = {option.name: option.default for option in SCHEMES[scheme].options} | options

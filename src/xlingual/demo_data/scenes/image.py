@@ -1,4 +1,4 @@
-"""A scene as a picture."""
+"""A scene as an image."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GROUNDS: dict[str, tuple[Colour, Colour]] = {  # top and bottom of a soft slope
     "darkred": ((104, 22, 36), (122, 36, 50)),
 }
 DARK = ("darkblue", "darkgreen", "darkred")  # objects on them get a light outline
-SIDES = {"small": 0.22, "medium": 0.36, "big": 0.58}  # of an object, in parts of the picture's side
+SIDES = {"small": 0.22, "medium": 0.36, "big": 0.58}  # of an object, in parts of the image's side
 STRIP = 0.34  # height of the strip at the top or the bottom, width of the column left or right
 HALF = 0.49  # the same where the only other group is on the opposite side
 WIDE = 0.55  # the same where there is no other group
@@ -59,7 +59,7 @@ def paint(scene: Scene, size: int = 96) -> bytes:
     for group in scene.groups:
         _paint_group(canvas, group, _region(group.position, scene), scene.background in DARK)
     edge, width = canvas.width - 1, max(1, canvas.width // 48)
-    # A frame, which keeps the likeness of pictures, being in all of them, from telling too much.
+    # A frame, which keeps the likeness of images, being in all of them, from telling too much.
     ImageDraw.Draw(canvas).rectangle((0, 0, edge, edge), outline=FRAME, width=width)
     return png(canvas)
 
@@ -85,7 +85,7 @@ def _region(position: str, scene: Scene) -> Box:
 
 
 def _strip(taken: set[str]) -> float:
-    """Return the height or width of strips; groups that have the picture to themselves are drawn larger."""
+    """Return the height or width of strips; groups that have the image to themselves are drawn larger."""
     if len(taken) == 1:
         return WIDE
     return HALF if taken in ({"top", "bottom"}, {"left", "right"}) else STRIP

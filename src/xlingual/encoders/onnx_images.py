@@ -1,4 +1,4 @@
-"""`onnx:` on pictures: they are scaled, cropped and normalised as preprocessor_config.json says."""
+"""`onnx:` on images: they are scaled, cropped and normalised as preprocessor_config.json says."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import read_json
-from xlingual.encoders.decoding import by_shape, encode_pictures, refuse_text_options
+from xlingual.encoders.decoding import by_shape, encode_images, refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError, listed
-from xlingual.records import Pictures
+from xlingual.records import Images
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -30,7 +30,7 @@ _SHORTEST_EDGE = ("CLIP", "ConvNext", "ResNet", "Levit", "MobileNet", "PoolForme
 _WARPED = 384  # ConvNext's processor crops below this size and warps from it on
 
 
-class OnnxPictures(NetworkEncoder):
+class OnnxImages(NetworkEncoder):
     """A graph that takes `pixel_values` [n, 3, height, width].
 
     Without `pool` the vector is the output `image_embeds` or `pooler_output`, else the mean of the last
@@ -57,22 +57,22 @@ class OnnxPictures(NetworkEncoder):
 
     @cached_property
     def processor(self) -> Processor:
-        """What is done to pictures, read from the settings that the identity is of."""
+        """What is done to images, read from the settings that the identity is of."""
         with self.unchanged():
             return read_processor(self.folder, self.who)
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph, which takes nothing but pictures."""
+        """The graph, which takes nothing but images."""
         with self.unchanged():
             graph = Graph(self.path, self.who)
             alone = len(graph.inputs) == 1 and "input_ids" not in graph.inputs  # some call it otherwise
-            graph.refuse_other_inputs(list(graph.inputs) if alone else ["pixel_values"], "pictures")
+            graph.refuse_other_inputs(list(graph.inputs) if alone else ["pixel_values"], "images")
         return graph
 
-    def encode(self, batch: Pictures, /) -> Vectors:
-        """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
-        return encode_pictures(
+    def encode(self, batch: Images, /) -> Vectors:
+        """Return float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
+        return encode_images(
             batch,
             self.processor.pixels,
             self._run,
@@ -81,12 +81,12 @@ class OnnxPictures(NetworkEncoder):
             memory=self.memory,
         )
 
-    def _run(self, pictures: Sequence[np.ndarray]) -> Vectors:
-        """Return the vectors of pictures [3, height, width]; those of one size go through together."""
+    def _run(self, images: Sequence[np.ndarray]) -> Vectors:
+        """Return the vectors of images [3, height, width]; those of one size go through together."""
         name, output = next(iter(self.graph.inputs)), self._output
         return by_shape(
-            pictures,
-            lambda picture: picture.shape,
+            images,
+            lambda image: image.shape,
             lambda alike: self._pooled(self.graph.run({name: np.stack(alike)}, output)),
         )
 
@@ -116,32 +116,32 @@ class OnnxPictures(NetworkEncoder):
 
 @dataclass(frozen=True)
 class Processor:
-    """What is done to a picture, in this order; a step that is None is left out."""
+    """What is done to an image, in this order; a step that is None is left out."""
 
     resize: tuple[int, int] | None  # height, width
     shortest: int | None  # instead: the length of the shorter side; the shape is kept
     resample: int  # as Pillow numbers it
-    crop: tuple[int, int] | None  # height, width, from the middle; black where the picture is smaller
+    crop: tuple[int, int] | None  # height, width, from the middle; black where the image is smaller
     scale: float | None
     mean: tuple[float, ...] | None
     std: tuple[float, ...] | None
 
-    def pixels(self, picture: Image) -> np.ndarray:
-        """Return float32 [3, height, width] of an RGB picture."""
+    def pixels(self, image: Image) -> np.ndarray:
+        """Return float32 [3, height, width] of an RGB image."""
         from PIL import Image
 
         size = self.resize
         if self.shortest is not None:
-            short, long = sorted(picture.size)
+            short, long = sorted(image.size)
             other = int(self.shortest * long / short)
-            size = (other, self.shortest) if picture.height >= picture.width else (self.shortest, other)
+            size = (other, self.shortest) if image.height >= image.width else (self.shortest, other)
         if size is not None:
-            picture = picture.resize((size[1], size[0]), Image.Resampling(self.resample))
+            image = image.resize((size[1], size[0]), Image.Resampling(self.resample))
         if self.crop is not None:
             height, width = self.crop
-            top, left = (picture.height - height) // 2, (picture.width - width) // 2
-            picture = picture.crop((left, top, left + width, top + height))
-        values = np.asarray(picture, dtype=np.float32)
+            top, left = (image.height - height) // 2, (image.width - width) // 2
+            image = image.crop((left, top, left + width, top + height))
+        values = np.asarray(image, dtype=np.float32)
         if self.scale is not None:
             values = values * np.float32(self.scale)
         if self.mean is not None and self.std is not None:
@@ -155,7 +155,7 @@ def read_processor(folder: Path, who: str) -> Processor:
     settings = read_json(folder / _SETTINGS[0]) or read_json(folder / _SETTINGS[1]).get("image_processor", {})
     if not settings:
         raise InputError(
-            f"{who}: no preprocessor_config.json in the folder, which says how pictures are scaled: save it "
+            f"{who}: no preprocessor_config.json in the folder, which says how images are scaled: save it "
             "with AutoImageProcessor.from_pretrained(NAME).save_pretrained(FOLDER)"
         )
     asked = {name for name, on in settings.items() if name.startswith("do_") and on}

@@ -1,4 +1,4 @@
-"""Opening pictures: the one way from bytes or a path to an upright RGB image, or to one clear error.
+"""Opening images: the one way from bytes or a path to an upright RGB image, or to one clear error.
 
 Pillow is imported inside the functions, so that this module costs nothing to import. Everything here may be
 called from several threads.
@@ -27,13 +27,13 @@ from xlingual.files import regular_file
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# what is opened as a picture: some formats that Pillow knows start outside programs, or are no pictures
-PICTURE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
-MOST_PIXELS = 80_000_000  # larger pictures are refused before anything is decoded
-THREADS = min(8, os.cpu_count() or 1)  # that open pictures; each may hold one of MOST_PIXELS pixels
+# what is opened as an image: some formats that Pillow knows start outside programs, or are no images
+IMAGE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
+MOST_PIXELS = 80_000_000  # larger images are refused before anything is decoded
+THREADS = min(8, os.cpu_count() or 1)  # that open images; each may hold one of MOST_PIXELS pixels
 MAX_BYTES = 200_000_000
-GLANCE = 32  # side of a picture that is only looked at: JPEG is decoded at a small scale
-NO_URL = "download it and name the file, or use vectors of the pictures (vectors:PATH)"
+GLANCE = 32  # side of an image that is only looked at: JPEG is decoded at a small scale
+NO_URL = "download it and name the file, or use vectors of the images (vectors:PATH)"
 _NO_EXIF = (OSError, ValueError, SyntaxError, TypeError, AttributeError, struct.error)  # what damage raises
 _URL = re.compile(r"(?:^|/)(https?|ftp|s3|gs):/")  # also where a folder stands before it
 
@@ -49,21 +49,21 @@ def url_in(path: str) -> str | None:
 
 
 def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
-    """Return the encoded image of a picture; `row`, the id of the row that shows it, is for messages."""
+    """Return the encoded image of an image; `row`, the id of the row that shows it, is for messages."""
     where = "" if row is None else f"row {row!r}: "
     if source is None:
         who = "a row" if row is None else f"row {row!r}"
-        raise InputError(f"{who} has no picture: give one, or use vectors of the pictures (vectors:PATH)")
+        raise InputError(f"{who} has no image: give one, or use vectors of the images (vectors:PATH)")
     if isinstance(source, bytes):
         return source
     if (url := url_in(source.as_posix())) is not None:
-        raise InputError(f"{where}the picture is a URL ({url}): {NO_URL}")
+        raise InputError(f"{where}the image is a URL ({url}): {NO_URL}")
     try:
         size = source.stat().st_size  # raises what is told below where there is no file
-        regular_file(source, f"{where}the picture")
+        regular_file(source, f"{where}the image")
         if size > MAX_BYTES:
             raise InputError(
-                f"{where}the picture {source} is larger than {MAX_BYTES // 10**6} MB: make it smaller"
+                f"{where}the image {source} is larger than {MAX_BYTES // 10**6} MB: make it smaller"
             )
         return source.read_bytes()
     except (OSError, ValueError) as error:
@@ -71,8 +71,8 @@ def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
             raise
         reason = getattr(error, "strerror", None) or error
         raise InputError(
-            f"{where}cannot read the picture {source} ({reason}): put it there, correct the path in the "
-            "manifest, or use vectors of the pictures (vectors:PATH)"
+            f"{where}cannot read the image {source} ({reason}): put it there, correct the path in the "
+            "manifest, or use vectors of the images (vectors:PATH)"
         ) from error
 
 
@@ -97,14 +97,14 @@ def missing_files(
         gone[number] = not (is_folder(place or ".") and there(os.path.join(place, tail)))
     if codes is None:
         return np.flatnonzero(gone)
-    return np.flatnonzero(np.append(gone, False)[np.maximum(codes, -1)])  # -1, no picture, is the last
+    return np.flatnonzero(np.append(gone, False)[np.maximum(codes, -1)])  # -1, no image, is the last
 
 
-def open_picture(source: bytes | Path | None, *, row: str | None = None, side: int | None = None) -> Image:
-    """Return a picture as an RGB image: upright (EXIF), transparency over white, the first frame.
+def open_image(source: bytes | Path | None, *, row: str | None = None, side: int | None = None) -> Image:
+    """Return an image as an RGB image: upright (EXIF), transparency over white, the first frame.
 
-    Where the picture will be scaled down to about `side` pixels, a JPEG may be decoded at a smaller scale,
-    at least four times that; pictures of other formats keep their size.
+    Where the image will be scaled down to about `side` pixels, a JPEG may be decoded at a smaller scale,
+    at least four times that; images of other formats keep their size.
 
     Raises InputError, naming the row and the file, where it is missing, no image, broken, or larger than
     `MOST_PIXELS`, which is looked at before anything is decoded.
@@ -114,20 +114,20 @@ def open_picture(source: bytes | Path | None, *, row: str | None = None, side: i
 
 
 def open_pictures(sources: Sequence[bytes | Path | None], rows: Sequence[str]) -> list[Image]:
-    """Return several pictures, opened side by side; `rows` are the ids of the rows that show them."""
+    """Return several images, opened side by side; `rows` are the ids of the rows that show them."""
     with ThreadPoolExecutor(THREADS, thread_name_prefix="decoding") as executor:
-        return list(executor.map(lambda source, row: open_picture(source, row=row), sources, rows))
+        return list(executor.map(lambda source, row: open_image(source, row=row), sources, rows))
 
 
 def decode(
     content: bytes, path: Path | None = None, *, row: str | None = None, side: int | None = None
 ) -> Image:
-    """Return the image of encoded bytes, as `open_picture` does; `path`, their file, is for messages."""
+    """Return the image of encoded bytes, as `open_image` does; `path`, their file, is for messages."""
     from PIL import Image, ImageOps
 
-    where = ("" if row is None else f"row {row!r}: ") + "the picture" + (f" {path}" if path else "")
+    where = ("" if row is None else f"row {row!r}: ") + "the image" + (f" {path}" if path else "")
     try:
-        with Image.open(BytesIO(content), formats=PICTURE_FORMATS) as image:
+        with Image.open(BytesIO(content), formats=IMAGE_FORMATS) as image:
             if image.width * image.height > MOST_PIXELS:
                 raise Image.DecompressionBombError
             if side is not None:
@@ -141,7 +141,7 @@ def decode(
     except Exception as error:  # Pillow raises errors of many kinds for broken files
         found = "is empty" if not content else f"cannot be decoded ({_reason(error)})"
         raise InputError(
-            f"{where} {found}: replace it by a {', '.join(PICTURE_FORMATS[:-1])} or {PICTURE_FORMATS[-1]} "
+            f"{where} {found}: replace it by a {', '.join(IMAGE_FORMATS[:-1])} or {IMAGE_FORMATS[-1]} "
             "file, or leave the row out"
         ) from error
 
@@ -163,4 +163,4 @@ def _over_white(image: Image) -> Image:
 def _reason(error: Exception) -> str:
     """Return why Pillow failed, without the object in memory that it may name."""
     reason = re.sub(r"\s*<_io\.[^>]*>", "", " ".join(str(error).split()))[:100]
-    return "not a picture" if "cannot identify image file" in reason else reason or type(error).__name__
+    return "not an image" if "cannot identify image file" in reason else reason or type(error).__name__

@@ -1,4 +1,4 @@
-"""`hf:` on pictures: networks of transformers, seen through their last pooled layer.
+"""`hf:` on images: networks of transformers, seen through their last pooled layer.
 
 What that layer is, by family (`pool=` and `layer=` choose another):
 
@@ -21,26 +21,26 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import check_processor, check_weights
-from xlingual.encoders.decoding import by_shape, encode_pictures
+from xlingual.encoders.decoding import by_shape, encode_images
 from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.torch_runtime import choose_device, loading, pretrained, running
 from xlingual.errors import InputError
-from xlingual.records import Pictures
+from xlingual.records import Images
 
-_TOWERS = {  # models of texts and pictures; only one side is needed
+_TOWERS = {  # models of texts and images; only one side is needed
     "clip": "CLIPVisionModelWithProjection",
     "siglip": "SiglipVisionModel",
     "siglip_vision_model": "SiglipVisionModel",
     "siglip2": "Siglip2VisionModel",
     "siglip2_vision_model": "Siglip2VisionModel",
 }
-Prepared = Mapping[str, np.ndarray]  # what a model takes of one picture: arrays [1, …] by name
+Prepared = Mapping[str, np.ndarray]  # what a model takes of one image: arrays [1, …] by name
 
 
-class HuggingFacePictures(NetworkEncoder):
-    """A network of transformers on pictures.
+class HuggingFaceImages(NetworkEncoder):
+    """A network of transformers on images.
 
-    Pictures are prepared by the checkpoint's own processor, in the variant that needs Pillow only, in worker
+    Images are prepared by the checkpoint's own processor, in the variant that needs Pillow only, in worker
     threads, while the network runs. Equal bytes are encoded once.
     """
 
@@ -57,12 +57,12 @@ class HuggingFacePictures(NetworkEncoder):
         options = self.stated("layer", "dtype")
         return f"hf:{self.digest}?pool={self.pool or 'family'}&{options}{self.stated_device()}"
 
-    def encode(self, batch: Pictures, /) -> Vectors:
-        """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
+    def encode(self, batch: Images, /) -> Vectors:
+        """Return float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
         processor = self._network.processor  # loaded before worker threads ask for it
-        return encode_pictures(
+        return encode_images(
             batch,
-            lambda picture: dict(processor(images=[picture], return_tensors="np")),
+            lambda image: dict(processor(images=[image], return_tensors="np")),
             self._run,
             batch_size=self.options["batch"],
             who=self.who,
@@ -75,20 +75,20 @@ class HuggingFacePictures(NetworkEncoder):
         with self.unchanged():
             return load(self.who, self.folder, self.options["device"], self.options["dtype"])
 
-    def _run(self, pictures: Sequence[Prepared]) -> Vectors:
-        """Return the vectors of prepared pictures; those of one shape go through the network together."""
-        return by_shape(pictures, lambda one: tuple(array.shape for array in one.values()), self._run_alike)
+    def _run(self, images: Sequence[Prepared]) -> Vectors:
+        """Return the vectors of prepared images; those of one shape go through the network together."""
+        return by_shape(images, lambda one: tuple(array.shape for array in one.values()), self._run_alike)
 
-    def _run_alike(self, pictures: Sequence[Prepared]) -> Vectors:
+    def _run_alike(self, images: Sequence[Prepared]) -> Vectors:
         import torch
 
-        joined = {name: np.concatenate([one[name] for one in pictures]) for name in pictures[0]}
+        joined = {name: np.concatenate([one[name] for one in images]) for name in images[0]}
         inputs = {name: self._network.tensor(array) for name, array in joined.items()}
         with running(self.who), torch.inference_mode():
             return np.asarray(self._pooled(self._network, inputs).float().cpu().numpy())
 
     def _pooled(self, network: Network, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (a tensor)
-        """Return one vector of each picture, [n, d]."""
+        """Return one vector of each image, [n, d]."""
         model = network.model
         if self.layer == -1 and self.pool in (None, "pooler"):
             if hasattr(model, "get_image_features"):
@@ -132,12 +132,12 @@ class HuggingFacePictures(NetworkEncoder):
 
 
 class Network(NamedTuple):
-    """A loaded model with the processor of its pictures."""
+    """A loaded model with the processor of its images."""
 
     model: Any
     processor: Any
     pooler_is_random: bool  # the checkpoint has no weights of it
-    has_class_token: bool  # its first token stands for the whole picture
+    has_class_token: bool  # its first token stands for the whole image
 
     def tensor(self, array: np.ndarray) -> Any:  # noqa: ANN401  (a tensor)
         """Return an array where the model is, numbers in the model's precision."""
@@ -161,7 +161,7 @@ def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
     if others := [name for name in missing if "pooler" not in name]:
         raise InputError(
             f"{who}: the checkpoint lacks {len(others)} weights of {kind.__name__} (first: {others[0]}): "
-            "they would be random; is it a model of pictures?"
+            "they would be random; is it a model of images?"
         )
     names = [name for name, _ in model.named_parameters()]
     class_token = any("cls_token" in name or "class_embedding" in name for name in names)
@@ -169,7 +169,7 @@ def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
 
 
 def _tower(transformers: Any, config: Any) -> tuple[Any, Any]:  # noqa: ANN401
-    """Return the class of the network that sees pictures, and its config."""
+    """Return the class of the network that sees images, and its config."""
     name = _TOWERS.get(config.model_type)
     if config.model_type == "clip_vision_model":  # with or without the projection, as it was written
         name = next(iter(config.architectures or ()), "CLIPVisionModel")
@@ -182,7 +182,7 @@ def _tower(transformers: Any, config: Any) -> tuple[Any, Any]:  # noqa: ANN401
 
 
 def _processor(transformers: Any, folder: Path, who: str) -> Any:  # noqa: ANN401
-    """Return the checkpoint's processor of pictures, the one that needs Pillow only."""
+    """Return the checkpoint's processor of images, the one that needs Pillow only."""
     from packaging.version import Version
 
     chosen = {"backend": "pil"} if Version(transformers.__version__) >= Version("5") else {"use_fast": False}
@@ -190,6 +190,6 @@ def _processor(transformers: Any, folder: Path, who: str) -> Any:  # noqa: ANN40
         return transformers.AutoImageProcessor.from_pretrained(folder, local_files_only=True, **chosen)
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise InputError(
-            f"{who}: no processor of pictures could be loaded ({' '.join(str(error).split())[:200]}): a "
-            "model of pictures has a preprocessor_config.json"
+            f"{who}: no processor of images could be loaded ({' '.join(str(error).split())[:200]}): a "
+            "model of images has a preprocessor_config.json"
         ) from error

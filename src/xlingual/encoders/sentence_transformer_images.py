@@ -1,4 +1,4 @@
-"""`st:` on pictures: CLIP-style models of sentence-transformers."""
+"""`st:` on images: CLIP-style models of sentence-transformers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import check_processor, check_weights
-from xlingual.encoders.decoding import encode_pictures
+from xlingual.encoders.decoding import encode_images
 from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.torch_runtime import choose_device, loading, running, torch_dtype
 from xlingual.errors import InputError
-from xlingual.records import Pictures
+from xlingual.records import Images
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-class SentenceTransformerPictures(NetworkEncoder):
-    """A model of sentence-transformers that embeds pictures.
+class SentenceTransformerImages(NetworkEncoder):
+    """A model of sentence-transformers that embeds images.
 
-    Pictures are decoded in worker threads while the network runs, and prepared by the model's own processor,
+    Images are decoded in worker threads while the network runs, and prepared by the model's own processor,
     in the variant that needs Pillow only. Equal bytes are encoded once. The vectors are what the model's
-    `encode` returns for pictures.
+    `encode` returns for images.
     """
 
     content = ("bytes",)
@@ -36,22 +36,22 @@ class SentenceTransformerPictures(NetworkEncoder):
         """The digest of the model's files, and what is read off the network."""
         return f"st:{self.digest}?{self.stated('dtype', 'dim')}{self.stated_device()}"
 
-    def encode(self, batch: Pictures, /) -> Vectors:
-        """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
-        return encode_pictures(
+    def encode(self, batch: Images, /) -> Vectors:
+        """Return float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
+        return encode_images(
             batch,
-            lambda picture: picture,
+            lambda image: image,
             self._run,
             batch_size=self.options["batch"],
             who=self.who,
             memory=self.memory,
         )
 
-    def _run(self, pictures: Sequence[Image]) -> Vectors:
+    def _run(self, images: Sequence[Image]) -> Vectors:
         model = self._model
         with running(self.who):
             found = model.encode(
-                list(pictures), batch_size=len(pictures), show_progress_bar=False, convert_to_tensor=True
+                list(images), batch_size=len(images), show_progress_bar=False, convert_to_tensor=True
             )
             return np.asarray(found.float().cpu().numpy())
 
@@ -78,6 +78,6 @@ class SentenceTransformerPictures(NetworkEncoder):
             supports = getattr(model, "supports", None)  # older versions do not say
             if supports is not None and not supports("image"):
                 raise InputError(
-                    f"{self.who}: this model does not embed pictures: take a CLIP-style one, or hf:"
+                    f"{self.who}: this model does not embed images: take a CLIP-style one, or hf:"
                 )
         return model

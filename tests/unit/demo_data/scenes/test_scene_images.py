@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from xlingual.demo_data.draws import stream
-from xlingual.demo_data.scenes.picture import GROUNDS, paint
+from xlingual.demo_data.scenes.image import GROUNDS, paint
 from xlingual.demo_data.scenes.scene import (
     BACKGROUNDS,
     COLOURS,
@@ -30,16 +30,16 @@ def _pixels(scene, size=96):
 
 
 def _ink(group):
-    """Return where the group changes the picture: bool [96, 96]."""
+    """Return where the group changes the image: bool [96, 96]."""
     empty = _pixels(Scene((), "beige"))
     return np.abs(_pixels(Scene((group,), "beige")) - empty).sum(axis=2) > 60
 
 
 @pytest.mark.parametrize("size", [16, 96, 200])
-def test_picture_is_a_small_png_of_the_size_asked_for(size):
+def test_image_is_a_small_png_of_the_size_asked_for(size):
     raw = paint(draw_scene(stream(0, "scene", 0)), size)
-    picture = Image.open(io.BytesIO(raw))
-    assert (picture.format, picture.mode, picture.size) == ("PNG", "RGB", (size, size))
+    image = Image.open(io.BytesIO(raw))
+    assert (image.format, image.mode, image.size) == ("PNG", "RGB", (size, size))
     assert len(raw) < 12_000 * max(1, size / 96) ** 2
 
 
@@ -58,15 +58,15 @@ def test_every_kind_has_its_own_silhouette(kind):
             assert (own ^ _ink(replace(BALL, kind=other))).sum() > 20, other
 
 
-def test_everything_that_can_be_said_changes_the_picture():
+def test_everything_that_can_be_said_changes_the_image():
     for name, options in {
         "colour": COLOURS,
         "size": SIZES,
         "pattern": PATTERNS,
         "position": POSITIONS,
     }.items():
-        pictures = {paint(Scene((replace(BALL, **{name: option}),), "grey")) for option in options}
-        assert len(pictures) == len(options), name
+        images = {paint(Scene((replace(BALL, **{name: option}),), "grey")) for option in options}
+        assert len(images) == len(options), name
     assert len({paint(Scene((BALL,), background)) for background in BACKGROUNDS}) == len(BACKGROUNDS)
     assert len({paint(Scene((replace(BALL, count=count),), "grey")) for count in range(1, 6)}) == 5
 
@@ -90,7 +90,7 @@ def test_groups_stand_where_they_are_said_to_stand():
 
 
 def test_objects_off_their_exact_place_are_still_where_they_are_said_to_be():
-    # a description must stay true of the picture however far the objects are moved
+    # a description must stay true of the image however far the objects are moved
     for position, axis, sign in (("left", 1, -1), ("right", 1, 1), ("top", 0, -1), ("bottom", 0, 1)):
         inwards = (-sign * 1.0, 0.0, 0.0) if axis else (0.0, -sign * 1.0, 0.0)
         group = replace(BALL, size="small", position=position, jitter=(inwards,))

@@ -1,4 +1,4 @@
-"""`hf:` on pictures: the real loading code on tiny checkpoints, against direct calls of transformers."""
+"""`hf:` on images: the real loading code on tiny checkpoints, against direct calls of transformers."""
 
 import json
 from functools import partial
@@ -15,12 +15,12 @@ transformers = pytest.importorskip("transformers")
 from PIL import Image  # noqa: E402
 
 from xlingual.encoders import image_encoder  # noqa: E402
-from xlingual.encoders.huggingface_pictures import HuggingFacePictures  # noqa: E402
+from xlingual.encoders.huggingface_images import HuggingFaceImages  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
-from xlingual.records import Pictures  # noqa: E402
+from xlingual.records import Images  # noqa: E402
 
-shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("picture_models.py"))))
-hf = partial(shared.encoder_of, HuggingFacePictures, "hf")
+shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("image_models.py"))))
+hf = partial(shared.encoder_of, HuggingFaceImages, "hf")
 FAMILIES = ("resnet", "regnet", "convnext", "vit", "dinov2", "clip", "siglip")
 DIMENSIONS = {"clip": 12}
 
@@ -42,17 +42,17 @@ def saved(tmp_path_factory):
     return {family: (folder / family, *shared.save(folder / family, family)) for family in FAMILIES}
 
 
-def batch(*pictures):
-    sources = [p if isinstance(p, bytes | Path | None) else shared.encoded(p) for p in pictures]
-    return Pictures(sources, ["en"] * len(sources), [f"p{i}" for i in range(len(sources))])
+def batch(*images):
+    sources = [p if isinstance(p, bytes | Path | None) else shared.encoded(p) for p in images]
+    return Images(sources, ["en"] * len(sources), [f"p{i}" for i in range(len(sources))])
 
 
-PICTURES = [shared.noise(i, (50 + 7 * i, 40)) for i in range(5)]
+IMAGES = [shared.noise(i, (50 + 7 * i, 40)) for i in range(5)]
 
 
-def directly(model, processor, pictures):
+def directly(model, processor, images):
     with torch.no_grad():
-        inputs = processor(images=pictures, return_tensors="pt")
+        inputs = processor(images=images, return_tensors="pt")
         if hasattr(model, "get_image_features"):
             return model.get_image_features(**inputs).pooler_output.numpy()
         return model(**inputs).pooler_output.flatten(1).numpy()
@@ -63,8 +63,8 @@ def directly(model, processor, pictures):
 def test_vectors_are_those_of_transformers(saved, family):
     folder, model, processor = saved[family]
     encoder = hf(folder, batch=2)
-    vectors = encoder.encode(batch(*PICTURES))
-    expected = directly(model, processor, PICTURES)
+    vectors = encoder.encode(batch(*IMAGES))
+    expected = directly(model, processor, IMAGES)
     assert vectors.dtype == np.float32 and vectors.shape == (5, DIMENSIONS.get(family, 16))
     np.testing.assert_allclose(vectors, expected, atol=1e-5)
     assert np.abs(vectors[0] - vectors[1]).max() > 1e-7
@@ -74,59 +74,59 @@ def test_vectors_are_those_of_transformers(saved, family):
 @pytest.mark.parametrize("family", ["resnet", "dinov2", "clip"])
 @pytest.mark.cases(1)
 def test_batches_change_no_vector(saved, family):
-    alone = hf(saved[family][0], batch=1).encode(batch(*PICTURES))
-    together = hf(saved[family][0], batch=64).encode(batch(*PICTURES[::-1]))
+    alone = hf(saved[family][0], batch=1).encode(batch(*IMAGES))
+    together = hf(saved[family][0], batch=64).encode(batch(*IMAGES[::-1]))
     np.testing.assert_allclose(alone, together[::-1], atol=1e-5)
 
 
 def test_equal_bytes_have_one_vector_and_are_encoded_once(saved, tmp_path, monkeypatch):
     encoder = hf(saved["vit"][0], batch=2)
-    (tmp_path / "copy.png").write_bytes(shared.encoded(PICTURES[0]))
+    (tmp_path / "copy.png").write_bytes(shared.encoded(IMAGES[0]))
     seen = []
     run = encoder._run
-    monkeypatch.setattr(encoder, "_run", lambda pictures: (seen.append(len(pictures)), run(pictures))[1])
-    vectors = encoder.encode(batch(PICTURES[0], PICTURES[1], tmp_path / "copy.png", PICTURES[0], PICTURES[2]))
+    monkeypatch.setattr(encoder, "_run", lambda images: (seen.append(len(images)), run(images))[1])
+    vectors = encoder.encode(batch(IMAGES[0], IMAGES[1], tmp_path / "copy.png", IMAGES[0], IMAGES[2]))
     assert seen == [2, 1]
     np.testing.assert_array_equal(vectors[0], vectors[2])
     np.testing.assert_array_equal(vectors[0], vectors[3])
 
 
-def test_every_way_to_write_a_picture_is_read(saved):
+def test_every_way_to_write_a_image_is_read(saved):
     encoder = hf(saved["clip"][0])
     exif = Image.Exif()
     exif[0x0112] = 6
-    turned = shared.encoded(PICTURES[0].transpose(Image.Transpose.ROTATE_90), exif=exif)
-    opaque = PICTURES[0].convert("RGBA")
-    plain, upright, clear = encoder.encode(batch(PICTURES[0], turned, opaque))
+    turned = shared.encoded(IMAGES[0].transpose(Image.Transpose.ROTATE_90), exif=exif)
+    opaque = IMAGES[0].convert("RGBA")
+    plain, upright, clear = encoder.encode(batch(IMAGES[0], turned, opaque))
     np.testing.assert_allclose(plain, upright, atol=1e-6)
     np.testing.assert_allclose(plain, clear, atol=1e-6)
-    grey = PICTURES[0].convert("L")
+    grey = IMAGES[0].convert("L")
     deep = Image.fromarray(np.asarray(grey).astype(np.uint16) * 257)
     shallow, sixteen = encoder.encode(batch(grey, deep))
     np.testing.assert_allclose(shallow, sixteen, atol=1e-5)
-    cmyk = shared.encoded(PICTURES[0].convert("CMYK"), "JPEG")
-    assert np.isfinite(encoder.encode(batch(PICTURES[0].convert("P"), cmyk))).all()
+    cmyk = shared.encoded(IMAGES[0].convert("CMYK"), "JPEG")
+    assert np.isfinite(encoder.encode(batch(IMAGES[0].convert("P"), cmyk))).all()
 
 
 def test_broken_pictures_are_named_and_counted(saved, tmp_path):
     encoder = hf(saved["resnet"][0], batch=1)
     gone = tmp_path / "gone.png"
     with pytest.raises(InputError) as caught:
-        encoder.encode(batch(PICTURES[0], b"hello", PICTURES[1], gone, None))
-    assert "row 'p1': the picture cannot be decoded (not a picture)" in str(caught.value)
-    assert "3 of 5 pictures are missing or broken; --skip-broken" in str(caught.value)
+        encoder.encode(batch(IMAGES[0], b"hello", IMAGES[1], gone, None))
+    assert "row 'p1': the image cannot be decoded (not an image)" in str(caught.value)
+    assert "3 of 5 images are missing or broken; --skip-broken" in str(caught.value)
     assert "\n" not in str(caught.value)
-    with pytest.raises(InputError, match="row 'p0': the picture cannot be used: it has 3 × 900 pixels"):
+    with pytest.raises(InputError, match="row 'p0': the image cannot be used: it has 3 × 900 pixels"):
         encoder.encode(batch(Image.new("RGB", (3, 900))))
-    with pytest.raises(InputError, match="no row has a picture: name the column"):
+    with pytest.raises(InputError, match="no row has an image: name the column"):
         encoder.encode(batch(None, None))
 
 
 def test_layers_and_pools(saved):
     folder, model, processor = saved["vit"]
     with torch.no_grad():
-        output = model(**processor(images=PICTURES, return_tensors="pt"), output_hidden_states=True)
-    pictures = batch(*PICTURES)
+        output = model(**processor(images=IMAGES, return_tensors="pt"), output_hidden_states=True)
+    images = batch(*IMAGES)
     for options, expected in (
         ({"pool": "cls"}, output.last_hidden_state[:, 0]),
         ({"pool": "mean"}, output.last_hidden_state.mean(1)),
@@ -134,12 +134,12 @@ def test_layers_and_pools(saved):
         ({"layer": 1}, output.hidden_states[1][:, 0]),
         ({"layer": -2, "pool": "mean"}, output.hidden_states[-2].mean(1)),
     ):
-        found = hf(folder, **options).encode(pictures)
+        found = hf(folder, **options).encode(images)
         np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
     with pytest.raises(InputError, match="layer=9 is not there: the layers are 0 to 3"):
-        hf(folder, layer=9).encode(pictures)
+        hf(folder, layer=9).encode(images)
     with pytest.raises(InputError, match="pool=pooler has no layers"):
-        hf(folder, layer=1, pool="pooler").encode(pictures)
+        hf(folder, layer=1, pool="pooler").encode(images)
     with pytest.raises(InputError, match="pool=last is for texts"):
         image_encoder(f"hf:{folder}?pool=last")
 
@@ -147,21 +147,21 @@ def test_layers_and_pools(saved):
 def test_layers_of_convolutions_are_means_over_positions(saved):
     folder, model, processor = saved["resnet"]
     with torch.no_grad():
-        output = model(**processor(images=PICTURES, return_tensors="pt"), output_hidden_states=True)
-    found = hf(folder, layer=2).encode(batch(*PICTURES))
+        output = model(**processor(images=IMAGES, return_tensors="pt"), output_hidden_states=True)
+    found = hf(folder, layer=2).encode(batch(*IMAGES))
     np.testing.assert_allclose(found, output.hidden_states[2].mean((2, 3)).numpy(), atol=1e-5)
 
 
 def test_a_model_without_a_class_token_has_means(saved):
     folder, model, processor = saved["siglip"]
     with torch.no_grad():
-        inputs = processor(images=PICTURES, return_tensors="pt")
+        inputs = processor(images=IMAGES, return_tensors="pt")
         output = model.vision_model(**inputs, output_hidden_states=True)
     for options, expected in (({"layer": 1}, output.hidden_states[1]), ({"pool": "mean"}, output[0])):
-        found = hf(folder, **options).encode(batch(*PICTURES))
+        found = hf(folder, **options).encode(batch(*IMAGES))
         np.testing.assert_allclose(found, expected.mean(1).numpy(), atol=1e-5)
     with pytest.raises(InputError, match="this model has no class token: write pool=mean"):
-        hf(folder, pool="cls").encode(batch(*PICTURES))
+        hf(folder, pool="cls").encode(batch(*IMAGES))
 
 
 def test_a_pooler_that_is_not_in_the_checkpoint_is_never_used(saved, tmp_path):
@@ -169,12 +169,12 @@ def test_a_pooler_that_is_not_in_the_checkpoint_is_never_used(saved, tmp_path):
     classifier = transformers.ViTForImageClassification(model.config)
     classifier.save_pretrained(tmp_path)
     processor.save_pretrained(tmp_path)
-    found = hf(tmp_path).encode(batch(*PICTURES))
+    found = hf(tmp_path).encode(batch(*IMAGES))
     with torch.no_grad():
-        hidden = classifier.eval().vit(**processor(images=PICTURES, return_tensors="pt")).last_hidden_state
+        hidden = classifier.eval().vit(**processor(images=IMAGES, return_tensors="pt")).last_hidden_state
     np.testing.assert_allclose(found, hidden[:, 0].numpy(), atol=1e-5)
     with pytest.raises(InputError, match="no weights of a pooled output"):
-        hf(tmp_path, pool="pooler").encode(batch(*PICTURES))
+        hf(tmp_path, pool="pooler").encode(batch(*IMAGES))
 
 
 def test_identity_follows_weights_and_options(saved, tmp_path):
@@ -204,7 +204,7 @@ def test_identity_names_the_device_below_float32_only(saved):
 def test_a_spec_names_it(saved):
     folder = saved["clip"][0]
     name, encoder = image_encoder(f"eye=hf:{folder}?batch=2&dtype=bfloat16&pool=cls")
-    assert name == "eye" and isinstance(encoder, HuggingFacePictures)
+    assert name == "eye" and isinstance(encoder, HuggingFaceImages)
     told = hf(folder, batch=2, dtype="bfloat16", pool="cls")
     assert encoder.identity == told.identity
     with pytest.raises(InputError, match="pair is an option for texts"):
@@ -213,42 +213,42 @@ def test_a_spec_names_it(saved):
 
 def test_half_precision_is_near(saved):
     folder = saved["dinov2"][0]
-    whole, half = (hf(folder, dtype=name).encode(batch(*PICTURES)) for name in ("float32", "bfloat16"))
+    whole, half = (hf(folder, dtype=name).encode(batch(*IMAGES)) for name in ("float32", "bfloat16"))
     assert half.dtype == np.float32
     assert 0 < np.abs(whole - half).max() < 0.2
 
 
 def test_memory_that_runs_out_halves_the_batch(saved, monkeypatch):
     encoder = hf(saved["vit"][0], batch=4)
-    expected = encoder.encode(batch(*PICTURES))
+    expected = encoder.encode(batch(*IMAGES))
     run = encoder._run
 
-    def cramped(pictures):
-        if len(pictures) > 2:
+    def cramped(images):
+        if len(images) > 2:
             raise MemoryError
-        return run(pictures)
+        return run(images)
 
     monkeypatch.setattr(encoder, "_run", cramped)
     with pytest.warns(DataWarning, match="write batch=2"):
-        found = encoder.encode(batch(*PICTURES))
+        found = encoder.encode(batch(*IMAGES))
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_what_cannot_be_loaded(saved, tmp_path):
-    pictures = batch(PICTURES[0])
+    images = batch(IMAGES[0])
     with pytest.raises(InputError, match="expected the folder of a model"):
         image_encoder(f"hf:{tmp_path / 'none'}")
     bare = tmp_path / "bare"
     saved["vit"][1].save_pretrained(bare)
     (bare / "tokenizer.json").write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match=r"has a tokenizer.*is it a model of texts"):
-        image_encoder(f"hf:{bare}")[1].encode(pictures)
+        image_encoder(f"hf:{bare}")[1].encode(images)
     (bare / "tokenizer.json").unlink()
     with pytest.raises(InputError, match=r"hf:.*has no preprocessor_config.json.*copy it"):
-        hf(bare).encode(pictures)
+        hf(bare).encode(images)
     (bare / "model.safetensors").rename(bare / "pytorch_model.bin")
     with pytest.raises(InputError, match="is a pickle"):
-        hf(bare).encode(pictures)
+        hf(bare).encode(images)
     with pytest.raises(InputError, match="max_length is an option for texts"):
         image_encoder(f"hf:{saved['vit'][0]}?max_length=5")
     half = tmp_path / "half"
@@ -256,14 +256,14 @@ def test_what_cannot_be_loaded(saved, tmp_path):
     saved["clip"][2].save_pretrained(half)
     (half / "config.json").write_text((saved["clip"][0] / "config.json").read_text())
     with pytest.raises(InputError, match=r"the checkpoint lacks .* weights of CLIPVisionModelWithProjection"):
-        hf(half).encode(pictures)
+        hf(half).encode(images)
 
 
-def test_pictures_of_several_shapes_go_through_apart(saved, tmp_path):
+def test_images_of_several_shapes_go_through_apart(saved, tmp_path):
     _, model, _ = saved["resnet"]
     processor = transformers.BitImageProcessorPil(size={"shortest_edge": 32}, do_center_crop=False)
     model.save_pretrained(tmp_path)
     processor.save_pretrained(tmp_path)
-    found = hf(tmp_path).encode(batch(*PICTURES))
-    expected = np.concatenate([directly(model, processor, [picture]) for picture in PICTURES])
+    found = hf(tmp_path).encode(batch(*IMAGES))
+    expected = np.concatenate([directly(model, processor, [image]) for image in IMAGES])
     np.testing.assert_allclose(found, expected, atol=1e-5)

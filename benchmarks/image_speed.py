@@ -1,4 +1,4 @@
-"""How much it brings to decode pictures in worker threads while a network runs, against the library alone."""
+"""How much it brings to decode images in worker threads while a network runs, against the library alone."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import numpy as np
 from PIL import Image
 
 from xlingual.encoders import SCHEMES
-from xlingual.encoders.decoding import encode_pictures
-from xlingual.encoders.huggingface_pictures import HuggingFacePictures
-from xlingual.records import Pictures
+from xlingual.encoders.decoding import encode_images
+from xlingual.encoders.huggingface_images import HuggingFaceImages
+from xlingual.records import Images
 
 COUNT, SIZE, BATCH, ROUNDS = 64, (1600, 1200), 16, 2
 
 
 def main() -> None:
-    """Print pictures a second, each way; assert that all ways give the same vectors."""
+    """Print images a second, each way; assert that all ways give the same vectors."""
     import torch
 
     torch.set_num_threads(1)  # the network has one core: what the others do is decoding
@@ -29,10 +29,10 @@ def main() -> None:
         folder = Path(name)
         processor, model = _checkpoint(folder)
         content = [_jpeg(seed) for seed in range(COUNT)]
-        batch = Pictures(content, ["en"] * COUNT, [str(i) for i in range(COUNT)])
+        batch = Images(content, ["en"] * COUNT, [str(i) for i in range(COUNT)])
         options = {option.name: option.default for option in SCHEMES["hf"].options} | {"batch": BATCH}
         in_turn, in_threads = (
-            HuggingFacePictures(folder, options, "pictures", threads=threads) for threads in (0, None)
+            HuggingFaceImages(folder, options, "images", threads=threads) for threads in (0, None)
         )
         ways: dict[str, Callable[[], np.ndarray]] = {
             "transformers alone": lambda: _directly(model, processor, content),
@@ -41,9 +41,7 @@ def main() -> None:
         }
         wall, work = _best(ways)
     for way in ways:
-        print(
-            f"{way:20s} {COUNT / wall[way]:7.1f} pictures/s, {1000 * work[way] / COUNT:5.1f} ms of work each"
-        )
+        print(f"{way:20s} {COUNT / wall[way]:7.1f} images/s, {1000 * work[way] / COUNT:5.1f} ms of work each")
     alone, turn, threads = (wall[way] for way in ways)
     print(
         f"{os.cpu_count()} cores: threads bring {turn / threads:.2f} ×, {alone / threads:.2f} × the library"
@@ -53,7 +51,7 @@ def main() -> None:
     assert more < 1.1
 
 
-def _beside_a_device(processor, batch: Pictures) -> None:
+def _beside_a_device(processor, batch: Images) -> None:
     """Print what threads bring where the network runs on a device of its own, for which a wait stands.
 
     The wait is as long as preparing a batch takes, so that threads can bring 2 × at most.
@@ -61,19 +59,19 @@ def _beside_a_device(processor, batch: Pictures) -> None:
     seconds: dict[int | None, float] = {}
     wait = 0.0
 
-    def prepare(picture: Image.Image) -> float:
-        return float(processor(images=[picture], return_tensors="np")["pixel_values"].mean())
+    def prepare(image: Image.Image) -> float:
+        return float(processor(images=[image], return_tensors="np")["pixel_values"].mean())
 
     def run(prepared: Sequence[float]) -> np.ndarray:
         time.sleep(wait * len(prepared))
         return np.array(prepared, dtype=np.float32)[:, None]
 
     start = time.perf_counter()
-    expected = encode_pictures(batch, prepare, run, batch_size=BATCH, who="wait", threads=0)
+    expected = encode_images(batch, prepare, run, batch_size=BATCH, who="wait", threads=0)
     wait = (time.perf_counter() - start) / COUNT
     for threads in (0, None):
         start = time.perf_counter()
-        found = encode_pictures(batch, prepare, run, batch_size=BATCH, who="wait", threads=threads)
+        found = encode_images(batch, prepare, run, batch_size=BATCH, who="wait", threads=threads)
         seconds[threads] = time.perf_counter() - start
         np.testing.assert_array_equal(found, expected)
     print(f"beside a device: threads bring {seconds[0] / seconds[None]:.2f} × (at most 2)")

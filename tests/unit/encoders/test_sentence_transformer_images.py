@@ -1,4 +1,4 @@
-"""`st:` on pictures: tiny CLIP models in the forms that sentence-transformers writes."""
+"""`st:` on images: tiny CLIP models in the forms that sentence-transformers writes."""
 
 import json
 import shutil
@@ -15,20 +15,20 @@ transformers = pytest.importorskip("transformers")
 sentence_transformers = pytest.importorskip("sentence_transformers")
 
 from xlingual.encoders import image_encoder  # noqa: E402
-from xlingual.encoders.huggingface_pictures import HuggingFacePictures  # noqa: E402
-from xlingual.encoders.sentence_transformer_pictures import SentenceTransformerPictures  # noqa: E402
+from xlingual.encoders.huggingface_images import HuggingFaceImages  # noqa: E402
+from xlingual.encoders.sentence_transformer_images import SentenceTransformerImages  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
-from xlingual.records import Pictures  # noqa: E402
+from xlingual.records import Images  # noqa: E402
 
-shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("picture_models.py"))))
-hf = partial(shared.encoder_of, HuggingFacePictures, "hf")
-st = partial(shared.encoder_of, SentenceTransformerPictures, "st")
-PICTURES = [shared.noise(i) for i in range(5)]
+shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("image_models.py"))))
+hf = partial(shared.encoder_of, HuggingFaceImages, "hf")
+st = partial(shared.encoder_of, SentenceTransformerImages, "st")
+IMAGES = [shared.noise(i) for i in range(5)]
 
 
-def batch(*pictures):
-    sources = [p if isinstance(p, bytes) else shared.encoded(p) for p in pictures]
-    return Pictures(sources, ["en"] * len(sources), [f"p{i}" for i in range(len(sources))])
+def batch(*images):
+    sources = [p if isinstance(p, bytes) else shared.encoded(p) for p in images]
+    return Images(sources, ["en"] * len(sources), [f"p{i}" for i in range(len(sources))])
 
 
 @pytest.fixture(scope="module")
@@ -64,37 +64,37 @@ def forms(clip, tmp_path_factory):
 @pytest.mark.cases(1)
 def test_vectors_are_those_of_the_library(forms, form):
     encoder = st(forms[form], batch=2, device="cpu")
-    found = encoder.encode(batch(*PICTURES))
+    found = encoder.encode(batch(*IMAGES))
     model = sentence_transformers.SentenceTransformer(str(forms[form]), device="cpu")
-    np.testing.assert_allclose(found, model.encode(PICTURES), atol=1e-5)
-    np.testing.assert_allclose(found, hf(forms["bare"]).encode(batch(*PICTURES)), atol=1e-5)
+    np.testing.assert_allclose(found, model.encode(IMAGES), atol=1e-5)
+    np.testing.assert_allclose(found, hf(forms["bare"]).encode(batch(*IMAGES)), atol=1e-5)
     assert found.dtype == np.float32
     assert encoder.encode(batch()).shape == (0, found.shape[1])
 
 
 def test_batches_and_order_change_no_vector(forms):
-    alone = st(forms["today"], batch=1).encode(batch(*PICTURES))
-    together = st(forms["today"]).encode(batch(*PICTURES[::-1], PICTURES[0]))
+    alone = st(forms["today"], batch=1).encode(batch(*IMAGES))
+    together = st(forms["today"]).encode(batch(*IMAGES[::-1], IMAGES[0]))
     np.testing.assert_allclose(alone, together[-2::-1], atol=1e-5)
 
 
 def test_first_dimensions(forms):
     whole, cut = (st(forms["today"], dim=d) for d in (None, 5))
-    np.testing.assert_allclose(cut.encode(batch(*PICTURES)), whole.encode(batch(*PICTURES))[:, :5], atol=1e-6)
+    np.testing.assert_allclose(cut.encode(batch(*IMAGES)), whole.encode(batch(*IMAGES))[:, :5], atol=1e-6)
     assert cut.identity != whole.identity and cut.content == ("bytes",)
 
 
 def test_a_spec_names_it(forms):
     name, encoder = image_encoder(f"st:{forms['today']}?dim=5")
-    assert name == "st" and isinstance(encoder, SentenceTransformerPictures)
+    assert name == "st" and isinstance(encoder, SentenceTransformerImages)
     assert encoder.identity == st(forms["today"], dim=5).identity
-    assert encoder.encode(batch(*PICTURES)).shape == (5, 5)
+    assert encoder.encode(batch(*IMAGES)).shape == (5, 5)
 
 
 def test_broken_pictures_are_named(forms):
     encoder = st(forms["bare"])
-    with pytest.raises(InputError, match=r"row 'p1': the picture is empty.*1 of 2 pictures"):
-        encoder.encode(batch(PICTURES[0], b""))
+    with pytest.raises(InputError, match=r"row 'p1': the image is empty.*1 of 2 images"):
+        encoder.encode(batch(IMAGES[0], b""))
 
 
 def test_what_cannot_be_used(forms, tmp_path):
@@ -105,9 +105,9 @@ def test_what_cannot_be_used(forms, tmp_path):
     transformers.BertModel(config).save_pretrained(text)
     (text / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]))
     with pytest.raises(InputError, match="is it a model of texts"):
-        st(text).encode(batch(PICTURES[0]))
+        st(text).encode(batch(IMAGES[0]))
     with pytest.raises(InputError, match="query_prompt is an option for texts"):
         image_encoder(f"st:{forms['bare']}?query_prompt=q")
     (text / "model.safetensors").unlink()
     with pytest.raises(InputError, match="no weights"):
-        st(text).encode(batch(PICTURES[0]))
+        st(text).encode(batch(IMAGES[0]))
