@@ -12,7 +12,7 @@ import os
 import numpy as np
 
 from xlingual.evaluation.metric_validation.agreement import compare_measures
-from xlingual.evaluation.metric_validation.encoder_scores import Table
+from xlingual.evaluation.metric_validation.encoder_scores import ScoreTable
 from xlingual.evaluation.metric_validation.two_way import (
     NoIntervalError,
     accuracy,
@@ -58,7 +58,7 @@ def targets() -> dict[tuple[str, str], float]:
     return found
 
 
-def sample(rng: np.random.Generator, families: int, members: int) -> Table:
+def sample(rng: np.random.Generator, families: int, members: int) -> ScoreTable:
     """Return encoders with noisy scores, and what other items would add to these."""
     n = families * members
     mean, moved = {}, {}
@@ -68,10 +68,10 @@ def sample(rng: np.random.Generator, families: int, members: int) -> Table:
         moved[name] = NOISE[name] * noise[1:]
     family = tuple(f"{i:03d}" for i in np.repeat(np.arange(families), members))
     per_seed = {name: values[None] for name, values in mean.items()}
-    return Table(tuple(map(str, range(n))), family, per_seed, mean, moved)
+    return ScoreTable(tuple(map(str, range(n))), family, per_seed, mean, moved)
 
 
-def covered(table: Table, name: str, kind: str, target: float, seed: int) -> tuple[float, float]:
+def covered(table: ScoreTable, name: str, kind: str, target: float, seed: int) -> tuple[float, float]:
     """Return whether z ± t·s and the percentile interval hold the target; NaN where there is none."""
     value = float(FUNCTIONS[kind](table.mean["XLR"], table.mean[name]))
     try:

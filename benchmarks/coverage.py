@@ -7,7 +7,7 @@ from multiprocessing import Pool
 import numpy as np
 
 from benchmarks.populations import CONTINUOUS, SIMULATED
-from xlingual.stats import Part, interval, paired_test
+from xlingual.stats import ResidualPart, interval, paired_test
 
 SIMULATIONS, REPLICATES, BLOCKS = 6_000, 999, 40
 MARGIN = 0.05
@@ -86,5 +86,5 @@ def _mean_held(draw, name: str, paired) -> bool:
     ways = (paired.own,) if paired.retrieved_a is None else (paired.own, paired.retrieved_a)
     bounds = None if name in CONTINUOUS else (0.0, 1.0)
     mean = float(paired.a.mean())
-    found = interval(mean, [Part((paired.a - mean) / len(paired.a), ways)], bounds=bounds)
+    found = interval(mean, [ResidualPart((paired.a - mean) / len(paired.a), ways)], bounds=bounds)
     return found.low <= _TRUE_MEANS[name] <= found.high

@@ -15,7 +15,7 @@ from benchmarks.spectra import IMAGE_DECAY, IMAGE_SHIFT, TEXT_DECAY
 from benchmarks.vectors import Given, spectrum, two_languages
 from xlingual import backretrieval
 from xlingual.ranking import Cpu, one_library_thread
-from xlingual.ranking.scan import Plan
+from xlingual.ranking.scan import TilePlan
 
 SHARED = 32  # dimensions that texts and images share: so the encoder is no random one
 BLOCK = 10_000
@@ -81,7 +81,7 @@ def stored(folder: Path, n: int, dims: tuple[int, int]) -> tuple[np.ndarray, np.
 
 def bare(raw: np.ndarray, n: int, tiles: int = 12) -> float:
     """Return the seconds that the float32 product of n × n pairs takes, from a few of the ranker's tiles."""
-    height, width = Plan((n, n)).size
+    height, width = TilePlan((n, n)).size
     left, right = np.array(raw[:height]), np.array(raw[n : n + width])
     out = np.empty((len(left), len(right)), dtype=np.float32)
     with one_library_thread():

@@ -25,7 +25,7 @@ from xlingual.encoders import adopt
 from xlingual.models.mlmme import Mlmme, unit
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.corpus import Corpus
-from xlingual.training.packing import Reading, Source, pack
+from xlingual.training.packing import Source, TextReading, pack
 from xlingual.training.recipes.mlmme import MlmmeBatch, MlmmeRecipe, ViewBatch, build_model
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
 from xlingual.training.samplers import IMAGES
@@ -61,7 +61,7 @@ def corpus(folder: Path, items: int, image_dim: int) -> tuple[Corpus, dict[str, 
         for tag, words in zip(LANGUAGES, texts, strict=True)
     ]
     source = Source("random", adopt(Images(image_dim)))
-    return pack(folder, Manifest.from_rows(rows), known, Reading(), source), known
+    return pack(folder, Manifest.from_rows(rows), known, TextReading(), source), known
 
 
 def plain_loss(recipe: MlmmeRecipe, batch: MlmmeBatch) -> Tensor:

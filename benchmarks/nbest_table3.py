@@ -19,7 +19,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.cli.main import run
-from xlingual.nbest.ablation import Difference, paired_bootstrap
+from xlingual.nbest.ablation import BleuDifference, paired_bootstrap
 from xlingual.nbest.apply import read_texts
 from xlingual.nbest.bleu import corpus_bleu, list_counts, sentence_bleu
 from xlingual.nbest.choice import decoder_best, first_best
@@ -213,7 +213,7 @@ def bounds(found: dict[str, Any]) -> None:
             row([name, *cells])
 
 
-def difference(found: Difference) -> str:
+def difference(found: BleuDifference) -> str:
     """Return a difference with its interval and p."""
     ends = ", ".join(signed(end) for end in (found.ci.low, found.ci.high))
     return f"{signed(found.value)} [{ends}], p {found.p:.3f}".replace("p 0.", "p .")

@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 from xlingual import MultilingualPool, multilingual_pool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.ranking import Cosine, UnitVectors, one_library_thread
-from xlingual.ranking.scan import Plan
+from xlingual.ranking.scan import TilePlan
 from xlingual.results import Results
 
 Found = TypeVar("Found")
@@ -86,7 +86,7 @@ class Vectors:
 def bare_product(questions: np.ndarray, candidates: np.ndarray) -> None:
     """Multiply every tile, and keep nothing."""
     similarity = Cosine(UnitVectors(questions), UnitVectors(candidates))
-    plan = Plan(similarity.shape)
+    plan = TilePlan(similarity.shape)
     memory = np.empty(plan.size[0] * plan.size[1], dtype=np.float32)
     for rows in plan.row_blocks:
         for columns in plan.column_blocks:

@@ -28,7 +28,7 @@ from xlingual.ranking import (
     one_library_thread,
 )
 from xlingual.ranking import reference as plain
-from xlingual.ranking.scan import Plan
+from xlingual.ranking.scan import TilePlan
 
 N, DIMS = 20_000, (128, 768)
 ROUNDS = 3
@@ -51,7 +51,7 @@ def sides(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 def bare(similarity: Cosine) -> float:
     """Return the seconds of the product, tile by tile as the ranker makes them; nothing is kept."""
-    plan = Plan(similarity.shape)
+    plan = TilePlan(similarity.shape)
     memory = np.empty(plan.size[0] * plan.size[1], dtype=np.float32)
     begun = time.process_time()
     for rows in plan.row_blocks:

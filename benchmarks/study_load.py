@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from xlingual.study.database import Ratings
 from xlingual.study.folder import write_study
 from xlingual.study.links import ensure_links
-from xlingual.study.records import Credit, Key, Page, Query, Shown, Study
+from xlingual.study.records import Credit, Query, Shown, Study, StudyKey, StudyPage
 
 RATERS, QUERIES, SUGGESTIONS = 30, 4, 10
 PAUSE_S = 0.25
@@ -35,12 +35,12 @@ def make(folder: Path) -> tuple[Study, list[str]]:
         )
         for q in range(QUERIES)
     )
-    order = tuple(Page(query.shown.id, tuple(one.id for one in query.suggestions)) for query in queries)
+    order = tuple(StudyPage(query.shown.id, tuple(one.id for one in query.suggestions)) for query in queries)
     study = Study(
         "load", "Load", "2026-01-01T00:00:00+00:00", "en", "ru", queries, (order,), SUGGESTIONS, RATERS, 0, ""
     )
     names = [one.id for query in queries for one in query.suggestions]
-    key = Key("load", {"a": "A"}, {name: (Credit("a", 1, 0.5),) for name in names})
+    key = StudyKey("load", {"a": "A"}, {name: (Credit("a", 1, 0.5),) for name in names})
     return write_study(folder, study, key, "# Load\n"), [
         link.path for link in ensure_links(folder, RATERS)[1:]
     ]

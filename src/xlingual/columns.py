@@ -24,7 +24,7 @@ T = TypeVar("T")
 BLOCK = 1 << 14  # rows that are Python objects at the same time, where all are gone through
 
 
-class Column(Sequence[T], Generic[T]):
+class ColumnBase(Sequence[T], Generic[T]):
     """What columns have in common: they are equal to lists of the same values, and slices are columns."""
 
     def pick(self, rows: Ints) -> list[T]:
@@ -58,7 +58,7 @@ class Column(Sequence[T], Generic[T]):
             yield from self.pick(np.arange(start, min(start + BLOCK, len(self))))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (list, tuple, Column)):
+        if not isinstance(other, (list, tuple, ColumnBase)):
             return NotImplemented
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
@@ -69,7 +69,7 @@ class Column(Sequence[T], Generic[T]):
         return f"[{', '.join(repr(value) for value in self[:3])}{more}]"
 
 
-class Strings(Column[str]):
+class Strings(ColumnBase[str]):
     """n strings in Arrow arrays, none of them missing."""
 
     def __init__(self, chunks: Sequence[pa.LargeStringArray]) -> None:
@@ -130,7 +130,7 @@ class Strings(Column[str]):
         return np.concatenate([np.diff(offsets(chunk)) for chunk in self.chunks])
 
 
-class Lookup(Column[T]):
+class Lookup(ColumnBase[T]):
     """The values `words[codes[i]]`; None where a code is negative."""
 
     words: Sequence[T]
@@ -152,7 +152,7 @@ class Lookup(Column[T]):
     def pick(self, rows: Ints) -> list[T]:
         """Return the values of the rows."""
         codes = self.codes[rows]
-        if not isinstance(self.words, Column):
+        if not isinstance(self.words, ColumnBase):
             words = self.words
             return [words[code] if code >= 0 else None for code in codes.tolist()]  # type: ignore[misc]
         known = codes >= 0
@@ -178,7 +178,7 @@ class Lookup(Column[T]):
         return words.byte_lengths()[self.codes] if len(words) else np.empty(0, dtype=np.int64)
 
 
-class Paths(Column[Path]):
+class Paths(ColumnBase[Path]):
     """n paths within a folder, kept as strings; without a folder they are taken as they are."""
 
     def __init__(self, folder: Path | None, names: Strings) -> None:
@@ -211,7 +211,7 @@ def shown_paths(sources: Sequence[Any]) -> Iterator[str]:
 
 def pick(values: Sequence[T], rows: Ints) -> list[T]:
     """Return the values of the rows, of a column or of any sequence."""
-    if isinstance(values, Column):
+    if isinstance(values, ColumnBase):
         return values.pick(rows)
     return [values[row] for row in rows.tolist()]
 
@@ -223,12 +223,12 @@ def view(values: Sequence[T], rows: Ints) -> Lookup[T]:
 
 def plain(values: Sequence[T]) -> Sequence[T]:
     """Return the values as a list where they are a column; what is none stays as it is."""
-    return list(values) if isinstance(values, Column) else values
+    return list(values) if isinstance(values, ColumnBase) else values
 
 
 def coded(values: Sequence[str]) -> tuple[Ints, list[str]]:
     """Return (codes [n], words): the number of each value by first appearance, and the different values."""
-    if isinstance(values, Lookup) and not isinstance(values.words, Column):
+    if isinstance(values, Lookup) and not isinstance(values.words, ColumnBase):
         used, first, codes = np.unique(values.codes, return_index=True, return_inverse=True)
         names = [values.words[code] for code in used.tolist()]
         if len(set(names)) == len(names):

@@ -17,7 +17,7 @@ SYSTEM = "system"  # the key that begins the system part
 
 
 @dataclass(frozen=True)
-class Change:
+class ConventionChange:
     """What a version of the conventions changed: measures of tasks whose names begin so, and how."""
 
     tasks: tuple[str, ...]
@@ -33,7 +33,7 @@ class Change:
 
 
 CHANGES = {
-    2: Change(
+    2: ConventionChange(
         ("multilingual-pool", "image-sentence"),
         ("R@", "SetR@", "Success@"),
         "R@k was the hit rate, which is called Success@k since conventions 2; R@k is set recall now, which "
@@ -104,7 +104,7 @@ def reasons(one: Mapping[str, str], other: Mapping[str, str]) -> str:
     return "; ".join(change.why for change in _changes(one, other))
 
 
-def _changes(one: Mapping[str, str], other: Mapping[str, str]) -> list[Change]:
+def _changes(one: Mapping[str, str], other: Mapping[str, str]) -> list[ConventionChange]:
     low, high = sorted((version(one), version(other)))
     if low == 0:  # not known
         return []

@@ -33,7 +33,7 @@ def test_the_evaluation_of_a_task_takes_data_then_keywords(task):
 def test_the_page_of_a_task_takes_runs_the_row_and_a_budget(task):
     given = signature(function(task.page))
     assert list(given.parameters) == ["runs", "task", "budget"]
-    assert given.return_annotation == "Part"
+    assert given.return_annotation == "TaskPart"
 
 
 def test_a_name_that_leads_nowhere_is_found():

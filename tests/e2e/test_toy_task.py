@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from xlingual.report.blocks import Finding, Section
-from xlingual.report.pages.evaluation import Part
+from xlingual.report.pages.evaluation import TaskPart
 from xlingual.report.table import Table
-from xlingual.requests.evaluating import Table as ManifestTable
+from xlingual.requests.evaluating import ManifestOptions as ManifestTable
 from xlingual.requests.record import Request
 from xlingual.requests.shared import Keeping, Output, TextEncoders
 from xlingual.results import Entry, Results, Summary
@@ -44,10 +44,10 @@ def count_letters(manifest: Any, *, text_encoders: Any, store: Any = None, progr
     return Results(entries, summary, pa.table({"task": pa.array([], pa.string())}))
 
 
-def part(runs: Any, task: Task, budget: int) -> Part:
+def part(runs: Any, task: Task, budget: int) -> TaskPart:
     rows = [[row.source, f"{row.value:g}"] for run in runs for row in run.summary]
     table = Table.of_texts("letters by language", ["language", "letters"], rows, where="both")
-    return Part(Section(task.title, [table]), [Finding([f"{len(rows)} languages have letters."])])
+    return TaskPart(Section(task.title, [table]), [Finding([f"{len(rows)} languages have letters."])])
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from xlingual.ranking import (
     scan,
     top,
 )
-from xlingual.ranking.scan import Plan
+from xlingual.ranking.scan import TilePlan
 
 
 def vectors(kind, rng, n, d):
@@ -375,7 +375,7 @@ def test_above_the_cap_ties_are_a_sample_that_no_tiling_changes(cap):
 
 @given(st.integers(1, 5000), st.integers(1, 5000), st.integers(4, 1 << 20))
 def test_the_plan_covers_every_pair_once_within_the_budget(n, m, budget):
-    plan = Plan((n, m), budget)
+    plan = TilePlan((n, m), budget)
     assert plan.size[0] * plan.size[1] * 4 <= budget
     for blocks, length in ((plan.row_blocks, n), (plan.column_blocks, m)):
         assert blocks[0].start == 0

@@ -147,14 +147,15 @@ def _analyses() -> list[Any]:
     sizes = (20, 20, 40, 2, False)
     full = analyses.StudyAnalysis(
         "k3v9", "Recipes", "en", "ru", names, *sizes, systems, pairs, raters,
-        analyses.Agreement(0.4, ci, 20), 0.95,
-        [analyses.Look(1, 0.5, 0.003, 0.003, False, "early"), analyses.Look(2, 1.0, 0.05, 0.049, True)],
+        analyses.RaterAgreement(0.4, ci, 20), 0.95,
+        [analyses.InterimLook(1, 0.5, 0.003, 0.003, False, "early"),
+         analyses.InterimLook(2, 1.0, 0.05, 0.049, True)],
         [analyses.MoreNeeded("a", "b", 40, 9, 0.8), analyses.MoreNeeded("b", "c", None, None, 0.8, "none")],
         bkr, {"data": "abc"}, ["few raters"], 1, 999,
     )  # fmt: skip
     bare = analyses.StudyAnalysis(
         "k3v9", "", "en", "ru", names, *sizes, systems, [], raters[1:],
-        analyses.Agreement(None, None, 0, "one rater"), 0.95,
+        analyses.RaterAgreement(None, None, 0, "one rater"), 0.95,
     )  # fmt: skip
     return [full, bare]
 

@@ -10,7 +10,7 @@ from xlingual.requests.validating import CalibrateRequest
 
 
 @command(CalibrateRequest)
-def calibrate(asked: CalibrateRequest) -> None:
+def calibrate(request: CalibrateRequest) -> None:
     """Learn from validations what true retrieval (XLR) a Backretrieval (BkR) stands for.
 
     VALIDATION is validation.json, or its folder. Use the FILE with
@@ -18,10 +18,10 @@ def calibrate(asked: CalibrateRequest) -> None:
     """
     from xlingual.evaluation.calibration.calibrate import calibrate as fitted
 
-    out = asked.out
+    out = request.out
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: name a file, for example {out / 'calibration.json'}")
-    found = signed(fitted(**keywords(asked, fitted)), asked)
+    found = signed(fitted(**keywords(request, fitted)), request)
     found.write(out)
-    screen.show(found, asked)
-    screen.wrote(out, quiet=asked.quiet)
+    screen.show(found, request)
+    screen.wrote(out, quiet=request.quiet)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @command(CaseStudyRequest)
-def casestudy(asked: CaseStudyRequest) -> None:
+def casestudy(request: CaseStudyRequest) -> None:
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
 
     MANIFEST holds texts with images in several languages (--split) and further texts, which need neither
@@ -30,32 +30,32 @@ def casestudy(asked: CaseStudyRequest) -> None:
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study
 
-    out, quiet = asked.output.out, asked.output.quiet
+    out, quiet = request.output.out, request.output.quiet
     if out is None:
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     check_folder(out)
-    store = store_of(asked.keeping)
-    evaluated = Evaluated(**keywords(asked, Evaluated), ranker=_ranker(asked, store))
-    trained, data = _trained(asked), asked.data
-    with screen.warnings_as_lines(), screen.progress(screen.silent(asked.output)) as progress:
+    store = store_of(request.keeping)
+    evaluated = Evaluated(**keywords(request, Evaluated), ranker=_ranker(request, store))
+    trained, data = _trained(request), request.data
+    with screen.warnings_as_lines(), screen.progress(screen.silent(request.output)) as progress:
         progress("reading the manifest", 0, 1)
         read = partial(Manifest.read, data.manifest, **columns(data))
-        train = read(split=asked.train_split) if trained.anything else None
+        train = read(split=request.train_split) if trained.anything else None
         study = run_case_study(
             read(split=data.split or "test", rows=data.rows),
             out,
-            text_encoders=within_cost(asked.text_encoders, asked.keeping),
+            text_encoders=within_cost(request.text_encoders, request.keeping),
             evaluated=evaluated,
             train=train,
-            base=asked.base,
+            base=request.base,
             trained=trained,
-            worst=asked.worst,
+            worst=request.worst,
             store=store,
             progress=progress,
         )
-    screen.show(study, asked.output)
-    say_written(study, asked.output, "case_study.json")
-    if asked.output.report:
+    screen.show(study, request.output)
+    say_written(study, request.output, "case_study.json")
+    if request.output.report:
         from xlingual.report import write_report
         from xlingual.results import Results
 
@@ -64,28 +64,28 @@ def casestudy(asked: CaseStudyRequest) -> None:
         screen.wrote(page, quiet=quiet)
 
 
-def _ranker(asked: CaseStudyRequest, store: Any) -> Ranker:  # noqa: ANN401
+def _ranker(request: CaseStudyRequest, store: Any) -> Ranker:  # noqa: ANN401
     """Return what ranks: the device is that of the trainings, too, and some serve only these."""
-    ranking = asked.ranking
+    ranking = request.ranking
     if ranking.backend in ("cpu", "ray") or (ranking.device or "").startswith("mps"):
         ranking = ranking.changed(device=None)
-    return chosen_ranker(ranking, store, quiet=asked.output.quiet)
+    return chosen_ranker(ranking, store, quiet=request.output.quiet)
 
 
-def _trained(asked: CaseStudyRequest) -> Trained:
+def _trained(request: CaseStudyRequest) -> Trained:
     from xlingual.workflows.case_study_models import Trained
 
-    options = asked.model.settings()
+    options = request.model.settings()
     del options["seed"]  # each training has its own
-    device = {} if asked.ranking.device is None else {"device": asked.ranking.device}
+    device = {} if request.ranking.device is None else {"device": request.ranking.device}
     return Trained(
-        times=asked.trainings,
-        seed=asked.sampling.seed,
+        times=request.trainings,
+        seed=request.sampling.seed,
         options=options,
-        fit={"epochs": asked.epochs, "rate": asked.rate, **device},
-        validation=asked.validation,
-        triplet=asked.triplet,
-        triplet_xl=asked.triplet_xl,
-        resume=asked.resume,
-        replace=asked.force,
+        fit={"epochs": request.epochs, "rate": request.rate, **device},
+        validation=request.validation,
+        triplet=request.triplet,
+        triplet_xl=request.triplet_xl,
+        resume=request.resume,
+        replace=request.force,
     )

@@ -10,7 +10,7 @@ from xlingual.requests.comparing import CompareRequest
 
 
 @command(CompareRequest)
-def compare(asked: CompareRequest) -> None:
+def compare(request: CompareRequest) -> None:
     """Compare encoders query by query: who is better, and which differences are real.
 
     RESULTS are folders that `xlingual evaluate … --out DIR` wrote; DIR#ENCODER names one encoder of a folder.
@@ -19,15 +19,15 @@ def compare(asked: CompareRequest) -> None:
     from xlingual.comparison.compare import compare as run
     from xlingual.report import write_report
 
-    out = asked.out
+    out = request.out
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--out {out} is a file: name a folder")
-    with screen.warnings_as_lines(), screen.progress(screen.silent(asked)) as progress:
-        found = signed(run(**keywords(asked, run), progress=progress), asked)
+    with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
+        found = signed(run(**keywords(request, run), progress=progress), request)
     if out is not None:
         found.write(out)
         write_report(found, out / "report.html")
-    screen.show(found, asked)
+    screen.show(found, request)
     if out is not None:
-        screen.wrote(out / "comparison.json", quiet=asked.quiet)
-        screen.wrote(out / "report.html", quiet=asked.quiet)
+        screen.wrote(out / "comparison.json", quiet=request.quiet)
+        screen.wrote(out / "report.html", quiet=request.quiet)

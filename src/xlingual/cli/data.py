@@ -21,7 +21,7 @@ from xlingual.report.table import Cell, Table, narrower
 from xlingual.requests.making import CheckRequest, ScenesRequest
 
 if TYPE_CHECKING:
-    from xlingual.data.checks.records import Check, Finding
+    from xlingual.data.checks.records import Check, CheckFinding
     from xlingual.evaluation.near_duplicates import NearDuplicates
 
 
@@ -36,60 +36,60 @@ def data() -> None:
 
 
 @command(ScenesRequest, short_help="Make images with texts in several languages.")
-def scenes(asked: ScenesRequest) -> None:
+def scenes(request: ScenesRequest) -> None:
     """Make images of simple scenes, and independent descriptions of them in several languages.
 
     With --recipes: recipes in five languages, each with title, body and image, each of a dish of its own.
     """
-    screen.wrote(_recipes(asked) if asked.recipes else _scenes(asked), quiet=asked.quiet)
+    screen.wrote(_recipes(request) if request.recipes else _scenes(request), quiet=request.quiet)
 
 
-def _scenes(asked: ScenesRequest) -> Path:
+def _scenes(request: ScenesRequest) -> Path:
     from xlingual.demo_data.scenes import write_scenes
 
-    n, train = asked.n, TRAIN if asked.train is None else asked.train
-    for name, value in (("--items", asked.items), ("--parallel", asked.parallel)):
+    n, train = request.n, TRAIN if request.train is None else request.train
+    for name, value in (("--items", request.items), ("--parallel", request.parallel)):
         if value is not None:
             raise InputError(f"'{name}' is for recipes: add --recipes, or leave it out")
     if n is None:
         raise InputError("'--n' is missing: how many scenes? (with --recipes: --items)")
     if train > 1:
         raise InputError(f"'--train' is {train:g}: give the share of the scenes for training, from 0 to 1")
-    with screen.progress(asked.quiet) as progress:
+    with screen.progress(request.quiet) as progress:
         return write_scenes(
-            asked.out,
+            request.out,
             n=n,
-            languages=LANGUAGES if asked.languages is None else asked.languages,
-            seed=asked.seed,
+            languages=LANGUAGES if request.languages is None else request.languages,
+            seed=request.seed,
             train=train,
             progress=lambda done: progress("painting scenes", done, n),
         )
 
 
-def _recipes(asked: ScenesRequest) -> Path:
+def _recipes(request: ScenesRequest) -> Path:
     from xlingual.demo_data.recipes import write_recipes
 
-    train = asked.train or 0.0
-    if asked.n is not None:
+    train = request.train or 0.0
+    if request.n is not None:
         raise InputError("'--n' counts scenes: with --recipes, write --items N (recipes for each language)")
-    if asked.items is None:
+    if request.items is None:
         raise InputError("'--items' is missing: how many recipes with images for each language?")
     if not train.is_integer():
         raise InputError(f"'--train' is {train:g}: with --recipes it is a number of recipes, such as 4000")
-    with screen.progress(asked.quiet) as progress:
+    with screen.progress(request.quiet) as progress:
         return write_recipes(
-            asked.out,
-            items=asked.items,
-            languages=RECIPE_LANGUAGES if asked.languages is None else asked.languages,
-            seed=asked.seed,
+            request.out,
+            items=request.items,
+            languages=RECIPE_LANGUAGES if request.languages is None else request.languages,
+            seed=request.seed,
             train=int(train),
-            parallel=asked.parallel or 0,
+            parallel=request.parallel or 0,
             progress=partial(progress, "writing recipes"),
         )
 
 
 @command(CheckRequest, short_help="List what is wrong with a manifest.")
-def check(asked: CheckRequest) -> int:
+def check(request: CheckRequest) -> int:
     """Count what a manifest holds, and list all that is wrong with it or deserves a look.
 
     Errors stop every command that reads the manifest; rows that have one are not counted. Warnings and notes
@@ -100,22 +100,22 @@ def check(asked: CheckRequest) -> int:
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.near_duplicates import manifest_near_duplicates, near_duplicates_finding
 
-    data = asked.data
+    data = request.data
     read, problems = Manifest.read_gathering(data.manifest, **columns(data), split=data.split, rows=data.rows)
     findings, source = findings_of(problems), str(data.manifest)
     content: dict[str, Any] = {"source": source}
     page = Page("check", source, [], [])
     if read is not None:  # else no row could be read
-        with screen.progress(screen.silent(asked)) as progress:
+        with screen.progress(screen.silent(request)) as progress:
             found = check(read, partial(progress, "opening images"), problems=problems)
             near = manifest_near_duplicates(read, found.pictures, progress)
         content, page = _content(found, near), _page(found, near)
         findings = [*found.findings, *near_duplicates_finding(near, read)]
     findings = ordered(findings)
     content["findings"] = [asdict(finding) for finding in findings]
-    screen.show_page(page, content, asked)
-    if not screen.as_json(asked):
-        _print_findings(findings, asked.quiet)
+    screen.show_page(page, content, request)
+    if not screen.as_json(request):
+        _print_findings(findings, request.quiet)
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
@@ -130,7 +130,7 @@ def _content(found: Check, near: NearDuplicates) -> dict[str, Any]:
     return content | {"near_duplicates": near.about()}
 
 
-def _print_findings(findings: Sequence[Finding], quiet: bool) -> None:
+def _print_findings(findings: Sequence[CheckFinding], quiet: bool) -> None:
     """Print one line for each finding on standard error; notes only where not all is to be quiet."""
     for finding in findings:
         if finding.severity == "note" and quiet:

@@ -11,7 +11,7 @@ from xlingual.requests.single import DemoRequest
 
 
 @command(DemoRequest)
-def demo(asked: DemoRequest) -> None:
+def demo(request: DemoRequest) -> None:
     """Make built-in data, evaluate encoders of rising quality, and write a report.
 
     Images of simple scenes are described in five languages, independently of each other. Five encoders,
@@ -20,12 +20,12 @@ def demo(asked: DemoRequest) -> None:
     """
     from xlingual.workflows.demo import run_demo
 
-    out, quiet = asked.out, asked.quiet
+    out, quiet = request.out, request.quiet
     check_output(out, True)
     for task in ("backretrieval", "crosslingual-retrieval"):
         check_output(out / task, False, task)
-    ranker = chosen_ranker(asked.ranking, None, quiet=quiet)
+    ranker = chosen_ranker(request.ranking, None, quiet=quiet)
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
-        results = run_demo(out, threads=asked.ranking.threads, ranker=ranker, progress=progress)
+        results = run_demo(out, threads=request.ranking.threads, ranker=ranker, progress=progress)
     screen.show(results, Output(quiet=quiet))
     screen.wrote(out / "report.html", quiet=quiet)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.embed.encoder_pool import EncoderPool
-    from xlingual.requests.shared import Table
+    from xlingual.requests.shared import ManifestOptions
     from xlingual.workflows.embed import Exported
 
 
 @command(EmbedRequest)
-def embed(asked: EmbedRequest) -> None:
+def embed(request: EmbedRequest) -> None:
     """Compute the vectors of all texts and images of MANIFEST, or of a pool, and write them to files.
 
     Vectors that are kept in the store are not computed again; what is interrupted goes on where it stopped.
@@ -31,53 +31,53 @@ def embed(asked: EmbedRequest) -> None:
     from xlingual.store import Store
     from xlingual.workflows.embed import embed
 
-    check_folder(asked.out)
-    pool = _encoder_pool(asked)
-    store: Any = store_of(asked.keeping)
-    if asked.half and isinstance(store, Path):
+    check_folder(request.out)
+    pool = _encoder_pool(request)
+    store: Any = store_of(request.keeping)
+    if request.half and isinstance(store, Path):
         store = Store(store, half=True)
-    with screen.warnings_as_lines(), screen.progress(asked.quiet) as progress:
+    with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         progress("reading the data", 0, 1)
         found = embed(
-            _data(asked.data),
-            asked.out,
-            text_encoders=within_cost(asked.text_encoders, asked.keeping),
-            image_encoder=asked.image_encoder,
-            candidate_text=asked.candidate_text,
-            half=asked.half,
+            _data(request.data),
+            request.out,
+            text_encoders=within_cost(request.text_encoders, request.keeping),
+            image_encoder=request.image_encoder,
+            candidate_text=request.candidate_text,
+            half=request.half,
             store=store,
             crew=pool,
             progress=progress,
         )
-    if not asked.quiet:
+    if not request.quiet:
         _show(found)
 
 
-def _encoder_pool(asked: EmbedRequest) -> EncoderPool | None:
+def _encoder_pool(request: EmbedRequest) -> EncoderPool | None:
     """Return where encoders run; None for this machine."""
-    if asked.backend != "ray":
-        if asked.address is not None or asked.workers is not None:
+    if request.backend != "ray":
+        if request.address is not None or request.workers is not None:
             raise InputError("--address and --workers are of clusters: add --backend ray, or leave them out")
         return None
     from xlingual.embed.encoder_pool import EncoderPool
     from xlingual.ranking.cluster.connection import cluster_address, imported
 
     imported()  # says what to install, before any work is done
-    return EncoderPool(cluster_address(asked.address), asked.workers, cores=available_cores())
+    return EncoderPool(cluster_address(request.address), request.workers, cores=available_cores())
 
 
-def _data(asked: Table) -> Manifest | MultilingualPool:
+def _data(request: ManifestOptions) -> Manifest | MultilingualPool:
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.data.pools.reading import is_pool
 
-    if not is_pool(asked.manifest):
-        return read_manifest(asked)
-    for name, value in {**columns(asked), "rows": asked.rows}.items():
+    if not is_pool(request.manifest):
+        return read_manifest(request)
+    for name, value in {**columns(request), "rows": request.rows}.items():
         if value is not None:
             raise InputError(
-                f"--{name.replace('_', '-')} is for manifests, {asked.manifest} is a pool: leave it out"
+                f"--{name.replace('_', '-')} is for manifests, {request.manifest} is a pool: leave it out"
             )
-    return MultilingualPool.read(asked.manifest, split=asked.split)
+    return MultilingualPool.read(request.manifest, split=request.split)
 
 
 def _show(found: list[Exported]) -> None:

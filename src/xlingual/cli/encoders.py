@@ -11,7 +11,7 @@ from xlingual.cli.from_request import command
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.extras import missing, packages, pip_line
 from xlingual.report.blocks import Block, Page, Prose
-from xlingual.report.table import Column, Look, Table
+from xlingual.report.table import Column, Table, TableRoom
 from xlingual.requests.single import EncodersRequest
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _FOLDED = Column("what it is", "name", data=True)
 
 
 @dataclass(frozen=True)
-class Row:
+class SchemeRow:
     """A scheme; `package` is the installed package that offers it, None where it is built in."""
 
     name: str
@@ -68,7 +68,7 @@ class Row:
 
 
 @command(EncodersRequest, short_help="List the encoders, and what is not installed for them.")
-def encoders(asked: EncodersRequest) -> None:
+def encoders(request: EncodersRequest) -> None:
     """List the schemes of encoders: what each encodes, and whether the packages it needs are installed.
 
     With NAME, show how specs of that scheme are written and which options they take. Schemes of other
@@ -76,27 +76,27 @@ def encoders(asked: EncodersRequest) -> None:
     """
     with screen.warnings_as_lines():
         rows = _rows()
-        chosen = _chosen(asked.name, rows) if asked.name is not None else None
+        chosen = _chosen(request.name, rows) if request.name is not None else None
     content = chosen.to_dict() if chosen else {"schemes": [row.to_dict() for row in rows]}
     page = (
         _page_of_all(rows) if chosen is None or chosen.scheme is None else _page_of_one(chosen, chosen.scheme)
     )
-    screen.show_page(page, content, asked)
+    screen.show_page(page, content, request)
 
 
-def _rows() -> list[Row]:
+def _rows() -> list[SchemeRow]:
     """Return the built-in schemes, then those of other packages, broken ones too."""
     from xlingual.encoders import SCHEMES
     from xlingual.encoders.plugins import plugins
 
-    own = [Row(name, scheme) for name, scheme in SCHEMES.items()]
-    return own + [Row(one.name, one.scheme, one.package, one.problem) for one in plugins()]
+    own = [SchemeRow(name, scheme) for name, scheme in SCHEMES.items()]
+    return own + [SchemeRow(one.name, one.scheme, one.package, one.problem) for one in plugins()]
 
 
-def _chosen(name: str, rows: Sequence[Row]) -> Row:
+def _chosen(name: str, rows: Sequence[SchemeRow]) -> SchemeRow:
     """Return the row of a name, however much of a spec it is."""
     word = name.partition(":")[0].partition("?")[0]
-    found: dict[str, Row] = {}
+    found: dict[str, SchemeRow] = {}
     for row in rows:
         found.setdefault(row.name, row)  # the built-in one, where a plug-in has its name
     if word not in found:
@@ -106,7 +106,7 @@ def _chosen(name: str, rows: Sequence[Row]) -> Row:
     return found[word]
 
 
-def _page_of_all(rows: Sequence[Row]) -> Page:
+def _page_of_all(rows: Sequence[SchemeRow]) -> Page:
     said = [
         f"{row.name} needs {' and '.join(row.missing)}: {row.pip}" for row in rows if row.scheme and row.pip
     ]
@@ -121,7 +121,7 @@ def _page_of_all(rows: Sequence[Row]) -> Page:
     return Page.of("encoders", "Encoders", blocks)
 
 
-def _all_table(rows: Sequence[Row], full: bool) -> Table:
+def _all_table(rows: Sequence[SchemeRow], full: bool) -> Table:
     """Return the table of schemes; in the short form a scheme is its name only."""
     cells = [
         (row.form if full else row.name, ", ".join(row.scheme.kinds), row.scheme.summary, _state(row))
@@ -130,19 +130,19 @@ def _all_table(rows: Sequence[Row], full: bool) -> Table:
     ]
     heads = ("spec" if full else "scheme", Column("encodes", "words"), _FOLDED, Column("packages", "words"))
     return Table.of_texts(
-        "Encoders", heads, cells, looks=(Look(names=24),), where="both",
+        "Encoders", heads, cells, looks=(TableRoom(names=24),), where="both",
         instead=_all_table(rows, full=False) if full else None,
     )  # fmt: skip
 
 
-def _state(row: Row) -> str:
+def _state(row: SchemeRow) -> str:
     """Return whether what a scheme needs is there, in a word or two."""
     if row.missing:
         return "missing"
     return row.package or ("installed" if row.scheme and row.scheme.extra else "–")
 
 
-def _page_of_one(row: Row, scheme: Scheme) -> Page:
+def _page_of_one(row: SchemeRow, scheme: Scheme) -> Page:
     plain = f"{row.name}:{scheme.argument or ''}"
     lines = [
         f"{plain}{'?key=value&…' if scheme.options else ''}{scheme.form.removeprefix(plain)}",
@@ -158,7 +158,7 @@ def _page_of_one(row: Row, scheme: Scheme) -> Page:
     if scheme.options:
         cells = [(option.name, _default(option.default), option.summary) for option in scheme.options]
         heads = ("option", Column("default", "words"), _FOLDED)
-        block = Table.of_texts("options", heads, cells, looks=(Look(names=40),), where="both")
+        block = Table.of_texts("options", heads, cells, looks=(TableRoom(names=40),), where="both")
     return Page.of("encoders", row.name, [block], lines)
 
 

@@ -21,7 +21,7 @@ _CODES = {"pass": 0, "fail": 1, "cannot tell": 3}
 
 
 @command(GateRequest)
-def gate(asked: GateRequest) -> int:
+def gate(request: GateRequest) -> int:
     """Pass a CANDIDATE that is no worse than the BASELINE by more than a margin.
 
     Both are DIR#ENCODER, or folders of results with one encoder. Exit codes: 0 pass, 1 fail, 2 bad input,
@@ -29,20 +29,20 @@ def gate(asked: GateRequest) -> int:
     """
     from xlingual.comparison.gate import gate as decide
 
-    out, junit = asked.out, asked.junit
+    out, junit = request.out, request.junit
     check_output(out, False, "gate")
-    summary = _summary_file() if asked.github else None
+    summary = _summary_file() if request.github else None
     if junit is not None and junit.is_dir():
         raise InputError(f"--junit {junit} is a folder: name a file")
     with screen.warnings_as_lines():
-        found = signed(decide(**keywords(asked, decide)), asked)
+        found = signed(decide(**keywords(request, decide)), request)
     try:
-        screen.show(found, asked)
+        screen.show(found, request)
     finally:  # also where the reader of standard output has gone
         if out is not None:
             found.write(out / found.file)
-            screen.wrote(out / found.file, quiet=asked.quiet)
-        _write(found, summary, junit, asked.quiet)
+            screen.wrote(out / found.file, quiet=request.quiet)
+        _write(found, summary, junit, request.quiet)
     return _CODES[found.outcome]
 
 

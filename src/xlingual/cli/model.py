@@ -13,7 +13,7 @@ from xlingual.report.table import Column, Table
 from xlingual.requests.keeping import ExportModelRequest, ShowModelRequest
 
 if TYPE_CHECKING:
-    from xlingual.models.card import Card
+    from xlingual.models.card import ModelCard
 
 
 @click.group()
@@ -22,22 +22,22 @@ def model() -> None:
 
 
 @command(ShowModelRequest, model)
-def show(asked: ShowModelRequest) -> None:
+def show(request: ShowModelRequest) -> None:
     """Tell what a model is: its base, data, scores, options, sizes and signature, and how it is used."""
     from xlingual.models.card import card, identity, parameters, signature
     from xlingual.models.folder import ModelFolder
 
-    found = ModelFolder.read(asked.folder)
+    found = ModelFolder.read(request.folder)
     told = {"identity": identity(found), "digest": found.digest, "signature": str(signature(found))}
     content = {**found.config, **told, "parameters": parameters(found)}
-    if asked.markdown or asked.form == "markdown":
+    if request.markdown or request.form == "markdown":
         click.echo(card(found).markdown().encode(), nl=False)
     else:
-        screen.show_page(_page(card(found, str(asked.folder))), content, asked)
+        screen.show_page(_page(card(found, str(request.folder))), content, request)
 
 
 @command(ExportModelRequest, model)
-def export(asked: ExportModelRequest) -> None:
+def export(request: ExportModelRequest) -> None:
     """Write a model of train triplet or triplet-xl for other programs.
 
     sentence-transformers: the encoder below and the layers, for one field of a text; no code comes with it.
@@ -48,17 +48,22 @@ def export(asked: ExportModelRequest) -> None:
 
     with screen.warnings_as_lines():
         made = export_model(
-            asked.folder, asked.to, asked.out, base=asked.base, field=asked.field, replace=asked.force
+            request.folder,
+            request.to,
+            request.out,
+            base=request.base,
+            field=request.field,
+            replace=request.force,
         )
-    if not asked.quiet:
+    if not request.quiet:
         screen.say(
             f"Gives the model's vectors ({made.dim:,} dimensions); the largest difference found is "
             f"{made.difference:.1g}."
         )
-    screen.wrote(asked.out, quiet=asked.quiet)
+    screen.wrote(request.out, quiet=request.quiet)
 
 
-def _page(card: Card) -> Page:
+def _page(card: ModelCard) -> Page:
     """Return a card as a page; commands and signatures are left whole."""
     sections = []
     for section in card.sections:

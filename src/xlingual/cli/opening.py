@@ -8,34 +8,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError
-from xlingual.requests.shared import Columns, Keeping, Table
+from xlingual.requests.shared import Columns, Keeping, ManifestOptions
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
 
 
-def read_manifest(asked: Table) -> Manifest:
+def read_manifest(request: ManifestOptions) -> Manifest:
     """Read the manifest that a request names."""
     from xlingual.data.manifest import Manifest
 
-    return Manifest.read(asked.manifest, **columns(asked), split=asked.split, rows=asked.rows)
+    return Manifest.read(request.manifest, **columns(request), split=request.split, rows=request.rows)
 
 
-def columns(asked: Columns) -> dict[str, Any]:
+def columns(request: Columns) -> dict[str, Any]:
     """Return how a manifest is read, whichever rows are taken, for `Manifest.read`."""
-    return {name: getattr(asked, name) for name in Columns.__struct_fields__}
+    return {name: getattr(request, name) for name in Columns.__struct_fields__}
 
 
-def store_of(asked: Keeping) -> Path | str | None:
+def store_of(request: Keeping) -> Path | str | None:
     """Return the folder that --store names, None for --no-store, else "default"."""
-    if asked.store is not None and asked.no_store:
+    if request.store is not None and request.no_store:
         raise InputError("--store and --no-store exclude each other: leave one out")
-    return None if asked.no_store else (asked.store or "default")
+    return None if request.no_store else (request.store or "default")
 
 
-def within_cost(specs: Sequence[str], asked: Keeping) -> tuple[str, ...]:
+def within_cost(specs: Sequence[str], request: Keeping) -> tuple[str, ...]:
     """Return specs of encoders, those of services limited to --max-cost."""
-    most = asked.max_cost
+    most = request.max_cost
     return tuple(specs) if most is None else tuple(_limited(spec, most) for spec in specs)
 
 

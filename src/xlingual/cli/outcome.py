@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from xlingual.results.validation import Validation
 
 
-def write_and_show(found: Results | Validation, asked: Output) -> None:
+def write_and_show(found: Results | Validation, request: Output) -> None:
     """Write what was found into --out, and print it, as the output options say."""
-    if asked.out is not None:
-        found.write(asked.out)
-    screen.show(found, asked)
+    if request.out is not None:
+        found.write(request.out)
+    screen.show(found, request)
 
 
-def say_written(found: Any, asked: Any, file: str = "results.json") -> None:  # noqa: ANN401
+def say_written(found: Any, request: Any, file: str = "results.json") -> None:  # noqa: ANN401
     """Say which files were written, as a request or its output asks; with --report write that one first."""
-    out = asked.out
+    out = request.out
     if out is None:
         return
-    screen.wrote(out / file, quiet=asked.quiet)
-    if asked.report:
+    screen.wrote(out / file, quiet=request.quiet)
+    if request.report:
         from xlingual.report import write_report
 
         write_report(found, out / "report.html")
-        screen.wrote(out / "report.html", quiet=asked.quiet)
+        screen.wrote(out / "report.html", quiet=request.quiet)

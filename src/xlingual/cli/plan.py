@@ -10,7 +10,7 @@ from xlingual.requests.comparing import PlanRequest
 
 
 @command(PlanRequest)
-def plan(asked: PlanRequest) -> None:
+def plan(request: PlanRequest) -> None:
     """Say how many queries show a difference, and what difference these queries can show.
 
     RESULTS are folders that `xlingual evaluate … --out DIR` wrote; DIR#ENCODER names one encoder of a folder.
@@ -18,10 +18,10 @@ def plan(asked: PlanRequest) -> None:
     """
     from xlingual.comparison.plan import plan as make
 
-    check_output(asked.out, False, "plan")
+    check_output(request.out, False, "plan")
     with screen.warnings_as_lines():
-        found = signed(make(asked.results, **keywords(asked, make)), asked)
-    screen.show(found, asked)
-    if asked.out is not None:
-        found.write(asked.out / found.file)
-        screen.wrote(asked.out / found.file, quiet=False)
+        found = signed(make(request.results, **keywords(request, make)), request)
+    screen.show(found, request)
+    if request.out is not None:
+        found.write(request.out / found.file)
+        screen.wrote(request.out / found.file, quiet=False)

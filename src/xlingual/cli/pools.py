@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 
 @command(DescribeRequest, short_help="Count what a multilingual pool holds.")
-def describe(asked: DescribeRequest) -> None:
+def describe(request: DescribeRequest) -> None:
     """Count questions and candidates of POOL: a pool folder, or SQuAD-style files with sentence breaks."""
     from xlingual.data.pools.describe import describe_pool
     from xlingual.data.pools.reading import read_pool
 
     with screen.warnings_as_lines():
-        found = describe_pool(read_pool(asked.pool, asked.languages, asked.split))
+        found = describe_pool(read_pool(request.pool, request.languages, request.split))
     said = [Prose(sentence, where="both") for sentence in _sentences(found)]
     page = Page.of("pool", found.source, [_languages(found), *said])
-    screen.show_page(page, found.to_dict(), asked)
+    screen.show_page(page, found.to_dict(), request)
 
 
 @command(SquadToPoolRequest, short_help="Make a multilingual pool of SQuAD-style files.")
-def squad_to_pool(asked: SquadToPoolRequest) -> None:
+def squad_to_pool(request: SquadToPoolRequest) -> None:
     """Make a pool of SQuAD-style JSON files, one for each language; a folder counts as all its *.json.
 
     Sentence breaks in the files are used as they are; without any, sentences are found by rules. The language
@@ -51,20 +51,20 @@ def squad_to_pool(asked: SquadToPoolRequest) -> None:
     from xlingual.data.pools.splitting import split_pool
     from xlingual.data.pools.squad import read_squad, squad_files
 
-    train, out, files = asked.train, asked.out, asked.files
+    train, out, files = request.train, request.out, request.files
     if train is not None and not 0 < train < 1:
         raise InputError(f"--train {train}: give a share between 0 and 1, such as 0.3")
-    replaced = check_pool_folder(out, asked.force)
+    replaced = check_pool_folder(out, request.force)
     with screen.warnings_as_lines():
         named = squad_files(files)
         rows = read_squad(named, segment=True)
         source = str(files[0]) if len(files) == 1 else f"{len(named)} files"
         pool = pool_of_squad(rows, source, [path for _, path in named])
         if train is not None:
-            pool = split_pool(pool, train, asked.seed, asked.train_by)
-    write_pool(pool, out, asked.file_format, overwrite=asked.force)
-    screen.show_page(_made(pool, rows.facts), {}, Output(quiet=asked.quiet))
-    screen.wrote(out, quiet=asked.quiet, replaced=replaced)
+            pool = split_pool(pool, train, request.seed, request.train_by)
+    write_pool(pool, out, request.file_format, overwrite=request.force)
+    screen.show_page(_made(pool, rows.facts), {}, Output(quiet=request.quiet))
+    screen.wrote(out, quiet=request.quiet, replaced=replaced)
 
 
 def _languages(found: PoolDescription) -> Table:
@@ -115,8 +115,8 @@ def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
     rows = []
     for fact in facts:
         code = pool.languages.index(fact.language)
-        asked, held = (int((side.language == code).sum()) for side in (pool.questions, pool.candidates))
-        counts = (asked, held, fact.paragraphs, fact.segmented, fact.crossing, fact.gaps)
+        request, held = (int((side.language == code).sum()) for side in (pool.questions, pool.candidates))
+        counts = (request, held, fact.paragraphs, fact.segmented, fact.crossing, fact.gaps)
         rows.append((fact.language, *map(Cell.count, counts)))
     heads = ("questions", "candidates", "paragraphs", "made here", "crossing answers", "gaps")
     rule = "made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
@@ -126,7 +126,7 @@ def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
 
 
 @command(MixPoolRequest, short_help="Make a multilingual pool with a chosen mix of languages.")
-def mix_pool(asked: MixPoolRequest) -> None:
+def mix_pool(request: MixPoolRequest) -> None:
     """Make a pool of questions and candidates from texts with items, with a chosen mix of languages.
 
     The first text of an item in every question language asks; its other texts are candidates, of which the
@@ -134,13 +134,13 @@ def mix_pool(asked: MixPoolRequest) -> None:
     """
     from xlingual.data.pools.mix import mix_pool
 
-    replaced = check_pool_folder(asked.out, asked.force)
-    given = keywords(asked, mix_pool) | {"mix": None if asked.mix is None else _shares(asked.mix)}
+    replaced = check_pool_folder(request.out, request.force)
+    given = keywords(request, mix_pool) | {"mix": None if request.mix is None else _shares(request.mix)}
     with screen.warnings_as_lines():
-        pool = mix_pool(**given | {"manifest": read_manifest(asked.data)})
-        pool.write(asked.out, format=asked.file_format, overwrite=asked.force)
-    screen.show_page(_page(pool), {}, Output(quiet=asked.quiet))
-    screen.wrote(asked.out, quiet=asked.quiet, replaced=replaced)
+        pool = mix_pool(**given | {"manifest": read_manifest(request.data)})
+        pool.write(request.out, format=request.file_format, overwrite=request.force)
+    screen.show_page(_page(pool), {}, Output(quiet=request.quiet))
+    screen.wrote(request.out, quiet=request.quiet, replaced=replaced)
 
 
 def _shares(text: str) -> dict[str, float]:
@@ -169,8 +169,8 @@ def _page(pool: MultilingualPool) -> Page:
         for side in (pool.questions, pool.candidates)
     )
     rows = [
-        (tag, Cell.count(asked), Cell.count(held), f"{held / m:.1%}")
-        for tag, asked, held in zip(pool.languages, *counts, strict=True)
+        (tag, Cell.count(request), Cell.count(held), f"{held / m:.1%}")
+        for tag, request, held in zip(pool.languages, *counts, strict=True)
     ]
     title = f"{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question"
     table = Table.of_texts(title, ("language", "questions", "candidates", "share"), rows, where="both")

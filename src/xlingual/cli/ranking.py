@@ -13,12 +13,12 @@ from xlingual.errors import InputError
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
-    from xlingual.requests.ranking import Approximation, Ranking
+    from xlingual.requests.ranking import ApproximateSearch, Ranking
 
 _OF_SEARCH = ("index", "depth", "probes", "check", "candidates")
 
 
-def chosen_ranker(asked: Ranking, store: Path | str | None, *, quiet: bool) -> Ranker:
+def chosen_ranker(request: Ranking, store: Path | str | None, *, quiet: bool) -> Ranker:
     """Return what ranks, and say why it was chosen.
 
     Where there is a store ("default": the user's own), finished parts of long passes are kept in it until the
@@ -29,17 +29,17 @@ def chosen_ranker(asked: Ranking, store: Path | str | None, *, quiet: bool) -> R
     from xlingual.store import default_folder
 
     kept_in = default_folder() if store == "default" else None if store is None else Path(store)
-    shared = asked.shared
-    if asked.backend == "ray" and shared is None and asked.address is None and kept_in is not None:
+    shared = request.shared
+    if request.backend == "ray" and shared is None and request.address is None and kept_in is not None:
         # on this machine alone: a cluster may be named by RAY_ADDRESS
         shared = str(kept_in / "ranking") if cluster_address(None) is None else None
     chosen = choose(
-        asked.backend,
-        threads=asked.threads,
-        memory=asked.memory,
-        device=asked.device,
-        precision=asked.precision,
-        address=asked.address,
+        request.backend,
+        threads=request.threads,
+        memory=request.memory,
+        device=request.device,
+        precision=request.precision,
+        address=request.address,
         shared=shared,
     )
     if not quiet and (chosen.notable or sys.stderr.isatty()):
@@ -47,10 +47,10 @@ def chosen_ranker(asked: Ranking, store: Path | str | None, *, quiet: bool) -> R
     return _kept(chosen.ranker, kept_in)
 
 
-def approximate_ranker(asked: Approximation, inner: Ranker, threads: int) -> Ranker:
+def approximate_ranker(request: ApproximateSearch, inner: Ranker, threads: int) -> Ranker:
     """Return a search beside a ranker, or the ranker itself where no approximation is wanted."""
-    chosen = {name: value for name in _OF_SEARCH if (value := getattr(asked, name)) is not None}
-    if not asked.approximate:
+    chosen = {name: value for name in _OF_SEARCH if (value := getattr(request, name)) is not None}
+    if not request.approximate:
         if chosen:
             raise InputError(f"--{next(iter(chosen))} is about approximate ranking: add --approximate")
         return inner

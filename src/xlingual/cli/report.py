@@ -27,25 +27,25 @@ _KINDS = {
 
 
 @command(ReportRequest)
-def report(asked: ReportRequest) -> None:
+def report(request: ReportRequest) -> None:
     """Make one HTML report from folders that were written with --out.
 
     Folders of evaluations go on one page together; whatever else was found has a page of its own.
     """
     from xlingual.report import write_report
 
-    kinds = {folder: _kind(folder) for folder in asked.folders}
+    kinds = {folder: _kind(folder) for folder in request.folders}
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
-    if alone and len(asked.folders) > 1:
+    if alone and len(request.folders) > 1:
         raise InputError(
             f"{alone[0]} holds {_named(kinds[alone[0]])}, which has a report of its own: give it "
             "alone, and make one report for each"
         )
     for folder in (folder for folder, kind in kinds.items() if kind is None):
         _refuse_others(folder)
-    found = [_read(folder, kinds[folder] or "results") for folder in asked.folders]
-    write_report(found[0] if alone else found, asked.out, title=asked.title)
-    screen.wrote(asked.out, quiet=asked.quiet)
+    found = [_read(folder, kinds[folder] or "results") for folder in request.folders]
+    write_report(found[0] if alone else found, request.out, title=request.title)
+    screen.wrote(request.out, quiet=request.quiet)
 
 
 def _read(path: Path, kind: str) -> Any:  # noqa: ANN401  (a record of results)

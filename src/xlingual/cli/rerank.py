@@ -43,27 +43,27 @@ def rerank() -> None:
 
 
 @command(GenerateRequest, rerank)
-def generate(asked: GenerateRequest) -> None:
+def generate(request: GenerateRequest) -> None:
     """Translate each line of SRC by beam search and write the n best, the most probable first.
 
     The features are `logprob`, the log-probability of a translation divided by its number of tokens, and
     `tokens`, that number. Lists hold different texts, so some may be shorter than n.
     """
-    from xlingual.nbest.generate import Search, generate_nbest
+    from xlingual.nbest.generate import BeamSearch, generate_nbest
 
-    check_file(asked.out)
-    search = Search(asked.n, asked.beams, asked.batch, asked.max_tokens)
-    with screen.warnings_as_lines(), screen.progress(asked.quiet) as progress:
+    check_file(request.out)
+    search = BeamSearch(request.n, request.beams, request.batch, request.max_tokens)
+    with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         made = generate_nbest(
-            asked.source, asked.out, asked.model, search, **_languages(asked), progress=progress
+            request.source, request.out, request.model, search, **_languages(request), progress=progress
         )
-    if not asked.quiet:
+    if not request.quiet:
         click.echo(f"{made:,} translations", err=True)
-    screen.wrote(asked.out, quiet=asked.quiet)
+    screen.wrote(request.out, quiet=request.quiet)
 
 
 @command(FeaturesRequest, rerank)
-def features(asked: FeaturesRequest) -> None:
+def features(request: FeaturesRequest) -> None:
     """Add similarities to the hypotheses of NBEST, each a feature named as its encoder.
 
     With --source: cosine of source and hypothesis. With --images and --image-encoder: cosine of image and
@@ -71,32 +71,32 @@ def features(asked: FeaturesRequest) -> None:
     """
     from xlingual.nbest.features import add_features
 
-    check_file(asked.out)
-    given = {name: value for name, value in keywords(asked, add_features).items() if name not in _LANGUAGES}
+    check_file(request.out)
+    given = {name: value for name, value in keywords(request, add_features).items() if name not in _LANGUAGES}
     given |= {
-        "text_encoders": within_cost(asked.text_encoders, asked.keeping),
-        "store": store_of(asked.keeping),
-        **_languages(asked),
+        "text_encoders": within_cost(request.text_encoders, request.keeping),
+        "store": store_of(request.keeping),
+        **_languages(request),
     }
-    with screen.warnings_as_lines(), screen.progress(asked.quiet) as progress:
+    with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         found = add_features(**given, progress=progress)
-    if not asked.quiet:
+    if not request.quiet:
         screen.say(
             f"added {', '.join(found.features)} to {found.n_hypotheses:,} hypotheses ({found.n_distinct:,} "
             f"different) of {found.n_lists:,} sentences",
             err=True,
         )
-    screen.wrote(asked.out, quiet=asked.quiet)
+    screen.wrote(request.out, quiet=request.quiet)
 
 
-def _languages(asked: GenerateRequest | FeaturesRequest) -> dict[str, str]:
+def _languages(request: GenerateRequest | FeaturesRequest) -> dict[str, str]:
     """Return the languages that are told: without one a function has its own."""
-    told = {name: getattr(asked, name) for name in _LANGUAGES}
+    told = {name: getattr(request, name) for name in _LANGUAGES}
     return {name: tag for name, tag in told.items() if tag is not None}
 
 
 @command(AblateRequest, rerank)
-def ablate(asked: AblateRequest) -> None:
+def ablate(request: AblateRequest) -> None:
     """Say which features of NBEST help: tune without some, and compare BLEU on sentences held out.
 
     Each sentence is chosen for by weights that were tuned on the other folds, or --on other lists. The
@@ -106,41 +106,43 @@ def ablate(asked: AblateRequest) -> None:
     from xlingual.nbest.apply import read_texts
     from xlingual.nbest.format import read_nbest
 
-    on = asked.on
-    if (on is None) != (not asked.on_references):
+    on = request.on
+    if (on is None) != (not request.on_references):
         raise InputError("--on and --on-references belong together: give both or none")
-    if asked.folds is not None and on is not None:
+    if request.folds is not None and on is not None:
         raise InputError("--folds is of cross-validation, and --on names other lists: give one of them")
-    check_file(asked.out)
-    settings = chosen_settings(asked.tuning)
-    with screen.warnings_as_lines(), screen.progress(screen.silent(asked)) as report:
-        other = None if on is None else (read_nbest(on), list(map(read_texts, asked.on_references)))
+    check_file(request.out)
+    settings = chosen_settings(request.tuning)
+    with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as report:
+        other = None if on is None else (read_nbest(on), list(map(read_texts, request.on_references)))
         found = find(
-            read_nbest(asked.nbest),
-            list(map(read_texts, asked.references)),
+            read_nbest(request.nbest),
+            list(map(read_texts, request.references)),
             settings,
-            without=[comma_list(names) for names in asked.without],
+            without=[comma_list(names) for names in request.without],
             other=other,
-            folds=5 if asked.folds is None else asked.folds,
+            folds=5 if request.folds is None else request.folds,
             progress=report,
-            **keywords(asked.tuning, find),
+            **keywords(request.tuning, find),
         )
-    _write_and_show(signed(found, asked, run=False), ablation_page, asked)
+    _write_and_show(signed(found, request, run=False), ablation_page, request)
 
 
 _LANGUAGES = ("source_language", "target_language")
 _OF_MIRA = ("c", "decay", "epochs", "no_shuffle", "background", "precision", "average")
 
 
-def chosen_settings(asked: Tuning) -> Mira | Pro:
+def chosen_settings(request: Tuning) -> Mira | Pro:
     """Return the settings of the algorithm that was asked for."""
     from xlingual.nbest.mira import Mira
     from xlingual.nbest.pro import Pro
 
     own = {
-        name: value for name in _OF_MIRA if (value := getattr(asked, name)) is not None and value is not False
+        name: value
+        for name in _OF_MIRA
+        if (value := getattr(request, name)) is not None and value is not False
     }
-    if asked.algorithm == "pro":
+    if request.algorithm == "pro":
         if own:
             option = f"--{'C' if 'c' in own else next(iter(own)).replace('_', '-')}"
             raise InputError(f"{option} is an option of mira: leave it out, or use --algorithm mira")
@@ -153,7 +155,7 @@ def chosen_settings(asked: Tuning) -> Mira | Pro:
 
 
 @command(TuneRequest, rerank)
-def tune(asked: TuneRequest) -> None:
+def tune(request: TuneRequest) -> None:
     """Find weights for the features of NBEST that choose the translations with the best BLEU.
 
     The weights of the first tuning are those that `apply` uses; the others say how much chance decides.
@@ -162,19 +164,19 @@ def tune(asked: TuneRequest) -> None:
     from xlingual.nbest.format import read_nbest
     from xlingual.nbest.tune import tune as find
 
-    check_file(asked.out)
-    settings = chosen_settings(asked.tuning)
-    with screen.warnings_as_lines(), screen.progress(screen.silent(asked)) as report:
-        given = keywords(asked, find) | {
-            "lists": read_nbest(asked.nbest),
-            "references": list(map(read_texts, asked.references)),
+    check_file(request.out)
+    settings = chosen_settings(request.tuning)
+    with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as report:
+        given = keywords(request, find) | {
+            "lists": read_nbest(request.nbest),
+            "references": list(map(read_texts, request.references)),
         }
-        found = signed(find(**given, settings=settings, progress=report), asked, run=False)
-    _write_and_show(found, weights_page, asked)
+        found = signed(find(**given, settings=settings, progress=report), request, run=False)
+    _write_and_show(found, weights_page, request)
 
 
 @command(ApplyRequest, rerank)
-def apply(asked: ApplyRequest) -> None:
+def apply(request: ApplyRequest) -> None:
     """Write the hypothesis of each list of NBEST that the weights choose, one a line.
 
     NBEST must have the features that the weights are for, in the same order.
@@ -183,16 +185,16 @@ def apply(asked: ApplyRequest) -> None:
     from xlingual.nbest.format import read_nbest
     from xlingual.nbest.weights import Weights
 
-    check_file(asked.out)
-    weights = Weights.read(asked.weights)
+    check_file(request.out)
+    weights = Weights.read(request.weights)
     with screen.warnings_as_lines():
-        lists = read_nbest(asked.nbest)
-    write_texts(apply_weights(lists, weights, asked.tuning), asked.out)
-    screen.wrote(asked.out, quiet=asked.quiet)
+        lists = read_nbest(request.nbest)
+    write_texts(apply_weights(lists, weights, request.tuning), request.out)
+    screen.wrote(request.out, quiet=request.quiet)
 
 
 @command(ScoreRequest, rerank)
-def score(asked: ScoreRequest) -> None:
+def score(request: ScoreRequest) -> None:
     """Measure translations: BLEU, chrF and TER by sacrebleu, METEOR (exact + stem) by nltk.
 
     BEST are files of one translation a line; give those of several tunings together for their mean and
@@ -202,33 +204,33 @@ def score(asked: ScoreRequest) -> None:
     from xlingual.nbest.format import read_nbest
     from xlingual.nbest.score import score as measure
 
-    best, baseline, nbest = asked.best, asked.baseline, asked.nbest
-    check_file(asked.out)
-    if asked.test is not None and baseline is None:
+    best, baseline, nbest = request.best, request.baseline, request.nbest
+    check_file(request.out)
+    if request.test is not None and baseline is None:
         raise InputError("--test compares with --baseline: give both or none")
     if len({str(path) for path in best}) < len(best):
         raise InputError("a file of translations is given twice: give each once")
-    with screen.warnings_as_lines(), screen.progress(screen.silent(asked)) as report:
+    with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as report:
         found = measure(
             {str(path): read_texts(path) for path in best},
-            list(map(read_texts, asked.references)),
+            list(map(read_texts, request.references)),
             baseline=None if baseline is None else (str(baseline), read_texts(baseline)),
             lists=None if nbest is None else read_nbest(nbest),
-            tokenize=asked.tokenize,
-            lowercase=asked.lowercase,
-            language=asked.language,
-            test=asked.test or "bootstrap",
-            samples=asked.samples or 0,  # 0: sacrebleu's own number
-            seed=asked.seed,
+            tokenize=request.tokenize,
+            lowercase=request.lowercase,
+            language=request.language,
+            test=request.test or "bootstrap",
+            samples=request.samples or 0,  # 0: sacrebleu's own number
+            seed=request.seed,
             progress=report,
         )
-    _write_and_show(signed(found, asked, run=False), scores_page, asked)
+    _write_and_show(signed(found, request, run=False), scores_page, request)
 
 
-def _write_and_show(found: Any, page: Callable[[Any], Page], asked: Any) -> None:  # noqa: ANN401  (a request)
+def _write_and_show(found: Any, page: Callable[[Any], Page], request: Any) -> None:  # noqa: ANN401  (a request)
     """Write what was found, show it on its page, and say where it was written."""
-    if asked.out is not None:
-        found.write(asked.out)
-    screen.show_page(page(found), found.to_dict(), asked)
-    if asked.out is not None:
-        screen.wrote(asked.out, quiet=asked.quiet)
+    if request.out is not None:
+        found.write(request.out)
+    screen.show_page(page(found), found.to_dict(), request)
+    if request.out is not None:
+        screen.wrote(request.out, quiet=request.quiet)

@@ -10,8 +10,8 @@ from xlingual.report.blocks import Block, Page, Prose
 from xlingual.report.table import Cell, Column, Row, Table
 
 if TYPE_CHECKING:
-    from xlingual.nbest.ablation import Ablation, Difference
-    from xlingual.nbest.score import Score, Scores
+    from xlingual.nbest.ablation import Ablation, BleuDifference
+    from xlingual.nbest.score import Scores, SystemScore
     from xlingual.nbest.weights import Spread, Weights
 
 CHANCE = 0.05  # below it a difference is called told from chance
@@ -106,7 +106,7 @@ def _spread(spread: Spread) -> Cell:
     return Cell(_points(spread.mean), after, value=spread.mean, spread=spread.sd)
 
 
-def _scored(score: Score | Difference) -> Cell:
+def _scored(score: SystemScore | BleuDifference) -> Cell:
     return Cell.of(score.value, score.ci, digits=2)
 
 

@@ -114,32 +114,32 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
         bar.stop()
 
 
-def silent(asked: Any) -> bool:  # noqa: ANN401  (a request that says what is printed)
+def silent(request: Any) -> bool:  # noqa: ANN401  (a request that says what is printed)
     """Whether nothing is to be said besides what is asked for."""
-    return getattr(asked, "quiet", False) or as_json(asked)
+    return getattr(request, "quiet", False) or as_json(request)
 
 
-def as_json(asked: Any) -> bool:  # noqa: ANN401  (as above)
+def as_json(request: Any) -> bool:  # noqa: ANN401  (as above)
     """Whether JSON is asked for."""
-    return bool(asked.as_json or asked.form == "json")
+    return bool(request.as_json or request.form == "json")
 
 
-def show(found: Any, asked: Any = Output()) -> None:  # noqa: ANN401, B008
+def show(found: Any, request: Any = Output()) -> None:  # noqa: ANN401, B008
     """Print what was found, a record of results, as `asked` says: JSON also where all else is kept quiet."""
-    if as_json(asked):
+    if as_json(request):
         print_json(found.to_dict())
-    elif not silent(asked):
+    elif not silent(request):
         from xlingual.report import page_of
 
-        _print(page_of(found), asked.form)
+        _print(page_of(found), request.form)
 
 
-def show_page(page: Page, content: Mapping[str, Any], asked: Any) -> None:  # noqa: ANN401
+def show_page(page: Page, content: Mapping[str, Any], request: Any) -> None:  # noqa: ANN401
     """Print a page as `asked` says; as JSON its content, also where all else is kept quiet."""
-    if as_json(asked):
+    if as_json(request):
         print_json(content)
-    elif not silent(asked):
-        _print(page, asked.form)
+    elif not silent(request):
+        _print(page, request.form)
 
 
 def _print(page: Page, form: str) -> None:

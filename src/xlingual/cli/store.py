@@ -30,20 +30,20 @@ def store() -> None:
 
 
 @command(LsRequest, store)
-def ls(asked: LsRequest) -> None:
+def ls(request: LsRequest) -> None:
     """List the encoders whose vectors are kept, the last used first."""
     from xlingual.store.maintenance import holdings
 
-    kept = _opened(asked.root)
-    found = holdings(kept, asked.encoder)
+    kept = _opened(request.root)
+    found = holdings(kept, request.encoder)
     rows = [{**vars(one), "folder": str(one.folder)} for one in found]
     block = _listing(kept, found) if found else Prose(f"The store {kept.root} is empty.", where="both")
     page = Page.of("store", str(kept.root), [block])
-    screen.show_page(page, {"store": str(kept.root), "encoders": rows}, asked)
+    screen.show_page(page, {"store": str(kept.root), "encoders": rows}, request)
 
 
 @command(VerifyRequest, store)
-def verify(asked: VerifyRequest) -> int:
+def verify(request: VerifyRequest) -> int:
     """Check every checksum; exit code 1 where something is damaged.
 
     Damaged vectors are computed again when they are next asked for.
@@ -51,15 +51,15 @@ def verify(asked: VerifyRequest) -> int:
     from xlingual.store.maintenance import verify
 
     damaged = vectors = 0
-    for found in verify(_opened(asked.root), asked.encoder):
+    for found in verify(_opened(request.root), request.encoder):
         for sentence in found.damaged:
             screen.say(f"damaged: {sentence}", err=True)
         damaged += len(found.damaged)
         vectors += found.vectors
-        if not asked.quiet:
+        if not request.quiet:
             files = f"{counted(found.shards, 'file')} {'is' if found.vectors == 1 else 'are'} whole"
             screen.say(f"{found.identity}: {counted(found.vectors, 'vector')} in {files}")
-    if not asked.quiet:
+    if not request.quiet:
         wrong = "file or line is" if damaged == 1 else "files or lines are"
         found_wrong = f", {damaged:,} {wrong} damaged: xlingual store gc removes them" if damaged else ""
         screen.say(f"{counted(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{found_wrong}")
@@ -67,7 +67,7 @@ def verify(asked: VerifyRequest) -> int:
 
 
 @command(GcRequest, store)
-def gc(asked: GcRequest) -> None:
+def gc(request: GcRequest) -> None:
     """Remove what counts no longer: damaged files, and what killed programs left behind for an hour.
 
     Every checksum is verified for it. Damaged vectors are computed again when they are next asked for.
@@ -75,7 +75,7 @@ def gc(asked: GcRequest) -> None:
     """
     from xlingual.store.maintenance import collect_garbage
 
-    freed = collect_garbage(_opened(asked.root), older_than=asked.older_than, encoder=asked.encoder)
+    freed = collect_garbage(_opened(request.root), older_than=request.older_than, encoder=request.encoder)
     for identity in freed.encoders:
         screen.say(f"removed all vectors of {identity}")
     for sentence in freed.damaged:
@@ -84,15 +84,15 @@ def gc(asked: GcRequest) -> None:
 
 
 @command(StoreExportRequest, store)
-def export(asked: StoreExportRequest) -> None:
+def export(request: StoreExportRequest) -> None:
     """Write the vectors of each encoder as .npy, with their keys beside them.
 
     To get the vectors of a manifest in the order of its rows, use xlingual embed.
     """
     from xlingual.store.maintenance import export
 
-    check_folder(asked.out)
-    for identity, path, count in export(_opened(asked.root), asked.out, asked.encoder):
+    check_folder(request.out)
+    for identity, path, count in export(_opened(request.root), request.out, request.encoder):
         screen.say(f"{identity}: {counted(count, 'vector')} in {path}")
 
 

@@ -39,7 +39,7 @@ def study() -> None:
 
 
 @command(ServeStudyRequest, study, short_help="Show a study to raters, until Ctrl-C.")
-def serve(asked: ServeStudyRequest) -> None:
+def serve(request: ServeStudyRequest) -> None:
     """Serve the study in the folder STUDY to raters, until Ctrl-C.
 
     Prints a personal link for each rater and the organiser's. Every answer is on the disk before the page
@@ -49,14 +49,14 @@ def serve(asked: ServeStudyRequest) -> None:
         raise MissingExtraError("the study's server", "study")
     from xlingual.study.server.run import serve as run
 
-    study, host, url = asked.study, asked.host, asked.url
+    study, host, url = request.study, request.host, request.url
     run(
         study,
         host,
-        asked.port,
+        request.port,
         lambda base, links: _announce(study, host, base, links, url),
         url,
-        asked.trust_proxy,
+        request.trust_proxy,
     )
     screen.say("\nStopped. Every answer that raters saw as saved is in the study's folder.")
 
@@ -92,7 +92,7 @@ _ADDRESS = "http://127.0.0.1:8080"  # where xlingual study serve listens unless 
 
 
 @command(NewStudyRequest, study, short_help="Draw queries and suggestions; write a study.")
-def new(asked: NewStudyRequest) -> None:
+def new(request: NewStudyRequest) -> None:
     """Draw queries from MANIFEST, let each system suggest texts, and write a study for raters.
 
     What two systems suggest is shown once and credited to both. Which system made what is in STUDY/secret,
@@ -101,21 +101,21 @@ def new(asked: NewStudyRequest) -> None:
     from xlingual.study.folder import refuse_study_in
     from xlingual.workflows.study import new_study
 
-    out, quiet = asked.out, asked.quiet
+    out, quiet = request.out, request.quiet
     check_folder(out)
     refuse_study_in(out)
-    store = store_of(asked.keeping)
-    ranker = chosen_ranker(asked.ranking, store, quiet=quiet)
+    store = store_of(request.keeping)
+    ranker = chosen_ranker(request.ranking, store, quiet=quiet)
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
         made = new_study(
-            read_manifest(asked.data),
+            read_manifest(request.data),
             out,
-            source=asked.source,
-            target=asked.target,
-            systems=within_cost(asked.text_encoders, asked.keeping),
-            layout=asked.layout,
-            image_encoder=asked.image_encoder,
-            threads=asked.ranking.threads,
+            source=request.source,
+            target=request.target,
+            systems=within_cost(request.text_encoders, request.keeping),
+            layout=request.layout,
+            image_encoder=request.image_encoder,
+            threads=request.ranking.threads,
             ranker=ranker,
             store=store,
             progress=progress,
@@ -147,7 +147,7 @@ def _show(study: Study, out: Path) -> None:
 
 
 @command(ExportStudyRequest, study, short_help="Write ratings to a table, or make an offline sheet.")
-def export(asked: ExportStudyRequest) -> None:
+def export(request: ExportStudyRequest) -> None:
     """Write the ratings of STUDY to a table, or a sheet that a rater can fill in without a network."""
     from xlingual.study.database import Ratings
     from xlingual.study.folder import read_key, read_study
@@ -155,10 +155,10 @@ def export(asked: ExportStudyRequest) -> None:
     from xlingual.study.sheet import write_sheet
     from xlingual.study.tabular import check_format, write_ratings
 
-    study, out, sheet, name = asked.study, asked.out, asked.sheet, asked.rater
+    study, out, sheet, name = request.study, request.out, request.sheet, request.rater
     if (out is None) == (sheet is None):
         raise InputError("say what to write: ratings with --out FILE, or a rater's sheet with --sheet FILE")
-    if sheet is not None and (asked.with_key or name is None):
+    if sheet is not None and (request.with_key or name is None):
         raise InputError("--sheet needs --rater NAME, and goes without --with-key")
     if out is not None and name is not None:
         raise InputError("--rater belongs to --sheet: leave it out")
@@ -168,7 +168,7 @@ def export(asked: ExportStudyRequest) -> None:
         check_format(out)
         with Ratings(study) as ratings:
             rows = ratings.all()
-        write_ratings(out, rows, read_key(study, made) if asked.with_key else None)
+        write_ratings(out, rows, read_key(study, made) if request.with_key else None)
         said = f"{len(rows)} ratings, raters: {listed({row.rater: None for row in rows}) or 'none'}"
     elif sheet is not None and name is not None:
         if sheet.suffix.lower() not in (".html", ".htm"):
@@ -179,14 +179,14 @@ def export(asked: ExportStudyRequest) -> None:
         write_sheet(sheet, study, made, rater)
         new = "" if name in known else " (a new rater)"
         said = f"sheet of rater {name}{new}; what it saves comes back by: xlingual study import {study} FILE"
-    if not asked.quiet:
+    if not request.quiet:
         screen.say(said)
     for path in filter(None, (out, sheet)):
-        screen.wrote(path, quiet=asked.quiet)
+        screen.wrote(path, quiet=request.quiet)
 
 
 @command(ImportStudyRequest, study, short_help="Add ratings of tables and sheets.")
-def import_(asked: ImportStudyRequest) -> None:
+def import_(request: ImportStudyRequest) -> None:
     """Add ratings to STUDY: tables (.csv, .parquet) of `export`, or what an offline sheet saved (.json).
 
     Importing the same file again changes nothing.
@@ -194,14 +194,16 @@ def import_(asked: ImportStudyRequest) -> None:
     from xlingual.study.exchange import import_ratings, read_ratings, refuse_conflicts
     from xlingual.study.folder import read_study
 
-    study, prefer = asked.study, asked.prefer
+    study, prefer = request.study, request.prefer
     found = read_study(study)
-    given = [(path, read_ratings(path, found)) for path in asked.files]  # all are read before any is imported
+    given = [
+        (path, read_ratings(path, found)) for path in request.files
+    ]  # all are read before any is imported
     if prefer is None:
         refuse_conflicts(study, given)
     for path, ratings in given:
         done = import_ratings(study, ratings, prefer)
-        if not asked.quiet:
+        if not request.quiet:
             parts = [f"{done.new} new", f"{done.same} known already"]
             parts += [f"{done.replaced} replaced"] if done.replaced else []
             parts += [f"{done.kept} that differ left out"] if done.kept else []
@@ -210,7 +212,7 @@ def import_(asked: ImportStudyRequest) -> None:
 
 
 @command(AnalyseStudyRequest, study, short_help="Say whose suggestions people find better.")
-def analyse(asked: AnalyseStudyRequest) -> None:
+def analyse(request: AnalyseStudyRequest) -> None:
     """Say what people found in STUDY: whose suggestions are better, by how much, and how sure that is.
 
     Opens STUDY/secret/key.json, which says which system made what: analyse when rating has ended, or at looks
@@ -220,17 +222,17 @@ def analyse(asked: AnalyseStudyRequest) -> None:
     from xlingual.study.database import Ratings
     from xlingual.study.folder import read_key, read_study
 
-    check_output(asked.out, asked.report)
-    looks, made = _fractions(asked.looks), read_study(asked.study)
-    with Ratings(asked.study) as kept:
-        given = {"study": made, "looks": looks, "key": read_key(asked.study, made), "ratings": kept.all()}
-    found = signed(run(**keywords(asked, run) | given), asked)
+    check_output(request.out, request.report)
+    looks, made = _fractions(request.looks), read_study(request.study)
+    with Ratings(request.study) as kept:
+        given = {"study": made, "looks": looks, "key": read_key(request.study, made), "ratings": kept.all()}
+    found = signed(run(**keywords(request, run) | given), request)
     try:
-        screen.show(found, asked)
+        screen.show(found, request)
     finally:  # also where the reader of standard output has gone
-        if asked.out is not None:
-            found.write(asked.out)
-        say_written(found, asked, "analysis.json")
+        if request.out is not None:
+            found.write(request.out)
+        say_written(found, request, "analysis.json")
 
 
 def _fractions(looks: str | None) -> list[float] | None:

@@ -19,7 +19,7 @@ from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, Triplet
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
-    from xlingual.requests.shared import Table
+    from xlingual.requests.shared import ManifestOptions
 
 
 @click.group()
@@ -34,7 +34,7 @@ def _of_recipe(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @command(MlmmeRequest, train, presets=_of_recipe, short_help="One space for images and languages.")
-def mlmme(asked: MlmmeRequest) -> None:
+def mlmme(request: MlmmeRequest) -> None:
     """Train one space for images and sentences of several languages (MLMME), or VSE with one language.
 
     MANIFEST holds items with texts in the languages and, unless --beta is 0, images.
@@ -43,72 +43,72 @@ def mlmme(asked: MlmmeRequest) -> None:
     from xlingual.workflows.train_mlmme import train_mlmme
 
     def run(**more: Any) -> Any:  # noqa: ANN401
-        data = read_manifest(asked.data)
-        told = {name: value for name, value in asked.model.settings().items() if value is not None}
+        data = read_manifest(request.data)
+        told = {name: value for name, value in request.model.settings().items() if value is not None}
         languages = tuple(told.pop("languages", data.languages))
         if len(languages) == 1:
             told.setdefault("beta", 1.0)
         return train_mlmme(
             data,
-            MlmmeOptions.preset(asked.recipe, languages, **told),
-            asked.folder.out,
-            image_encoder=asked.image_encoder,
-            validation=_validation(asked.validated.validation, asked.data),
-            validation_image_encoder=asked.validation_image_encoder,
-            select=asked.select,
-            recipe=asked.recipe,
+            MlmmeOptions.preset(request.recipe, languages, **told),
+            request.folder.out,
+            image_encoder=request.image_encoder,
+            validation=_validation(request.validated.validation, request.data),
+            validation_image_encoder=request.validation_image_encoder,
+            select=request.select,
+            recipe=request.recipe,
             **more,
         )
 
-    trained = _trained(asked, run)
+    trained = _trained(request, run)
     model = f"model:{trained.folder.path}"
     lines = uses("--text-encoder", model, None, "texts")
     if trained.images is not None:
-        lines += uses("--image-encoder", model, asked.image_encoder, "images")
-    screen.show_page(trained_page(trained, lines), trained.folder.config, asked.folder)
+        lines += uses("--image-encoder", model, request.image_encoder, "images")
+    screen.show_page(trained_page(trained, lines), trained.folder.config, request.folder)
 
 
 @command(TripletRequest, train, short_help="Titles near their bodies.")
-def triplet(asked: TripletRequest) -> None:
+def triplet(request: TripletRequest) -> None:
     """Train two layers over an encoder's vectors, so that a body is near its own title (Triplet).
 
     MANIFEST holds texts with two further columns, such as a title and a body; they need be no translations.
     """
-    _triplet("triplet", asked)
+    _triplet("triplet", request)
 
 
 @command(TripletXlRequest, train, short_help="The same, and no language apart from the others.")
-def triplet_xl(asked: TripletXlRequest) -> None:
+def triplet_xl(request: TripletXlRequest) -> None:
     """Train Triplet with a term that keeps neighbours in other languages as near as in a text's own.
 
     MANIFEST holds texts with two further columns, such as a title and a body; they need be no translations.
     """
-    _triplet("triplet-xl", asked)
+    _triplet("triplet-xl", request)
 
 
-def _triplet(recipe: str, asked: TripletRequest) -> None:
+def _triplet(recipe: str, request: TripletRequest) -> None:
     from xlingual.training.recipes.triplet_options import TripletOptions
     from xlingual.workflows.train_triplet import train_triplet
 
-    if (count := len(asked.text_encoders)) > 1:
+    if (count := len(request.text_encoders)) > 1:
         raise InputError(f"--text-encoder is given {count} times: a model stands on one")
-    options = TripletOptions.preset(recipe, **asked.model.settings())
-    (encoder,) = within_cost(asked.text_encoders, asked.keeping)
+    options = TripletOptions.preset(recipe, **request.model.settings())
+    (encoder,) = within_cost(request.text_encoders, request.keeping)
 
     def run(**more: Any) -> Any:  # noqa: ANN401
         return train_triplet(
-            read_manifest(asked.data),
+            read_manifest(request.data),
             options,
-            asked.folder.out,
+            request.folder.out,
             text_encoder=encoder,
-            validation=_validation(asked.validated.validation, asked.data),
+            validation=_validation(request.validated.validation, request.data),
             recipe=recipe,
             **more,
         )
 
-    trained = _trained(asked, run)
+    trained = _trained(request, run)
     lines = uses("--text-encoder", f"model:{trained.folder.path}", encoder, "texts")
-    screen.show_page(trained_page(trained, lines), trained.folder.config, asked.folder)
+    screen.show_page(trained_page(trained, lines), trained.folder.config, request.folder)
 
 
 def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -124,7 +124,7 @@ def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
     presets=_of_base,
     short_help="Questions and answers of several languages in one space.",
 )
-def dual_encoder(asked: DualEncoderRequest) -> None:
+def dual_encoder(request: DualEncoderRequest) -> None:
     """Train a dual encoder (LAReQA) on the questions of POOL and their answers in all languages.
 
     POOL is a multilingual pool, or a table with the columns question_LANG and answer_LANG.
@@ -132,33 +132,33 @@ def dual_encoder(asked: DualEncoderRequest) -> None:
     from xlingual.data.pools.parallel_reading import read_parallel
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
 
-    (base,) = within_cost([asked.base], asked.keeping)
+    (base,) = within_cost([request.base], request.keeping)
 
     def run(**more: Any) -> Any:  # noqa: ANN401
         return train_dual_encoder(
-            read_parallel(asked.pool, asked.languages, asked.split),
-            asked.folder.out,
-            asked.model,
+            read_parallel(request.pool, request.languages, request.split),
+            request.folder.out,
+            request.model,
             base=base,
-            frozen=asked.frozen,
-            validation=asked.validation,
+            frozen=request.frozen,
+            validation=request.validation,
             **more,
         )
 
-    trained = _trained(asked, run)
+    trained = _trained(request, run)
     config = trained.folder.config
     below = None if config["base"] is None else base
     lines = uses("--text-encoder", f"model:{trained.folder.path}", below, "texts")
-    screen.show_page(dual_page(trained, lines), config, asked.folder)
+    screen.show_page(dual_page(trained, lines), config, request.folder)
 
 
-def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a request of `train`)
+def _trained(request: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a request of `train`)
     """Return what a training gives, with what all trainings are told."""
     from xlingual.training.sinks import parse_sink
 
-    folder = asked.folder
+    folder = request.folder
     check_folder(folder.out)
-    store, sinks = store_of(asked.keeping), list(map(parse_sink, folder.log_to))
+    store, sinks = store_of(request.keeping), list(map(parse_sink, folder.log_to))
     with (
         told_how_to_go_on(folder.out),
         screen.warnings_as_lines(),
@@ -166,7 +166,7 @@ def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a re
     ):
         progress("reading the data", 0, 1)
         return run(
-            fit=asked.fit,
+            fit=request.fit,
             resume=folder.resume,
             replace=folder.force,
             sinks=sinks,
@@ -175,7 +175,7 @@ def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a re
         )
 
 
-def _validation(reference: float | str, data: Table) -> Manifest | float:
+def _validation(reference: float | str, data: ManifestOptions) -> Manifest | float:
     """Return what --validation means: a share, or a manifest that is read with the columns of MANIFEST."""
     from xlingual.data.manifest import Manifest, read_reference
 

@@ -21,7 +21,7 @@ def validate() -> None:
 
 
 @command(ValidateBackretrievalRequest, validate, short_help="Does it order encoders as true retrieval does?")
-def backretrieval(asked: ValidateBackretrievalRequest) -> None:
+def backretrieval(request: ValidateBackretrievalRequest) -> None:
     """Backretrieval, SIM and CORR against cross-lingual retrieval, over three text encoders or more.
 
     MANIFEST holds items with an image and texts in both languages: the translations are the truth that the
@@ -29,17 +29,17 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
     """
     from xlingual.evaluation.metric_validation.validate import validate_backretrieval
 
-    check_output(asked.output.out, asked.output.report, "validation")
-    store = store_of(asked.keeping)
-    given = keywords(asked, validate_backretrieval)
+    check_output(request.output.out, request.output.report, "validation")
+    store = store_of(request.keeping)
+    given = keywords(request, validate_backretrieval)
     given |= {
-        "text_encoders": within_cost(asked.text_encoders, asked.keeping),
+        "text_encoders": within_cost(request.text_encoders, request.keeping),
         "store": store,
-        "ranker": chosen_ranker(asked.ranking, store, quiet=asked.output.quiet),
+        "ranker": chosen_ranker(request.ranking, store, quiet=request.output.quiet),
     }
-    with screen.warnings_as_lines(), screen.progress(screen.silent(asked.output)) as progress:
+    with screen.warnings_as_lines(), screen.progress(screen.silent(request.output)) as progress:
         progress("reading the manifest", 0, 1)
-        given["manifest"] = read_manifest(asked.data)
-        validation = signed(validate_backretrieval(**given, progress=progress), asked)
-    write_and_show(validation, asked.output)
-    say_written(validation, asked.output, validation.file)
+        given["manifest"] = read_manifest(request.data)
+        validation = signed(validate_backretrieval(**given, progress=progress), request)
+    write_and_show(validation, request.output)
+    say_written(validation, request.output, validation.file)

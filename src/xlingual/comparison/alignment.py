@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from xlingual.comparison.references import LabelledEncoder
-from xlingual.comparison.rows import Block
+from xlingual.comparison.rows import QueryBlock
 from xlingual.errors import InputError, listed
 from xlingual.results import Entry
 from xlingual.results.views import ImageSentenceViews
@@ -20,7 +20,7 @@ _ROUNDED = 1e-6  # a mean in another order of adding differs by far less
 def check_means(
     member: LabelledEncoder,
     own: Mapping[Key, Entry],
-    block: Block,
+    block: QueryBlock,
     wanted: tuple[str, str],
     pairs: Sequence[tuple[str, str]],
 ) -> None:
@@ -53,9 +53,9 @@ def check_means(
 
 def check_same(
     first: LabelledEncoder,
-    one: Block,
+    one: QueryBlock,
     second: LabelledEncoder,
-    other: Block,
+    other: QueryBlock,
     pairs: Sequence[tuple[str, str]],
 ) -> None:
     """Raise InputError where two encoders did not answer the same queries."""

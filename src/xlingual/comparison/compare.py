@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from xlingual.comparison.outcome import Found, Part, Resampling, Rules, decide, enough_replicates
+from xlingual.comparison.outcome import QuerySubset, Resampling, Rules, TestOutcome, decide, enough_replicates
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.ranks import not_against, pairwise_p, rank_intervals
 from xlingual.comparison.reading import read_aligned
@@ -116,20 +116,20 @@ def _chosen(members: int, against: str | None, rules: Rules) -> list[str]:
     ]
 
 
-def _families(queries: Queries, by: Sequence[str], per_pair: bool) -> list[list[Part]]:
+def _families(queries: Queries, by: Sequence[str], per_pair: bool) -> list[list[QuerySubset]]:
     """Return the parts whose tests are corrected together: all queries, language pairs, each column."""
-    families = [[Part(queries)]]
+    families = [[QuerySubset(queries)]]
     pairs = queries.slices("pair")
     if per_pair and len(pairs) > 1:
-        families.append([Part(part, *part.direction) for part in pairs.values()])
+        families.append([QuerySubset(part, *part.direction) for part in pairs.values()])
     for column in dict.fromkeys(by):
         found = queries.slices(column)
-        families.append([Part(part, column=column, label=label) for label, part in found.items()])
+        families.append([QuerySubset(part, column=column, label=label) for label, part in found.items()])
     return families
 
 
 def _family_boards(
-    family: Sequence[Part],
+    family: Sequence[QuerySubset],
     baselines: Mapping[tuple[str, str], str],
     rules: Rules,
     resampling: Resampling,
@@ -138,7 +138,7 @@ def _family_boards(
     first = family[0]
     queries = first.queries
     leader = baselines[queries.task, queries.measure]  # of all queries, on parts of them too
-    tests: list[list[Found]] = []
+    tests: list[list[TestOutcome]] = []
     for part in family:
         tests.append([])
         for encoder in part.queries.encoders:
@@ -157,7 +157,7 @@ def _family_boards(
 
 
 def _board(
-    part: Part,
+    part: QuerySubset,
     leader: str,
     found: Sequence[Compared],
     ranks: dict[str, tuple[int, int]] | None,
@@ -193,7 +193,7 @@ def _board(
 
 
 def _too_few(
-    families: Sequence[Sequence[Part]], each: int, rules: Rules, replicates: int | None
+    families: Sequence[Sequence[QuerySubset]], each: int, rules: Rules, replicates: int | None
 ) -> list[str]:
     """Return a note where no p, once corrected, could be small enough; `each` part has so many tests."""
     n_tests = max(len(family) for family in families) * each

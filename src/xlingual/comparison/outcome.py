@@ -57,7 +57,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Found:
+class TestOutcome:
     """A test of one encoder against the baseline; without one the note says why."""
 
     encoder: str
@@ -74,7 +74,7 @@ class Found:
 
 def tested_pair(
     queries: Queries, encoder: str, baseline: str, replicates: int, rng: np.random.Generator
-) -> Found:
+) -> TestOutcome:
     """Test whether an encoder differs from the baseline on the queries."""
     i, j = queries.place(encoder), queries.place(baseline)
     a, b, value = queries.values[i], queries.values[j], float(queries.means[i])
@@ -85,11 +85,11 @@ def tested_pair(
     if note is None and (hub := queries.one_retrieved(encoder, baseline)):
         note = f"{hub}: of other texts nothing can be told"
     if note is not None:
-        return Found(encoder, value, difference, None, note)
+        return TestOutcome(encoder, value, difference, None, note)
     test = paired_test(queries.paired(encoder, baseline), rng=rng, replicates=replicates, span=queries.span)
     if np.array_equal(a, b):
-        return Found(encoder, value, 0.0, test, _AGREE if queries.agree(encoder, baseline) else _ALIKE)
-    return Found(encoder, value, difference, test, None if test.standard_error > 0 else _CONSTANT)
+        return TestOutcome(encoder, value, 0.0, test, _AGREE if queries.agree(encoder, baseline) else _ALIKE)
+    return TestOutcome(encoder, value, difference, test, None if test.standard_error > 0 else _CONSTANT)
 
 
 def too_few(clusters: int) -> str | None:
@@ -101,7 +101,7 @@ def too_few(clusters: int) -> str | None:
 
 
 @dataclass(frozen=True)
-class Part:
+class QuerySubset:
     """Queries that get a board of their own, and what they are."""
 
     queries: Queries
@@ -129,7 +129,7 @@ class Resampling:
         self.told, self.replicates = replicates, replicates or enough_replicates(n_tests, rules)
         self.seed, self.n_tests, self.margin = seed, n_tests, rules.margin
 
-    def test(self, part: Part, encoder: str, other: str) -> Found:
+    def test(self, part: QuerySubset, encoder: str, other: str) -> TestOutcome:
         """Test an encoder against another; its random numbers hang on what the two are, not on their labels.
 
         More than the usual number of replicates are drawn, anew, only where the test may need them: that a
@@ -137,7 +137,7 @@ class Resampling:
         """
         names = part.queries.identity(encoder), part.queries.identity(other)
 
-        def tested(replicates: int, stage: str = "") -> Found:
+        def tested(replicates: int, stage: str = "") -> TestOutcome:
             rng = stream(self.seed, "|".join([part.name, *names]) + stage)
             return tested_pair(part.queries, encoder, other, replicates, rng)
 
@@ -159,7 +159,7 @@ def enough_replicates(n_tests: int, rules: Rules) -> int:
     return min(max(REPLICATES, int(np.ceil(_SPARE * count / rules.alpha)) - 1), MOST_REPLICATES)
 
 
-def decide(boards: Sequence[Sequence[Found]], rules: Rules, others: Floats) -> list[list[Compared]]:
+def decide(boards: Sequence[Sequence[TestOutcome]], rules: Rules, others: Floats) -> list[list[Compared]]:
     """Return the outcomes of all tests of one family.
 
     The correction counts the tests of all its boards, made or not, and those that are not shown, of which
@@ -176,7 +176,7 @@ def decide(boards: Sequence[Sequence[Found]], rules: Rules, others: Floats) -> l
     return [[_compared(found, p[i := next(place)], equal[i], rules) for found in board] for board in boards]
 
 
-def _compared(found: Found, p: float, equal: float | None, rules: Rules) -> Compared:
+def _compared(found: TestOutcome, p: float, equal: float | None, rules: Rules) -> Compared:
     test, note = found.test, found.note
     outcome = record.CANNOT_TELL if test is None else word(found.difference, p, rules.alpha)
     if test is not None and equal is not None and equal <= rules.alpha:

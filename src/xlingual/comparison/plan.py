@@ -15,7 +15,7 @@ from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
 from xlingual.requests import answers
 from xlingual.requests.comparing import PlanRequest
 from xlingual.results import Interval
-from xlingual.results.plan import AtSize, Plan, Row
+from xlingual.results.plan import AtSize, Plan, PlanRow
 from xlingual.stats.intervals import rule_of_three, t_quantile
 from xlingual.stats.paired import t_test
 from xlingual.stats.power import ALPHA, MOST_QUERIES, POWER, Growth, queries_needed
@@ -115,7 +115,7 @@ def _row(
     power: float,
     alpha: float,
     sizes: Sequence[int],
-) -> Row:
+) -> PlanRow:
     data = found.paired(name, held)
     difference, error, freedom, _ = t_test(data)
     value = float(found.means[found.place(name)])
@@ -127,7 +127,7 @@ def _row(
     ci = replace(ci, low=max(ci.low, -found.span), high=min(ci.high, found.span))  # others cannot be
     if error <= 0:
         note = f"{_why_nothing(found, name, held)}: nothing to plan with"
-        return Row(name, value, difference, ci, 0.0, 0.0, None, None, None, [], note)
+        return PlanRow(name, value, difference, ci, 0.0, 0.0, None, None, None, [], note)
     growth = Growth.of(data, found.n_distinct)
     needed = queries_needed(effect, growth, power, alpha)
 
@@ -135,7 +135,7 @@ def _row(
         least = growth.detectable(size, power, alpha)
         return least if least < found.span else None
 
-    return Row(
+    return PlanRow(
         encoder=name,
         value=value,
         difference=difference,

@@ -23,7 +23,7 @@ from xlingual.comparison.references import (
     parse_reference,
     read_folders,
 )
-from xlingual.comparison.rows import Block, FolderRows
+from xlingual.comparison.rows import FolderRows, QueryBlock
 from xlingual.errors import InputError, listed
 from xlingual.measures import parse_measure
 from xlingual.results import Entry, by_key
@@ -329,7 +329,7 @@ def _align(
     )
 
 
-def _retrieved(blocks: Sequence[Block]) -> Ints | None:
+def _retrieved(blocks: Sequence[QueryBlock]) -> Ints | None:
     """Return the clusters of what each encoder retrieved [E, n], None where the task retrieves nothing.
 
     An encoder that retrieves nothing where others do (all texts tie for it) has a node of its own for each

@@ -21,7 +21,7 @@ _WORDS = ("task", "encoder", "source", "target", "measure", "query")
 
 
 @dataclass(frozen=True)
-class Block:
+class QueryBlock:
     """The queries of one encoder, task and measure, ordered by language pair, seed and query id."""
 
     pair: Ints  # [n], place in the pairs asked for
@@ -87,7 +87,9 @@ class FolderRows:
             further,
         )
 
-    def of_encoder(self, task: str, measure: str, encoder: str, pairs: Sequence[tuple[str, str]]) -> Block:
+    def of_encoder(
+        self, task: str, measure: str, encoder: str, pairs: Sequence[tuple[str, str]]
+    ) -> QueryBlock:
         """Return the queries of one encoder, task and measure for the language pairs."""
         wanted = np.ones(len(self.value), dtype=bool)
         for name, word in (("task", task), ("measure", measure), ("encoder", encoder)):
@@ -107,7 +109,7 @@ class FolderRows:
         rows, pair = rows[order], pair[order]
         retrieved = self.retrieved[rows]
         nothing = retrieved == _NOTHING
-        return Block(
+        return QueryBlock(
             pair,
             self.seed[rows],
             np.array(self.words["query"], dtype=object)[self.code["query"][rows]],

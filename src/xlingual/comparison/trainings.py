@@ -17,7 +17,7 @@ from xlingual.arrays import Ints
 from xlingual.comparison.outcome import too_few
 from xlingual.comparison.queries import Queries
 from xlingual.results import Interval
-from xlingual.stats.intervals import LEVEL, Part, effective_clusters, t_quantile, variance
+from xlingual.stats.intervals import LEVEL, ResidualPart, effective_clusters, t_quantile, variance
 from xlingual.stats.paired import paired_test
 from xlingual.stats.paired_queries import Paired
 
@@ -54,7 +54,7 @@ def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[floa
     if paired[0].retrieved_a is not None:
         ways.append(np.concatenate([p.retrieved_a for p in paired if p.retrieved_a is not None]))
     weights = np.concatenate([p.weight for p in paired]) / count
-    error = float(np.sqrt(variance([Part(np.concatenate(residuals), tuple(ways), weights)])))
+    error = float(np.sqrt(variance([ResidualPart(np.concatenate(residuals), tuple(ways), weights)])))
     freedom = max(min(effective_clusters(way, weights) for way in ways) - 1, 1.0)
     error, freedom = with_trainings(error, freedom, each)
     value, half = float(np.mean(each)), t_quantile(LEVEL, freedom) * error

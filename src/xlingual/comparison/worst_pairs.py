@@ -23,7 +23,7 @@ _HALVES = (0, 1)
 
 
 @dataclass(frozen=True)
-class Choice:
+class JudgedPairs:
     """Language pairs (codes) that a training is judged on, on the queries at `rows`."""
 
     training: int
@@ -31,7 +31,7 @@ class Choice:
     rows: Ints
 
 
-def choices(queries: Queries, triplet: Sequence[str], number: int, seed: int) -> list[Choice] | str:
+def choices(queries: Queries, triplet: Sequence[str], number: int, seed: int) -> list[JudgedPairs] | str:
     """Return the choices of `number` pairs for each training and half, or why there is none, in words."""
     pair = queries.labels["pair"].code
     known = np.unique(pair)
@@ -47,7 +47,7 @@ def choices(queries: Queries, triplet: Sequence[str], number: int, seed: int) ->
         for part in _HALVES:
             chosen = worst_of(queries, others, np.flatnonzero(half != part), number)
             rows = np.flatnonzero((half == part) & np.isin(pair, chosen))
-            found.append(Choice(training, chosen, rows))
+            found.append(JudgedPairs(training, chosen, rows))
     return found
 
 
@@ -60,7 +60,7 @@ def worst_of(queries: Queries, encoders: Sequence[str], rows: Ints, number: int)
     return codes[np.argsort(values, kind="stable")[:number]]
 
 
-def shares(found: Sequence[Choice], first: Sequence[str], second: Sequence[str]) -> list[list[Share]]:
+def shares(found: Sequence[JudgedPairs], first: Sequence[str], second: Sequence[str]) -> list[list[Share]]:
     """Return, for each training, the queries that its choices name."""
     return [
         [Share(one, other, choice.rows) for choice in found if choice.training == training]
@@ -69,7 +69,7 @@ def shares(found: Sequence[Choice], first: Sequence[str], second: Sequence[str])
 
 
 def described(
-    queries: Queries, found: Sequence[Choice], triplet: Sequence[str], xl: Sequence[str], number: int
+    queries: Queries, found: Sequence[JudgedPairs], triplet: Sequence[str], xl: Sequence[str], number: int
 ) -> Worst:
     """Return how the pairs were chosen, and what a choice by the judged queries would have said."""
     everything = np.arange(len(queries))

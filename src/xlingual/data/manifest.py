@@ -23,7 +23,7 @@ from xlingual.data.reading.gathering import table_of_rows
 from xlingual.data.reading.opening import open_table
 from xlingual.data.reading.problems import Problem, Reading
 from xlingual.data.reading.select import choose, split_reference
-from xlingual.data.reading.tables import Table, table_of_arrow
+from xlingual.data.reading.tables import SourceTable, table_of_arrow
 from xlingual.data.reading.textrows import TextRows, chosen_rows, numberings
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.notebook import Overview, html_of
@@ -132,7 +132,7 @@ class Manifest(TextRows):
 
     @classmethod
     def _of_table(
-        cls, table: Table, options: ReadOptions, split: str | None, rows: str | None, path: Path | None
+        cls, table: SourceTable, options: ReadOptions, split: str | None, rows: str | None, path: Path | None
     ) -> Manifest:
         columns = find_columns(table, options)
         whole = build_rows(table, columns)

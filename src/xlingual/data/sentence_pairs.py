@@ -15,7 +15,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.data.reading.formats import READERS, read_tsv
-from xlingual.data.reading.tables import Table
+from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, texts_in
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.files import regular_file
@@ -138,7 +138,7 @@ def _named(columns: Mapping[str, str]) -> dict[str, str]:
     return {role: columns.get(role, role) for role in ROLES}
 
 
-def _table(path: Path, named: Mapping[str, str]) -> Table:
+def _table(path: Path, named: Mapping[str, str]) -> SourceTable:
     """Open the file; raise InputError where it is none, or of a format that is not read."""
     endings = [*READERS, ".txt"]
     ending = path.suffix.lower()
@@ -162,7 +162,7 @@ def _table(path: Path, named: Mapping[str, str]) -> Table:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN401  (a cell)
+def _number(table: SourceTable, row: int, name: str, cell: Any) -> float:  # noqa: ANN401  (a cell)
     """Return a score as a number; a string may hold one."""
     try:
         value = float("" if isinstance(cell, bool) else cell)
@@ -179,7 +179,7 @@ def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN
     return value
 
 
-def _sentences(table: Table, name: str, rows: Sequence[int]) -> list[str]:
+def _sentences(table: SourceTable, name: str, rows: Sequence[int]) -> list[str]:
     """Return the sentences of some rows; raise InputError where one is empty."""
     texts = texts_in(table, table.require(name, "--columns tells another name"))
     for row in rows:
@@ -188,7 +188,7 @@ def _sentences(table: Table, name: str, rows: Sequence[int]) -> list[str]:
     return [texts[row] or "" for row in rows]
 
 
-def _ids(table: Table, name: str, rows: Sequence[int], *, told: bool) -> list[str]:
+def _ids(table: SourceTable, name: str, rows: Sequence[int], *, told: bool) -> list[str]:
     """Return the ids of some rows: the numbers of the rows, from 1, where the file has no ids."""
     if name not in table.names and not told:
         return [str(row + 1) for row in rows]
@@ -223,7 +223,7 @@ def holds_no_header(path: Path, names: Iterable[str]) -> bool:
     return not first[0].strip() or _is_number(first[0])
 
 
-def read_semeval(path: Path, names: tuple[str, str, str]) -> Table:
+def read_semeval(path: Path, names: tuple[str, str, str]) -> SourceTable:
     """Return the table of such a file; `names` are what its three columns are to be called.
 
     Raises InputError for a line of more or fewer fields, and for text that is not UTF-8.
@@ -246,7 +246,7 @@ def read_semeval(path: Path, names: tuple[str, str, str]) -> Table:
             )
         rows.append(fields)
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    return Table(str(path), path.parent, names, len(rows), columns.__getitem__, is_text=lambda _: True)
+    return SourceTable(str(path), path.parent, names, len(rows), columns.__getitem__, is_text=lambda _: True)
 
 
 def _is_number(text: str) -> bool:

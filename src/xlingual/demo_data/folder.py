@@ -15,7 +15,7 @@ BLOCK = 5000  # items in memory at a time
 SMALLEST, LARGEST = 16, 512  # side of an image, in pixels
 
 
-class Row(Protocol):
+class ManifestRow(Protocol):
     """One row of a manifest."""
 
     @property
@@ -28,7 +28,10 @@ class Row(Protocol):
 
 
 def write_items(
-    out: str | Path, items: Iterator[Row], columns: Sequence[str], progress: Callable[[int], None] | None
+    out: str | Path,
+    items: Iterator[ManifestRow],
+    columns: Sequence[str],
+    progress: Callable[[int], None] | None,
 ) -> Path:
     """Write items into the folder `out` and return the path of its manifest.
 

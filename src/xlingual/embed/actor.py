@@ -28,7 +28,7 @@ class ActorSpec:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ActorReply:
     """Vectors [n, d] of a piece, and which texts were cut; or why there are none."""
 
     vectors: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
@@ -45,23 +45,23 @@ class Actor:
         self.order = order
         self._encoder: encoders.Encoder | None = None
 
-    def identity(self) -> str | Answer:
+    def identity(self) -> str | ActorReply:
         """Return the identity of the copy, or why it cannot be made."""
         try:
             return self._made().identity
         except XlingualError as error:
-            return Answer(refused=f"on a machine of the cluster: {error}")
+            return ActorReply(refused=f"on a machine of the cluster: {error}")
 
-    def encode(self, batch: Texts | Images) -> Answer:
+    def encode(self, batch: Texts | Images) -> ActorReply:
         """Return the vectors of a piece."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DataWarning)
             try:
                 found = self._made().encode_noting(batch)
             except XlingualError as error:
-                return Answer(refused=str(error), broken=isinstance(error, BrokenImagesError))
+                return ActorReply(refused=str(error), broken=isinstance(error, BrokenImagesError))
         messages = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, DataWarning))
-        return Answer(np.asarray(found.vectors), found.truncated, tuple(messages))
+        return ActorReply(np.asarray(found.vectors), found.truncated, tuple(messages))
 
     def notes(self) -> list[str]:
         """Return what the copy has to say of the rows that it encoded."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.embed.actor import Actor, ActorSpec, Answer
+from xlingual.embed.actor import Actor, ActorReply, ActorSpec
 from xlingual.embed.encoding import is_kept, joined_parts
 from xlingual.encoders import Encoder, EncoderLike, Stacked
 from xlingual.encoders.decoding import BrokenImagesError
@@ -125,7 +125,7 @@ class _Remote(Encoder):
         """Return the vectors of a batch, and which texts were cut."""
         size = max(_LEAST, -(-len(batch) // (_PIECES * self.workers)))
         rows = [np.arange(low, min(low + size, len(batch))) for low in range(0, len(batch), size)]
-        waiting, found = deque(range(len(rows))), dict[int, Answer]()
+        waiting, found = deque(range(len(rows))), dict[int, ActorReply]()
         working: dict[Any, tuple[Any, int]] = {}
         since = headed = time.monotonic()
         with held_back() as interrupted, self._given_back(working):
@@ -168,7 +168,7 @@ class _Remote(Encoder):
         finally:
             self._idle += [member for member, _ in working.values()]
 
-    def _complete(self, answer: Answer, count: int) -> Answer:
+    def _complete(self, answer: ActorReply, count: int) -> ActorReply:
         """Return the answer to a piece; raise InputError where it has not one vector for each row of it."""
         shape = answer.vectors.shape
         if len(shape) != 2 or shape[0] != count:
@@ -230,7 +230,7 @@ class _Remote(Encoder):
             ) from error
         except errors.RayError:
             return None
-        if isinstance(found, Answer):
+        if isinstance(found, ActorReply):
             for sentence in found.warnings:
                 warnings.warn(sentence, DataWarning, stacklevel=2)
             if found.refused:
@@ -259,7 +259,7 @@ def _packed(batch: Texts | Images) -> Texts | Images:
     return replace(batch, source=sources, numberings=())
 
 
-def _joined(answers: Sequence[Answer]) -> Encoded:
+def _joined(answers: Sequence[ActorReply]) -> Encoded:
     """Return the vectors of pieces that follow each other."""
     dims = {answer.vectors.shape[1:] for answer in answers}
     if len(dims) > 1:

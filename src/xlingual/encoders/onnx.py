@@ -15,7 +15,7 @@ from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import read_json, user_path
 from xlingual.encoders.networks import TextNetworkEncoder
-from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
+from xlingual.encoders.onnx_graph import OnnxGraph, find_graph, graph_files
 from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.tokens import Features, TextTokens, chosen_limit, padded
 from xlingual.encoders.torch_runtime import require
@@ -60,10 +60,10 @@ class OnnxEncoder(TextNetworkEncoder):
         return checkpoint_digest(self.folder, files)
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> OnnxGraph:
         """The graph, which takes nothing but texts."""
         with self.unchanged():
-            graph = Graph(self.path, self.who)
+            graph = OnnxGraph(self.path, self.who)
             graph.refuse_other_inputs(_INPUTS, "texts")
         return graph
 
@@ -127,7 +127,7 @@ def pooled(answer: np.ndarray, mask: np.ndarray, pool: str) -> Vectors:
     return np.asarray((answer * weight).sum(axis=1) / weight.sum(axis=1))
 
 
-def choose_output(graph: Graph, pool: str | None, folder: Path, who: str) -> tuple[str, str]:
+def choose_output(graph: OnnxGraph, pool: str | None, folder: Path, who: str) -> tuple[str, str]:
     """Return the output that is read, and how: "pooler" is one vector for each text."""
     ready, hidden = graph.outputs_of(_POOLED, 2), graph.outputs_of(_HIDDEN, 3)
     if pool is None:

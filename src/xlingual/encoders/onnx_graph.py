@@ -24,7 +24,7 @@ class Slot(NamedTuple):
     dtype: str
 
 
-class Graph:
+class OnnxGraph:
     """A session of onnxruntime; it uses as many threads as onnxruntime chooses (one for each core)."""
 
     def __init__(self, path: Path, who: str) -> None:

@@ -14,7 +14,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import read_json
 from xlingual.encoders.decoding import by_shape, encode_images, refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder
-from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
+from xlingual.encoders.onnx_graph import OnnxGraph, find_graph, graph_files
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import Images
@@ -62,10 +62,10 @@ class OnnxImages(NetworkEncoder):
             return read_processor(self.folder, self.who)
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> OnnxGraph:
         """The graph, which takes nothing but images."""
         with self.unchanged():
-            graph = Graph(self.path, self.who)
+            graph = OnnxGraph(self.path, self.who)
             alone = len(graph.inputs) == 1 and "input_ids" not in graph.inputs  # some call it otherwise
             graph.refuse_other_inputs(list(graph.inputs) if alone else ["pixel_values"], "images")
         return graph

@@ -22,7 +22,7 @@ from xlingual.encoders import EncoderLike
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
-from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import one_pass
 from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
@@ -32,7 +32,7 @@ from xlingual.ranking import UNIT, Cosine, UnitVectors, one_library_thread
 from xlingual.requests import answers
 from xlingual.requests.evaluating import DistanceCorrelationRequest
 from xlingual.results import Results
-from xlingual.stats import Part, RankedTable, influence_sums, spearman, spearman_influence
+from xlingual.stats import RankedTable, ResidualPart, influence_sums, spearman, spearman_influence
 from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
 
@@ -81,7 +81,7 @@ def distance_correlation(
     run.prepare(text_encoders)
     image_name, image_identity, images = run.images()
     run.join_near_duplicates(images)
-    drawn = [Pairs.of(task.sample) for task in run.tasks]
+    drawn = [SamplePairs.of(task.sample) for task in run.tasks]
     ranks, measure = ImageRanks(images, run.tasks, drawn), DistanceCorrelation()
     numbers = Numbers(NAME, [measure], run.places, image_name)
     for name, vectors in run.encoded():
@@ -103,14 +103,14 @@ def distance_correlation(
 
 
 @dataclass(frozen=True)
-class Pairs:
+class SamplePairs:
     """Pairs of a source and a target of a sample: all of n × m, or the drawn positions."""
 
     shape: tuple[int, int]
     drawn: tuple[Ints, Ints] | None = None  # (source [p], target [p])
 
     @classmethod
-    def of(cls, sample: Sample) -> Pairs:
+    def of(cls, sample: Sample) -> SamplePairs:
         """Return all pairs of a sample, or some of them where there are too many."""
         n, m = len(sample.source), len(sample.target)
         if n * m <= EXACT_PAIRS:
@@ -132,7 +132,7 @@ class Pairs:
 class RankedTables:
     """The ranked cosines of several samples, made when asked for; `sides` are codes that `unit` knows."""
 
-    def __init__(self, unit: Unit, sides: Sequence[tuple[Ints, Ints]], pairs: Sequence[Pairs]) -> None:
+    def __init__(self, unit: Unit, sides: Sequence[tuple[Ints, Ints]], pairs: Sequence[SamplePairs]) -> None:
         self.unit, self.sides, self.pairs = unit, sides, pairs
         self._sources, self._targets = (
             distinct_values(np.concatenate(side)) for side in zip(*sides, strict=True)
@@ -172,7 +172,7 @@ class Correlation:
 
 
 def correlation(
-    task: Task, pairs: Pairs, texts: RankedTable, images: RankedTable, cluster: Ints
+    task: PairTask, pairs: SamplePairs, texts: RankedTable, images: RankedTable, cluster: Ints
 ) -> Correlation:
     """Return the correlation with one residual for each item: its rows or its columns of influence."""
     value = spearman(texts, images)
@@ -188,7 +188,7 @@ def correlation(
         )
         squares = float(influence @ influence)
     items = np.concatenate([cluster[task.sample.source], cluster[task.sample.target]])
-    part = Part(np.concatenate([rows, columns]) / len(pairs), (items,))
+    part = ResidualPart(np.concatenate([rows, columns]) / len(pairs), (items,))
     twice = squares / len(pairs) ** 2  # a pair's own square, once in its row and once in its column
     return Correlation(Score(value, (part,), (-1.0, 1.0), 2.0, twice), pairs.note(squares))
 
@@ -196,7 +196,7 @@ def correlation(
 class ImageRanks:
     """Ranked image similarities by task: those of equal images are one, kept for the next encoder."""
 
-    def __init__(self, images: ImageIndex, tasks: Sequence[Task], pairs: Sequence[Pairs]) -> None:
+    def __init__(self, images: ImageIndex, tasks: Sequence[PairTask], pairs: Sequence[SamplePairs]) -> None:
         self.images, self.tasks, self.pairs = images, tasks, pairs
         self._kept: dict[tuple[bytes, bytes, int | None], RankedTable] = {}
 

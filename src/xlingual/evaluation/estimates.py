@@ -16,7 +16,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.measures import MedianRank, QueryMeasure
 from xlingual.results import Interval
-from xlingual.stats import Part, interval, median_interval, standard_error
+from xlingual.stats import ResidualPart, interval, median_interval, standard_error
 from xlingual.stats.checked import Stratum, error_interval, weighted, with_error
 from xlingual.stats.corrections import simultaneous_level
 from xlingual.stats.intervals import LEVEL, t_quantile
@@ -75,7 +75,7 @@ class Score(Estimate):
     `stats.interval`. `errors`: of an approximate value, how far it is off (`stats.checked`).
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ResidualPart, ...]
     bounds: tuple[float, float] | None
     span: float = 1.0
     counted_twice: float = 0.0
@@ -120,7 +120,7 @@ class Score(Estimate):
             ends = Interval(low, high, fixed[0].level, f"mean of {fixed[0].method}")
             return cls(value, (), None, fixed=ends)
         parts = [part for one in several for part in one.parts]
-        part = Part(
+        part = ResidualPart(
             np.concatenate([part.residuals for part in parts]) / n,
             tuple(np.concatenate(way) for way in zip(*(part.ways for part in parts), strict=True)),
             np.concatenate([_weights(part) for part in parts]) / n,
@@ -133,7 +133,7 @@ class Score(Estimate):
         """Return the score of the difference on the same queries; None for medians."""
         if self.fixed is not None or other.fixed is not None:
             return None
-        negated = tuple(Part(-part.residuals, part.ways, part.weights) for part in other.parts)
+        negated = tuple(ResidualPart(-part.residuals, part.ways, part.weights) for part in other.parts)
         errors = self.errors + weighted(other.errors, -1.0)
         return Score(self.value - other.value, self.parts + negated, None, self.span, errors=errors)
 
@@ -168,11 +168,11 @@ def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:
         found = median_interval(values, ways)
         low, high = measure.rounded(found.low), measure.rounded(found.high)
         return Score(value, (), None, fixed=Interval(low, high, found.level, found.method))
-    part, (low, high) = Part((values - value) / len(values), tuple(ways)), measure.bounds
+    part, (low, high) = ResidualPart((values - value) / len(values), tuple(ways)), measure.bounds
     return Score(value, (part,), measure.bounds, high - low)
 
 
-def _weights(part: Part) -> Floats:
+def _weights(part: ResidualPart) -> Floats:
     """Return what each query counts for in its own score."""
     n = len(part.residuals)
     return np.full(n, 1 / n) if part.weights is None else part.weights

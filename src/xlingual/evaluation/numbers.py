@@ -70,7 +70,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Line:
+class BoardLine:
     """One encoder's line of a leaderboard: a mean over some places."""
 
     estimate: Estimate | None
@@ -194,13 +194,13 @@ class Numbers:
         """Return the mean of an encoder's numbers; None where one of them is."""
         return _mean([self._numbers[encoder, measure, place].estimate for place in places])
 
-    def _line(self, own: Mapping[Subject, Number], partial: str | None) -> Line:
+    def _line(self, own: Mapping[Subject, Number], partial: str | None) -> BoardLine:
         """Return the mean of an encoder's numbers; None where one of them is."""
         numbers, baselines = list(own.values()), [number.baseline for number in own.values()]
         mean, oracles = _mean([one.estimate for one in numbers]), [one.oracle for one in baselines]
         normalized, why = normalised(mean, baselines)
         notes = (mean and mean.note, *(number.note for number in numbers), partial, why)
-        return Line(
+        return BoardLine(
             estimate=mean,
             chance=mean_known([baseline.chance for baseline in baselines]),
             oracle=mean_known([None if oracle is None else oracle.value for oracle in oracles]),
@@ -216,7 +216,7 @@ class Numbers:
         )
 
     def leaderboard(
-        self, measure: str, pair: Pair, lines: Mapping[str, Line], *, higher: bool
+        self, measure: str, pair: Pair, lines: Mapping[str, BoardLine], *, higher: bool
     ) -> Iterator[Summary]:
         """Yield a summary for each encoder, with its distance to the best of those that have most places."""
         most = max((line.n_pairs for line in lines.values()), default=0)

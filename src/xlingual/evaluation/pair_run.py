@@ -24,7 +24,7 @@ from xlingual.results import Results
 
 
 @dataclass(frozen=True)
-class Task:
+class PairTask:
     """One sample of one language pair."""
 
     source: str
@@ -39,7 +39,7 @@ class Task:
 
 def make_tasks(
     manifest: Manifest, options: Options, *, matching: bool, usable: np.ndarray | None = None
-) -> tuple[list[Task], Sampler]:
+) -> tuple[list[PairTask], Sampler]:
     """Return a task for each language pair and seed, pairs in order, and the sampler that made them.
 
     Of the text rows the `usable` ones, bool [n], take part; all where None. With several pairs named by
@@ -59,11 +59,11 @@ def make_tasks(
         queries=options.queries,
     )
     draw = sampler.matching if matching else sampler.non_matching
-    tasks: list[Task] = []
+    tasks: list[PairTask] = []
     problems: dict[str, str] = {}
     for source, target in resolve_pairs(options.pairs, manifest.languages):
         try:
-            tasks += [Task(source, target, sample) for sample in draw(source, target)]
+            tasks += [PairTask(source, target, sample) for sample in draw(source, target)]
         except InputError as error:
             if options.pairs is not None or options.sample_size is not None or splits is not None:
                 raise
@@ -80,7 +80,7 @@ def make_tasks(
     return tasks, sampler
 
 
-def _warn_of_equal_samples(tasks: Sequence[Task], sampler: Sampler) -> None:
+def _warn_of_equal_samples(tasks: Sequence[PairTask], sampler: Sampler) -> None:
     """Warn where every seed gives the same sample, because all items are taken."""
     if len(sampler.seeds) < 2 or sampler.splits is not None:
         return
@@ -94,13 +94,13 @@ def _warn_of_equal_samples(tasks: Sequence[Task], sampler: Sampler) -> None:
         )
 
 
-def rows_with_image(tasks: Sequence[Task]) -> Ints:
+def rows_with_image(tasks: Sequence[PairTask]) -> Ints:
     """Return all rows whose image any task uses, in the order of the manifest."""
     rows = [side for task in tasks for side in (task.sample.pool, task.sample.target)]
     return distinct_values(np.concatenate(rows))
 
 
-def by_pair(tasks: Sequence[Task]) -> dict[tuple[str, str], list[int]]:
+def by_pair(tasks: Sequence[PairTask]) -> dict[tuple[str, str], list[int]]:
     """Return the numbers of the tasks of each language pair: consecutive ones, where all tasks are given."""
     found: dict[tuple[str, str], list[int]] = {}
     for number, task in enumerate(tasks):
@@ -164,7 +164,7 @@ class PairRun(Run):
         self._usable = self._openable() if options.skip_broken and image_spec is not None else None
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=self._usable)
 
-    def prepare(self, text_specs: EncoderSpecs, beside: Sequence[Task] = ()) -> None:
+    def prepare(self, text_specs: EncoderSpecs, beside: Sequence[PairTask] = ()) -> None:
         """Make the text encoders and fit them; refuse those fitted on texts of the tasks.
 
         `beside` are further tasks whose texts are encoded, without images.
@@ -235,7 +235,7 @@ class PairRun(Run):
         )
         return counted_out(asked, part if self._usable is None else part & self._usable)
 
-    def signed(self, task: Task, measure: str, encoder: str, **more: str) -> str:
+    def signed(self, task: PairTask, measure: str, encoder: str, **more: str) -> str:
         """Return what a number of a task depends on; `more` are further conditions."""
         queries = {} if self.options.queries is None else {"queries": str(self.options.queries)}
         conditions = {
@@ -251,7 +251,7 @@ class PairRun(Run):
         return self.signature(conditions, measure, encoder=self.identities[encoder])
 
     def number(
-        self, task: Task, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str
+        self, task: PairTask, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str
     ) -> Number:
         """Return what was scored in a task as a number, with its signature."""
         return Number(

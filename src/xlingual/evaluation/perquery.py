@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.columns import Column, Lookup
+from xlingual.columns import ColumnBase, Lookup
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.strings import numbered_ints, numbered_strings
 
@@ -125,7 +125,7 @@ def _words(words: Sequence[str]) -> tuple[Ints, pa.Array]:
     """
     import pyarrow as pa
 
-    if isinstance(words, Column):
+    if isinstance(words, ColumnBase):
         code, distinct = numbered_strings(words)
         return code, pa.chunked_array(distinct.chunks, pa.large_string()).cast(pa.string()).combine_chunks()
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}

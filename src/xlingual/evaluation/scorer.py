@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Estimate, Score, mean_known, score
-from xlingual.measures import ImageSimilarity, RankMeasure
+from xlingual.measures import MeanImageSimilarity, RankMeasure
 from xlingual.results import Approximation
 from xlingual.stats.checked import error, error_interval
 
-Scorable = RankMeasure | ImageSimilarity
+Scorable = RankMeasure | MeanImageSimilarity
 
 
 @dataclass(frozen=True)

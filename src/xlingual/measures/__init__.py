@@ -21,7 +21,7 @@ from xlingual.measures.precision import (
 )
 from xlingual.measures.rank import (
     DistanceCorrelation,
-    ImageSimilarity,
+    MeanImageSimilarity,
     MedianRank,
     ReciprocalRank,
     SuccessAt,
@@ -34,13 +34,13 @@ Success: TypeAlias = SuccessAt | SuccessShare
 RankMeasure: TypeAlias = Recall | Success | ReciprocalRank | MedianRank
 TargetMeasure: TypeAlias = AveragePrecision | Recall | PrecisionAt
 PoolMeasure: TypeAlias = RankMeasure | TargetMeasure
-QueryMeasure: TypeAlias = PoolMeasure | ImageSimilarity  # has a value for each query
+QueryMeasure: TypeAlias = PoolMeasure | MeanImageSimilarity  # has a value for each query
 Measure: TypeAlias = QueryMeasure | DistanceCorrelation
 
 __all__ = [
     "AveragePrecision",
     "DistanceCorrelation",
-    "ImageSimilarity",
+    "MeanImageSimilarity",
     "Measure",
     "MedianRank",
     "PoolMeasure",
@@ -69,7 +69,7 @@ _PLAIN: dict[str, Measure] = {
         ReciprocalRank(),
         MedianRank(),
         MedianRank(floor=True),
-        ImageSimilarity(),
+        MeanImageSimilarity(),
         AveragePrecision(),
     )
 }

@@ -178,7 +178,7 @@ class MedianRank:
 
 
 @dataclass(frozen=True)
-class ImageSimilarity:
+class MeanImageSimilarity:
     """SIM, the mean similarity of a query's own image and its retrieved text's image.
 
     Backretrieval without the way back; it needs the scores of pairs, not ranks.

@@ -21,7 +21,7 @@ PLACE = "DIR"  # stands for the folder, which may be moved, in the card that lie
 
 
 @dataclass(frozen=True)
-class Section:
+class CardSection:
     """A part of a card: sentences, then lines of code, then names with values."""
 
     title: str
@@ -41,12 +41,12 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Card:
+class ModelCard:
     """What there is to say of a model."""
 
     title: str
     languages: tuple[str, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[CardSection, ...]
 
     def markdown(self) -> str:
         """Return the card as the README.md of its folder, with the head that hubs of models read."""
@@ -54,19 +54,19 @@ class Card:
         return "\n\n".join([head, f"# {self.title}", *(part.markdown() for part in self.sections)]) + "\n"
 
 
-def card(folder: ModelFolder, where: str = PLACE) -> Card:
+def card(folder: ModelFolder, where: str = PLACE) -> ModelCard:
     """Return the card of a model; `where` is what commands in it call the folder."""
     config = folder.config
     words = words_of(folder.kind)
     found = (
-        Section("What it is", (words.what(config), words.reference)),
+        CardSection("What it is", (words.what(config), words.reference)),
         _use(folder, where),
-        Section("Data", rows=tuple(_rows(config.get("data") or {}, DATA))),
+        CardSection("Data", rows=tuple(_rows(config.get("data") or {}, DATA))),
         _scores(config),
-        Section("Training", rows=tuple(_rows(_only_training(config)))),
-        Section("Sizes", rows=tuple(_sizes(folder))),
-        Section("Environment", rows=tuple(_rows(config.get("environment") or {}))),
-        Section(
+        CardSection("Training", rows=tuple(_rows(_only_training(config)))),
+        CardSection("Sizes", rows=tuple(_sizes(folder))),
+        CardSection("Environment", rows=tuple(_rows(config.get("environment") or {}))),
+        CardSection(
             "Signature",
             (
                 f"Results name the model `{identity(folder)}`. Models with equal signatures up to `system:` "
@@ -76,7 +76,7 @@ def card(folder: ModelFolder, where: str = PLACE) -> Card:
         ),
     )
     kept = tuple(part for part in found if part.sentences or part.code or part.rows)
-    return Card(words.title(config), languages(config), kept)
+    return ModelCard(words.title(config), languages(config), kept)
 
 
 def write_card(folder: ModelFolder) -> ModelFolder:
@@ -147,7 +147,7 @@ def front_matter(tags: tuple[str, ...], topics: tuple[str, ...], library: str = 
     return "\n".join([*lines, "---"])
 
 
-def _use(folder: ModelFolder, where: str) -> Section:
+def _use(folder: ModelFolder, where: str) -> CardSection:
     words, base = words_of(folder.kind), folder.config.get("base")
     sentences = [f"{where} is this folder."] if where == PLACE else []
     if base is not None:
@@ -155,12 +155,12 @@ def _use(folder: ModelFolder, where: str) -> Section:
             f"SPEC is the encoder that it was trained on: {base.get('name') or 'named'} "
             f"({base['dim']:,} dimensions), with the identity `{base['identity']}`."
         )
-    return Section(
+    return CardSection(
         "How to use it", (" ".join(sentences),) if sentences else (), words.use(folder.config, where)
     )
 
 
-def _scores(config: Mapping[str, Any]) -> Section:
+def _scores(config: Mapping[str, Any]) -> CardSection:
     told = config.get("training") or {}
     words = words_of(config["kind"])
     scores = {"score": told.get("score"), **(told.get("scores") or {})}
@@ -168,10 +168,10 @@ def _scores(config: Mapping[str, Any]) -> Section:
     ran, best = told.get("epochs_run"), told.get("best_epoch")
     epochs = f" Epoch {best} of {ran} is the model." if best is not None and ran is not None else ""
     if not told:
-        return Section("Scores")
+        return CardSection("Scores")
     if not rows:
-        return Section("Scores", (f"Nothing was validated: there are no scores.{epochs}",))
-    return Section("Scores", (f"On data held out from training: {words.scores}.{epochs}",), rows=rows)
+        return CardSection("Scores", (f"Nothing was validated: there are no scores.{epochs}",))
+    return CardSection("Scores", (f"On data held out from training: {words.scores}.{epochs}",), rows=rows)
 
 
 def _sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:

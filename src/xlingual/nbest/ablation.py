@@ -26,7 +26,7 @@ SAMPLES = 1000
 LEVEL = 0.95
 
 
-class Difference(Struct, frozen=True):
+class BleuDifference(Struct, frozen=True):
     """First minus second, in BLEU points."""
 
     value: Annotated[Number, about("In BLEU points.")]
@@ -39,7 +39,7 @@ class Left(Struct, frozen=True):
 
     without: Annotated[list[str], Meta(min_length=1), about("Names of the features that were left out.")]
     bleu: Annotated[Spread, about("Without them, over tunings.")]
-    gain: Annotated[Difference, about("Of having them: BLEU with all minus BLEU without these.")]
+    gain: Annotated[BleuDifference, about("Of having them: BLEU with all minus BLEU without these.")]
 
 
 class Ablation(Answer, frozen=True, tag=SCHEMA):
@@ -146,7 +146,7 @@ def _names(lists: NBestLists, wanted: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def paired_bootstrap(first: Ints, second: Ints, *, samples: int = SAMPLES, seed: int = 0) -> Difference:
+def paired_bootstrap(first: Ints, second: Ints, *, samples: int = SAMPLES, seed: int = 0) -> BleuDifference:
     """Return the difference of mean BLEU for counts [r, s, 10] of r tunings of each way, paired (Koehn 2004).
 
     The interval holds the middle 95 % of the differences of resampled sentences; p is the share whose
@@ -166,4 +166,4 @@ def paired_bootstrap(first: Ints, second: Ints, *, samples: int = SAMPLES, seed:
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     reached = int((np.abs(drawn - drawn.mean()) >= abs(value)).sum())
     ci = Interval(float(low), float(high), LEVEL, f"paired bootstrap of sentences, {samples} resamples")
-    return Difference(value, ci, (reached + 1) / (samples + 1))
+    return BleuDifference(value, ci, (reached + 1) / (samples + 1))

@@ -23,7 +23,7 @@ import numpy as np
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.files import atomic_file, make_folder
 from xlingual.nbest.lists import NBestLists
-from xlingual.nbest.parsing import BARS, Line, line_of, parse_line
+from xlingual.nbest.parsing import BARS, HypothesisLine, line_of, parse_line
 
 _GZIP = b"\x1f\x8b"
 
@@ -63,9 +63,9 @@ def read_nbest(path: str | Path) -> NBestLists:
     )
 
 
-def stream_nbest(path: str | Path) -> Iterator[Line]:
+def stream_nbest(path: str | Path) -> Iterator[HypothesisLine]:
     """Yield the lines of a file one by one, checked as `read_nbest` does, holding no more than one."""
-    first: Line | None = None
+    first: HypothesisLine | None = None
     last = -1
     for number, text in text_lines(path):
         line = parse_line(text, number, str(path))
@@ -156,14 +156,14 @@ def _disorder(found: int, last: int) -> str:
     return f"id {found} after id {last}: {missing} left out; every sentence needs a hypothesis"
 
 
-def _other_features(line: Line, first: Line) -> str:
+def _other_features(line: HypothesisLine, first: HypothesisLine) -> str:
     """Return how the features of a line differ from those of the first, in words."""
     if len(line.values) != len(first.values):
         counts = f"{len(line.values)} feature values, where line {first.number} has {len(first.values)}"
     else:
         counts = f"other features than line {first.number}"
 
-    def said(of: Line) -> str:
+    def said(of: HypothesisLine) -> str:
         return ", ".join(f"{label} ({count})" for label, count in of.groups) or "none"
 
     return f"{counts}: {said(line)} instead of {said(first)}; every hypothesis needs the same features"

@@ -37,7 +37,7 @@ _CELLS = 1 << 26  # scores of words that are held at once, to read log-probabili
 
 
 @dataclass(frozen=True)
-class Search:
+class BeamSearch:
     """How translations are searched for."""
 
     n: int = 20  # translations of a text
@@ -66,7 +66,7 @@ def generate_nbest(
     source: str | Path,
     out: str | Path,
     model: str,
-    search: Search | None = None,
+    search: BeamSearch | None = None,
     *,
     source_language: str = UNKNOWN_LANGUAGE,
     target_language: str = UNKNOWN_LANGUAGE,
@@ -78,7 +78,7 @@ def generate_nbest(
     be shorter than n, the most probable first. Raises InputError where the model cannot be used.
     """
     name, options = _model(model)
-    generator = Generator(name, search or Search(), (source_language, target_language), **options)
+    generator = Generator(name, search or BeamSearch(), (source_language, target_language), **options)
     texts = read_texts(source)
     made = 0
 
@@ -116,7 +116,7 @@ class Generator:
     def __init__(
         self,
         name: str,
-        search: Search,
+        search: BeamSearch,
         languages: tuple[str, str],
         *,
         device: str | None = None,

@@ -11,7 +11,7 @@ BARS = "|||"
 _BLANKS = " \t"
 
 
-class Line(NamedTuple):
+class HypothesisLine(NamedTuple):
     """A hypothesis as it stands in a file."""
 
     number: int  # of the line, counted from 1
@@ -23,7 +23,7 @@ class Line(NamedTuple):
     extra: tuple[str, ...]  # the fields after the score
 
 
-def parse_line(text: str, number: int, where: str) -> Line:
+def parse_line(text: str, number: int, where: str) -> HypothesisLine:
     """Return what a line without its end says; raise InputError that names `where` and the line.
 
     Blanks around the bars may be missing, and a label may end in ":" for "=". Values before any label have
@@ -47,7 +47,7 @@ def parse_line(text: str, number: int, where: str) -> Line:
         score = _number(fields[3], "the score")
     except ValueError as error:
         raise InputError(f"{where}, line {number}: {error}") from None
-    return Line(number, int(fields[0]), fields[1], groups, values, score, tuple(fields[4:]))
+    return HypothesisLine(number, int(fields[0]), fields[1], groups, values, score, tuple(fields[4:]))
 
 
 def _features(field: str) -> tuple[tuple[tuple[str, int], ...], list[float]]:

@@ -22,7 +22,7 @@ BOOTSTRAP = 1000  # resamples of an interval
 RANDOM_DRAWS = 3
 
 
-class Score(Struct, frozen=True):
+class SystemScore(Struct, frozen=True):
     """A measure of one system, 0 to 100 (TER: from 0, smaller is better)."""
 
     value: Annotated[Number, about("0 to 100; TER from 0, and the smaller the better.")]
@@ -45,7 +45,7 @@ class System(Struct, frozen=True):
         among("baseline", "system", "bound"),
         about("What it is; a bound is a choice from the lists that needs no weights."),
     ]
-    scores: Annotated[dict[str, Score], about("By the name of the measure.")]
+    scores: Annotated[dict[str, SystemScore], about("By the name of the measure.")]
 
 
 class Scores(Answer, frozen=True, tag=SCHEMA):
@@ -171,7 +171,7 @@ def _measure(
     from sacrebleu.significance import PairedTest
 
     named = [(name, list(texts)) for name, (_, texts) in measured.items()]
-    scores: dict[str, dict[str, Score]] = {name: {} for name, _ in named}
+    scores: dict[str, dict[str, SystemScore]] = {name: {} for name, _ in named}
     signatures: dict[str, str] = {}
     for number, (measure, metric) in enumerate(metrics.items()):
         if progress is not None:
@@ -194,7 +194,7 @@ def _measure(
                 p = 1.0
             asked = p is not None and measured[name][0] == "system"
             ci = Interval(float(mean - half), float(mean + half), 0.95, "sacrebleu's bootstrap of sentences")
-            scores[name][measure] = Score(float(value), ci, float(p) if asked else None)
+            scores[name][measure] = SystemScore(float(value), ci, float(p) if asked else None)
     return [System(name, kind, scores[name]) for name, (kind, _) in measured.items()], signatures
 
 
@@ -203,5 +203,5 @@ def _drawn(draws: Sequence[Sequence[str]], metrics: Mapping[str, Any]) -> System
     scores = {}
     for name, metric in metrics.items():
         values = [metric.corpus_score(texts, None).score for texts in draws]
-        scores[name] = Score(sum(values) / len(values), None)
+        scores[name] = SystemScore(sum(values) / len(values), None)
     return System(f"random choice (mean of {len(draws)})", "bound", scores)

@@ -24,7 +24,7 @@ from xlingual.store import Store
 
 
 @dataclass(frozen=True)
-class System:
+class SimilaritySystem:
     """A text encoder, and the image encoder of its space where images are asked for."""
 
     name: str
@@ -47,7 +47,7 @@ def make_systems(
     text_specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
     image_specs: Sequence[EncoderLike] | EncoderLike,
     languages: Sequence[str],
-) -> list[System]:
+) -> list[SimilaritySystem]:
     """Return text and image encoders, paired in order, or one image encoder for all; none without specs."""
     texts = encoders.text_encoders(text_specs, languages=languages, fit_texts=load_fit_texts)
     for name, encoder in texts.items():
@@ -59,7 +59,7 @@ def make_systems(
     several = isinstance(image_specs, list | tuple)
     given = list(cast("Sequence[EncoderLike]", image_specs)) if several else [image_specs]
     if not given:
-        return [System(name, encoder) for name, encoder in texts.items()]
+        return [SimilaritySystem(name, encoder) for name, encoder in texts.items()]
     if len(given) not in (1, len(texts)):
         raise InputError(
             f"{len(given)} image encoders for {len(texts)} text encoder{'s' if len(texts) > 1 else ''} "
@@ -67,7 +67,7 @@ def make_systems(
         )
     images = [encoders.image_encoder(cast("EncoderLike", spec), languages=languages) for spec in given]
     images *= 1 if len(images) == len(texts) else len(texts)
-    found = [System(*pair, image) for pair, image in zip(texts.items(), images, strict=True)]
+    found = [SimilaritySystem(*pair, image) for pair, image in zip(texts.items(), images, strict=True)]
     for system, (name, image) in zip(found, images, strict=True):
         if None not in (system.texts.space, image.space) and system.texts.space != image.space:
             raise InputError(
@@ -77,7 +77,7 @@ def make_systems(
     return found
 
 
-def fit(systems: Sequence[System], texts: Texts) -> None:
+def fit(systems: Sequence[SimilaritySystem], texts: Texts) -> None:
     """Fit encoders that are fitted; raise InputError where one of them lacks a language of the texts."""
     try:
         refuse_fitted_rows({system.name: system.texts for system in systems}, texts)
@@ -90,7 +90,7 @@ def fit(systems: Sequence[System], texts: Texts) -> None:
 
 
 def similarities(
-    system: System,
+    system: SimilaritySystem,
     source: Texts | None,
     hypotheses: Texts,
     sentence: Ints,

@@ -15,7 +15,7 @@ from xlingual.nbest.bleu import MATCHES, corpus_bleu, list_counts
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira, mira
 from xlingual.nbest.pro import Pro, pro
-from xlingual.nbest.weights import Bounds, Spread, Tuning, Weights, scored
+from xlingual.nbest.weights import Bounds, Spread, TuningRun, Weights, scored
 from xlingual.streams import stream
 
 ALGORITHMS = ("mira", "pro")
@@ -128,7 +128,7 @@ def draws(settings: Mira | Pro, lists: NBestLists) -> bool:
     return settings.shuffle if isinstance(settings, Mira) else settings.draws(lists.offsets)
 
 
-def tuned(lists: NBestLists, of: Ints, scale: Floats, settings: Mira | Pro, seed: int) -> Tuning:
+def tuned(lists: NBestLists, of: Ints, scale: Floats, settings: Mira | Pro, seed: int) -> TuningRun:
     """Return one run of the tuner on features divided by `scale` [f], for BLEU counts [n, 10]."""
     features = lists.features / scale
     precision = settings.precision if isinstance(settings, Mira) else "float64"
@@ -144,7 +144,7 @@ def tuned(lists: NBestLists, of: Ints, scale: Floats, settings: Mira | Pro, seed
     else:
         weights, epoch = pro(features, of, lists.offsets, settings, seed=seed), None
     chosen = choice.first_best(scored(lists, scale, weights), lists.offsets)
-    return Tuning(seed, weights.tolist(), float(corpus_bleu(of[chosen].sum(axis=0))), epoch)
+    return TuningRun(seed, weights.tolist(), float(corpus_bleu(of[chosen].sum(axis=0))), epoch)
 
 
 def cross_validated(

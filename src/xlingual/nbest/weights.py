@@ -19,7 +19,7 @@ SCHEMA = "xlingual/rerank-weights/1"
 MADE_BY = "xlingual rerank tune … --out WEIGHTS.json"
 
 
-class Tuning(Struct, frozen=True):
+class TuningRun(Struct, frozen=True):
     """One run of the tuner."""
 
     seed: Annotated[Count, about("Of the order of the sentences.")]
@@ -66,7 +66,7 @@ class Weights(Answer, frozen=True, kw_only=True, tag=SCHEMA):
 
     features: Annotated[list[str], about("Names of the features, in the order of the list.")]
     scale: Annotated[list[Number], about("What each feature is divided by.")]
-    tunings: Annotated[list[Tuning], Meta(min_length=1), about("One for each seed; the first is applied.")]
+    tunings: Annotated[list[TuningRun], Meta(min_length=1), about("One for each seed; the first is applied.")]
     algorithm: Annotated[
         str, among("mira", "pro"), about("How weights were tuned: k-best MIRA or pairwise ranking.")
     ]

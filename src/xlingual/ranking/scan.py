@@ -132,7 +132,7 @@ class Transposed:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TilePlan:
     """How n × m pairs are cut into tiles of at most `budget` bytes."""
 
     shape: tuple[int, int]
@@ -175,7 +175,7 @@ def scan(
 
     Memory: about three tiles of `budget` bytes for each thread, beside the reductions.
     """
-    plan = Plan(similarity.shape, budget)
+    plan = TilePlan(similarity.shape, budget)
 
     def block(rows: slice) -> list[Part]:
         everything = slice(0, similarity.shape[1])

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.report.blocks import Page
-from xlingual.report.leaders import Row, leaderboard
+from xlingual.report.leaders import BoardRow, leaderboard
 from xlingual.report.marking import plain
 from xlingual.report.pages import PAGES, page_of
 
-__all__ = ["Page", "Row", "as_html", "in_notebook", "leaderboard", "page_of", "verdict", "write_report"]
+__all__ = ["BoardRow", "Page", "as_html", "in_notebook", "leaderboard", "page_of", "verdict", "write_report"]
 
 
 def write_report(found: Any, path: str | Path, *, title: str | None = None) -> None:  # noqa: ANN401

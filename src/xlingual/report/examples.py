@@ -10,7 +10,7 @@ from typing import Any
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Block, Card, Cards, Fold, Heading, Text
-from xlingual.report.leaders import Row
+from xlingual.report.leaders import BoardRow
 from xlingual.results import Results, by_key
 from xlingual.tasks import Task
 
@@ -22,7 +22,9 @@ MOST_BYTES = 1_500_000  # of images in one page; written as text they take a thi
 TYPES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 
 
-def chosen(runs: Sequence[Results], task: Task, rows: Sequence[Row], budget: int) -> tuple[list[Block], int]:
+def chosen(
+    runs: Sequence[Results], task: Task, rows: Sequence[BoardRow], budget: int
+) -> tuple[list[Block], int]:
     """Return the examples of the leading encoders, a fold for each pair, and the bytes of images they hold.
 
     The leading encoder's examples are thinned until their images fit into `budget` bytes; those of the next
@@ -70,7 +72,7 @@ def rank_text(task: Task, above: int, tied: int, pool: int, *, at_best: bool = F
 
 
 def _by_encoder(
-    runs: Sequence[Results], task: str, rows: Sequence[Row]
+    runs: Sequence[Results], task: str, rows: Sequence[BoardRow]
 ) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return the records of each encoder that has some, in the order of the rows."""
     tables = [_records(run, task) for run in runs]

@@ -24,7 +24,7 @@ _OF_A_PAIR = (
 )
 
 
-class Row(Summary, frozen=True, kw_only=True):
+class BoardRow(Summary, frozen=True, kw_only=True):
     """One encoder in the leaderboard of one task and measure: its mean, and its place.
 
     `behind` is positive where it is worse, also for measures where lower is better. `standing` is about the
@@ -137,7 +137,7 @@ def measures(runs: Iterable[Results], task: str) -> list[str]:
     return sorted(found, key=lambda measure: measure != viewed)
 
 
-def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -> list[Row]:
+def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -> list[BoardRow]:
     """Return one row per encoder, best first; encoders without a value come last, with a note.
 
     Runs whose conditions differ are not comparable: each is ranked on its own, one after the other.
@@ -168,7 +168,7 @@ def ranked_apart(runs: Sequence[Results], task: str) -> bool:
     return len(own) > 1 and bool(conditions.unequal(own, task))
 
 
-def _ranked(rows: list[Row]) -> list[Row]:
+def _ranked(rows: list[BoardRow]) -> list[BoardRow]:
     """Return the rows in order, with their ranks."""
     ordered = enumerate(sorted(rows, key=_order), start=1)
     return [structs.replace(row, rank=None if row.value is None else place) for place, row in ordered]
@@ -222,14 +222,14 @@ def _leader(board: list[Summary]) -> Summary | None:
     return min(candidates, key=lambda row: (_badness(row.value, row.measure), row.encoder), default=None)
 
 
-def _row(summary: Summary, label: str, run: int, entries: list[Entry], leads: bool) -> Row:
+def _row(summary: Summary, label: str, run: int, entries: list[Entry], leads: bool) -> BoardRow:
     same = [entry for entry in entries if _KEY(entry) == _KEY(summary)]
     # A pool that was measured under two language policies has two entries of the same questions.
     own = {(entry.source, entry.target, entry.seed): entry for entry in reversed(same)}
     tied = [entry.n_tied for entry in own.values() if entry.n_tied is not None]
     behind = _oriented(summary.behind, summary.measure)
     place = {"rank": None, "label": label, "run": run, "standing": _standing(leads, behind), "behind": behind}
-    return Row(
+    return BoardRow(
         **structs.asdict(summary) | place,
         n_queries=sum(entry.n_source for entry in own.values()),
         n_tied=sum(tied) if tied else None,
@@ -258,5 +258,5 @@ def _badness(value: float | None, measure: str) -> float:
     return value if words.lower_is_better(measure) else -value
 
 
-def _order(row: Row) -> tuple[float, bool, str, int]:
+def _order(row: BoardRow) -> tuple[float, bool, str, int]:
     return (_badness(row.value, row.measure), row.standing != "leader", row.label, row.run)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from xlingual.report import conditions, numbers
-from xlingual.report.leaders import Row, contains
+from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.table import Cell
 from xlingual.results import Entry, Interval, Results, by_key
 
@@ -23,7 +23,7 @@ Side: TypeAlias = Literal["above", "holds", "below", "unknown"]
 class EncoderViews:
     """One encoder in one run: its row of the leaderboard and, where there is one, its entry with views."""
 
-    row: Row
+    row: BoardRow
     entry: Entry | None
 
     @property
@@ -74,16 +74,16 @@ class EncoderViews:
         return found
 
 
-def seen(runs: Sequence[Results], rows: Iterable[Row], policy: str = AGNOSTIC) -> list[EncoderViews]:
+def seen(runs: Sequence[Results], rows: Iterable[BoardRow], policy: str = AGNOSTIC) -> list[EncoderViews]:
     """Return each row with its entry under a language policy, in the order of the rows."""
 
-    def entry_of(row: Row) -> Entry | None:
+    def entry_of(row: BoardRow) -> Entry | None:
         return next((entry for entry in entries_of(runs, row) if policy_of(entry) == policy), None)
 
     return [EncoderViews(row, entry_of(row)) for row in rows]
 
 
-def entries_of(runs: Sequence[Results], row: Row) -> list[Entry]:
+def entries_of(runs: Sequence[Results], row: BoardRow) -> list[Entry]:
     """Return the entries of a row: one for each policy that was measured."""
     return by_key(runs[row.run - 1].entries, task=TASK, measure=row.measure, encoder=row.encoder)
 

@@ -182,7 +182,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Look:
+class TableRoom:
     """How much of a table is shown where there is little room."""
 
     dropped: tuple[str, ...] = ()  # columns, by their keys
@@ -193,12 +193,12 @@ class Look:
     badges: Literal["long", "short", "none"] = "long"
 
 
-def narrower(*spare: str) -> tuple[Look, ...]:
+def narrower(*spare: str) -> tuple[TableRoom, ...]:
     """Return the looks that most tables have; columns that are spared go first, one after the other."""
-    looks = [Look(), Look(stacked=True)]
+    looks = [TableRoom(), TableRoom(stacked=True)]
     for n in range(1, len(spare) + 1):
-        looks += [Look(dropped=spare[:n]), Look(dropped=spare[:n], names=16)]
-    return (*looks, Look(dropped=spare, names=16, stacked=True))
+        looks += [TableRoom(dropped=spare[:n]), TableRoom(dropped=spare[:n], names=16)]
+    return (*looks, TableRoom(dropped=spare, names=16, stacked=True))
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class Table:
     style: Literal["board", "figures", "figures ranking", "figures two-lines"] = "figures"
     titled: bool = True  # the page shows the title above it
     headed: bool = True  # a terminal shows the heads of its columns
-    looks: tuple[Look, ...] = narrower()
+    looks: tuple[TableRoom, ...] = narrower()
     instead: Table | str | None = None  # where a terminal has no room: another table, or a sentence
     splits: bool = False  # there, columns without room follow in a further table
     records: Sequence[Mapping[str, Any]] | None = None  # rows of the CSV, where they say more than the cells

@@ -7,19 +7,19 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import field
 
-from xlingual.requests.ranking import Approximation, ExactRanking, Ranking, Threads, available_cores
+from xlingual.requests.ranking import ApproximateSearch, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     Cluster,
     ImageEncoding,
     Keeping,
+    ManifestOptions,
     Output,
     Pool,
     PoolLanguages,
     Sampling,
     SkipBroken,
     Split,
-    Table,
     TextEncoders,
 )
 from xlingual.requests.values import (
@@ -41,7 +41,7 @@ Queries: TypeAlias = Annotated[
 class PairsRequest(Request, frozen=True, kw_only=True):
     """What is asked of every evaluation that goes through language pairs."""
 
-    data: Table
+    data: ManifestOptions
     text_encoders: TextEncoders
     keeping: Keeping
     sampling: Sampling
@@ -61,7 +61,7 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     measures: Annotated[tuple[str, ...], option(_RANKS, names=("--measure",), metavar="NAME")] = ("R@10",)
     cluster: Cluster = "declared"
     ranking: Ranking
-    approximation: Approximation
+    approximation: ApproximateSearch
     output: Output
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
     calibration: Annotated[
@@ -87,7 +87,7 @@ class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
     ] = ()
     cluster: Cluster = "declared"
     ranking: Ranking
-    approximation: Approximation
+    approximation: ApproximateSearch
     output: Output
 
 
@@ -190,7 +190,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
 
     command = "evaluate image-sentence"
 
-    data: Table
+    data: ManifestOptions
     text_encoders: TextEncoders
     image_encoders: Annotated[
         tuple[str, ...],

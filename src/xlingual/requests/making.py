@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Pool, PoolLanguages, Quiet, Split, Table
+from xlingual.requests.shared import AsJson, Form, ManifestOptions, Pool, PoolLanguages, Quiet, Split
 from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
 
 Folder: TypeAlias = Annotated[Path, option("Write the data to the folder DIR.", metavar="DIR", run=True)]
@@ -22,7 +22,7 @@ class CheckRequest(Request, frozen=True, kw_only=True):
 
     command = "data check"
 
-    data: Table
+    data: ManifestOptions
     form: Form = "table"
     as_json: AsJson = False
     quiet: Annotated[bool, option("Print errors and warnings only.", run=True)] = False
@@ -66,7 +66,7 @@ class MixPoolRequest(Request, frozen=True, kw_only=True):
 
     command = "data mix-pool"
 
-    data: Table
+    data: ManifestOptions
     out: Folder
     question_languages: Annotated[
         tuple[str, ...] | None,

@@ -106,7 +106,7 @@ class ExactRanking(Ranking, frozen=True, kw_only=True):
     }
 
 
-class Approximation(Record, frozen=True, kw_only=True):
+class ApproximateSearch(Record, frozen=True, kw_only=True):
     """A search in place of all pairs, with its error measured in every run."""
 
     heading = "Approximate ranking"

@@ -51,7 +51,7 @@ class Columns(Record, frozen=True, kw_only=True):
     ] = None
 
 
-class Table(Columns, frozen=True, kw_only=True):
+class ManifestOptions(Columns, frozen=True, kw_only=True):
     """A manifest, and the rows of it that are taken."""
 
     manifest: Annotated[Path, argument("MANIFEST", "The file or folder of texts and images.")]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from xlingual.requests.ranking import Address, ExactRanking
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Keeping, Quiet, Table
+from xlingual.requests.shared import AsJson, Form, Keeping, ManifestOptions, Quiet
 from xlingual.requests.values import Positive
 
 
@@ -16,7 +16,7 @@ class EmbedRequest(Request, frozen=True, kw_only=True):
 
     command = "embed"
 
-    data: Table
+    data: ManifestOptions
     text_encoders: Annotated[
         tuple[str, ...],
         option("Encoder of the texts; repeat for several.", names=("--text-encoder",), metavar="SPEC"),

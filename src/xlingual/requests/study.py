@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Keeping, Quiet, Table
+from xlingual.requests.shared import AsJson, Form, Keeping, ManifestOptions, Quiet
 from xlingual.requests.values import Natural, Positive, Share
 
 Study: TypeAlias = Annotated[Path, argument("STUDY", "Folder of the study.")]
@@ -58,7 +58,7 @@ class NewStudyRequest(Request, frozen=True, kw_only=True):
 
     command = "study new"
 
-    data: Table
+    data: ManifestOptions
     source: Annotated[str, option("Language of the queries.", metavar="LANG")]
     target: Annotated[str, option("Language of the suggestions.", metavar="LANG")]
     text_encoders: Annotated[

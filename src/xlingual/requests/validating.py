@@ -13,9 +13,9 @@ from xlingual.requests.shared import (
     Form,
     ImageEncoding,
     Keeping,
+    ManifestOptions,
     Output,
     Samples,
-    Table,
     TextEncoders,
 )
 
@@ -33,7 +33,7 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
 
     command = "validate backretrieval"
 
-    data: Table
+    data: ManifestOptions
     text_encoders: TextEncoders
     keeping: Keeping
     sampling: ManySamples

@@ -40,7 +40,7 @@ class AtSize(Struct, frozen=True):
     power: Annotated[Share, about("How often the plan's effect is shown.")]
 
 
-class Row(Struct, frozen=True):
+class PlanRow(Struct, frozen=True):
     """One encoder against the baseline."""
 
     encoder: Annotated[str, about("Label of the encoder.")]
@@ -98,7 +98,7 @@ class Plan(Answer, frozen=True, tag="xlingual/plan/1"):
     n_seeds: Annotated[Size, about("Seeds.")]
     pool: Annotated[Size, about("Candidates that a rank is counted among, mean over samples: N.")]
     k: Annotated[Size | None, about("K of R@k or Success@k; null for other measures.")]
-    rows: Annotated[list[Row], about("One entry per encoder other than the baseline, best first.")]
+    rows: Annotated[list[PlanRow], about("One entry per encoder other than the baseline, best first.")]
     conditions: Conditions = field(default_factory=dict)
     warnings: Warnings = field(default_factory=list)
     n_tests: Annotated[Size, about("How many tests `compare` would correct for; the plan does not.")] = 1

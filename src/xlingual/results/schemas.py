@@ -26,7 +26,7 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "calibration": "xlingual.results.calibration:Calibration",
     "case_study": "xlingual.results.case_study:CaseStudy",
     "study": "xlingual.study.records:Study",
-    "study_key": "xlingual.study.records:Key",
+    "study_key": "xlingual.study.records:StudyKey",
     "study_analysis": "xlingual.results.study:StudyAnalysis",
     "rerank-weights": "xlingual.nbest.weights:Weights",
     "rerank-scores": "xlingual.nbest.score:Scores",

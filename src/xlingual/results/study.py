@@ -83,7 +83,7 @@ class RaterScores(Struct, frozen=True):
     flagged: Annotated[str | None, about("Why the rater looks inattentive.")] = None
 
 
-class Agreement(Struct, frozen=True):
+class RaterAgreement(Struct, frozen=True):
     """Krippendorff's alpha for ordinal scores over all raters."""
 
     alpha: Annotated[Annotated[float, Meta(ge=-1e100, le=1)] | None, about("1 is perfect agreement, 0 luck.")]
@@ -92,7 +92,7 @@ class Agreement(Struct, frozen=True):
     note: Annotated[str | None, about("Why there is no alpha.")] = None
 
 
-class Look(Struct, frozen=True):
+class InterimLook(Struct, frozen=True):
     """A look at a study before its end, with the error that is left for it."""
 
     number: Annotated[Size, about("Its place among the looks.")]
@@ -166,9 +166,9 @@ class StudyAnalysis(FolderDocument, frozen=True, tag="xlingual/study_analysis/1"
     systems: Annotated[list[SystemScores], about("The systems.")]
     pairs: Annotated[list[PairDifference], about("All pairs of systems.")]
     raters: Annotated[list[RaterScores], about("The raters.")]
-    agreement: Annotated[Agreement, about("How far raters agree.")]
+    agreement: Annotated[RaterAgreement, about("How far raters agree.")]
     level: Annotated[Level, about("Level of the intervals.")]
-    looks: Annotated[list[Look], about("Looks up to now; none where none was planned.")] = field(
+    looks: Annotated[list[InterimLook], about("Looks up to now; none where none was planned.")] = field(
         default_factory=list
     )
     needed: Annotated[list[MoreNeeded], about("How much rating it takes, by pair.")] = field(

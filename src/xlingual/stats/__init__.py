@@ -2,7 +2,7 @@
 
 from xlingual.stats.correlation import RankedTable, influence_sums, spearman, spearman_influence
 from xlingual.stats.intervals import (
-    Part,
+    ResidualPart,
     interval,
     mean_interval,
     median_interval,
@@ -15,8 +15,8 @@ from xlingual.stats.paired_queries import Paired
 __all__ = [
     "Paired",
     "PairedTest",
-    "Part",
     "RankedTable",
+    "ResidualPart",
     "influence_sums",
     "interval",
     "mean_interval",

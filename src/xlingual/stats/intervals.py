@@ -25,7 +25,7 @@ _NO_VARIANCE = 1e-24  # what rounding leaves of a variance of zero
 
 
 @dataclass(frozen=True)
-class Part:
+class ResidualPart:
     """Residuals [n] of queries, and the node each hangs on in one or two ways (codes [n] of one name space).
 
     No way: queries are independent. A difference of two estimates has two parts, one of them negated.
@@ -46,12 +46,14 @@ def mean_interval(
 ) -> Interval:
     """Return the interval of the mean of `values` [n], whose queries hang on the nodes `ways`."""
     mean = float(np.mean(values))
-    return interval(mean, [Part((values - mean) / len(values), tuple(ways))], bounds=bounds, level=level)
+    return interval(
+        mean, [ResidualPart((values - mean) / len(values), tuple(ways))], bounds=bounds, level=level
+    )
 
 
 def interval(
     estimate: float,
-    parts: Sequence[Part],
+    parts: Sequence[ResidualPart],
     *,
     bounds: tuple[float, float] | None = None,
     span: float = 1.0,
@@ -98,12 +100,12 @@ def median_interval(values: Floats, ways: Sequence[Ints] = (), *, level: float =
     return Interval(float(ends[0]), float(ends[1]), level, f"Woodruff, {share.method}")
 
 
-def standard_error(parts: Sequence[Part]) -> float:
+def standard_error(parts: Sequence[ResidualPart]) -> float:
     """Return the standard error of an estimate from the residuals of its parts."""
     return float(np.sqrt(variance(parts)))
 
 
-def variance(parts: Sequence[Part]) -> float:
+def variance(parts: Sequence[ResidualPart]) -> float:
     """Return Σ r_i r_j over all pairs of queries that share a node, times `small_sample_factor`.
 
     A pair is counted for each node it shares, less once where it shares both its nodes: in the same roles,
@@ -151,7 +153,7 @@ def small_sample_factor(ways: Sequence[tuple[Ints, Floats | None]]) -> float:
 _Sum = tuple[Ints, Floats]  # labels [n] and residuals [n], to be summed by label
 
 
-def _labelled(parts: Sequence[Part]) -> list[tuple[Floats, list[Ints]]]:
+def _labelled(parts: Sequence[ResidualPart]) -> list[tuple[Floats, list[Ints]]]:
     """Return the residuals and ways of each part, with nodes numbered from 0 over all parts."""
     ways = [part.ways or (np.arange(len(part.residuals)),) for part in parts]
     flat = [way for each in ways for way in each]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xlingual.arrays import Floats, Ints
-from xlingual.stats.intervals import Part
+from xlingual.stats.intervals import ResidualPart
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Paired:
         """The mean of a less the mean of b."""
         return float(self.weight @ (self.a - self.b))
 
-    def parts(self) -> tuple[Part, Part]:
+    def parts(self) -> tuple[ResidualPart, ResidualPart]:
         """Return the residuals of both means, the second negated, on their nodes."""
         return (
-            Part(
+            ResidualPart(
                 self.weight * (self.a - self.weight @ self.a), _ways(self.own, self.retrieved_a), self.weight
             ),
-            Part(
+            ResidualPart(
                 -self.weight * (self.b - self.weight @ self.b), _ways(self.own, self.retrieved_b), self.weight
             ),
         )

@@ -40,7 +40,7 @@ class Rater:
 
 
 @dataclass(frozen=True)
-class Change:
+class RatingChange:
     """A line of the log. `score` is None where an answer was taken back."""
 
     number: int
@@ -108,7 +108,7 @@ class Ratings:
         )
         return rows[0][0] if rows else None
 
-    def undo(self, rater: str, change: int) -> Change | None:
+    def undo(self, rater: str, change: int) -> RatingChange | None:
         """Take back a rater's last change: what was there before it counts again.
 
         Args:
@@ -125,12 +125,13 @@ class Ratings:
             number = take_back(db, rater, change)
         return self.log(number)[0]
 
-    def log(self, number: int | None = None) -> list[Change]:
+    def log(self, number: int | None = None) -> list[RatingChange]:
         """Return all changes in their order, or the one with the number."""
         columns = "number, written, rater, query, suggestion, occasion, score, score_before, undoes"
         where, values = ("", ()) if number is None else ("WHERE number = ?", (number,))
         return [
-            Change(*row) for row in self._rows(f"SELECT {columns} FROM log {where} ORDER BY number", *values)
+            RatingChange(*row)
+            for row in self._rows(f"SELECT {columns} FROM log {where} ORDER BY number", *values)
         ]
 
     def raters(self) -> list[Rater]:

@@ -16,7 +16,7 @@ from xlingual.errors import DataWarning, InputError
 from xlingual.records import digest
 from xlingual.streams import stream
 from xlingual.study.orders import credited, make_orders
-from xlingual.study.records import BEST, WORST, Credit, Key, Query, Shown, Study
+from xlingual.study.records import BEST, WORST, Credit, Query, Shown, Study, StudyKey
 
 _LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz0123456789"))
 _LENGTH = 12  # letters of an id: 62 random bits
@@ -46,7 +46,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Asked:
+class StudyQuery:
     """A query, and what each system suggests for it, best first.
 
     `wrong` and `right` are texts that may be shown as controls: one that has nothing to do with the query,
@@ -61,7 +61,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """How a study is laid out. Shares are of the queries, from 0 to 1."""
 
     source: str
@@ -82,11 +82,11 @@ class Design:
     """A study and its key; `images` has, for each file to be written, the name of its image."""
 
     study: Study
-    key: Key
+    key: StudyKey
     images: Mapping[str, str]
 
 
-def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) -> Design:
+def make_design(asked: Sequence[StudyQuery], systems: Mapping[str, str], plan: StudyPlan) -> Design:
     """Return the study of queries and lists; `systems` has the signature of each system's encoder.
 
     The same input and seed give the same study; other texts give other ids, so that ratings of one study are
@@ -120,11 +120,11 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
         warnings.warn(_NO_CONTROLS, DataWarning, stacklevel=2)
     study_id = names.fresh()
     study = _study(study_id, tuple(queries), credits, list(systems), plan)
-    key = Key(study_id, dict(systems), credits, controls, conditions=dict(plan.conditions))
+    key = StudyKey(study_id, dict(systems), credits, controls, conditions=dict(plan.conditions))
     return Design(study, key, names.images())
 
 
-def check_plan(plan: Plan, n_queries: int) -> None:
+def check_plan(plan: StudyPlan, n_queries: int) -> None:
     """Raise InputError where a number of the plan is not what it must be."""
     for option, value in (("queries", n_queries), ("per-system", plan.per_system), ("raters", plan.raters)):
         if value < 1:
@@ -206,7 +206,7 @@ def _study(
     queries: tuple[Query, ...],
     credits: Mapping[str, Sequence[Credit]],
     systems: Sequence[str],
-    plan: Plan,
+    plan: StudyPlan,
 ) -> Study:
     made_by = {name: [credit.system for credit in rows] for name, rows in credits.items()}
     count = max(ORDERS, plan.raters)
@@ -229,7 +229,7 @@ def _study(
     )
 
 
-def _union(row: Asked) -> dict[Candidate, list[Credit]]:
+def _union(row: StudyQuery) -> dict[Candidate, list[Credit]]:
     """Return all suggestions of a query, each once, with the systems that made it."""
     made: dict[Candidate, list[Credit]] = {}
     for name, rows in row.lists.items():
@@ -238,7 +238,7 @@ def _union(row: Asked) -> dict[Candidate, list[Credit]]:
     return made
 
 
-def _controls(row: Asked) -> dict[Candidate, int]:
+def _controls(row: StudyQuery) -> dict[Candidate, int]:
     """Return the controls of a query, and the score of each; what a system suggested is none."""
     made = {one.candidate.key for rows in row.lists.values() for one in rows}
     offered = ((row.wrong, WORST), (row.right, BEST))

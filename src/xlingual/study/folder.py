@@ -23,7 +23,7 @@ from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder, regular_file
 from xlingual.results.document import read_record, remedy
 from xlingual.results.files import to_json
-from xlingual.study.records import BEST, MADE_BY, WORST, Key, Study
+from xlingual.study.records import BEST, MADE_BY, WORST, Study, StudyKey
 
 STUDY_FILE, TITLE_FILE, IMAGES, RATINGS = "study.json", "title.md", "images", "ratings.sqlite"
 KEY_FILE, LINKS_FILE = "secret/key.json", "links.csv"
@@ -41,7 +41,7 @@ Thank you for taking part. You will see {count} texts, one after the other. Belo
 - You can stop whenever you like and go on later with the same link.
 """
 
-Record = TypeVar("Record", Study, Key)
+Record = TypeVar("Record", Study, StudyKey)
 
 
 def refuse_study_in(folder: str | Path) -> None:
@@ -51,7 +51,7 @@ def refuse_study_in(folder: str | Path) -> None:
             raise InputError(f"{folder} holds a study already ({name}): choose another folder with --out")
 
 
-def write_study(folder: str | Path, study: Study, key: Key, title: str) -> Study:
+def write_study(folder: str | Path, study: Study, key: StudyKey, title: str) -> Study:
     """Write a new study: its key first, then the title page, last `study.json`; return it with its digest.
 
     A folder without `study.json` holds no study, so a run that was killed leaves none that is half there.
@@ -82,7 +82,7 @@ def read_study(folder: str | Path) -> Study:
     return _checked(path, lambda: checked_study(read_record(path, Study, MADE_BY)))
 
 
-def read_key(folder: str | Path, study: Study) -> Key:
+def read_key(folder: str | Path, study: Study) -> StudyKey:
     """Return which system made what; raise InputError where the key was changed or is another study's.
 
     The analysis alone calls this; nothing that a server runs does.
@@ -96,7 +96,7 @@ def read_key(folder: str | Path, study: Study) -> Key:
         raise InputError(f"{path} cannot be read ({error.strerror}): {_PUT_BACK}") from error
     if _digest(raw) != study.key_digest:
         raise InputError(f"{path} {_why_refused(raw, study)}: {_PUT_BACK}")
-    return _checked(path, lambda: checked_key(read_record(path, Key, MADE_BY), study))
+    return _checked(path, lambda: checked_key(read_record(path, StudyKey, MADE_BY), study))
 
 
 def _checked(path: Path, read: Callable[[], Record]) -> Record:
@@ -130,7 +130,7 @@ def checked_study(study: Study) -> Study:
     return study
 
 
-def checked_key(key: Key, study: Study) -> Key:
+def checked_key(key: StudyKey, study: Study) -> StudyKey:
     """Return the key; raise ValueError where it is not about the suggestions of this study."""
     if key.study != study.id:
         raise ValueError(f"the key is of the study {key.study!r:.60}, not of {study.id!r}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.study.records import Page, Query
+from xlingual.study.records import Query, StudyPage
 
 BOUND = 0.1  # places by which the means of two systems may differ within a rater
 _EPSILON = 1e-9
@@ -44,7 +44,7 @@ def credited(
 
 def make_orders(
     pages: Sequence[Credited], raters: int, n_repeats: int, random: np.random.Generator
-) -> tuple[tuple[Page, ...], ...]:
+) -> tuple[tuple[StudyPage, ...], ...]:
     """Return the pages of each rater: every query once, then `n_repeats` of them again.
 
     A query is not asked again right after its first time: the last one of the first round is never repeated,
@@ -94,8 +94,8 @@ def _exchanges(orders: Sequence[Ints], random: np.random.Generator) -> list[tupl
     return list(zip(numbers.tolist(), first.tolist(), second.tolist(), strict=True))
 
 
-def _page(page: Credited, order: Ints, occasion: int) -> Page:
-    return Page(page.query, tuple(page.suggestions[place] for place in order), occasion)
+def _page(page: Credited, order: Ints, occasion: int) -> StudyPage:
+    return StudyPage(page.query, tuple(page.suggestions[place] for place in order), occasion)
 
 
 def _another(order: Ints, random: np.random.Generator) -> Ints:

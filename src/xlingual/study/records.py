@@ -1,4 +1,4 @@
-"""What a study is made of. What raters may see is here; which system made what is in `key.Key` alone."""
+"""What a study is made of. What raters may see is here; which system made what is in `StudyKey` alone."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Query(Struct, frozen=True):
     stratum: Annotated[str | None, about("The label by which queries were drawn; null: none was.")] = None
 
 
-class Page(Struct, frozen=True):
+class StudyPage(Struct, frozen=True):
     """One page as a rater sees it: a query with its suggestions in their order.
 
     `occasion` is 0, or 1 where a query is asked again to see how steady a rater is.
@@ -71,7 +71,7 @@ class Study(Document, frozen=True, tag=STUDY_SCHEMA):
     source: Annotated[str, about("Language of the queries.")]
     target: Annotated[str, about("Language of the suggestions.")]
     queries: Annotated[tuple[Query, ...], about("Texts.")]
-    orders: Annotated[tuple[tuple[Page, ...], ...], about("Pages of rater i, modulo their number.")]
+    orders: Annotated[tuple[tuple[StudyPage, ...], ...], about("Pages of rater i, modulo their number.")]
     per_system: Annotated[Size, about("Suggestions of each system for each query.")]
     raters: Annotated[Size, about("How many were planned.")]
     seed: Annotated[Whole, about("Of the draw and of all orders.")]
@@ -90,7 +90,7 @@ class Credit(Struct, frozen=True):
     cosine: Annotated[float, Meta(ge=-1.000001, le=1.000001), about("Cosine to the query.")]
 
 
-class Key(Answer, frozen=True, tag=KEY_SCHEMA):
+class StudyKey(Answer, frozen=True, tag=KEY_SCHEMA):
     """Which system made what: the key file. A server never opens it.
 
     `credits` and `controls` go by the id of a suggestion; a control's value is the score that an attentive

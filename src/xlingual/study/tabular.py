@@ -10,7 +10,7 @@ from typing import Any
 
 from xlingual.errors import InputError, listed
 from xlingual.files import atomic_file, make_folder, regular_file
-from xlingual.study.records import Key, Rating
+from xlingual.study.records import Rating, StudyKey
 from xlingual.visible import csv_text, from_csv_text
 
 COLUMNS = ("rater", "query", "suggestion", "occasion", "score", "at", "seconds")
@@ -24,7 +24,7 @@ def check_format(path: Path) -> None:
         raise InputError(f"{path}: the name must end in {' or '.join(FORMATS)}, which says the format")
 
 
-def write_ratings(path: Path, ratings: Sequence[Rating], key: Key | None = None) -> None:
+def write_ratings(path: Path, ratings: Sequence[Rating], key: StudyKey | None = None) -> None:
     """Write ratings, with the systems that made each suggestion where the key is given.
 
     `systems` has their names and `ranks` the places in their lists, joined by ";" in the same order;
@@ -62,7 +62,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(rating: Rating, key: Key | None) -> dict[str, Any]:
+def _row(rating: Rating, key: StudyKey | None) -> dict[str, Any]:
     row = asdict(rating)
     if key is None:
         return row

@@ -21,11 +21,11 @@ from xlingual.training.checkpoints import Checkpoints, Standing
 from xlingual.training.epoch import DivergenceError, EpochMeans, Stepper, make_optimizer
 from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision, seeded, torch_threads, training_device
-from xlingual.training.recipe import Loss, Recipe, Scores, Validate
+from xlingual.training.recipe import Loss, Recipe, Validate, ValidationScores
 from xlingual.training.resuming import compared_settings, start
 from xlingual.training.sinks import Log, Sink, Sinks
 
-__all__ = ["FitOptions", "Fitted", "Loss", "Recipe", "Scores", "Validate", "fit"]
+__all__ = ["FitOptions", "Fitted", "Loss", "Recipe", "Validate", "ValidationScores", "fit"]
 _PAUSE = 0.1  # seconds between two reports of steps
 
 
@@ -125,7 +125,9 @@ class Progress:
             self._next = now + _PAUSE
             self.show(standing, done, f"loss {loss:.3g} · rate {rate:.3g}")
 
-    def epoch(self, standing: Standing, means: EpochMeans, scores: Scores | None, seconds: float) -> None:
+    def epoch(
+        self, standing: Standing, means: EpochMeans, scores: ValidationScores | None, seconds: float
+    ) -> None:
         """Report an epoch that is over, the last one of `standing`, in a sentence of its own."""
         score = f" · score {scores.value:.5g}" if scores else ""
         best = ", the best so far" if scores and standing.best_epoch == standing.epoch else ""
@@ -146,7 +148,7 @@ def _epoch(
     standing: Standing,
     progress: Progress,
     checkpoints: Checkpoints,
-) -> tuple[EpochMeans, Scores | None]:
+) -> tuple[EpochMeans, ValidationScores | None]:
     """Train the epoch after `standing` and validate it; what is no number stops, with what is kept."""
     epoch = standing.epoch + 1
     try:
@@ -180,7 +182,7 @@ def _epoch(
 
 
 def _log_line(
-    epoch: int, means: EpochMeans, scores: Scores | None, *, best: bool, seconds: float
+    epoch: int, means: EpochMeans, scores: ValidationScores | None, *, best: bool, seconds: float
 ) -> dict[str, Any]:
     """Return the line of an epoch; a number that is none (of `parts` only) is null."""
     return {

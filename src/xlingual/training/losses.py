@@ -15,7 +15,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class View:
+class BatchView:
     """What one view (the images, or the texts of a language) gives a batch of b instances, embedded.
 
     `anchor` [b, d]: the vector of each instance, anything where `present` [b] (bool) is false.
@@ -73,7 +73,7 @@ def ranking_loss(
 
 
 def both_ways(
-    first: View, second: View, groups: Tensor, margin: float, hardest: bool = False
+    first: BatchView, second: BatchView, groups: Tensor, margin: float, hardest: bool = False
 ) -> tuple[Tensor, int]:
     """Return the ranking loss of two views in both directions, and over how many positives it is.
 
@@ -87,8 +87,8 @@ def both_ways(
 
 
 def mlmme_loss(
-    images: View | None,
-    texts: Mapping[str, View],
+    images: BatchView | None,
+    texts: Mapping[str, BatchView],
     groups: Tensor,
     *,
     beta: float,

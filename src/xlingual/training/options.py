@@ -87,7 +87,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Check what no single value shows."""
         super().__post_init__()
-        Schedule.parse(self.schedule)
+        RateSchedule.parse(self.schedule)
         if self.warmup and self.warmup >= self.epochs:
             raise InputError(
                 f"warmup is {self.warmup:g} epochs of {self.epochs}: it must be shorter than the training"
@@ -100,16 +100,16 @@ class FitOptions(Record, frozen=True, kw_only=True):
         """
         settings = structs.asdict(self)
         kept = {name: value for name, value in settings.items() if name not in _NOT_COMPARED}
-        return {**kept, "epochs": self.epochs} if Schedule.parse(self.schedule).needs_end else kept
+        return {**kept, "epochs": self.epochs} if RateSchedule.parse(self.schedule).needs_end else kept
 
     def rate_at(self, epoch: int, step: int, steps: int) -> float:
         """Return the learning rate of step `step` (from 0 on) of `steps` in `epoch` (from 1 on)."""
-        schedule = Schedule.parse(self.schedule)
+        schedule = RateSchedule.parse(self.schedule)
         return self.rate * schedule.at(epoch, step, steps, epochs=self.epochs, warmup=self.warmup)
 
 
 @dataclass(frozen=True)
-class Schedule:
+class RateSchedule:
     """A factor of the learning rate at every step of a training: a pure function of the position in it.
 
     A schedule is written in a word with its numbers:
@@ -128,7 +128,7 @@ class Schedule:
     factor: float = 1.0  # of a step; the floor of cosine and linear
 
     @classmethod
-    def parse(cls, text: str) -> Schedule:
+    def parse(cls, text: str) -> RateSchedule:
         """Read a schedule; raise InputError where it is none.
 
         >>> Schedule.parse("step:15:0.1")

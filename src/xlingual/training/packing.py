@@ -40,7 +40,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Reading:
+class TextReading:
     """How texts become words."""
 
     pretokenized: bool = False  # split at blanks, nothing else
@@ -54,7 +54,7 @@ class Reading:
 def count_vocabularies(
     manifest: Manifest,
     languages: Sequence[str],
-    reading: Reading,
+    reading: TextReading,
     threshold: int = 1,
     most: int | None = None,
 ) -> dict[str, Vocabulary]:
@@ -81,7 +81,7 @@ def pack(
     folder: Path,
     manifest: Manifest,
     vocabularies: Mapping[str, Vocabulary],
-    reading: Reading,
+    reading: TextReading,
     images: Source | None = None,
 ) -> Corpus:
     """Write the items of a manifest that have texts in the vocabularies' languages; return them, opened.
@@ -108,7 +108,7 @@ def pack(
 
 
 def _pack_texts(
-    folder: Path, manifest: Manifest, tag: str, vocabulary: Vocabulary, reading: Reading, items: Ints
+    folder: Path, manifest: Manifest, tag: str, vocabulary: Vocabulary, reading: TextReading, items: Ints
 ) -> None:
     rows = manifest.rows_of(tag)
     rows = rows[np.argsort(manifest.item[rows], kind="stable")]

@@ -26,7 +26,7 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Scores:
+class ValidationScores:
     """What a validation found: `value` (larger is better) chooses the epoch, `parts` are for the log."""
 
     value: float
@@ -58,4 +58,4 @@ class Recipe(Protocol):
         """Return the ids of what is in a batch, for messages."""
 
 
-Validate: TypeAlias = "Callable[[nn.Module, int], Scores]"
+Validate: TypeAlias = "Callable[[nn.Module, int], ValidationScores]"

@@ -13,11 +13,11 @@ from xlingual.requests.shared import (
     Form,
     ImageEncoding,
     Keeping,
+    ManifestOptions,
     Output,
     PoolLanguages,
     Sampling,
     Split,
-    Table,
     TextEncoders,
 )
 from xlingual.requests.values import Positive, Share
@@ -34,7 +34,7 @@ from xlingual.training.recipes.mlmme_options import (
 from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
 
 
-class ModelFolder(Record, frozen=True, kw_only=True):
+class ModelOutput(Record, frozen=True, kw_only=True):
     """Where a model goes, and what is told of its training."""
 
     out: Annotated[Path, option("Folder of the model.", metavar="MODEL", run=True)]
@@ -95,7 +95,7 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
         "beta": "0.5; with one language 1",
     }
 
-    data: Table
+    data: ManifestOptions
     image_encoder: Annotated[
         str | None,
         option("Encoder of the images; needless with --beta 0 only.", metavar="SPEC"),
@@ -121,7 +121,7 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
     ] = "auto"
     fit: FitOptions
     keeping: Keeping
-    folder: ModelFolder
+    folder: ModelOutput
 
 
 class TripletRequest(Request, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ class TripletRequest(Request, frozen=True, kw_only=True):
     first = ("text_encoders", "title", "body", "split_text")
     in_files: ClassVar[tuple[str, ...]] = OF_XL
 
-    data: Table
+    data: ManifestOptions
     text_encoders: Annotated[
         tuple[str, ...],
         option(
@@ -144,7 +144,7 @@ class TripletRequest(Request, frozen=True, kw_only=True):
     validated: Validated
     fit: FitOptions = FitOptions(**FIT)
     keeping: Keeping
-    folder: ModelFolder
+    folder: ModelOutput
 
 
 class TripletXlRequest(TripletRequest, frozen=True, kw_only=True):
@@ -193,7 +193,7 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     ] = 0.1
     fit: FitOptions
     keeping: Keeping
-    folder: ModelFolder
+    folder: ModelOutput
 
 
 class CaseStudyRequest(Request, frozen=True, kw_only=True):
@@ -201,7 +201,7 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
 
     command = "casestudy"
 
-    data: Table
+    data: ManifestOptions
     images: ImageEncoding
     text_encoders: TextEncoders
     keeping: Keeping

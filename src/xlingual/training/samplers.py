@@ -23,7 +23,7 @@ IMAGES = "images"  # the view that is no language
 
 
 @dataclass(frozen=True)
-class Drawing:
+class BatchDraw:
     """What one batch of b instances is made of, as numbers of members; -1 where an item lacks a view."""
 
     items: Ints  # [b]
@@ -32,7 +32,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Sampler:
+class BatchSampler:
     """Draws the batches of every epoch.
 
     `first` [items + 1] of a view: the members of item i are first[i] up to first[i + 1]. `pairs` are the
@@ -69,7 +69,7 @@ class Sampler:
         """Return how many batches an epoch has; a last batch of a single instance is left out."""
         return batches_in(self.instances, self.batch)
 
-    def batches(self, epoch: int) -> Iterator[Drawing]:
+    def batches(self, epoch: int) -> Iterator[BatchDraw]:
         """Yield the batches of an epoch: all instances in random order, the last batch may be smaller."""
         order = np.arange(self.instances, dtype=np.uint32)
         stream(self.seed, f"order of epoch {epoch}").shuffle(order)
@@ -83,7 +83,7 @@ class Sampler:
             items = np.searchsorted(self.starts, instance, side="right") - 1
             turn = instance - self.starts[items]
             anchor = {view: members(first, items, turn, salt[view]) for view, first in self.first.items()}
-            yield Drawing(items, anchor, self._contrast(draws) if self.contrastive else {})
+            yield BatchDraw(items, anchor, self._contrast(draws) if self.contrastive else {})
 
     def _contrast(self, draws: np.random.Generator) -> dict[str, Ints]:
         counts = {view: int(first[-1]) for view, first in self.first.items()}

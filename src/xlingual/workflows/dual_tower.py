@@ -36,13 +36,13 @@ from xlingual.training.recipes.dual_encoder import (
     word_inputs,
 )
 from xlingual.training.recipes.dual_options import WORDS, DualOptions
-from xlingual.workflows.trained import Run
+from xlingual.workflows.trained import TrainingRun
 
 _KNOWN = ("revision",)  # options of `hf:` that a training takes
 
 
 @dataclass(frozen=True)
-class Tower:
+class UntrainedTower:
     """What is trained, before the training: the model, what it reads, and what it stands on."""
 
     model: DualEncoder
@@ -64,10 +64,10 @@ class TowerBuilder:
     data: ParallelQuestions
     train: ParallelQuestions
     options: DualOptions
-    run: Run
+    run: TrainingRun
     store: Store | None
 
-    def on_words(self) -> Tower:
+    def on_words(self) -> UntrainedTower:
         """Return a tower that is trained from scratch."""
         self.run.tell("counting words")
         options, context = self.options, bool(self.options.context)
@@ -86,9 +86,11 @@ class TowerBuilder:
         )
         model = DualEncoder(config, options.seed)
         model.set_weights(inverse_document_frequency(self.train, features, context).tolist())
-        return Tower(model, word_inputs(self.data, features, context), WORDS, WORDS, features.vocabulary)
+        return UntrainedTower(
+            model, word_inputs(self.data, features, context), WORDS, WORDS, features.vocabulary
+        )
 
-    def on_network(self, base: EncoderLike, spec: Spec) -> Tower:
+    def on_network(self, base: EncoderLike, spec: Spec) -> UntrainedTower:
         """Return a tower on a network of transformers, `hf:…` (`spec` is what `base` says), trained further.
 
         Raises InputError where it is no network of texts with a first token, or an option is not of a
@@ -132,9 +134,9 @@ class TowerBuilder:
             read.model.config.save_pretrained(folder)
             read.tokenizer.save_pretrained(folder)
 
-        return Tower(DualEncoder(config, options.seed, read.model), inputs, who, identity, save=save)
+        return UntrainedTower(DualEncoder(config, options.seed, read.model), inputs, who, identity, save=save)
 
-    def on_vectors(self, base: EncoderLike) -> Tower:
+    def on_vectors(self, base: EncoderLike) -> UntrainedTower:
         """Return a tower on an encoder that stays as it is."""
         options = self.options
         name, encoder = self._encoder(base)
@@ -154,7 +156,7 @@ class TowerBuilder:
         )
         identity = batch_identity(encoder, *sides, store=self.store)
         model = DualEncoder(config, options.seed)
-        return Tower(model, VectorInputs(mapped), name, identity, below=encoder)
+        return UntrainedTower(model, VectorInputs(mapped), name, identity, below=encoder)
 
     def _encoder(self, base: EncoderLike) -> tuple[str, Encoder]:
         """Return the name and the encoder that a base stands for; raise InputError where it will not do."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
-from xlingual.data.checks.records import Finding, ImageCheck
+from xlingual.data.checks.records import CheckFinding, ImageCheck
 from xlingual.data.manifest import Manifest
 from xlingual.embed import ImageIndex, embed_images
 from xlingual.embed.encoding import Progress
@@ -34,7 +34,7 @@ def manifest_near_duplicates(
     return near_duplicates(rows, every, languages, images, join=join)
 
 
-def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[Finding]:
+def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[CheckFinding]:
     """Return what a check lists of near-duplicates: one warning where there are many, else nothing."""
     if not found.matter:
         return []
@@ -47,7 +47,7 @@ def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[F
         "too narrow"
     )
     examples = (f"{manifest.ids[a]!r} and {manifest.ids[b]!r}" for a, b in found.examples)
-    return [Finding.of("warning", "near-duplicates", found.n_near, sentence, examples)]
+    return [CheckFinding.of("warning", "near-duplicates", found.n_near, sentence, examples)]
 
 
 def _images(

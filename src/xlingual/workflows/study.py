@@ -22,13 +22,20 @@ from xlingual.ranking import Cpu, Ranker
 from xlingual.requests import sign
 from xlingual.requests.study import Layout, NewStudyRequest
 from xlingual.store import StoreLike, open_store
-from xlingual.study.design import Design, Plan, check_plan, make_design
+from xlingual.study.design import Design, StudyPlan, check_plan, make_design
 from xlingual.study.folder import refuse_study_in, title_page, write_study
 from xlingual.study.images import encoded, write_images
 from xlingual.study.links import ensure_links
 from xlingual.study.records import Study
 from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries
-from xlingual.workflows.study_lists import Best, asked_of, candidates, draw_queries, nearest, strata_of
+from xlingual.workflows.study_lists import (
+    NearestTexts,
+    asked_of,
+    candidates,
+    draw_queries,
+    nearest,
+    strata_of,
+)
 
 
 def new_study(
@@ -106,13 +113,13 @@ def new_study(
     return study
 
 
-def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> Plan:
+def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> StudyPlan:
     if source == target:
         raise InputError(f"--source and --target are both {source!r}: name two languages of the manifest")
     for language in (source, target):
         manifest.rows_of(language)
     here, there = (name_of(tag) or tag for tag in (source, target))
-    plan = Plan(
+    plan = StudyPlan(
         source,
         target,
         layout.per_system,
@@ -143,7 +150,7 @@ def _lists(
     ranker: Ranker,
     store: StoreLike,
     progress: Progress | None,
-) -> tuple[dict[str, list[Best]], dict[str, str]]:
+) -> tuple[dict[str, list[NearestTexts]], dict[str, str]]:
     """Return what each system suggests for each query, and the signature of its encoder."""
     built = encoders.text_encoders(systems, languages=pair, fit_texts=fit_texts_for(manifest))
     rows = np.union1d(queries, pool)

@@ -17,13 +17,13 @@ from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.ragged import members
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, one_library_thread, top
 from xlingual.streams import stream
-from xlingual.study.design import Asked, Candidate, Listed
+from xlingual.study.design import Candidate, Listed, StudyQuery
 
 NO_LABEL = "(none)"  # the stratum of queries whose cell is empty
 
 
 @dataclass(frozen=True)
-class Best:
+class NearestTexts:
     """The k texts nearest to a query, best first: rows of the manifest [k] and cosines [k]."""
 
     rows: Ints
@@ -109,7 +109,7 @@ def nearest(
     exclude_own: bool = False,
     ranker: Ranker = CPU,
     seed: int = 0,
-) -> list[Best]:
+) -> list[NearestTexts]:
     """Return the k texts of the pool nearest to each query by the cosine; ties are broken at random.
 
     `exclude_own` leaves out the texts of a query's own item.
@@ -135,7 +135,7 @@ def nearest(
         kept = ~left_out[place]
         place, keys = place[kept], keys[kept]
         best = np.lexsort((lottery[place], -keys))[:k]
-        lists.append(Best(pool[place[best]], keys[best] * UNIT))
+        lists.append(NearestTexts(pool[place[best]], keys[best] * UNIT))
     return lists
 
 
@@ -156,12 +156,12 @@ def asked_of(
     manifest: Manifest,
     queries: Ints,
     pool: Ints,
-    lists: Mapping[str, Sequence[Best]],
+    lists: Mapping[str, Sequence[NearestTexts]],
     strata: Sequence[str] | None,
     *,
     seed: int,
     images: bool,
-) -> list[Asked]:
+) -> list[StudyQuery]:
     """Return each query (row of the manifest) with what the systems suggest for it, and its controls.
 
     The wrong control is drawn from the pool: a text of another item, and of another stratum where there is
@@ -188,7 +188,7 @@ def asked_of(
         suggested = {one.candidate.text for rows in made.values() for one in rows}
         wrong = _wrong(manifest, query, order[start:] + order[:start], suggested, strata)
         asked.append(
-            Asked(
+            StudyQuery(
                 candidate(query),
                 made,
                 stratum=None if strata is None else strata[query],

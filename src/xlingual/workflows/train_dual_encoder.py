@@ -27,17 +27,17 @@ from xlingual.ranking import Cosine, UnitVectors, counts
 from xlingual.records import TargetCounts
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
-from xlingual.training.recipe import Scores
+from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.dual_options import NETWORK_FIT, WORDS, DualOptions
 from xlingual.training.sinks import Sink
-from xlingual.workflows.trained import Outcome, Run, running
+from xlingual.workflows.trained import TrainingOutcome, TrainingRun, running
 
 if TYPE_CHECKING:
-    from xlingual.workflows.dual_tower import Tower
+    from xlingual.workflows.dual_tower import UntrainedTower
 
 
 @dataclass(frozen=True)
-class TrainedDual(Outcome):
+class TrainedDual(TrainingOutcome):
     """A trained dual encoder; its scores are the mAP in the pool and in the question's language."""
 
     questions: int  # trained on
@@ -126,12 +126,16 @@ def network_spec(base: EncoderLike, frozen: bool) -> Spec | None:
 
 
 def _trained(
-    run: Run, tower: Tower, options: DualOptions, data: ParallelQuestions, held: HeldOut | None
+    run: TrainingRun,
+    tower: UntrainedTower,
+    options: DualOptions,
+    data: ParallelQuestions,
+    held: HeldOut | None,
 ) -> TrainedDual:
     """Train, and write the model."""
     from xlingual.training.recipes.dual_encoder import DualRecipe, encoded
 
-    def validated(model: Any, epoch: int = 0) -> Scores:  # noqa: ANN401  (a DualEncoder)
+    def validated(model: Any, epoch: int = 0) -> ValidationScores:  # noqa: ANN401  (a DualEncoder)
         assert held is not None
         sides = ((QUERY, held.questions), (CANDIDATE, held.candidates))
         return held.scores(*(encoded(model, tower.inputs, role, rows) for role, rows in sides))
@@ -198,12 +202,12 @@ class HeldOut:
         self.query, own = members(number, asked[0])  # [p], ascending: places in `questions`
         self.target = np.searchsorted(self.candidates, answer[own])  # [p]: places in `candidates`
 
-    def scores(self, questions: Vectors, candidates: Vectors) -> Scores:
+    def scores(self, questions: Vectors, candidates: Vectors) -> ValidationScores:
         """Return the mAP of vectors, and beside it that of monolingual pools."""
         if not (np.isfinite(questions).all() and np.isfinite(candidates).all()):
-            return Scores(math.nan, {})  # ranks of vectors that are no numbers say nothing
+            return ValidationScores(math.nan, {})  # ranks of vectors that are no numbers say nothing
         pool, own = self.average_precision(questions, candidates)
-        return Scores(pool, {"pool": pool, "own-language": own})
+        return ValidationScores(pool, {"pool": pool, "own-language": own})
 
     def average_precision(self, questions: Vectors, candidates: Vectors) -> tuple[float, float]:
         """Return mAP in the pool of all languages, and in pools of the question's language alone.

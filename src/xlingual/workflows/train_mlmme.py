@@ -22,12 +22,12 @@ from xlingual.models.vocabulary import Vocabulary
 from xlingual.store import StoreLike, open_store
 from xlingual.training.corpus import Corpus
 from xlingual.training.options import FitOptions
-from xlingual.training.packing import Reading, Source, count_vocabularies, pack
-from xlingual.training.recipe import Scores
+from xlingual.training.packing import Source, TextReading, count_vocabularies, pack
+from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.mlmme_options import SELECTIONS, MlmmeOptions
 from xlingual.training.samplers import IMAGES
 from xlingual.training.sinks import Sink
-from xlingual.workflows.trained import Run, Trained, check_size, data_part, divided, running
+from xlingual.workflows.trained import Trained, TrainingRun, check_size, data_part, divided, running
 
 if TYPE_CHECKING:
     from xlingual.training.recipes.mlmme import Placed
@@ -115,7 +115,7 @@ def _check(options: MlmmeOptions, image_encoder: EncoderLike | None, select: str
 class _Job:
     """One training: its options, its data, and the image encoders of both parts."""
 
-    run: Run
+    run: TrainingRun
     options: MlmmeOptions
     train: Manifest
     held: Manifest
@@ -182,7 +182,7 @@ class _Job:
 
     def _packed(self) -> tuple[dict[str, Vocabulary], Corpus, Corpus]:
         options, work = self.options, self.run.work
-        reading = Reading(options.pretokenized, options.max_length)
+        reading = TextReading(options.pretokenized, options.max_length)
         self.run.tell("counting words")
         vocabularies = count_vocabularies(
             self.train, options.languages, reading, options.threshold, options.most_words
@@ -228,7 +228,7 @@ def _identity(source: Source | None) -> str | None:
     return None if source is None else batch_identity(source.encoder, store=source.store)
 
 
-def scored(found: Mapping[str, Placed], select: str) -> Scores:
+def scored(found: Mapping[str, Placed], select: str) -> ValidationScores:
     """Return the sums of recalls of vectors, and their mean over what the model is chosen by.
 
     A sum is R@1 + R@5 + R@10 both ways in per cent (at most 600): of images and each language, and of each
@@ -250,4 +250,6 @@ def scored(found: Mapping[str, Placed], select: str) -> Scores:
             f"the validation has nothing to rank by {select}: its items need "
             f"{'texts and images' if select == 'image-sentence' else 'texts in two languages'}"
         )
-    return Scores(float(np.mean(used)), parts["image-sentence"] | parts["sentence-sentence"], len(used))
+    return ValidationScores(
+        float(np.mean(used)), parts["image-sentence"] | parts["sentence-sentence"], len(used)
+    )

@@ -19,11 +19,11 @@ from xlingual.errors import InputError
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.packing import Source
-from xlingual.training.recipe import Scores
+from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions
 from xlingual.training.sinks import Sink
-from xlingual.workflows.trained import Run, Trained, check_size, data_part, divided, running
+from xlingual.workflows.trained import Trained, TrainingRun, check_size, data_part, divided, running
 
 
 def train_triplet(
@@ -88,7 +88,7 @@ def _encoder(spec: EncoderLike, train: Manifest, languages: Sequence[str]) -> tu
 
 
 def _trained(
-    run: Run,
+    run: TrainingRun,
     train: Manifest,
     held_out: Manifest,
     options: TripletOptions,
@@ -141,7 +141,7 @@ def _trained(
     )
 
 
-def scored(title: Vectors, body: Vectors, pairs: TextPairs) -> Scores:
+def scored(title: Vectors, body: Vectors, pairs: TextPairs) -> ValidationScores:
     """Return how well titles and bodies of held-out texts find each other within each language, and the mean.
 
     `title` and `body` [n, d] are their vectors. For each language it is the sum of R@1, R@5 and R@10 both
@@ -151,10 +151,10 @@ def scored(title: Vectors, body: Vectors, pairs: TextPairs) -> Scores:
     from xlingual.evaluation.image_sentence import sum_of_recalls_between
 
     if not (np.isfinite(title).all() and np.isfinite(body).all()):
-        return Scores(math.nan, {})  # ranks of vectors that are no numbers say nothing
+        return ValidationScores(math.nan, {})  # ranks of vectors that are no numbers say nothing
     parts = {}
     for code, tag in enumerate(pairs.languages):
         rows = np.flatnonzero(pairs.language == code)
         item = pairs.item[rows]
         parts[tag] = sum_of_recalls_between(title[rows], item, body[rows], item)
-    return Scores(float(np.mean(list(parts.values()))), parts, len(parts))
+    return ValidationScores(float(np.mean(list(parts.values()))), parts, len(parts))

@@ -24,7 +24,7 @@ from xlingual.models.card import write_card
 from xlingual.models.folder import ModelFolder, write_model
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.options import FitOptions
-from xlingual.training.recipe import Recipe, Scores, Validate
+from xlingual.training.recipe import Recipe, Validate, ValidationScores
 from xlingual.training.sinks import Sink
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _SMALL = 10  # items, all of which are among the first ten
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrainingOutcome:
     """A model that was trained: its folder, how the training went, and what the validation of it said."""
 
     folder: ModelFolder
@@ -46,26 +46,26 @@ class Outcome:
     scores: Mapping[str, float]  # of the best epoch
 
     @classmethod
-    def of(cls, folder: ModelFolder, fitted: Fitted, scores: Scores | None, **more: Any) -> Self:  # noqa: ANN401
+    def of(cls, folder: ModelFolder, fitted: Fitted, scores: ValidationScores | None, **more: Any) -> Self:  # noqa: ANN401
         """Return the record of a training that is over, `scores` being those of its best epoch."""
         parts = {} if scores is None else dict(scores.parts)
         return cls(folder, fitted.best_epoch, fitted.epochs, fitted.stopped, fitted.seconds, parts, **more)
 
 
 @dataclass(frozen=True)
-class Trained(Outcome):
+class Trained(TrainingOutcome):
     """A trained MLMME or Triplet; its scores are sums of recalls, in per cent of 600."""
 
     score: float  # the mean of the scores over what the model is chosen by
     mean_of: int  # how many of them that is
-    chance: Scores  # the same of an encoder to which all candidates are equal
+    chance: ValidationScores  # the same of an encoder to which all candidates are equal
     validated_on: Mapping[str, int]  # what was held out and how many: "items", "pictures" (images), "texts"
     texts: Mapping[str, int]  # language → texts trained on
     images: int | None = None  # trained on; None where they do not count
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """Where and how a training runs: what all trainings are told alike."""
 
     folder: Path  # of the model
@@ -155,7 +155,7 @@ def running(
     replace: bool,
     sinks: Sequence[Sink],
     progress: Progress | None,
-) -> Iterator[Run]:
+) -> Iterator[TrainingRun]:
     """Give what a training needs; remove what an epoch reads, and the folder where nothing came of it.
 
     Raises InputError for a folder, device or precision that will not do, before anything is encoded.
@@ -165,7 +165,7 @@ def running(
 
     refuse(Path(out), resume=resume, replace=replace)
     MixedPrecision(fit.precision, training_device(fit.device))
-    run = Run(make_folder(out), fit, resume, replace, sinks, progress)
+    run = TrainingRun(make_folder(out), fit, resume, replace, sinks, progress)
     try:
         yield run
     finally:

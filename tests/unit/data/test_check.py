@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 from xlingual.data.checks.check import check
-from xlingual.data.checks.records import Finding
+from xlingual.data.checks.records import CheckFinding
 from xlingual.data.languages import in_other_script
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.problems import Problem
@@ -235,5 +235,5 @@ def test_problems_of_reading_come_first_and_together():
         ("note", "encoding", 1),
     ]
     assert found[0].examples == ("row 3", "row 5", "row 9") and found[0].sentence == "row 3: outside"
-    assert Finding.of("note", "k", 9, "s", ["x " * 90, "b", "c", "d"]).examples[1:] == ("b", "c")
-    assert len(Finding.of("note", "k", 9, "s", ["x " * 90]).examples[0]) == 80
+    assert CheckFinding.of("note", "k", 9, "s", ["x " * 90, "b", "c", "d"]).examples[1:] == ("b", "c")
+    assert len(CheckFinding.of("note", "k", 9, "s", ["x " * 90]).examples[0]) == 80

@@ -13,7 +13,7 @@ from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.numbers import Baseline, normalised
 from xlingual.results import Interval, by_key
-from xlingual.stats import Part, mean_interval
+from xlingual.stats import ResidualPart, mean_interval
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("cases.py"))))
 dyads = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "stats" / "dyads.py")))
@@ -144,7 +144,9 @@ def test_retrieval_clusters_by_cluster(case):
 
 def score_of(values, ways=()):
     values = np.array(values, dtype=float)
-    return Score(values.mean(), (Part((values - values.mean()) / len(values), tuple(ways)),), (0.0, 1.0))
+    return Score(
+        values.mean(), (ResidualPart((values - values.mean()) / len(values), tuple(ways)),), (0.0, 1.0)
+    )
 
 
 def test_normalised_needs_an_oracle_three_standard_errors_above_chance():
@@ -182,7 +184,7 @@ def test_simultaneous_intervals_allow_for_all_encoders_and_pairs(results):
 
 def test_a_simultaneous_interval_is_that_of_the_higher_level():
     values = np.array([0.0, 1.0] * 20)
-    one = Score(0.5, (Part((values - 0.5) / 40),), (0.0, 1.0))
+    one = Score(0.5, (ResidualPart((values - 0.5) / 40),), (0.0, 1.0))
     wanted = mean_interval(values, bounds=(0.0, 1.0), level=0.99)
     assert close((wanted.low, wanted.high)) == (one.simultaneous(5).low, one.simultaneous(5).high)
     assert one.simultaneous(1) is None

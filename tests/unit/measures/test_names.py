@@ -9,7 +9,7 @@ from xlingual.errors import InputError
 from xlingual.measures import (
     AveragePrecision,
     DistanceCorrelation,
-    ImageSimilarity,
+    MeanImageSimilarity,
     MedianRank,
     PrecisionAt,
     RecallAt,
@@ -46,7 +46,7 @@ def test_printing_and_parsing_are_inverse(measure):
 
 @pytest.mark.parametrize(
     "measure",
-    [ReciprocalRank(), MedianRank(), MedianRank(floor=True), ImageSimilarity(), AveragePrecision()],
+    [ReciprocalRank(), MedianRank(), MedianRank(floor=True), MeanImageSimilarity(), AveragePrecision()],
 )
 def test_others_print_and_parse(measure):
     assert parse_measure(measure.name) == measure
@@ -112,12 +112,12 @@ def test_malformed_names_are_refused(word):
 def test_lists_of_measures():
     assert parse_rank_measures(["R@5", "recall@5", "RR"]) == [RecallAt(5), ReciprocalRank()]
     assert parse_rank_measures([]) == [RecallAt(10)]
-    assert parse_rank_measures(["SIM"], beside=[ImageSimilarity()]) == []
+    assert parse_rank_measures(["SIM"], beside=[MeanImageSimilarity()]) == []
     assert parse_rank_measures("R@5, MedR") == [RecallAt(5), MedianRank()]
     with pytest.raises(InputError, match="SIM is no measure of this task"):
         parse_rank_measures(["SIM"])
     with pytest.raises(InputError, match="CORR is no measure of this task"):
-        parse_rank_measures([DistanceCorrelation()], beside=[ImageSimilarity()])
+        parse_rank_measures([DistanceCorrelation()], beside=[MeanImageSimilarity()])
     with pytest.raises(InputError, match=r"AP is no measure .*all relevant .*evaluate multilingual-pool"):
         parse_rank_measures("R@5,AP")
     with pytest.raises(InputError, match=r"P@5 is no measure .*all relevant .*evaluate multilingual-pool"):
@@ -135,7 +135,7 @@ def test_lists_of_measures_of_a_pool():
         AveragePrecision(20, of_least=True),
         *(AveragePrecision(20), PrecisionAt(3), ReciprocalRank(9)),
     ]
-    for measure in (ImageSimilarity(), DistanceCorrelation()):
+    for measure in (MeanImageSimilarity(), DistanceCorrelation()):
         with pytest.raises(InputError, match=rf"{measure.name} is no measure of this task.*expected AP"):
             parse_pool_measures([measure])
     with pytest.raises(

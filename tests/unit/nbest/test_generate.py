@@ -14,7 +14,7 @@ import pytest
 
 from xlingual.errors import DataWarning, InputError
 from xlingual.nbest.format import read_nbest
-from xlingual.nbest.generate import Generator, Search, generate_nbest
+from xlingual.nbest.generate import BeamSearch, Generator, generate_nbest
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -91,7 +91,7 @@ def own(folder: Path, text: str, n: int, start: int | None = None) -> dict[str, 
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.cases(1)
 def test_lists_are_those_of_the_library(network: Path, batch: int) -> None:
-    generator = Generator(str(network), Search(n=5, batch=batch), ("de", "en"))
+    generator = Generator(str(network), BeamSearch(n=5, batch=batch), ("de", "en"))
     lists = list(generator.translations(TEXTS))
     assert len(lists) == len(TEXTS)
     assert len({found[0].text for found in lists}) > 2
@@ -111,7 +111,7 @@ def test_a_file_of_lists(network: Path, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xlingual.nbest.generate._PART", 1)  # several parts
         made = generate_nbest(
-            tmp_path / "src", out, f"hf:{network}?device=cpu", Search(n=4, batch=2),
+            tmp_path / "src", out, f"hf:{network}?device=cpu", BeamSearch(n=4, batch=2),
             progress=lambda *all_: told.append(all_),
         )  # fmt: skip
     with warnings.catch_warnings():
@@ -128,7 +128,7 @@ def test_a_file_of_lists(network: Path, tmp_path: Path) -> None:
 
 
 def test_long_texts_are_cut_and_told(network: Path) -> None:
-    generator = Generator(str(network), Search(n=2), ("de", "en"))
+    generator = Generator(str(network), BeamSearch(n=2), ("de", "en"))
     with pytest.warns(DataWarning, match="1 of 2 texts were longer than the 12 tokens"):
         first, second = generator.translations([" ".join(["rot"] * 40), " ".join(["rot"] * 11)])
     assert first == second
@@ -139,7 +139,7 @@ def test_a_token_that_names_the_language_does_not_count(
 ) -> None:
     tree = 3 + WORDS.index("tree")
     monkeypatch.setattr("xlingual.nbest.generate.told_languages", lambda *_: ("", tree))
-    (found,) = Generator(str(network), Search(n=4), ("de", "en")).translations(["das haus"])
+    (found,) = Generator(str(network), BeamSearch(n=4), ("de", "en")).translations(["das haus"])
     expected = own(network, "das haus", 4, tree)
     assert {one.text for one in found} == set(expected)
     for one in found:
@@ -149,8 +149,8 @@ def test_a_token_that_names_the_language_does_not_count(
 
 
 def test_a_wider_beam(network: Path) -> None:
-    (found,) = Generator(str(network), Search(n=2, beams=6), ("de", "en")).translations(["das haus"])
-    (narrow,) = Generator(str(network), Search(n=6), ("de", "en")).translations(["das haus"])
+    (found,) = Generator(str(network), BeamSearch(n=2, beams=6), ("de", "en")).translations(["das haus"])
+    (narrow,) = Generator(str(network), BeamSearch(n=6), ("de", "en")).translations(["das haus"])
     assert 1 <= len(found) <= 2 and {one.text for one in found} <= {one.text for one in narrow}
 
 
@@ -174,7 +174,7 @@ def test_models_that_cannot_be_used(model: str, told: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("given", [{"n": 0}, {"batch": 0}, {"max_tokens": 0}, {"n": 4, "beams": 3}])
 def test_searches_that_make_no_sense(given: dict[str, int]) -> None:
     with pytest.raises(InputError, match="--"):
-        Search(**given)
+        BeamSearch(**given)
 
 
 def test_weights_that_lack_are_refused(network: Path, tmp_path: Path) -> None:

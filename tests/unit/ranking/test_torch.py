@@ -19,7 +19,7 @@ from xlingual.ranking.choice import choose  # noqa: E402
 from xlingual.ranking.torch import TorchRanker, arithmetic, blocks, bounds, devices  # noqa: E402
 from xlingual.ranking.torch.arithmetic import PRECISIONS, Arithmetic  # noqa: E402
 from xlingual.ranking.torch.blocks import Loader  # noqa: E402
-from xlingual.ranking.torch.pairs import Pairs, Tally, Tile  # noqa: E402
+from xlingual.ranking.torch.pairs import Pairs, PairTile, SettledTally  # noqa: E402
 from xlingual.ranking.torch.pieces import Room, cut  # noqa: E402
 
 CPU_DEVICE = torch.device("cpu")
@@ -55,8 +55,8 @@ def tile_of(arithmetic, a, b, *, fine=False, product=None):
         left, right = left.fine(), right.fine()
     error = arithmetic.fine_error(left.dim) if fine else arithmetic.error(left.dim)
     scores = (product or arithmetic.product)(left.low, right.low)
-    whole = Pairs(left, right, similarity.exact, scores.numel(), Tally())
-    return Tile(left, right, similarity.exact, whole.room, whole.tally, whole, scores, *error)
+    whole = Pairs(left, right, similarity.exact, scores.numel(), SettledTally())
+    return PairTile(left, right, similarity.exact, whole.room, whole.tally, whole, scores, *error)
 
 
 @settings(max_examples=60)

@@ -6,10 +6,10 @@ from typing import Any
 
 from xlingual.results import Interval
 from xlingual.results.study import (
-    Agreement,
-    Look,
+    InterimLook,
     MoreNeeded,
     PairDifference,
+    RaterAgreement,
     RaterScores,
     StudyAnalysis,
     SystemScores,
@@ -105,7 +105,7 @@ def analysis(**changes: Any) -> StudyAnalysis:
         "systems": [system("a", 1.1, 2.7), system("b", 2.3, 2.18)],
         "pairs": [pair("a", "b")],
         "raters": [rater("1"), rater("2", mean_score=2.2), rater("3", repeats_equal=0.66)],
-        "agreement": Agreement(0.71, ci(0.62, 0.79), 180),
+        "agreement": RaterAgreement(0.71, ci(0.62, 0.79), 180),
         "level": 0.95,
         "bkr": [WithBkr("a", "b", "R@10", -0.3, ci(-0.5, -0.1), 0.41, ci(0.05, 0.7), True)],
         "conditions": {"data": "6fb034c61396", "queries": "20 of 500, by cuisine"},
@@ -115,7 +115,7 @@ def analysis(**changes: Any) -> StudyAnalysis:
 
 
 def one_rater() -> StudyAnalysis:
-    lone = Agreement(None, None, 0, "there is one rater")
+    lone = RaterAgreement(None, None, 0, "there is one rater")
     return analysis(n_raters=1, n_ratings=180, raters=[rater("1")], agreement=lone, bkr=[])
 
 
@@ -138,7 +138,7 @@ def level() -> StudyAnalysis:
         pairs=[level_pair("a", "b")],
         needed=needed,
         bkr=[against],
-        agreement=Agreement(0.21, ci(-0.02, 0.4), 180),
+        agreement=RaterAgreement(0.21, ci(-0.02, 0.4), 180),
     )
 
 
@@ -179,9 +179,9 @@ def zero(both: bool = False) -> StudyAnalysis:
 
 def looking(*, stop: bool, last: bool = False) -> StudyAnalysis:
     """Return a study at its second look, the last one or not, which a difference passes or not."""
-    second = Look(2, 1.0 if last else 0.67, 0.05 if last else 0.0121, 0.0121, stop)
-    looks = [Look(1, 0.33, 0.0002, 0.0002, False), second]
-    looks += [] if last else [Look(3, 1.0, 0.05, 0.0463, False, "not reached: 96 of 180 ratings")]
+    second = InterimLook(2, 1.0 if last else 0.67, 0.05 if last else 0.0121, 0.0121, stop)
+    looks = [InterimLook(1, 0.33, 0.0002, 0.0002, False), second]
+    looks += [] if last else [InterimLook(3, 1.0, 0.05, 0.0463, False, "not reached: 96 of 180 ratings")]
     short = rater("3", n_ratings=96, n_missing=84)
     found = pair("a", "b") if stop else pair("a", "b", p_adjusted=0.03, outcome="no difference found")
     return analysis(looks=looks, pairs=[found], n_queries=14, raters=[rater("1"), rater("2"), short])

@@ -19,7 +19,7 @@ from xlingual.report.render import html
 from xlingual.report.render.text import as_text
 from xlingual.results import Interval
 from xlingual.results.gate import Decision, Gate
-from xlingual.results.plan import Plan, Row
+from xlingual.results.plan import Plan, PlanRow
 from xlingual.results.validation import Validation
 
 NASTY = "=::x\x1b[31m\x9b[red]:no:\n::error::\u202ey\u2028<xmp>|[l](u)\\input{z}"
@@ -96,7 +96,7 @@ def test_a_gate(decided, capsys):
 
 def test_a_plan(capsys):
     ci = Interval(-0.1, 0.1, 0.95, "test")
-    row = Row(NASTY, 0.5, 0.1, ci, 0.01, 0.001, 99, 0.1, 0.05, [], NASTY)
+    row = PlanRow(NASTY, 0.5, 0.1, ci, 0.01, 0.001, 99, 0.1, 0.05, [], NASTY)
     found = Plan(
         "backretrieval", "R@10", NASTY, 0.4, 0.1, 0.8, 0.05, 99, 1, 1, 100, 10, [row], warnings=[NASTY]
     )

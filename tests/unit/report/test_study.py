@@ -27,7 +27,7 @@ from xlingual.report.shapes import Drawing, Shape
 from xlingual.report.study_views import better_first, ratio, signed, times, turned
 from xlingual.report.table import Row, Table
 from xlingual.results import Interval
-from xlingual.results.study import LEFT_OUT, OF_PLANNED, Agreement, MoreNeeded, StudyAnalysis
+from xlingual.results.study import LEFT_OUT, OF_PLANNED, MoreNeeded, RaterAgreement, StudyAnalysis
 
 HERE = Path(__file__).parent
 
@@ -109,7 +109,7 @@ def test_few_raters_and_agreement_are_explained() -> None:
 )
 def test_agreement_in_words(alpha: float | None, low: float | None, words: str) -> None:
     ci = None if low is None else made.ci(low, 0.9)
-    agreement = Agreement(alpha, ci, 40, None if alpha is not None else "All scores are equal")
+    agreement = RaterAgreement(alpha, ci, 40, None if alpha is not None else "All scores are equal")
     assert words in told(made.analysis(agreement=agreement))
 
 

@@ -5,7 +5,7 @@ from rich.console import Console
 
 from xlingual.report.blocks import Finding, Page, Section
 from xlingual.report.render import terminal, text
-from xlingual.report.table import Badge, Cell, Column, Look, Row, Table
+from xlingual.report.table import Badge, Cell, Column, Row, Table, TableRoom
 
 NAME = "wordvec_identical_1000"
 
@@ -30,10 +30,10 @@ def table(**more):
         Cell("0.011"),
     )
     looks = (
-        Look(),
-        Look(badges="none"),
-        Look(badges="none", names=12, dropped=("adjusted p",)),
-        Look(badges="none", names=12, dropped=("adjusted p", "difference")),
+        TableRoom(),
+        TableRoom(badges="none"),
+        TableRoom(badges="none", names=12, dropped=("adjusted p",)),
+        TableRoom(badges="none", names=12, dropped=("adjusted p", "difference")),
     )
     return Table("BkR R@10", columns, (Row(cells),), where="both", **({"looks": looks} | more))
 
@@ -64,14 +64,14 @@ def test_columns_left_out_are_named_with_the_remedy():
 
 
 def test_intervals_stand_below_their_values_where_there_is_no_room_beside():
-    found = printed(52, table(looks=(Look(badges="none", stacked=True),)))
+    found = printed(52, table(looks=(TableRoom(badges="none", stacked=True),)))
     lines = found.splitlines()
     (row,) = (i for i, line in enumerate(lines) if "−0.117" in line)
     assert "[−0.149, −0.085]" in lines[row + 1] and "0.011" in lines[row]
 
 
 def test_an_interval_that_is_left_out_is_named():
-    found = " ".join(printed(50, table(looks=(Look(bare=("difference",)),))).split())
+    found = " ".join(printed(50, table(looks=(TableRoom(bare=("difference",)),))).split())
     assert "intervals of difference are left out" in found and "[" not in found
 
 
@@ -120,7 +120,7 @@ def explained():
         Column("none", meaning="nothing"),
     )
     rows = (Row((Cell(NAME), *map(Cell, ("–", "0.4", "0.3", "0.1", "–")))),)
-    looks = (Look(), Look(dropped=("gap",), names=12))
+    looks = (TableRoom(), TableRoom(dropped=("gap",), names=12))
     return Table("t", columns, rows, ("A note.",), looks=looks, where="both").without_empty()
 
 
@@ -148,5 +148,5 @@ def test_a_title_wider_than_its_table_is_not_broken_to_its_width():
 
 def test_a_sentence_may_stand_for_a_table_without_room():
     wide = Column("value " * 9)
-    shown = Table("t", (wide,), (Row((Cell("1" * 60),)),), looks=(Look(),), instead="See the page.")
+    shown = Table("t", (wide,), (Row((Cell("1" * 60),)),), looks=(TableRoom(),), instead="See the page.")
     assert printed(40, shown).strip() == "See the page."

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from scipy.stats import t as student
 
-from xlingual.stats import Part, interval, mean_interval, median_interval, standard_error
+from xlingual.stats import ResidualPart, interval, mean_interval, median_interval, standard_error
 
 dyads = SimpleNamespace(**run_path(str(Path(__file__).with_name("dyads.py"))))
 UNIT = (0.0, 1.0)
@@ -71,7 +71,7 @@ def test_two_ways_equal_a_loop_over_pairs(queries, bounded):
 
 def test_what_was_counted_twice_is_taken_off_the_variance():
     values = np.random.default_rng(5).normal(size=30)
-    part = Part((values - values.mean()) / 30)
+    part = ResidualPart((values - values.mean()) / 30)
     square = 30 / 29 * float(np.sum(part.residuals**2))
     full, less = (interval(0.0, [part], counted_twice=twice) for twice in (0.0, 0.36 * square))
     assert less.high == pytest.approx(0.8 * full.high)
@@ -88,7 +88,7 @@ def test_ways_in_which_every_query_is_alone_say_nothing():
     clustered, more = mean_interval(values, [way]), mean_interval(values, [way, alone])
     assert (more.low, more.high) == pytest.approx((clustered.low, clustered.high))
     residuals = values - values.mean()
-    assert standard_error([Part(residuals, (alone,))]) == standard_error([Part(residuals)])
+    assert standard_error([ResidualPart(residuals, (alone,))]) == standard_error([ResidualPart(residuals)])
 
 
 ONE_CLUSTER = [np.zeros(6, dtype=np.int64)]
@@ -132,7 +132,7 @@ def test_fewer_clusters_give_wider_intervals_where_nothing_varies():
 
 def test_no_variance_without_bounds_is_the_rule_of_three():
     """With n queries that all agree, a share of 1 − 0.05^(1/n) of others could still disagree."""
-    found = interval(0.0, [Part(np.zeros(60))], span=2.0)
+    found = interval(0.0, [ResidualPart(np.zeros(60))], span=2.0)
     assert found.high == pytest.approx(2 * (1 - 0.05 ** (1 / 60)))
     assert found.low == -found.high
     assert "rule of three" in found.method
@@ -140,7 +140,7 @@ def test_no_variance_without_bounds_is_the_rule_of_three():
 
 def test_a_value_at_its_bound_but_for_rounding_is_kept_inside():
     for value in (1 + 1e-15, -1e-15):
-        found = interval(value, [Part(np.zeros(50))], bounds=UNIT)
+        found = interval(value, [ResidualPart(np.zeros(50))], bounds=UNIT)
         assert 0 <= found.low < found.high <= 1
 
 

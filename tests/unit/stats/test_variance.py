@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from xlingual.stats import Part, mean_interval, standard_error
+from xlingual.stats import ResidualPart, mean_interval, standard_error
 from xlingual.stats.intervals import variance
 
 dyads = SimpleNamespace(**run_path(str(Path(__file__).with_name("dyads.py"))))
@@ -19,7 +19,7 @@ CLOSE = {"rel": 1e-9, "abs": 1e-11}
 def part_of(rows, columns=(0, 1)):
     """Return the part whose rows are (node, …, residual)."""
     ways = tuple(np.array([row[column] for row in rows]) for column in columns)
-    return Part(np.array([row[-1] for row in rows]), ways)
+    return ResidualPart(np.array([row[-1] for row in rows]), ways)
 
 
 def looped(*parts):
@@ -98,7 +98,7 @@ def test_one_way_equals_the_ordinary_sum_over_clusters(rows):
 def test_no_way_is_the_textbook_variance_of_a_mean(rows):
     values = np.array([row[2] for row in rows])
     n = len(values)
-    found = standard_error([Part((values - values.mean()) / n)])
+    found = standard_error([ResidualPart((values - values.mean()) / n)])
     assert found == pytest.approx(values.std(ddof=1) / n**0.5, **CLOSE)
 
 
@@ -124,7 +124,7 @@ def test_two_ways_are_the_sum_over_pairs_that_share_a_node():
     effect = rng.normal(size=items + 1)
     residuals = rng.normal(size=n) + effect[a] + effect[b]
     share = (a[:, None] == a) | (b[:, None] == b) | (a[:, None] == b) | (b[:, None] == a)
-    part = Part(residuals, (a, b))
+    part = ResidualPart(residuals, (a, b))
     wanted = residuals @ share @ residuals * dyads.factor([(None, queries(part))])
     assert variance([part]) == pytest.approx(wanted)
 
@@ -136,8 +136,8 @@ def test_a_source_that_is_retrieved_elsewhere_is_one_node():
     a, b = np.arange(100), np.arange(100, 200)
     ways = (np.concatenate([a, b]), np.concatenate([rng.permutation(b), rng.permutation(a)]))
     residuals = luck[ways[0]] + luck[ways[1]]
-    linked = standard_error([Part(residuals, ways)])
-    apart = standard_error([Part(residuals, (ways[0], ways[1] + 1000))])
+    linked = standard_error([ResidualPart(residuals, ways)])
+    apart = standard_error([ResidualPart(residuals, (ways[0], ways[1] + 1000))])
     assert linked > 1.25 * apart
 
 
@@ -151,7 +151,7 @@ def test_a_difference_equals_a_loop_over_the_pairs_of_both_parts(rows):
 @given(rows_)
 def test_a_difference_of_a_score_with_itself_is_certain(rows):
     part = part_of(rows)
-    negated = Part(-part.residuals, part.ways)
+    negated = ResidualPart(-part.residuals, part.ways)
     assert variance([part, negated]) == pytest.approx(0, abs=1e-24)
 
 
@@ -161,7 +161,7 @@ def test_a_difference_with_the_same_targets_is_that_of_the_differences(rows):
     # targets apart from sources: no two queries in opposite roles, which count otherwise in a difference
     a = part_of([(own, 100 + target, r) for own, target, _, r, _ in rows])
     b = part_of([(own, 100 + target, -r) for own, target, _, _, r in rows])
-    gap = Part(a.residuals + b.residuals, a.ways)
+    gap = ResidualPart(a.residuals + b.residuals, a.ways)
     wanted = variance([gap])
     by_target = dyads.total([(gap.residuals.tolist(), queries(gap))], dyads.by_role(1))
     floor = by_target * dyads.factor([(gap.residuals.tolist(), queries(gap))])
@@ -174,8 +174,8 @@ def test_where_the_floor_is_not_reached_the_same_targets_give_exactly_the_differ
     luck = rng.normal(size=80)
     a = luck[own] + luck[target] + rng.normal(size=200)
     b = rng.normal(size=200)
-    parts = [Part(a, (own, target)), Part(-b, (own, target))]
-    assert variance(parts) == pytest.approx(variance([Part(a - b, (own, target))]), rel=1e-12)
+    parts = [ResidualPart(a, (own, target)), ResidualPart(-b, (own, target))]
+    assert variance(parts) == pytest.approx(variance([ResidualPart(a - b, (own, target))]), rel=1e-12)
     assert variance(parts) == pytest.approx(looped(*parts))
 
 
@@ -198,5 +198,5 @@ def test_nor_do_they_for_an_interval(order):
 
 
 def test_one_cluster_tells_no_variance():
-    part = Part(np.array([1.0, -0.5, 0.2]), (np.zeros(3, dtype=np.int64), np.arange(3)))
+    part = ResidualPart(np.array([1.0, -0.5, 0.2]), (np.zeros(3, dtype=np.int64), np.arange(3)))
     assert variance([part]) == 0.0

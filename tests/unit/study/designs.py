@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.study.design import Asked, Candidate, Design, Listed, Plan, make_design
+from xlingual.study.design import Candidate, Design, Listed, StudyPlan, StudyQuery, make_design
 
 
 def text(key: str, language: str = "ru", image: str | None = None) -> Candidate:
@@ -19,10 +19,10 @@ def listed(*keys: str) -> list[Listed]:
 
 def random_lists(
     queries: int = 20, k: int = 5, systems: str = "ab", pool: int = 300, seed: int = 0
-) -> list[Asked]:
+) -> list[StudyQuery]:
     rng = np.random.default_rng(seed)
     return [
-        Asked(
+        StudyQuery(
             text(f"q{number}", "en", f"pq{number}"),
             {
                 name: listed(*(f"t{one}" for one in rng.choice(pool, k, replace=False).tolist()))
@@ -35,6 +35,8 @@ def random_lists(
     ]
 
 
-def design(asked: list[Asked], systems: str = "ab", **options: Any) -> Design:
+def design(asked: list[StudyQuery], systems: str = "ab", **options: Any) -> Design:
     given = {"source": "en", "target": "ru", "per_system": 5, "title": "Title", "created": "2026-01-01"}
-    return make_design(asked, {name: f"signature of {name}" for name in systems}, Plan(**(given | options)))
+    return make_design(
+        asked, {name: f"signature of {name}" for name in systems}, StudyPlan(**(given | options))
+    )

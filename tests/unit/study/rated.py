@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.study.analysis.scores import Scores
-from xlingual.study.records import Credit, Key, Page, Query, Rating, Shown, Study
+from xlingual.study.analysis.scores import RatedPages
+from xlingual.study.records import Credit, Query, Rating, Shown, Study, StudyKey, StudyPage
 
 A, B = "a", "b"
 
@@ -31,12 +31,12 @@ def study_of(queries=4, per_system=2, raters=1, systems=(A, B), controls=0, bkr=
             ids.append(f"q{q}c")
             obvious[f"q{q}c"] = 4
         rows.append(Query(Shown(f"q{q}", f"text {q}", "en"), tuple(Shown(s, s, "ru") for s in ids)))
-    pages = tuple(Page(row.shown.id, tuple(s.id for s in row.suggestions)) for row in rows)
+    pages = tuple(StudyPage(row.shown.id, tuple(s.id for s in row.suggestions)) for row in rows)
     study = Study(
         "s1", "T", "2026-01-01T00:00:00Z", "en", "ru", tuple(rows), (pages,), per_system, raters, 0, "x"
     )
     signatures = {system: f"sig-{system}" for system in systems}
-    return study, Key("s1", signatures, credits, obvious, bkr or {}, "R@10" if bkr else None)
+    return study, StudyKey("s1", signatures, credits, obvious, bkr or {}, "R@10" if bkr else None)
 
 
 def rate(study, score, raters=("1",), skip=(), occasion=0, seconds=None):
@@ -59,7 +59,7 @@ def scores_from(relevant, mean=None, seen=None, most=5):
     R, Q, S = relevant.shape
     seen = np.ones((R, Q), dtype=bool) if seen is None else seen
     mean = 4 - 3 * relevant / most if mean is None else np.asarray(mean, dtype=float)
-    return Scores(
+    return RatedPages(
         tuple(f"{r}" for r in range(R)),
         tuple(f"q{q}" for q in range(Q)),
         tuple("abcdef"[:S]),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from xlingual.study.folder import IMAGES, write_study
 from xlingual.study.links import ensure_links
-from xlingual.study.records import Credit, Key, Page, Query, Shown, Study
+from xlingual.study.records import Credit, Query, Shown, Study, StudyKey, StudyPage
 
 TEXTS = {
     "en": ("A red bicycle leans against a brick wall.", "Two children fly a kite on the beach.", "A bowl of soup."),  # noqa: E501
@@ -63,7 +63,7 @@ def make_study(
     )  # fmt: skip
     ids = [one.id for query in asked for one in query.suggestions]
     credits = {name: (Credit("a" if place % 2 else "b", 1, 0.5),) for place, name in enumerate(ids)}
-    study = write_study(folder, study, Key("study00001", {"a": "A", "b": "B"}, credits), title)
+    study = write_study(folder, study, StudyKey("study00001", {"a": "A", "b": "B"}, credits), title)
     links = ensure_links(folder, raters)
     return Made(folder, study, links[0].path[3:], tuple(link.path[3:] for link in links[1:]))
 
@@ -102,11 +102,11 @@ def _painted(size: tuple[int, int], hue: int) -> bytes:
     return file.getvalue()
 
 
-def _order(queries: tuple[Query, ...], shift: int, repeat: bool) -> tuple[Page, ...]:
+def _order(queries: tuple[Query, ...], shift: int, repeat: bool) -> tuple[StudyPage, ...]:
     pages = []
     for query in queries[shift:] + queries[:shift]:
         names = [one.id for one in query.suggestions]
-        pages.append(Page(query.shown.id, tuple(names[::-1] if shift else names)))
+        pages.append(StudyPage(query.shown.id, tuple(names[::-1] if shift else names)))
     if repeat:
-        pages.append(Page(pages[0].query, pages[0].suggestions[::-1], 1))
+        pages.append(StudyPage(pages[0].query, pages[0].suggestions[::-1], 1))
     return tuple(pages)

@@ -14,9 +14,9 @@ import pytest
 from msgspec import structs
 
 from xlingual.errors import DataWarning, InputError
-from xlingual.study.design import ORDERS, Asked
+from xlingual.study.design import ORDERS, StudyQuery
 from xlingual.study.folder import checked_key, checked_study
-from xlingual.study.records import Key, Study
+from xlingual.study.records import Study, StudyKey
 
 designs = SimpleNamespace(**run_path(str(Path(__file__).with_name("designs.py"))))
 design = designs.design
@@ -29,8 +29,8 @@ def texts_of(study: Study) -> dict[str, str]:
     return {one.id: one.text for query in study.queries for one in query.suggestions}
 
 
-def one_query(**lists: Any) -> list[Asked]:
-    return [Asked(text("q", "en"), lists)]
+def one_query(**lists: Any) -> list[StudyQuery]:
+    return [StudyQuery(text("q", "en"), lists)]
 
 
 def test_a_suggestion_of_two_systems_is_shown_once_and_credited_to_both() -> None:
@@ -47,7 +47,9 @@ def test_a_suggestion_of_two_systems_is_shown_once_and_credited_to_both() -> Non
 
 
 def test_a_text_suggested_for_two_queries_has_two_ids() -> None:
-    asked = [Asked(text(f"q{i}", "en"), {"a": listed("x", "y"), "b": listed("x", f"z{i}")}) for i in range(2)]
+    asked = [
+        StudyQuery(text(f"q{i}", "en"), {"a": listed("x", "y"), "b": listed("x", f"z{i}")}) for i in range(2)
+    ]
     made = design(asked, per_system=2)
     ids = [name for name, shown in texts_of(made.study).items() if shown == "text x"]
     assert len(set(ids)) == 2
@@ -134,7 +136,9 @@ def test_what_a_system_suggests_is_no_control() -> None:
 
 def test_images_have_names_of_their_own_and_are_written_once() -> None:
     asked = [
-        Asked(text("q", "en", "p1"), {"a": [*listed("x"), *listed("y")], "b": [*listed("x"), *listed("z")]})
+        StudyQuery(
+            text("q", "en", "p1"), {"a": [*listed("x"), *listed("y")], "b": [*listed("x"), *listed("z")]}
+        )
     ]
     made = design(asked, per_system=2)
     assert sorted(made.images.values()) == ["p1", "px", "py", "pz"]
@@ -144,7 +148,9 @@ def test_images_have_names_of_their_own_and_are_written_once() -> None:
 
 def test_systems_of_the_same_texts_are_refused_whatever_their_order() -> None:
     asked = [
-        Asked(text(f"q{i}", "en"), {"a": listed("x", "y"), "b": listed("y", "x"), "c": listed("x", f"{i}")})
+        StudyQuery(
+            text(f"q{i}", "en"), {"a": listed("x", "y"), "b": listed("y", "x"), "c": listed("x", f"{i}")}
+        )
         for i in range(3)
     ]
     with pytest.raises(InputError, match="'a' and 'b' suggest the same texts for every query"):
@@ -152,7 +158,7 @@ def test_systems_of_the_same_texts_are_refused_whatever_their_order() -> None:
 
 
 def test_systems_that_are_alike_on_some_queries_are_told_of() -> None:
-    same = Asked(text("same", "en"), {"a": listed("x", "y"), "b": listed("y", "x")})
+    same = StudyQuery(text("same", "en"), {"a": listed("x", "y"), "b": listed("y", "x")})
     with pytest.warns(DataWarning, match=r"a and b suggest the same texts for 1 of 4 queries \(25%\)"):
         design([*random_lists(3), same])
 
@@ -191,7 +197,7 @@ def test_a_key_of_other_suggestions_is_refused() -> None:
     made = design(random_lists(2))
     name = next(iter(made.key.credits))
     fewer = {one: rows for one, rows in made.key.credits.items() if one != name}
-    cases: list[tuple[Key, str]] = [
+    cases: list[tuple[StudyKey, str]] = [
         (structs.replace(made.key, credits=fewer), "not about the suggestions"),
         (structs.replace(made.key, controls={name: 4}), "control is credited"),
         (structs.replace(made.key, study="other"), "is of the study 'other'"),

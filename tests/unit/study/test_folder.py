@@ -23,7 +23,7 @@ from xlingual.study.folder import (
     write_private,
     write_study,
 )
-from xlingual.study.records import KEY_SCHEMA, STUDY_SCHEMA, Key, Study
+from xlingual.study.records import KEY_SCHEMA, STUDY_SCHEMA, Study, StudyKey
 
 designs = SimpleNamespace(**run_path(str(Path(__file__).with_name("designs.py"))))
 design = designs.design
@@ -31,20 +31,20 @@ random_lists = designs.random_lists
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> tuple[Path, Study, Key]:
+def written(tmp_path: Path) -> tuple[Path, Study, StudyKey]:
     made = design(random_lists(3), repeats=0.3, controls=0.3)
     folder = tmp_path / "study"
     return folder, write_study(folder, made.study, made.key, "# Title\n"), made.key
 
 
-def test_reading_gives_back_what_was_written(written: tuple[Path, Study, Key]) -> None:
+def test_reading_gives_back_what_was_written(written: tuple[Path, Study, StudyKey]) -> None:
     folder, study, key = written
     assert read_study(folder) == study
     assert read_key(folder, study) == key
     assert (folder / TITLE_FILE).read_text() == "# Title\n"
 
 
-def test_the_key_is_its_owners_alone(written: tuple[Path, Study, Key]) -> None:
+def test_the_key_is_its_owners_alone(written: tuple[Path, Study, StudyKey]) -> None:
     folder = written[0]
     assert (folder / KEY_FILE).stat().st_mode & 0o777 == 0o600
     assert (folder / STUDY_FILE).stat().st_mode & 0o777 == 0o600
@@ -54,13 +54,13 @@ def test_the_key_is_its_owners_alone(written: tuple[Path, Study, Key]) -> None:
     assert (folder / "links.csv").read_text() == "who,path\n"
 
 
-def test_a_moved_folder_is_the_same_study(written: tuple[Path, Study, Key], tmp_path: Path) -> None:
+def test_a_moved_folder_is_the_same_study(written: tuple[Path, Study, StudyKey], tmp_path: Path) -> None:
     folder, study, key = written
     moved = shutil.move(folder, tmp_path / "elsewhere")
     assert read_key(moved, read_study(moved)) == key and read_study(moved) == study
 
 
-def test_a_study_needs_no_key_to_be_read(written: tuple[Path, Study, Key]) -> None:
+def test_a_study_needs_no_key_to_be_read(written: tuple[Path, Study, StudyKey]) -> None:
     folder, study, _ = written
     shutil.rmtree(folder / "secret")
     assert read_study(folder) == study
@@ -68,7 +68,7 @@ def test_a_study_needs_no_key_to_be_read(written: tuple[Path, Study, Key]) -> No
         read_key(folder, study)
 
 
-def test_a_changed_key_is_found_out(written: tuple[Path, Study, Key]) -> None:
+def test_a_changed_key_is_found_out(written: tuple[Path, Study, StudyKey]) -> None:
     folder, study, _ = written
     path = folder / KEY_FILE
     whole = path.read_text()
@@ -86,7 +86,9 @@ def test_a_changed_key_is_found_out(written: tuple[Path, Study, Key]) -> None:
         assert "\n" not in str(raised.value)
 
 
-def test_a_folder_with_a_study_or_ratings_is_never_written_over(written: tuple[Path, Study, Key]) -> None:
+def test_a_folder_with_a_study_or_ratings_is_never_written_over(
+    written: tuple[Path, Study, StudyKey],
+) -> None:
     folder, _, _ = written
     made = design(random_lists(3, seed=1))
     with pytest.raises(InputError, match=r"holds a study already \(study.json\): choose another"):
@@ -134,7 +136,7 @@ def put(content: Any, place: tuple[Any, ...], value: Any) -> Any:
     ],
 )
 def test_a_damaged_study_is_one_line(
-    written: tuple[Path, Study, Key], place: tuple[Any, ...], value: Any, words: str
+    written: tuple[Path, Study, StudyKey], place: tuple[Any, ...], value: Any, words: str
 ) -> None:
     path = written[0] / STUDY_FILE
     path.write_text(json.dumps(put(json.loads(path.read_text()), place, value)))
@@ -154,7 +156,7 @@ def test_no_study(tmp_path: Path) -> None:
     ("name", "schema", "file"), [("study", STUDY_SCHEMA, STUDY_FILE), ("study_key", KEY_SCHEMA, KEY_FILE)]
 )
 def test_files_follow_their_schemas(
-    written: tuple[Path, Study, Key], name: str, schema: str, file: str
+    written: tuple[Path, Study, StudyKey], name: str, schema: str, file: str
 ) -> None:
     described = schema_of(name)
     jsonschema.Draft202012Validator.check_schema(described)

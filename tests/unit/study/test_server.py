@@ -212,10 +212,10 @@ def test_the_organiser_adds_a_rater_whose_link_is_shown_once(client, made):
 def test_the_organisers_form_sent_twice_adds_one_rater_and_shows_the_link(client, made):
     holder = f"/o/{made.organiser}"
     form = dict(re.findall(r'name="(after)" value="(\d+)"', client.get(holder).text))
-    before = len(client.app._app.state.desk.ratings.raters())
+    before = len(client.app._app.state.study.ratings.raters())
     assert form == {"after": str(before)}
     assert [client.post(f"{holder}/raters", data=form).status_code for _ in range(2)] == [303, 303]
-    assert len(client.app._app.state.desk.ratings.raters()) == before + 1
+    assert len(client.app._app.state.study.ratings.raters()) == before + 1
     assert 'class="link"' in client.get(holder).text
 
 

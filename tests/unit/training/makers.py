@@ -3,7 +3,7 @@
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.training.packing import Reading, count_vocabularies, pack
+from xlingual.training.packing import TextReading, count_vocabularies, pack
 
 
 class Given:
@@ -38,6 +38,6 @@ def paired(n, seed=0, texts=1, languages=("en", "de")):
 
 def packed(folder, manifest, languages=("en", "de"), images=None, reading=None, **options):
     """Return the corpus of a manifest, and the vocabularies that were made for it."""
-    reading = reading or Reading()
+    reading = reading or TextReading()
     vocabularies = count_vocabularies(manifest, languages, reading, **options)
     return pack(folder, manifest, vocabularies, reading, images), vocabularies

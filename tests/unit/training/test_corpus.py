@@ -10,7 +10,7 @@ from xlingual.models.words import tokens
 from xlingual.store import Store
 from xlingual.training import packing
 from xlingual.training.corpus import Corpus
-from xlingual.training.packing import Reading, Source
+from xlingual.training.packing import Source, TextReading
 
 
 def sentences(corpus, vocabularies, tag):
@@ -130,7 +130,9 @@ def test_texts_that_are_long_or_have_no_words(made, tmp_path):
         {"id": "4", "lang": "de", "text": "e", "item": "y"},
     ]
     with pytest.warns(DataWarning) as told:
-        corpus, vocabularies = made.packed(tmp_path, Manifest.from_rows(rows), reading=Reading(max_length=2))
+        corpus, vocabularies = made.packed(
+            tmp_path, Manifest.from_rows(rows), reading=TextReading(max_length=2)
+        )
     assert [str(one.message) for one in told] == [
         "1 of 2 texts of 'en' are longer than 2 words and are cut",
         "1 of 2 texts of 'en' have no word and are left out",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from xlingual.training.losses import View, mlmme_loss, ranking_loss  # noqa: E402
+from xlingual.training.losses import BatchView, mlmme_loss, ranking_loss  # noqa: E402
 
 D = 3
 
@@ -21,11 +21,11 @@ def unit(generator, *shape):
 def a_view(generator, b, c, share=0.7):
     present = torch.rand(b, generator=generator) < share
     groups = torch.randint(0, b + 2, (c,), generator=generator)
-    return View(unit(generator, b), present, unit(generator, c), groups)
+    return BatchView(unit(generator, b), present, unit(generator, c), groups)
 
 
 def in_batch(view, groups):
-    return View(view.anchor, view.present, view.anchor[view.present], groups[view.present])
+    return BatchView(view.anchor, view.present, view.anchor[view.present], groups[view.present])
 
 
 def naive_one_way(anchors, positives, view, groups, margin, hardest):
@@ -97,7 +97,7 @@ def test_gradients(mode):
     def loss(*vectors):
         made = []
         for view, anchor, contrast in zip((images, *texts.values()), vectors[:4], vectors[4:], strict=True):
-            new = View(anchor, view.present, contrast, view.groups)
+            new = BatchView(anchor, view.present, contrast, view.groups)
             made.append(new if mode == "random" else in_batch(new, groups))
         views = dict(zip(texts, made[1:], strict=True))
         return mlmme_loss(made[0], views, groups, beta=0.3, margin=0.2, hardest=mode == "hardest").value
@@ -113,7 +113,7 @@ def test_one_language_without_sentences_against_sentences_is_vse(mode):
     b = 6
     shown, sentences, everywhere = unit(generator, b), unit(generator, b), torch.ones(b, dtype=torch.bool)
     groups = torch.arange(b)
-    images, english = (View(v, everywhere, v, groups) for v in (shown, sentences))
+    images, english = (BatchView(v, everywhere, v, groups) for v in (shown, sentences))
     found = mlmme_loss(images, {"en": english}, groups, beta=1.0, margin=0.2, hardest=mode == "hardest")
     scores = shown @ sentences.T
     off = 1 - torch.eye(b)
@@ -139,7 +139,7 @@ def test_the_order_of_items_and_of_languages_does_not_matter(seed, mode, pairs):
     order = torch.randperm(6, generator=torch.Generator().manual_seed(seed))
 
     def moved(view):
-        return View(view.anchor[order], view.present[order], view.contrast.flip(0), view.groups.flip(0))
+        return BatchView(view.anchor[order], view.present[order], view.contrast.flip(0), view.groups.flip(0))
 
     turned = {name: moved(view) for name, view in reversed(texts.items())}
     again = mlmme_loss(moved(images), turned, groups[order], **options).value

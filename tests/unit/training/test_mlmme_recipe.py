@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from xlingual.data.manifest import Manifest  # noqa: E402
 from xlingual.encoders import adopt  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
-from xlingual.training.loop import FitOptions, Scores, fit  # noqa: E402
+from xlingual.training.loop import FitOptions, ValidationScores, fit  # noqa: E402
 from xlingual.training.packing import Source  # noqa: E402
 from xlingual.training.recipes.mlmme import MlmmeRecipe, build_model, corpus_vectors  # noqa: E402
 from xlingual.training.recipes.mlmme_options import MlmmeOptions  # noqa: E402
@@ -223,7 +223,7 @@ def test_a_small_model_learns_64_items_by_heart(made, tmp_path, contrast, full):
 
     def validate(model, epoch):
         places = list(corpus_vectors(model, recipe.corpus).values())
-        return Scores(sum(recall_at_1(a, b) for a in places for b in places if a is not b))
+        return ValidationScores(sum(recall_at_1(a, b) for a in places for b in places if a is not b))
 
     begun = validate(recipe.model, 0).value
     fitted = fit(

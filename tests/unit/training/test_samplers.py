@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.training.samplers import IMAGES, Sampler, members, mixed
+from xlingual.training.samplers import IMAGES, BatchSampler, members, mixed
 
 
 def firsts(*counts):
@@ -15,7 +15,7 @@ def firsts(*counts):
 def sampler(counts, pairs=((IMAGES, "en"), (IMAGES, "de"), ("en", "de")), **options):
     names = (IMAGES, "en", "de")
     first = {name: firsts(*column) for name, column in zip(names, zip(*counts, strict=True), strict=True)}
-    return Sampler(first, pairs, **({"batch": 3, "seed": 0} | options))
+    return BatchSampler(first, pairs, **({"batch": 3, "seed": 0} | options))
 
 
 def as_lists(batches):
@@ -101,8 +101,8 @@ def test_contrastive_members_are_uniform():
 
 def test_another_view_changes_nobodys_order():
     first = {IMAGES: firsts(*[1] * 9), "en": firsts(*[3] * 9)}
-    small = Sampler(first, ((IMAGES, "en"),), 4, 0)
-    large = Sampler(first | {"de": firsts(*[2] * 9)}, ((IMAGES, "en"),), 4, 0)
+    small = BatchSampler(first, ((IMAGES, "en"),), 4, 0)
+    large = BatchSampler(first | {"de": firsts(*[2] * 9)}, ((IMAGES, "en"),), 4, 0)
     for one, other in zip(small.batches(3), large.batches(3), strict=True):
         assert one.items.tolist() == other.items.tolist()
         assert one.anchor["en"].tolist() == other.anchor["en"].tolist()

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.arrays import Ints, distinct_values
-from xlingual.columns import Column, shown_paths, view
+from xlingual.columns import ColumnBase, shown_paths, view
 from xlingual.data.checks.records import Check, ImageCheck, LanguageCheck, PairCheck, findings_of, ordered
 from xlingual.data.checks.sentences import content_findings
 from xlingual.data.languages import in_other_script
@@ -176,7 +176,7 @@ _TAG = (
 )
 
 
-def _texts_with_html(texts: Column[str]) -> Ints:
+def _texts_with_html(texts: ColumnBase[str]) -> Ints:
     """Return the numbers of the texts with entities (`&amp;`) or tags (`<br>`) of HTML."""
     import pyarrow.compute as pc
 

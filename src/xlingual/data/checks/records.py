@@ -12,7 +12,7 @@ _MOST_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckFinding:
     """One kind of thing; errors stop every command that reads the manifest, the others stop none."""
 
     severity: Severity
@@ -24,7 +24,7 @@ class Finding:
     @classmethod
     def of(
         cls, severity: Severity, kind: str, count: int, sentence: str, examples: Iterable[object] = ()
-    ) -> Finding:
+    ) -> CheckFinding:
         """Return a finding with the first few of any number of examples, each cut where it is long."""
         first = [str(example) for _, example in zip(range(_MOST_EXAMPLES), examples, strict=False)]
         return cls(severity, kind, count, sentence, tuple(shortened(example) for example in first))
@@ -36,13 +36,13 @@ def shortened(text: str, most: int = 80) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def findings_of(problems: Sequence[Problem]) -> list[Finding]:
+def findings_of(problems: Sequence[Problem]) -> list[CheckFinding]:
     """Return what was gathered while reading: a finding for each kind, with the sentence of the first."""
     grouped: dict[tuple[Severity, str], list[Problem]] = {}
     for problem in problems:
         grouped.setdefault((problem.severity, problem.kind), []).append(problem)
     return [
-        Finding.of(severity, kind, sum(one.times for one in same), same[0].sentence, _examples(same))
+        CheckFinding.of(severity, kind, sum(one.times for one in same), same[0].sentence, _examples(same))
         for (severity, kind), same in grouped.items()
     ]
 
@@ -54,7 +54,7 @@ def _examples(same: Sequence[Problem]) -> list[str]:
     return [f"row {row + 1}" for problem in same for row in problem.rows[:_MOST_EXAMPLES]]
 
 
-def ordered(findings: Iterable[Finding]) -> list[Finding]:
+def ordered(findings: Iterable[CheckFinding]) -> list[CheckFinding]:
     """Return the findings, errors first, each severity in the order in which they came."""
     return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
@@ -116,7 +116,7 @@ class Check:
     pictures: ImageCheck | None  # None: the manifest names no images
     html: list[str]  # ids of texts that hold entities or tags of HTML
     doubled_ids: list[str]  # ids that stand in several languages, each time for another item
-    findings: list[Finding]  # errors first
+    findings: list[CheckFinding]  # errors first
 
     @property
     def warnings(self) -> list[str]:

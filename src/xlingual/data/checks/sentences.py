@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from xlingual.data.checks.records import Check, Finding, ImageCheck, LanguageCheck
+from xlingual.data.checks.records import Check, CheckFinding, ImageCheck, LanguageCheck
 from xlingual.data.languages import regional_variants
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.build import doubled_language_warning
@@ -18,7 +18,7 @@ _IMAGE = r"\.(?:jpe?g|png|webp|gif|bmp|tiff?|ppm)"
 _SEVERAL = re.compile(rf"{_IMAGE}\s*[|;,\n]\s*\S.*{_IMAGE}\s*", re.IGNORECASE)
 
 
-def content_findings(check: Check, manifest: Manifest) -> Iterator[Finding]:
+def content_findings(check: Check, manifest: Manifest) -> Iterator[CheckFinding]:
     """Yield a finding for each kind of thing that deserves a look, the gravest first."""
     if check.pictures is not None:
         yield from _on_pictures(check.pictures)
@@ -27,7 +27,7 @@ def content_findings(check: Check, manifest: Manifest) -> Iterator[Finding]:
         yield _warning("language twice", 1, doubled)
     elif variants := regional_variants(manifest.languages):
         named = ", ".join(f"{one!r} beside {other!r}" for one, other in variants)
-        yield Finding(
+        yield CheckFinding(
             "note",
             "language with and without a region",
             len(variants),
@@ -56,11 +56,11 @@ def content_findings(check: Check, manifest: Manifest) -> Iterator[Finding]:
     yield from _on_items(check)
 
 
-def _warning(kind: str, count: int, sentence: str) -> Finding:
-    return Finding("warning", kind, count, sentence)
+def _warning(kind: str, count: int, sentence: str) -> CheckFinding:
+    return CheckFinding("warning", kind, count, sentence)
 
 
-def _on_pictures(images: ImageCheck) -> Iterator[Finding]:
+def _on_pictures(images: ImageCheck) -> Iterator[CheckFinding]:
     paths = [path for _, path in images.missing]
     urls = [url for url in map(url_in, paths) if url is not None]
     several = [path for path in paths if url_in(path) is None and _SEVERAL.search(path)]
@@ -112,7 +112,7 @@ def _on_pictures(images: ImageCheck) -> Iterator[Finding]:
         )
 
 
-def _on_tags(tags: Sequence[str]) -> Iterator[Finding]:
+def _on_tags(tags: Sequence[str]) -> Iterator[CheckFinding]:
     long = [tag for tag in tags if len(tag.partition("-")[0]) > 3]
     if long:
         yield _warning(
@@ -131,7 +131,7 @@ def _on_tags(tags: Sequence[str]) -> Iterator[Finding]:
         )
 
 
-def _on_directions(check: Check) -> Iterator[Finding]:
+def _on_directions(check: Check) -> Iterator[CheckFinding]:
     few = [pair for pair in check.directions if pair.n_pictures <= DEPTH]
     if few:
         what = "images" if check.pictures is not None else "items"
@@ -147,7 +147,7 @@ def _on_directions(check: Check) -> Iterator[Finding]:
         )
 
 
-def _on_language(language: LanguageCheck) -> Iterator[Finding]:
+def _on_language(language: LanguageCheck) -> Iterator[CheckFinding]:
     where = f"of {language.n_texts:,} in {language.language!r}"
     for kind, found, what, remedy in (
         ("empty texts", language.empty, "empty", "fill them in or remove their rows"),
@@ -169,7 +169,7 @@ def _on_language(language: LanguageCheck) -> Iterator[Finding]:
             yield _warning(kind, len(found), f"{count} {what} (ids {shown(found)}): {remedy}")
 
 
-def _on_items(check: Check) -> Iterator[Finding]:
+def _on_items(check: Check) -> Iterator[CheckFinding]:
     if ids := check.doubled_ids:
         yield _warning(
             "ids in several languages",

@@ -16,7 +16,7 @@ from xlingual.data.pools.build import check_relevant
 from xlingual.data.pools.clusters import clusters_by_id_or_key, clusters_of_candidates, clusters_of_questions
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.reading.formats import read_jsonl, read_parquet
-from xlingual.data.reading.tables import Table
+from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import (
     and_more,
     check_unique,
@@ -29,7 +29,7 @@ from xlingual.data.reading.values import (
 from xlingual.errors import InputError, did_you_mean, listed, nearest
 from xlingual.files import atomic_file, make_folder
 
-READERS: dict[str, Callable[[Path], Table]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
+READERS: dict[str, Callable[[Path], SourceTable]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
 QUESTIONS, CANDIDATES = "questions", "candidates"
 
 
@@ -55,7 +55,7 @@ def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates, t
     return tuple(languages), *_clustered(asked, held, questions, candidates)
 
 
-def _open(folder: Path, stem: str) -> Table:
+def _open(folder: Path, stem: str) -> SourceTable:
     found = pool_files(folder, [stem])
     if len(found) > 1:
         raise InputError(f"{folder} holds {listed(path.name for path in found)}: remove all but one")
@@ -71,7 +71,7 @@ def _open(folder: Path, stem: str) -> Table:
     return table
 
 
-def _languages(table: Table) -> tuple[Ints, list[str]]:
+def _languages(table: SourceTable) -> tuple[Ints, list[str]]:
     tags = names_in(table, table.require("lang"), "language", "give each row one, such as 'en'")
     for row, tag in enumerate(tags):
         if problem := tag_problem(tag):
@@ -79,26 +79,26 @@ def _languages(table: Table) -> tuple[Ints, list[str]]:
     return numbered(tags)
 
 
-def _ids(table: Table, language: Ints) -> list[str]:
+def _ids(table: SourceTable, language: Ints) -> list[str]:
     ids = names_in(table, table.require("id"), "id", "give each row one")
     keys = list(zip(language.tolist(), ids, strict=True))
     check_unique(keys, table.source, ids, np.arange(len(ids)), "within a language an id names one row")
     return ids
 
 
-def _texts(table: Table, name: str) -> list[str]:
+def _texts(table: SourceTable, name: str) -> list[str]:
     return [text or "" for text in texts_in(table, table.require(name))]
 
 
-def _names(table: Table, name: str) -> list[str]:
+def _names(table: SourceTable, name: str) -> list[str]:
     return names_in(table, table.require(name), name, "give each row one, or leave the column out")
 
 
-def _split(table: Table) -> list[str] | None:
+def _split(table: SourceTable) -> list[str] | None:
     return _texts(table, "split") if "split" in table.names else None
 
 
-def _questions(table: Table, language: Ints) -> Questions:
+def _questions(table: SourceTable, language: Ints) -> Questions:
     texts = _texts(table, "text")
     empty = [row for row, text in enumerate(texts) if not text.strip()]
     if empty:
@@ -112,7 +112,7 @@ def _questions(table: Table, language: Ints) -> Questions:
     return Questions(ids, language, texts, key, cluster, article, _split(table))
 
 
-def _candidates(table: Table, language: Ints) -> Candidates:
+def _candidates(table: SourceTable, language: Ints) -> Candidates:
     """Return the candidates; their clusters are still to be found."""
     cells = table.load(table.require("keys"))
     _refuse_misspelt_keys(table, cells)
@@ -123,7 +123,7 @@ def _candidates(table: Table, language: Ints) -> Candidates:
 
 
 def _clustered(
-    asked: Table, held: Table, questions: Questions, candidates: Candidates
+    asked: SourceTable, held: SourceTable, questions: Questions, candidates: Candidates
 ) -> tuple[Questions, Candidates, tuple[str, ...]]:
     """Return questions and candidates with clusters numbered together, and what deserves a look."""
     keys = candidates.keys
@@ -151,7 +151,7 @@ def _clustered(
     return replace(questions, cluster=of_questions), replace(candidates, cluster=of_candidates), notes
 
 
-def _refuse_misspelt_keys(table: Table, cells: list[Any]) -> None:
+def _refuse_misspelt_keys(table: SourceTable, cells: list[Any]) -> None:
     """Raise InputError where a row has a field of nearly that name instead: it would answer nothing.
 
     JSON lines may differ in their fields, so that the column is there and yet missing in a row.
@@ -172,7 +172,7 @@ def _refuse_misspelt_keys(table: Table, cells: list[Any]) -> None:
             )
 
 
-def _keys(table: Table, row: int, value: Any) -> tuple[str, ...]:  # noqa: ANN401
+def _keys(table: SourceTable, row: int, value: Any) -> tuple[str, ...]:  # noqa: ANN401
     """Return the keys that a cell holds: a list of strings or numbers, or one of them, or nothing."""
     values = value if isinstance(value, (list, tuple)) else [] if is_missing(value) else [value]
     for key in values:

@@ -22,7 +22,7 @@ from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.data.pools.reading import is_pool, read_pool
 from xlingual.data.pools.rows import PoolRows
 from xlingual.data.reading.opening import open_table
-from xlingual.data.reading.tables import Table
+from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import described, numbered
 from xlingual.errors import InputError, listed
 from xlingual.records import Texts
@@ -123,7 +123,7 @@ def _names(keys: Sequence[str], ids: Sequence[str], language: Ints) -> list[tupl
     return [(key, name) if key in twice else (key,) for key, name in zip(keys, ids, strict=True)]
 
 
-def _languages(table: Table, file: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
+def _languages(table: SourceTable, file: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
     asked, answered = (
         [name.removeprefix(part) for name in table.names if name.startswith(part)]
         for part in ("question_", "answer_")
@@ -144,7 +144,7 @@ def _languages(table: Table, file: str, wanted: Sequence[str] | None) -> tuple[s
     return tags if wanted is None else chosen_languages(file, tags, wanted)
 
 
-def _rows(table: Table, split: str | None) -> list[int]:
+def _rows(table: SourceTable, split: str | None) -> list[int]:
     names = None if split is None else table.load(table.require("split", "--split"))
     rows = [row for row in range(table.n_rows) if names is None or str(names[row]) == split]
     if not rows:
@@ -152,7 +152,7 @@ def _rows(table: Table, split: str | None) -> list[int]:
     return rows
 
 
-def _column(table: Table, name: str, rows: Sequence[int], otherwise: Sequence[Any]) -> list[Any]:
+def _column(table: SourceTable, name: str, rows: Sequence[int], otherwise: Sequence[Any]) -> list[Any]:
     if name not in table.names:
         return list(otherwise)
     values = table.load(name)
@@ -162,7 +162,7 @@ def _column(table: Table, name: str, rows: Sequence[int], otherwise: Sequence[An
     return [values[row] for row in rows]
 
 
-def _texts(table: Table, name: str, rows: Sequence[int]) -> list[str]:
+def _texts(table: SourceTable, name: str, rows: Sequence[int]) -> list[str]:
     values = table.load(name)
     for row in rows:
         if not isinstance(values[row], str | None):

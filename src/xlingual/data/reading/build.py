@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
-from xlingual.columns import Column, Lookup, Strings, view
+from xlingual.columns import ColumnBase, Lookup, Strings, view
 from xlingual.data.languages import case_problem, differing_in_case, regional_variants, tag_problem
-from xlingual.data.reading.columns import Columns
+from xlingual.data.reading.columns import ManifestColumns
 from xlingual.data.reading.sources import images_in
 from xlingual.data.reading.strings import blank, interleaved, numbered_ints, numbered_strings
-from xlingual.data.reading.tables import Table
+from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.textrows import TextRows
 from xlingual.data.reading.values import (
     check_unique,
@@ -26,7 +26,7 @@ from xlingual.errors import InputError
 MOST_LABELS = 50  # different values of a column that divides rows into parts
 
 
-def build_rows(table: Table, columns: Columns) -> TextRows:
+def build_rows(table: SourceTable, columns: ManifestColumns) -> TextRows:
     """Return the text rows of a table in either form; what is wrong is told as `table.how` says."""
     if table.n_rows == 0:
         raise InputError(f"{table.source} has no rows: give a manifest with at least one text")
@@ -66,12 +66,12 @@ def doubled_language_warning(rows: TextRows) -> str | None:
     )
 
 
-def table_splits(table: Table, columns: Columns) -> Lookup[str] | None:
+def table_splits(table: SourceTable, columns: ManifestColumns) -> Lookup[str] | None:
     """Return the split of each row of the table, "" where it has none; None without such a column."""
     return None if columns.split is None else split_cells(table, columns.split)
 
 
-def _long(table: Table, columns: Columns) -> TextRows:
+def _long(table: SourceTable, columns: ManifestColumns) -> TextRows:
     every_row = np.arange(table.n_rows)
     tags = name_cells(table, columns.lang, "language", "give each row a language tag such as 'en'")
     language, words = numbered_strings(tags)
@@ -111,7 +111,7 @@ def _long(table: Table, columns: Columns) -> TextRows:
     )
 
 
-def _check_languages(table: Table, column: str, language: Ints, languages: tuple[str, ...]) -> None:
+def _check_languages(table: SourceTable, column: str, language: Ints, languages: tuple[str, ...]) -> None:
     """Tell errors of what is no language tag, and of tags that differ only in case."""
     for code, tag in enumerate(languages):
         if problem := tag_problem(tag):
@@ -125,7 +125,7 @@ def _check_languages(table: Table, column: str, language: Ints, languages: tuple
         table.how.error("language case", f"{table.source}: {case_problem(alike)}", rows.tolist(), counted)
 
 
-def _wide(table: Table, columns: Columns) -> TextRows:
+def _wide(table: SourceTable, columns: ManifestColumns) -> TextRows:
     item_ids = _ids(table, columns)
     remedy = "give each row its own id (--id-column names the column)"
     check_unique(
@@ -173,13 +173,13 @@ def _wide(table: Table, columns: Columns) -> TextRows:
     )
 
 
-def _ids(table: Table, columns: Columns) -> Strings:
+def _ids(table: SourceTable, columns: ManifestColumns) -> Strings:
     if columns.id is None:
         return Strings.of(str(row + 1) for row in range(table.n_rows))
     return name_cells(table, columns.id, "id", "give each row an id, or leave the column out")
 
 
-def _text_ids(item_ids: Strings, row: Ints, number: Ints) -> Column[str]:
+def _text_ids(item_ids: Strings, row: Ints, number: Ints) -> ColumnBase[str]:
     """Return the ids of text rows: that of the item, with "#2" … behind it for its further texts."""
     if (number == 1).all():
         return item_ids.view(row)
@@ -187,7 +187,9 @@ def _text_ids(item_ids: Strings, row: Ints, number: Ints) -> Column[str]:
     return Strings.of(item_id if n == 1 else f"{item_id}#{n}" for item_id, n in pairs)
 
 
-def _items_by_image(image: Ints, ids: Strings, id_code: Ints, tags: Lookup[str]) -> tuple[Ints, Column[str]]:
+def _items_by_image(
+    image: Ints, ids: Strings, id_code: Ints, tags: Lookup[str]
+) -> tuple[Ints, ColumnBase[str]]:
     """Return the items of rows: equal images are one item, a row without an image is one of its own."""
     item, _ = numbered_ints(np.where(image >= 0, image, -1 - np.arange(len(image))))
     first = np.unique(item, return_index=True)[1]
@@ -196,7 +198,7 @@ def _items_by_image(image: Ints, ids: Strings, id_code: Ints, tags: Lookup[str])
     return item, ids.view(first)
 
 
-def _clusters(table: Table, columns: Columns, item: Ints) -> Ints:
+def _clusters(table: SourceTable, columns: ManifestColumns, item: Ints) -> Ints:
     if columns.cluster is None:
         return item
     return numbered_strings(
@@ -204,7 +206,7 @@ def _clusters(table: Table, columns: Columns, item: Ints) -> Ints:
     )[0]
 
 
-def _labels(table: Table, columns: Columns, row: Ints) -> dict[str, Lookup[str | None]]:
+def _labels(table: SourceTable, columns: ManifestColumns, row: Ints) -> dict[str, Lookup[str | None]]:
     """Return the further columns that divide the rows into few parts, as text; None where a cell is empty.
 
     A column of free texts is none: a part has at least two rows of the table on average.
@@ -214,9 +216,11 @@ def _labels(table: Table, columns: Columns, row: Ints) -> dict[str, Lookup[str |
     return {name: label.view(row) for name, label in found.items() if label is not None}
 
 
-def _wide_fields(table: Table, columns: Columns, row: Ints, tags: Lookup[str]) -> dict[str, Column[str]]:
+def _wide_fields(
+    table: SourceTable, columns: ManifestColumns, row: Ints, tags: Lookup[str]
+) -> dict[str, ColumnBase[str]]:
     """Return the fields of text rows; `title_<language>` columns give the title in the row's language."""
-    fields: dict[str, Column[str]] = {
+    fields: dict[str, ColumnBase[str]] = {
         name: field_cells(table, column).view(row) for name, column in columns.fields.items()
     }
     for name, by_language in columns.language_fields.items():

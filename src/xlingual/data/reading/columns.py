@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, case_problem, differing_in_case
-from xlingual.data.reading.tables import Table
+from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed, nearest
 
 # What columns of languages and of texts are often called, the likeliest first.
@@ -44,7 +44,7 @@ class TextColumn:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ManifestColumns:
     """The columns of a manifest by what they mean."""
 
     texts: tuple[TextColumn, ...]  # wide form; empty in the long form
@@ -60,7 +60,7 @@ class Columns:
     codes: tuple[str, ...] = ()  # further columns of whole numbers or truth values
 
 
-def find_columns(table: Table, options: ReadOptions) -> Columns:
+def find_columns(table: SourceTable, options: ReadOptions) -> ManifestColumns:
     """Decide the form and find all columns; raise InputError where a needed one is missing.
 
     The form is wide where the text column is a pattern with {lang}; long where a text column without {lang}
@@ -86,7 +86,7 @@ def find_columns(table: Table, options: ReadOptions) -> Columns:
     others = [name for name in table.names if name not in used and table.is_text(name)]
     language_fields = _language_fields(others, tuple(dict.fromkeys(column.language for column in texts)))
     folded = {name for columns in language_fields.values() for name in columns.values()}
-    return Columns(
+    return ManifestColumns(
         texts=texts,
         text=text,
         lang=lang,
@@ -97,7 +97,7 @@ def find_columns(table: Table, options: ReadOptions) -> Columns:
     )
 
 
-def _is_wide(table: Table, options: ReadOptions) -> bool:
+def _is_wide(table: SourceTable, options: ReadOptions) -> bool:
     text, lang, item = options.get("text_column"), options.get("lang_column"), options.get("item_column")
     if text is not None and "{lang}" in text:
         for told, option in ((lang, "--lang-column"), (item, "--item-column")):
@@ -118,7 +118,7 @@ def _is_wide(table: Table, options: ReadOptions) -> bool:
     return wide
 
 
-def _long_texts(table: Table, options: ReadOptions) -> tuple[str, str]:
+def _long_texts(table: SourceTable, options: ReadOptions) -> tuple[str, str]:
     told, told_lang = options.get("text_column"), options.get("lang_column")
     text = "text" if told is None else table.require(told, "--text-column")
     lang = "lang" if told_lang is None else table.require(told_lang, "--lang-column")
@@ -142,7 +142,7 @@ def _long_texts(table: Table, options: ReadOptions) -> tuple[str, str]:
     return text, lang
 
 
-def _wide_texts(table: Table, options: ReadOptions) -> tuple[TextColumn, ...]:
+def _wide_texts(table: SourceTable, options: ReadOptions) -> tuple[TextColumn, ...]:
     pattern = options.get("text_column") or "text_{lang}"
     if pattern.count("{lang}") != 1:
         raise InputError(f"--text-column {pattern!r}: write {{lang}} once, as in 'name_{{lang}}'")
@@ -171,7 +171,7 @@ def _wide_texts(table: Table, options: ReadOptions) -> tuple[TextColumn, ...]:
     )
 
 
-def _matches(table: Table, pattern: str, tag: re.Pattern[str]) -> list[tuple[int, str, str]]:
+def _matches(table: SourceTable, pattern: str, tag: re.Pattern[str]) -> list[tuple[int, str, str]]:
     """Return (number, language, column) of the columns that fit; the number is -1 where there is none."""
     before, after = pattern.split("{lang}")
     expression = re.compile(
@@ -181,7 +181,7 @@ def _matches(table: Table, pattern: str, tag: re.Pattern[str]) -> list[tuple[int
     return [(int(match["number"] or -1), match["lang"], name) for match, name in fits]
 
 
-def _told_or_usual(table: Table, told: str | None, option: str, *usual: str) -> str | None:
+def _told_or_usual(table: SourceTable, told: str | None, option: str, *usual: str) -> str | None:
     if told is not None:
         return table.require(told, option)
     return next((name for name in usual if name in table.names), None)
@@ -199,7 +199,7 @@ def _language_fields(names: list[str], languages: tuple[str, ...]) -> dict[str, 
     }
 
 
-def _usual_hint(table: Table, options: ReadOptions) -> str:
+def _usual_hint(table: SourceTable, options: ReadOptions) -> str:
     """Return the options that name columns called something else, where they can be guessed."""
     found = []
     for told, usual, option, others in (
@@ -215,7 +215,7 @@ def _usual_hint(table: Table, options: ReadOptions) -> str:
     return f" Did you mean {' '.join(found)}?" if found else ""
 
 
-def _pattern_hint(table: Table) -> str:
+def _pattern_hint(table: SourceTable) -> str:
     """Return a pattern for text columns, where at least two columns look like one: `name_en`, `name_de`."""
     languages: dict[str, set[str]] = {}
     for name in table.names:

@@ -12,7 +12,7 @@ from zipfile import BadZipFile, ZipFile
 
 from xlingual.data.reading.gathering import ROWS, Gathered, table_of_strings
 from xlingual.data.reading.problems import AT_ONCE, Problem, Reading, first_line
-from xlingual.data.reading.tables import Table
+from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed
 from xlingual.extras import missing, pip_line
 
@@ -22,7 +22,7 @@ _MOST_COLUMNS = 16_384
 _FAULTS = ("#N/A", "#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NULL!", "#NUM!")  # what failed formulas leave
 
 
-def read_excel(path: Path, how: Reading = AT_ONCE) -> Table:
+def read_excel(path: Path, how: Reading = AT_ONCE) -> SourceTable:
     """Read the first sheet of a workbook; every value becomes the string that it would be as CSV."""
     if missing("excel"):
         raise InputError(f"{path}: a workbook of Excel is read with {pip_line('excel')}; or {_SAVE}")

@@ -16,7 +16,7 @@ from xlingual.data.reading.gathering import ROWS, Gathered, table_of, table_of_s
 from xlingual.data.reading.problems import AT_ONCE, Problem, Reading, first_line
 from xlingual.data.reading.separators import Separator, find_separator
 from xlingual.data.reading.tables import (
-    Table,
+    SourceTable,
     sound,
     table_of_arrow,
     table_of_schema,
@@ -41,7 +41,7 @@ def _opened(path: Path, format_name: str) -> Iterator[None]:
         raise InputError(f"{path} is not {format_name} file ({first_line(error)}): write it again") from error
 
 
-def read_parquet(path: Path, how: Reading = AT_ONCE) -> Table:
+def read_parquet(path: Path, how: Reading = AT_ONCE) -> SourceTable:
     """Read the schema of a Parquet file; columns are read when asked for, others never."""
     import pyarrow.parquet as pq
 
@@ -68,7 +68,7 @@ def read_parquet(path: Path, how: Reading = AT_ONCE) -> Table:
     return table_of_schema(schema, n_rows, column, str(path), path.parent, how)
 
 
-def read_arrow(path: Path, how: Reading = AT_ONCE) -> Table:
+def read_arrow(path: Path, how: Reading = AT_ONCE) -> SourceTable:
     """Map an Arrow file (IPC, Feather) or stream into memory: what is not asked for is never read."""
     import pyarrow as pa
 
@@ -82,7 +82,7 @@ def read_arrow(path: Path, how: Reading = AT_ONCE) -> Table:
         return table_of_arrow(table, str(path), path.parent, how)
 
 
-def read_jsonl(path: Path, how: Reading = AT_ONCE) -> Table:
+def read_jsonl(path: Path, how: Reading = AT_ONCE) -> SourceTable:
     """Read one JSON object per line; empty lines are passed over."""
     encoding = find_encoding(path, how.encoding)
     bad: list[tuple[int, str]] = []
@@ -146,17 +146,17 @@ def _refuse_one_value(path: Path, encoding: str, count: int) -> None:
         raise InputError(f"{path}: expected one JSON object per line; this file holds {kind}: write it again")
 
 
-def read_csv(path: Path, how: Reading = AT_ONCE) -> Table:
+def read_csv(path: Path, how: Reading = AT_ONCE) -> SourceTable:
     """Read comma-separated values with a header; every value stays the string it is."""
     return _read_delimited(path, ",", how)
 
 
-def read_tsv(path: Path, how: Reading = AT_ONCE) -> Table:
+def read_tsv(path: Path, how: Reading = AT_ONCE) -> SourceTable:
     """Read tab-separated values with a header, quoted like CSV."""
     return _read_delimited(path, "\t", how)
 
 
-READERS: dict[str, Callable[..., Table]] = {
+READERS: dict[str, Callable[..., SourceTable]] = {
     ".parquet": read_parquet,
     ".jsonl": read_jsonl,
     ".ndjson": read_jsonl,
@@ -166,7 +166,7 @@ READERS: dict[str, Callable[..., Table]] = {
 }
 
 
-def _read_delimited(path: Path, usual: str, how: Reading) -> Table:
+def _read_delimited(path: Path, usual: str, how: Reading) -> SourceTable:
     encoding = find_encoding(path, how.encoding)
     separator = find_separator(path, encoding.name, usual, how.separator)
     gathered = Gathered()

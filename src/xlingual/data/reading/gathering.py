@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.data.reading.problems import AT_ONCE, Reading
-from xlingual.data.reading.tables import Table, check_names
+from xlingual.data.reading.tables import SourceTable, check_names
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,10 +86,10 @@ class Gathered:
         return bool(found) and all(issubclass(kind, kinds) for kind in found)
 
 
-def table_of(gathered: Gathered, source: str, folder: Path | None, how: Reading = AT_ONCE) -> Table:
+def table_of(gathered: Gathered, source: str, folder: Path | None, how: Reading = AT_ONCE) -> SourceTable:
     """Return the table of what was gathered by the names of its columns."""
     check_names(gathered.names, source)
-    return Table(
+    return SourceTable(
         source,
         folder,
         gathered.names,
@@ -102,7 +102,7 @@ def table_of(gathered: Gathered, source: str, folder: Path | None, how: Reading 
     )
 
 
-def table_of_rows(rows: Sequence[Mapping[str, Any]], source: str, folder: Path | None) -> Table:
+def table_of_rows(rows: Sequence[Mapping[str, Any]], source: str, folder: Path | None) -> SourceTable:
     """Return a table of mappings; a key that a row lacks is a missing value."""
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
@@ -114,11 +114,11 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], source: str, folder: Path |
     return table_of(gathered, source, folder)
 
 
-def table_of_strings(gathered: Gathered, header: Sequence[str], path: Path, how: Reading) -> Table:
+def table_of_strings(gathered: Gathered, header: Sequence[str], path: Path, how: Reading) -> SourceTable:
     """Return the table of columns that were gathered by their places, "0", "1" …, and their names."""
     check_names(header, str(path))
     place = {name: str(number) for number, name in enumerate(header)}
-    return Table(
+    return SourceTable(
         str(path),
         path.parent,
         tuple(header),

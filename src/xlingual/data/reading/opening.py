@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from xlingual.data.reading.formats import READERS, read_arrow
 from xlingual.data.reading.problems import AT_ONCE, Reading
-from xlingual.data.reading.tables import Table
+from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed, nearest, why
 from xlingual.files import regular_file
 
@@ -37,7 +37,7 @@ _OF_POOLS = tuple(
 )
 
 
-def open_table(path: str | Path, how: Reading = AT_ONCE) -> tuple[Table, Path]:
+def open_table(path: str | Path, how: Reading = AT_ONCE) -> tuple[SourceTable, Path]:
     """Return the table of a manifest, and its file: `path` itself or the one found in the folder `path`.
 
     A folder of numbered Parquet or Arrow files, or a pattern with `*` that matches such files, is one table;
@@ -129,8 +129,8 @@ def shards_like(pattern: str) -> list[Path]:
 
 
 def joined(
-    paths: Sequence[Path], source: str, folder: Path, reader: Callable[..., Table], how: Reading
-) -> Table:
+    paths: Sequence[Path], source: str, folder: Path, reader: Callable[..., SourceTable], how: Reading
+) -> SourceTable:
     """Return the rows of all files, one file after the other; images lie beside the files.
 
     Raises InputError where the files have different columns.
@@ -156,7 +156,7 @@ def joined(
             pa.large_string(),
         )
 
-    return Table(
+    return SourceTable(
         source,
         folder,
         first.names,

@@ -13,13 +13,13 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths, Strings
 from xlingual.data.reading.strings import numbered_strings
-from xlingual.data.reading.tables import Table
+from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import arrow_cells, described, encodes, is_missing
 from xlingual.errors import InputError
 from xlingual.records import digest
 
 
-def images_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | Path]]:
+def images_in(table: SourceTable, name: str | None) -> tuple[Ints, Sequence[bytes | Path]]:
     """Return, for each row of the table, the number of its image (-1: none), and the different images.
 
     Images are equal where their bytes or their paths are. A path must stay within the manifest's folder.
@@ -58,7 +58,7 @@ def image_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  # 
     return np.frombuffer(raw, np.uint8).reshape(-1, 16)
 
 
-def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[bytes | Path]]:
+def _paths(table: SourceTable, name: str, strings: Strings) -> tuple[Ints, Sequence[bytes | Path]]:
     """Return the images of a column of paths; each different one is looked at once."""
     codes, words = numbered_strings(strings)
     inside = _confine(table.folder) if table.folder is not None else lambda text: Path(text).as_posix()
@@ -75,7 +75,7 @@ def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[by
     return number_of[codes], Paths(table.folder, Strings.of(numbers))
 
 
-def _mixed(table: Table, name: str, cells: Sequence[Any]) -> tuple[Ints, Sequence[bytes | Path]]:
+def _mixed(table: SourceTable, name: str, cells: Sequence[Any]) -> tuple[Ints, Sequence[bytes | Path]]:
     """Return the images of a column that holds bytes, or bytes and paths."""
     folder = table.folder
     within = _confine(folder) if folder is not None else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.columns import Column, Lookup, Strings, content, offsets
+from xlingual.columns import ColumnBase, Lookup, Strings, content, offsets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,7 @@ def strings_of_arrow(column: pa.ChunkedArray) -> tuple[Strings, np.ndarray]:
     return Strings(chunks), np.concatenate(missing) if missing else np.zeros(0, dtype=bool)
 
 
-def blank(values: Column[str]) -> np.ndarray:
+def blank(values: ColumnBase[str]) -> np.ndarray:
     """Return which strings have no visible characters, bool [n]."""
     found = map(_blank, values.blocks())  # type: ignore[attr-defined]
     return np.concatenate([np.zeros(0, dtype=bool), *found])
@@ -51,7 +51,7 @@ def _blank(chunk: pa.LargeStringArray) -> np.ndarray:
     return empty
 
 
-def character_lengths(values: Column[str]) -> Ints:
+def character_lengths(values: ColumnBase[str]) -> Ints:
     """Return how many characters each string has, int64 [n]."""
     import pyarrow.compute as pc
 
@@ -60,7 +60,7 @@ def character_lengths(values: Column[str]) -> Ints:
     return np.concatenate(counts).astype(np.int64) if counts else np.empty(0, dtype=np.int64)
 
 
-def numbered_strings(values: Column[str]) -> tuple[Ints, Strings]:
+def numbered_strings(values: ColumnBase[str]) -> tuple[Ints, Strings]:
     """Return the number of each string by first appearance, int64 [n], and the different ones in order."""
     import pyarrow as pa
 
@@ -85,7 +85,7 @@ def interleaved(columns: Sequence[Strings], number: Ints, row: Ints) -> Lookup[s
     return Lookup(whole, number * (len(columns[0]) if columns else 0) + row)
 
 
-def hash_column(hasher: Any, values: Column[str]) -> None:  # noqa: ANN401  (of hashlib)
+def hash_column(hasher: Any, values: ColumnBase[str]) -> None:  # noqa: ANN401  (of hashlib)
     """Feed a column to a hash: how many strings, their lengths in bytes, their bytes."""
     hasher.update(np.array([len(values)], dtype="<i8").tobytes())
     hasher.update(values.byte_lengths().astype("<i8").tobytes())  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Table:
+class SourceTable:
     """Named columns of equal length; a column is loaded when it is asked for."""
 
     source: str  # the file, for messages
@@ -47,7 +47,7 @@ class Table:
         return name
 
 
-def table_of_arrow(table: pa.Table, source: str, folder: Path | None, how: Reading = AT_ONCE) -> Table:
+def table_of_arrow(table: pa.Table, source: str, folder: Path | None, how: Reading = AT_ONCE) -> SourceTable:
     """Return a table over an Arrow table; a column is validated in full before its values are touched."""
     columns = dict(zip(table.schema.names, table.columns, strict=True))
     column = cache(lambda name: sound(columns[name], source, name))
@@ -61,11 +61,11 @@ def table_of_schema(
     source: str,
     folder: Path | None,
     how: Reading,
-) -> Table:
+) -> SourceTable:
     """Return a table of a schema; `column` gives a sound column when it is asked for."""
     check_names(schema.names, source)
     types = dict(zip(schema.names, schema.types, strict=True))
-    return Table(
+    return SourceTable(
         source,
         folder,
         tuple(schema.names),

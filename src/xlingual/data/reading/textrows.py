@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
-from xlingual.columns import Column, Lookup, view
+from xlingual.columns import ColumnBase, Lookup, view
 from xlingual.data.reading.sources import image_keys
 from xlingual.data.reading.strings import hash_column, numbered_ints
 from xlingual.records import Numbering
@@ -22,16 +22,16 @@ from xlingual.records import Numbering
 class TextRows:
     """n text rows of n_items items; see `Manifest` for what the columns mean."""
 
-    ids: Column[str]  # [n]
+    ids: ColumnBase[str]  # [n]
     languages: tuple[str, ...]
     language: Ints  # [n], index into languages
-    text: Column[str]  # [n]
+    text: ColumnBase[str]  # [n]
     item: Ints  # [n], index into item_ids
-    item_ids: Column[str]  # [n_items]
+    item_ids: ColumnBase[str]  # [n_items]
     cluster: Ints  # [n]
     image: Ints  # [n], index into image_source, -1 where there is none
     image_source: Sequence[bytes | Path]
-    fields: Mapping[str, Column[str]]  # each [n]
+    fields: Mapping[str, ColumnBase[str]]  # each [n]
     split: Lookup[str] | None  # [n]
     table_row: Ints  # [n], the 0-based row of the table a text came from
     n_table_rows: int

@@ -11,13 +11,13 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Lookup, Strings
 from xlingual.data.reading.problems import AT_ONCE, Reading
 from xlingual.data.reading.strings import blank, few_words, strings_of_arrow
-from xlingual.data.reading.tables import Table
+from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import listed
 
 Key = TypeVar("Key", bound=Hashable)
 
 
-def texts_in(table: Table, name: str) -> list[str | None]:
+def texts_in(table: SourceTable, name: str) -> list[str | None]:
     """Return a column of texts; None where one is missing. Tells an error for anything but a string."""
     values = table.load(name)
     odd = [
@@ -36,7 +36,7 @@ def texts_in(table: Table, name: str) -> list[str | None]:
     return _unicode(table, name, [value if isinstance(value, str) else None for value in values])
 
 
-def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
+def names_in(table: SourceTable, name: str, what: str, remedy: str) -> list[str]:
     """Return a column of scalars as strings; tells an error where one is missing or a list.
 
     `what` and `remedy` complete the sentences of the errors: "id", "give each row one".
@@ -141,7 +141,7 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and value != value
 
 
-def _unicode(table: Table, name: str, texts: list[Any]) -> list[Any]:
+def _unicode(table: SourceTable, name: str, texts: list[Any]) -> list[Any]:
     """Return the texts; tells an error for half a surrogate pair, which JSON can spell but UTF-8 cannot."""
     if encodes("".join(text for text in texts if text)):
         return texts
@@ -164,7 +164,7 @@ def encodes(text: str) -> bool:
     return True
 
 
-def text_cells(table: Table, name: str) -> tuple[Strings, np.ndarray]:
+def text_cells(table: SourceTable, name: str) -> tuple[Strings, np.ndarray]:
     """Return a column of texts, "" where one is missing, and which have no visible characters, bool [n].
 
     Raises InputError for anything but a string.
@@ -175,7 +175,7 @@ def text_cells(table: Table, name: str) -> tuple[Strings, np.ndarray]:
     return strings, blank(strings)
 
 
-def name_cells(table: Table, name: str, what: str, remedy: str) -> Strings:
+def name_cells(table: SourceTable, name: str, what: str, remedy: str) -> Strings:
     """Return a column of scalars as strings; see `names_in`."""
     strings = arrow_cells(table, name)
     if strings is None or blank(strings).any():
@@ -183,29 +183,29 @@ def name_cells(table: Table, name: str, what: str, remedy: str) -> Strings:
     return strings
 
 
-def split_cells(table: Table, name: str) -> Lookup[str]:
+def split_cells(table: SourceTable, name: str) -> Lookup[str]:
     """Return the split of each row of the table, "" where it has none."""
     found = few_words(_cells(table, name), table.n_rows, lambda cell: "" if is_missing(cell) else str(cell))
     return found if found is not None else Lookup([""], np.zeros(table.n_rows, dtype=np.int64))
 
 
-def label_cells(table: Table, name: str, most: int) -> Lookup[str | None] | None:
+def label_cells(table: SourceTable, name: str, most: int) -> Lookup[str | None] | None:
     """Return a column as words, None where a cell is empty; None for no words, or more than `most`."""
     return few_words(_cells(table, name), most, lambda cell: None if is_missing(cell) else str(cell))
 
 
-def field_cells(table: Table, name: str) -> Strings:
+def field_cells(table: SourceTable, name: str) -> Strings:
     """Return a further column of texts, "" where one is missing."""
     return text_cells(table, name)[0]
 
 
-def arrow_cells(table: Table, name: str) -> Strings | None:
+def arrow_cells(table: SourceTable, name: str) -> Strings | None:
     """Return a column of strings, "" for missing ones; None where it is to be loaded as Python values."""
     column = table.arrow(name)
     return None if column is None else strings_of_arrow(column)[0]
 
 
-def _cells(table: Table, name: str) -> Iterable[object]:
+def _cells(table: SourceTable, name: str) -> Iterable[object]:
     """Return the cells of a column; missing strings may be "". Tells an error where one is a list."""
     strings = arrow_cells(table, name)
     if strings is not None:

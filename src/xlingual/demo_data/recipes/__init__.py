@@ -23,7 +23,7 @@ COLUMNS = ("id", "lang", "text", "title", "body", "image", "item", "split")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class DemoRecipe:
     """A recipe in one language; the image is painted when it is asked for, and None outside "test"."""
 
     id: str
@@ -61,7 +61,7 @@ def recipe_rows(
     train: int = 0,
     parallel: int = 0,
     size: int = 64,
-) -> Iterator[Recipe]:
+) -> Iterator[DemoRecipe]:
     """Return the recipes of `seed`, made one at a time.
 
     For each language `items` recipes with an image (split "test"), then `train` without (split "train"):
@@ -113,7 +113,7 @@ def write_recipes(
 
 def _recipes(
     items: int, languages: tuple[str, ...], seed: int, train: int, parallel: int, size: int
-) -> Iterator[Recipe]:
+) -> Iterator[DemoRecipe]:
     for split, number in (("test", items), ("train", train)):
         for language in languages:
             for index in range(number):
@@ -134,8 +134,8 @@ def _own_dish(split: str, language: str, seed: int, index: int) -> Dish:
     return with_jitter(dish, stream(seed, f"recipe-picture-{language}", index))
 
 
-def _told(name: str, split: str, language: str, dish: Dish, seed: int, index: int, size: int) -> Recipe:
+def _told(name: str, split: str, language: str, dish: Dish, seed: int, index: int, size: int) -> DemoRecipe:
     rng = stream(seed, f"recipe-text-{split}-{language}", index)
     telling, grammar = tell(dish, rng), GRAMMARS[language]
     title = grammar.title(telling, rng)
-    return Recipe(name, name, split, language, title, grammar.body(telling, rng), dish, size)
+    return DemoRecipe(name, name, split, language, title, grammar.body(telling, rng), dish, size)

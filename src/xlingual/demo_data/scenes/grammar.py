@@ -36,7 +36,7 @@ ATTACH_GROUND = 0.5  # how often the background is told within the only sentence
 WORDS = Path(__file__).parent / "words"
 
 
-class Sentences(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SentenceTemplates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Sentences with fields in braces."""
 
     single: Texts  # about one group whose place is not told
@@ -69,7 +69,7 @@ class SceneWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     endings: WordTable = WordTable({})
     verbs: WordTable = WordTable({})
     grounds: WordTable
-    sentences: Sentences
+    sentences: SentenceTemplates
     lists: Lists
     sounds: dict[str, str] = {}
     stop: str = "."

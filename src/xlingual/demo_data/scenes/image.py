@@ -7,7 +7,7 @@ from functools import lru_cache
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from xlingual.demo_data.painting import OVERSAMPLING, Colour, mixed, png
-from xlingual.demo_data.scenes.scene import Group, Scene
+from xlingual.demo_data.scenes.scene import ObjectGroup, Scene
 from xlingual.demo_data.scenes.shapes import SHAPES
 
 Box = tuple[float, float, float, float]
@@ -100,7 +100,7 @@ def _paint_spots(canvas: Image.Image, scene: Scene) -> None:
         draw.ellipse(box, fill=mixed(mixed(top, bottom, y), (255, 255, 255), contrast))
 
 
-def _paint_group(canvas: Image.Image, group: Group, region: Box, dark: bool) -> None:
+def _paint_group(canvas: Image.Image, group: ObjectGroup, region: Box, dark: bool) -> None:
     side, centres = _arrange(group, region)
     upright = _sprite(group.kind, group.colour, group.pattern, max(6, round(side * canvas.width)), dark)
     for x, y, tilt in centres:
@@ -109,7 +109,7 @@ def _paint_group(canvas: Image.Image, group: Group, region: Box, dark: bool) -> 
         canvas.paste(sprite, corner, sprite)
 
 
-def _arrange(group: Group, region: Box) -> tuple[float, list[tuple[float, float, float]]]:
+def _arrange(group: ObjectGroup, region: Box) -> tuple[float, list[tuple[float, float, float]]]:
     """Return the side of the objects and (x, y, tilt) for each: rows of equal cells, the last row centred."""
     x0, y0, x1, y1 = region
     width, height = x1 - x0, y1 - y0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from xlingual.demo_data.draws import Draws, chance, pick, shuffled
-from xlingual.demo_data.scenes.scene import Group, Scene
+from xlingual.demo_data.scenes.scene import ObjectGroup, Scene
 
 # How likely a describer is to say each thing.
 SAY = {"group": 0.92, "colour": 0.94, "position": 0.85, "background": 0.85, "exact count": 0.75}
@@ -54,7 +54,7 @@ def choose_mentions(scene: Scene, rng: Draws) -> Mentions:
     return Mentions(groups, scene.background if chance(rng, SAY["background"]) else None)
 
 
-def _mention(group: Group, rng: Draws) -> Mention:
+def _mention(group: ObjectGroup, rng: Draws) -> Mention:
     mention = Mention(
         kind=group.kind,
         count=group.count,

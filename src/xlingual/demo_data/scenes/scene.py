@@ -46,7 +46,7 @@ WEIGHTS = {
 
 
 @dataclass(frozen=True)
-class Group:
+class ObjectGroup:
     """Equal objects in one part of the image.
 
     `jitter` holds one (right, down, tilt) in [-1, 1] for each object, in units of the room it has to move.
@@ -69,7 +69,7 @@ class Scene:
     the image's side: two images differ in more than words can say.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[ObjectGroup, ...]
     background: str
     spots: tuple[tuple[float, float, float], ...] = ()
 
@@ -82,7 +82,7 @@ def draw_scene(rng: Draws) -> Scene:
     """
     theme = weighted(rng, BACKGROUNDS, _skewed(len(BACKGROUNDS)))
     background = theme if chance(rng, OFTEN["background"]) else pick(rng, BACKGROUNDS)
-    groups: list[Group] = []
+    groups: list[ObjectGroup] = []
     for _ in range(weighted(rng, (1, 2, 3), WEIGHTS["groups"])):
         taken = {group.kind for group in groups}, {group.position for group in groups}
         kind = _usually(rng, OFTEN["kind"], USUAL.themes[theme], KINDS, taken[0])
@@ -103,12 +103,12 @@ def _usually(
             return option
 
 
-def _draw_group(rng: Draws, kind: str, position: str) -> Group:
+def _draw_group(rng: Draws, kind: str, position: str) -> ObjectGroup:
     count = weighted(rng, range(1, MOST + 1), WEIGHTS["count"])
     size = weighted(rng, SIZES, WEIGHTS["size"])
     if size == "big" and count > 3:  # they would not fit, and then would not be big
         size = "medium" if chance(rng, 0.5) else "small"
-    return Group(
+    return ObjectGroup(
         kind=kind,
         colour=_usually(rng, OFTEN["colour"], USUAL.habits[kind].colours, COLOURS, set()),
         size=size,

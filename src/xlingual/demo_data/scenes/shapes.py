@@ -10,7 +10,7 @@ Points = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Part:
+class ShapePart:
     """One filled form; `paint` is "body" (the colour with its pattern), "dark" or "light" (its shades)."""
 
     form: str  # "ellipse" (x0, y0, x1, y1), "rectangle" (the same), or "polygon" (x, y, x, y, …)
@@ -18,8 +18,8 @@ class Part:
     at: Points
 
 
-def _painted(paint: str) -> Callable[..., Part]:
-    return lambda form, *at: Part(form, paint, at)
+def _painted(paint: str) -> Callable[..., ShapePart]:
+    return lambda form, *at: ShapePart(form, paint, at)
 
 
 _body, _dark, _light = map(_painted, ("body", "dark", "light"))
@@ -62,12 +62,12 @@ def _angles(first: float, last: float) -> list[float]:
     return [first + (last - first) * i / 20 for i in range(21)]
 
 
-def _petals() -> tuple[Part, ...]:
+def _petals() -> tuple[ShapePart, ...]:
     spots = [(0.5 + 0.24 * cos(i * pi / 3), 0.4 + 0.24 * sin(i * pi / 3)) for i in range(6)]
     return tuple(_body("ellipse", x - 0.15, y - 0.15, x + 0.15, y + 0.15) for x, y in spots)
 
 
-SHAPES: dict[str, tuple[Part, ...]] = {
+SHAPES: dict[str, tuple[ShapePart, ...]] = {
     "ball": (_body("ellipse", 0.04, 0.04, 0.96, 0.96), _light("ellipse", 0.26, 0.16, 0.42, 0.3)),
     "box": (_body("rectangle", 0.08, 0.2, 0.92, 0.95), _dark("rectangle", 0.03, 0.1, 0.97, 0.3)),
     "triangle": (_body("polygon", 0.5, 0.04, 0.98, 0.93, 0.02, 0.93),),

@@ -17,11 +17,11 @@ from xlingual.data.samples import Sample
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.approximation.sampled import SampledRanks, SampledScore, sampled_score
 from xlingual.evaluation.estimates import score
-from xlingual.evaluation.pair_run import PairRun, Task
+from xlingual.evaluation.pair_run import PairRun, PairTask
 from xlingual.evaluation.run import Options
 from xlingual.evaluation.scorer import Scorable, Scored, Scorer, Searched
 from xlingual.measures import (
-    ImageSimilarity,
+    MeanImageSimilarity,
     MedianRank,
     RankMeasure,
     RecallAt,
@@ -71,7 +71,7 @@ def exact_only(ranker: Ranker | None, task: str) -> None:
         )
 
 
-def queries_of(ranker: Approximate, tasks: Sequence[Task], *, images: bool) -> dict[int, Ints]:
+def queries_of(ranker: Approximate, tasks: Sequence[PairTask], *, images: bool) -> dict[int, Ints]:
     """Return, for each task that is searched, the positions of the sources that are evaluated exactly too.
 
     A task is searched where its targets, or with `images` its sources, are `ranker.fewest` or more; a
@@ -96,12 +96,12 @@ def queries_of(ranker: Approximate, tasks: Sequence[Task], *, images: bool) -> d
     return found
 
 
-def checked_sample(task: Task, queries: Ints) -> Sample:
+def checked_sample(task: PairTask, queries: Ints) -> Sample:
     """Return the sample with the checked queries alone, and all its targets."""
     return replace(task.sample, source=task.sample.source[queries])
 
 
-def by_sample(ranker: Approximate, measure: RankMeasure | ImageSimilarity, pool: int) -> bool:
+def by_sample(ranker: Approximate, measure: RankMeasure | MeanImageSimilarity, pool: int) -> bool:
     """Tell whether a measure looks deeper than a search, so that a sample of the pool tells it."""
     return isinstance(measure, MedianRank) or (
         isinstance(measure, RecallShare | SuccessShare) and measure.k(pool) > ranker.depth
@@ -109,14 +109,18 @@ def by_sample(ranker: Approximate, measure: RankMeasure | ImageSimilarity, pool:
 
 
 def stratum(
-    task: Task, measure: RankMeasure | ImageSimilarity, found: np.ndarray, queries: Ints, exact: np.ndarray
+    task: PairTask,
+    measure: RankMeasure | MeanImageSimilarity,
+    found: np.ndarray,
+    queries: Ints,
+    exact: np.ndarray,
 ) -> Stratum:
     """Return what the checked queries say about the values `found` [n]; `exact` [checked] are the true ones.
 
     A query can differ by the range of the measure; of image similarities by the range of those found.
     """
     low, high = measure.bounds
-    if isinstance(measure, ImageSimilarity):
+    if isinstance(measure, MeanImageSimilarity):
         ends = np.concatenate([found, exact])
         low, high = (float(ends.min()), float(ends.max())) if np.ptp(ends) > 0 else (low, high)
     name = (task.source, task.target, task.sample.seed)
@@ -161,7 +165,7 @@ class CheckedScorer(Scorer):
         """Return the number with its error, or from a sample of candidates; as it is where exact."""
         if task not in self.queries:
             return super().score(encoder, task, measure, values, ways, n_tied)
-        if isinstance(measure, ImageSimilarity) or not self.is_sampled(encoder, task, measure):
+        if isinstance(measure, MeanImageSimilarity) or not self.is_sampled(encoder, task, measure):
             exact = self.exact_values(encoder, task, measure)
             error = stratum(self.run.tasks[task], measure, values, self.queries[task], exact)
             found = replace(score(measure, values, ways), errors=(error,))

@@ -17,9 +17,9 @@ from xlingual.evaluation.approximation.checked import (
     stratum,
 )
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
-from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, Reference
+from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, ReferenceScores
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts
-from xlingual.evaluation.backretrieval.way_back import Found, Routes, SideRanks, nearest_targets
+from xlingual.evaluation.backretrieval.way_back import Routes, SideRanks, WaysFound, nearest_targets
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.evaluation.ragged import distinct_of, sums
@@ -94,13 +94,15 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
     def exact_values(self, encoder: str, task: int, measure: Scorable) -> Floats:
         """Return the values of the checked queries, found exactly."""
         routes = self._ways[task].routes[self._encoders.index(encoder)]
-        return Found(self._nearest[encoder, task], routes).values(measure)
+        return WaysFound(self._nearest[encoder, task], routes).values(measure)
 
     def knows_ranks(self, encoder: str, task: int, measure: Scorable) -> bool:
         """Return whether the rank of every single query is known: not from a sample of candidates."""
         return not self.is_sampled(encoder, task, measure)
 
-    def baseline(self, task: int, measure: Scorable, found: Reference, ways: Sequence[Ints]) -> Baseline:
+    def baseline(
+        self, task: int, measure: Scorable, found: ReferenceScores, ways: Sequence[Ints]
+    ) -> Baseline:
         """Return chance, and the oracle with its error; no ceiling: what a search misses might exceed it."""
         exactly = super().baseline(task, measure, found, ways)
         if task not in self.queries:

@@ -24,7 +24,7 @@ from xlingual.ranking import pairs
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceScores:
     """Oracle and ceiling of one task per query, float64 [n], and the chance of each measure."""
 
     oracle: dict[str, Floats]  # by measure, SIM included; R@p% only where another measure needs ranks
@@ -33,7 +33,7 @@ class Reference:
     chance: dict[str, float]
 
 
-def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> Reference:
+def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> ReferenceScores:
     """Return oracle, ceiling and chance of a task."""
     columns, found = ranks.source_columns(task), ranks.oracle
     oracle: dict[str, Floats] = {}
@@ -59,7 +59,7 @@ def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> R
     chance["SIM"] = ranks.over.similarity.mean(  # of all pairs of a source and a target
         np.bincount(ranks.target_rows(task), minlength=height), np.bincount(columns, minlength=width)
     )
-    return Reference(oracle, _oracle_target(ranks, task, columns), ceiling, chance)
+    return ReferenceScores(oracle, _oracle_target(ranks, task, columns), ceiling, chance)
 
 
 def _chance(ranks: SideRanks, task: int, measure: RankMeasure) -> float:
@@ -131,7 +131,9 @@ class BackretrievalScorer(Scorer):
         """Return whether the rank of every single query is known."""
         return True
 
-    def baseline(self, task: int, measure: Scorable, found: Reference, ways: Sequence[Ints]) -> Baseline:
+    def baseline(
+        self, task: int, measure: Scorable, found: ReferenceScores, ways: Sequence[Ints]
+    ) -> Baseline:
         """Return chance, oracle and ceiling of a task; the oracle's queries hang on the nodes `ways`."""
         values, ceiling = found.oracle.get(measure.name), found.ceiling.get(measure.name)
         return Baseline(

@@ -16,7 +16,7 @@ from xlingual.embed import TextVectors
 from xlingual.encoders import ImageModelLike
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
-from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, Reference, reference
+from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, ReferenceScores, reference
 from xlingual.evaluation.backretrieval.examples import (
     ExampleRows,
     examples_table,
@@ -25,14 +25,14 @@ from xlingual.evaluation.backretrieval.examples import (
 )
 from xlingual.evaluation.backretrieval.images import ImageSpace, image_space, refuse_small_pools
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts, nodes
-from xlingual.evaluation.backretrieval.way_back import Found, ways_back
+from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Numbers
-from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import (
-    ImageSimilarity,
+    MeanImageSimilarity,
     Measure,
     RankMeasure,
     RecallAt,
@@ -47,7 +47,7 @@ from xlingual.results import Results, Summary
 from xlingual.store import StoreLike, open_store
 
 NAME = "backretrieval"
-SIM = ImageSimilarity()
+SIM = MeanImageSimilarity()
 _LARGE = 100_000  # distinct source images beyond which the best 0.1 % are told beside the best 10
 
 
@@ -161,10 +161,10 @@ class _Backretrieval:
 
     def _ways_back(
         self, nearest: Mapping[str, Sequence[Nearest]]
-    ) -> tuple[dict[tuple[str, int], Found], dict[int, Reference]]:
+    ) -> tuple[dict[tuple[str, int], WaysFound], dict[int, ReferenceScores]]:
         """Return what each encoder found in each task, and the baselines of each task."""
-        found: dict[tuple[str, int], Found] = {}
-        references: dict[int, Reference] = {}
+        found: dict[tuple[str, int], WaysFound] = {}
+        references: dict[int, ReferenceScores] = {}
         with self.run.stage("pictures: rank"), one_library_thread():
             for ranks in ways_back(
                 self.images,
@@ -179,11 +179,11 @@ class _Backretrieval:
                     references[number] = reference(ranks, number, self.ranked)
                     self.scorer.images(ranks, number)
                     for encoder, (name, texts) in enumerate(nearest.items()):
-                        found[name, number] = Found(texts[number], ranks.routes(encoder, number))
+                        found[name, number] = WaysFound(texts[number], ranks.routes(encoder, number))
         return found, references
 
     def _numbers(
-        self, found: Mapping[tuple[str, int], Found], references: Mapping[int, Reference]
+        self, found: Mapping[tuple[str, int], WaysFound], references: Mapping[int, ReferenceScores]
     ) -> Numbers:
         """Return the numbers of all encoders, tasks and measures, with their baselines."""
         numbers = Numbers(NAME, self.measures, self.run.places, self.image_name)
@@ -218,7 +218,7 @@ class _Backretrieval:
         return numbers
 
     def _examples(
-        self, summary: Sequence[Summary], found: Mapping[tuple[str, int], Found]
+        self, summary: Sequence[Summary], found: Mapping[tuple[str, int], WaysFound]
     ) -> Iterator[ExampleRows]:
         """Yield examples of the leading encoder, for the first sample of the chosen language pairs.
 
@@ -247,7 +247,7 @@ class _Backretrieval:
 
 
 def _with_share(
-    measures: Sequence[RankMeasure], images: ImageSpace, tasks: Sequence[Task]
+    measures: Sequence[RankMeasure], images: ImageSpace, tasks: Sequence[PairTask]
 ) -> list[RankMeasure]:
     """Return the measures, and the best 0.1 % beside R@k where there are very many images."""
     most = max(len(distinct_values(images.code[task.sample.pool])) for task in tasks)

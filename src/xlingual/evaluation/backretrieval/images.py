@@ -14,7 +14,7 @@ from xlingual.embed import ImageIndex
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.errors import InputError
-from xlingual.evaluation.pair_run import PairRun, Task, rows_with_image
+from xlingual.evaluation.pair_run import PairRun, PairTask, rows_with_image
 from xlingual.evaluation.passes import one_pass
 from xlingual.measures import RankMeasure, RecallAt
 from xlingual.ranking import Cosine, GivenScores, ImageScores, Progress
@@ -87,7 +87,7 @@ class Sides:
     tasks: list[int]
 
 
-def groups_of(images: ImageSpace, tasks: Sequence[Task]) -> list[list[Sides]]:
+def groups_of(images: ImageSpace, tasks: Sequence[PairTask]) -> list[list[Sides]]:
     """Return groups of sides that share one product: the seeds of a language pair, where that is cheaper.
 
     Tasks with the same source images and target images are one set of sides: their ranking is the same.
@@ -140,7 +140,9 @@ class ImagePass:
         return np.searchsorted(self._columns, self._code[images])
 
 
-def refuse_small_pools(images: ImageSpace, tasks: Sequence[Task], measures: Sequence[RankMeasure]) -> None:
+def refuse_small_pools(
+    images: ImageSpace, tasks: Sequence[PairTask], measures: Sequence[RankMeasure]
+) -> None:
     """Raise InputError where every query would be a hit: k is not below the number of distinct images."""
     depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
     for task in tasks:

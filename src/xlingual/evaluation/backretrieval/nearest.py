@@ -11,7 +11,7 @@ from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
-from xlingual.evaluation.pair_run import Task
+from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.run import Tally
@@ -46,7 +46,7 @@ class Nearest:
         return np.where(nearest >= 0, targets[np.maximum(nearest, 0)], -1)
 
 
-def nodes(manifest: Manifest, number: int, task: Task, retrieved: Ints) -> tuple[Ints, Ints]:
+def nodes(manifest: Manifest, number: int, task: PairTask, retrieved: Ints) -> tuple[Ints, Ints]:
     """Return what makes the queries of a task dependent: their own cluster, and that of the retrieved text.
 
     `retrieved` [n] are positions among the targets. A query for which several texts tie (-1) is alone in the

@@ -16,18 +16,18 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.evaluation.backretrieval.images import ImagePass, ImageSpace, Sides, groups_of
 from xlingual.evaluation.backretrieval.nearest import Nearest, tie_cap
-from xlingual.evaluation.pair_run import Task
+from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.ragged import distinct_of, sums
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable
-from xlingual.measures import ImageSimilarity, RankMeasure, RecallAt, RecallShare
+from xlingual.measures import MeanImageSimilarity, RankMeasure, RecallAt, RecallShare
 from xlingual.ranking import Counts, Progress, Ranker, Reduction, Top, TopK, Transposed, as_scores
 from xlingual.records import RankCounts
 
 
 def ways_back(
     images: ImageSpace,
-    tasks: Sequence[Task],
+    tasks: Sequence[PairTask],
     nearest: Sequence[Sequence[Nearest]],
     measures: Sequence[RankMeasure],
     *,
@@ -63,7 +63,7 @@ class Routes:
 
 
 @dataclass(frozen=True)
-class Found:
+class WaysFound:
     """What one encoder found in one task: nearest texts and the ways back."""
 
     nearest: Nearest
@@ -71,7 +71,7 @@ class Found:
 
     def values(self, measure: Scorable) -> Floats:
         """Return the value of each query, float64 [n]."""
-        if isinstance(measure, ImageSimilarity):
+        if isinstance(measure, MeanImageSimilarity):
             return self.mean(self.routes.similarity)
         return self.mean(measure.per_query(self.routes.counts))
 
@@ -100,7 +100,7 @@ class SideRanks:
         over: ImagePass,
         sides: Sides,
         images: ImageSpace,
-        tasks: Sequence[Task],
+        tasks: Sequence[PairTask],
         nearest: Sequence[Sequence[Nearest]],
         depth: int,
     ) -> None:

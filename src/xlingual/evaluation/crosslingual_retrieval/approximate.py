@@ -18,11 +18,11 @@ from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ra
 from xlingual.evaluation.backretrieval.approximate import recall_of_nearest
 from xlingual.evaluation.backretrieval.nearest import nearest_texts
 from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
-from xlingual.evaluation.pair_run import PairRun, Task
+from xlingual.evaluation.pair_run import PairRun, PairTask
 from xlingual.evaluation.passes import TextUnion
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable, Scorer
-from xlingual.measures import ImageSimilarity, RankMeasure
+from xlingual.measures import MeanImageSimilarity, RankMeasure
 from xlingual.ranking import Cosine, Counts, Ranker, UnitVectors, one_library_thread
 from xlingual.ranking.approximate import Approximate
 from xlingual.records import RankCounts
@@ -65,13 +65,13 @@ class CheckedRetrieval(CheckedScorer, RetrievalScorer):
 
     def exact_values(self, encoder: str, task: int, measure: Scorable) -> Floats:
         """Return the values of the checked queries, found exactly."""
-        if isinstance(measure, ImageSimilarity):
+        if isinstance(measure, MeanImageSimilarity):
             raise TypeError("there are no images")
         return measure.per_query(self._exact[encoder, task])
 
 
 def sampled_ranks(
-    manifest: Manifest, vectors: TextVectors, task: Task, candidates: int, ranker: Ranker, tally: Tally
+    manifest: Manifest, vectors: TextVectors, task: PairTask, candidates: int, ranker: Ranker, tally: Tally
 ) -> SampledRanks:
     """Return the rank of each source's best match, estimated from a sample of the targets."""
     sample = task.sample

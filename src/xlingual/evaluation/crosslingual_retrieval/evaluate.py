@@ -19,7 +19,7 @@ from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrie
 from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
-from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.measures import (
     Measure,
@@ -92,7 +92,7 @@ def crosslingual_retrieval(
     return _evaluated(run, ranked)
 
 
-def several_answers(manifest: Manifest, tasks: Sequence[Task]) -> bool:
+def several_answers(manifest: Manifest, tasks: Sequence[PairTask]) -> bool:
     """Tell whether an item has several target texts in one of the tasks, so that R@k and Success@k differ."""
     return any(np.bincount(manifest.item[task.sample.target]).max(initial=0) > 1 for task in tasks)
 
@@ -180,7 +180,7 @@ def _enter(
     )
 
 
-def _chance_counts(manifest: Manifest, task: Task) -> RankCounts:
+def _chance_counts(manifest: Manifest, task: PairTask) -> RankCounts:
     """Return the counts of an encoder to which all targets are equal."""
     item, wanted = manifest.item[task.sample.target], manifest.item[task.sample.source]
     per_item = np.bincount(item, minlength=manifest.n_items)[wanted]
@@ -188,7 +188,7 @@ def _chance_counts(manifest: Manifest, task: Task) -> RankCounts:
     return RankCounts(np.zeros_like(pool), pool, per_item, pool)
 
 
-def refuse_small_pools(tasks: Sequence[Task], measures: Sequence[RankMeasure]) -> None:
+def refuse_small_pools(tasks: Sequence[PairTask], measures: Sequence[RankMeasure]) -> None:
     """Raise InputError where every query would be a hit."""
     deepest = max(
         (m for m in measures if isinstance(m, RecallAt | SuccessAt)), key=lambda m: m.k, default=None

@@ -31,7 +31,7 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownImages:
     """The distinct images of a manifest, by the items that show them."""
 
     item: Ints  # [p] with `image`: each pair of an item and an image that one of its rows shows
@@ -41,7 +41,7 @@ class Shown:
     row_node: Ints  # [rows of the manifest]
 
     @classmethod
-    def of(cls, manifest: Manifest, images: ImageIndex) -> Shown:
+    def of(cls, manifest: Manifest, images: ImageIndex) -> ShownImages:
         """Return the images of a manifest's rows."""
         rows = np.flatnonzero(images.code >= 0)
         code = images.code[rows]

@@ -13,10 +13,10 @@ from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.checked import exact_only
-from xlingual.evaluation.image_sentence.captions import Shown, Slice, captions, rows_with_images
+from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, directions
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
-from xlingual.evaluation.image_sentence.systems import System, baseline_of, check_baselines, make_systems
+from xlingual.evaluation.image_sentence.systems import EncoderPair, baseline_of, check_baselines, make_systems
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
 from xlingual.evaluation.pair_run import checked_manifest, counted_out, usable_rows
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
@@ -101,10 +101,10 @@ class _ImageSentence(Run):
     def __init__(self, manifest: Manifest, options: Options, fold: int | None) -> None:
         super().__init__(NAME, options)
         self.manifest, self.fold = manifest, fold
-        self.systems: list[System] = []
+        self.systems: list[EncoderPair] = []
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
-        self._images: dict[int, tuple[ImageIndex, Shown]] = {}
+        self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
 
     def prepare(
         self,
@@ -136,7 +136,7 @@ class _ImageSentence(Run):
             self.fit({system.name: system.texts}, manifest.texts(self.rows_of(system)))
             self.image_identities[system.name] = self.identity(system.images)
 
-    def rows_of(self, system: System) -> Ints:
+    def rows_of(self, system: EncoderPair) -> Ints:
         """Return the captions that a system encodes, in the order of the manifest."""
         rows = [own for language, own in self.captions.items() if language in system.languages]
         if not rows:
@@ -169,7 +169,7 @@ class _ImageSentence(Run):
             results = numbers.results(self.manifest, row_nodes[0])
         return self.finished(results)
 
-    def _signature(self, system: System, way: Direction, measure: RankMeasure) -> str:
+    def _signature(self, system: EncoderPair, way: Direction, measure: RankMeasure) -> str:
         conditions = {
             "source": way.place.source,
             "target": way.place.target,
@@ -182,7 +182,7 @@ class _ImageSentence(Run):
         encoder = self.identities[system.name]
         return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)
 
-    def _images_of(self, system: System) -> tuple[ImageIndex, Shown]:
+    def _images_of(self, system: EncoderPair) -> tuple[ImageIndex, ShownImages]:
         """Return the images; those of an image encoder that several systems share are encoded once."""
         key = id(system.images)
         if key not in self._images:
@@ -202,14 +202,14 @@ class _ImageSentence(Run):
                     self.manifest, self.near = with_near_duplicates(
                         self.manifest, own, list(self.captions), index, self.options.cluster
                     )
-            self._images[key] = index, Shown.of(self.manifest, index)
+            self._images[key] = index, ShownImages.of(self.manifest, index)
         return self._images[key]
 
-    def _texts(self, system: System, name: str, encoder: Encoder) -> TextVectors:
+    def _texts(self, system: EncoderPair, name: str, encoder: Encoder) -> TextVectors:
         return embed_texts(self.manifest, name, encoder, self.rows_of(system), **self.embedding())
 
     def _ranked(
-        self, system: System, language: str, texts: TextVectors, images: ImageIndex, one: Slice
+        self, system: EncoderPair, language: str, texts: TextVectors, images: ImageIndex, one: Slice
     ) -> tuple[RankCounts, RankCounts]:
         """Return the ranks of images for sentences, and of sentences for images."""
         vectors = images.pool.vectors
@@ -226,7 +226,7 @@ class _ImageSentence(Run):
         return to_image, to_sentence
 
 
-def _refuse_other_dimensions(system: System, texts: TextVectors, images: ImageIndex) -> None:
+def _refuse_other_dimensions(system: EncoderPair, texts: TextVectors, images: ImageIndex) -> None:
     """Raise InputError where texts and images do not lie in one space."""
     of_texts, of_images = int(texts.vectors.shape[1]), images.pool.vectors.dim
     if of_texts != of_images:

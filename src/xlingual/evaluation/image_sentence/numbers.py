@@ -13,16 +13,16 @@ from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import listed
 from xlingual.evaluation.estimates import Score, score
-from xlingual.evaluation.image_sentence.captions import Shown, Slice
+from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
 from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
-from xlingual.evaluation.image_sentence.systems import System
-from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Number, Numbers, Subject
+from xlingual.evaluation.image_sentence.systems import EncoderPair
+from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
 from xlingual.evaluation.perquery import AskedRows
 from xlingual.measures import MedianRank, RankMeasure, SuccessAt
 from xlingual.records import RankCounts
 from xlingual.results import Interval, Results, Summary
 from xlingual.results.views import Against, ImageSentenceViews
-from xlingual.stats import Part
+from xlingual.stats import ResidualPart
 from xlingual.streams import stream
 
 IMAGE = "image"  # stands for the images as source or target
@@ -71,7 +71,10 @@ class Direction:
 
 
 def directions(
-    language: str, shown: Shown, slices: Sequence[Slice], ranked: Sequence[tuple[RankCounts, RankCounts]]
+    language: str,
+    shown: ShownImages,
+    slices: Sequence[Slice],
+    ranked: Sequence[tuple[RankCounts, RankCounts]],
 ) -> tuple[Direction, Direction]:
     """Return what a system found in a language both ways; `ranked` are the counts of each slice."""
     to_image, to_sentence = both_ways(language)
@@ -106,7 +109,7 @@ class ImageNumbers:
         self,
         task: str,
         measures: Sequence[RankMeasure],
-        systems: Sequence[System],
+        systems: Sequence[EncoderPair],
         baselines: Mapping[str, str | None],
     ) -> None:
         self.measures, self.systems, self.baselines = measures, systems, baselines
@@ -203,7 +206,7 @@ class ImageNumbers:
         means = {}
         for system in self.systems:
             lines = [own[system.name] for own in sums.values() if system.name in own]
-            means[system.name] = Line(
+            means[system.name] = BoardLine(
                 Score.mean([line.estimate for line in lines if isinstance(line.estimate, Score)]),
                 float(np.mean([line.chance for line in lines if line.chance is not None])),
                 n_pairs=2 * len(lines),
@@ -211,7 +214,7 @@ class ImageNumbers:
             )
         yield from self.numbers.leaderboard(RSUM, OVERALL, means, higher=True)
 
-    def _sums_in(self, language: str) -> dict[str, Line]:
+    def _sums_in(self, language: str) -> dict[str, BoardLine]:
         """Return the sum of recalls of each system that has a language, compared with its baseline."""
         own = {one.name: self._sum(one.name, language) for one in self.systems if language in one.languages}
         baseline, lines = self.baselines[language], {}
@@ -222,7 +225,7 @@ class ImageNumbers:
                 gap = summed.less(other) if self.same_queries(name, baseline) else None
                 ci = None if gap is None else gap.interval()
                 views = ImageSentenceViews(Against(baseline, summed.value - other.value, ci))
-            lines[name] = Line(summed, chance, n_pairs=2, views=views)
+            lines[name] = BoardLine(summed, chance, n_pairs=2, views=views)
         return lines
 
     def _sum(self, system: str, language: str) -> tuple[Score, float]:
@@ -265,7 +268,7 @@ def summed(scores: Sequence[Score], factor: float) -> Score:
     low, high = mean.bounds or (0.0, 1.0)
     return Score(
         by * mean.value,
-        tuple(Part(by * part.residuals, part.ways, part.weights) for part in mean.parts),
+        tuple(ResidualPart(by * part.residuals, part.ways, part.weights) for part in mean.parts),
         (by * low, by * high),
         by * mean.span,
     )

@@ -15,7 +15,7 @@ from xlingual.evaluation.run import EncoderSpecs
 
 
 @dataclass(frozen=True)
-class System:
+class EncoderPair:
     """A text encoder and an image encoder whose vectors are compared, and the languages it is for."""
 
     name: str  # of the text encoder
@@ -32,7 +32,7 @@ def make_systems(
     languages: Sequence[str],
     *,
     named: bool,
-) -> list[System]:
+) -> list[EncoderPair]:
     """Return the systems: text and image encoders paired in order, or one image encoder for all.
 
     Each is evaluated on those of the languages that its text encoder has. Raises InputError where the numbers
@@ -48,7 +48,7 @@ def make_systems(
     images = [encoders.image_encoder(spec, languages=languages) for spec in given]
     images *= 1 if len(images) == len(texts) else len(texts)
     found = [
-        System(name, encoder, *image, _languages_of(name, encoder, languages))
+        EncoderPair(name, encoder, *image, _languages_of(name, encoder, languages))
         for (name, encoder), image in zip(texts.items(), images, strict=True)
     ]
     for system in found:
@@ -75,7 +75,7 @@ def _languages_of(name: str, encoder: Encoder, languages: Sequence[str]) -> tupl
     return found
 
 
-def _refuse_other_space(system: System) -> None:
+def _refuse_other_space(system: EncoderPair) -> None:
     """Raise InputError where the two encoders say that they are of different models."""
     spaces = (system.texts.space, system.images.space)
     if None not in spaces and spaces[0] != spaces[1]:
@@ -86,7 +86,7 @@ def _refuse_other_space(system: System) -> None:
         )
 
 
-def check_baselines(baselines: Sequence[str], systems: Sequence[System]) -> None:
+def check_baselines(baselines: Sequence[str], systems: Sequence[EncoderPair]) -> None:
     """Raise InputError for a baseline that is no system, or that leaves nothing to compare."""
     names = [system.name for system in systems]
     for name in baselines:
@@ -99,7 +99,7 @@ def check_baselines(baselines: Sequence[str], systems: Sequence[System]) -> None
         raise InputError("--baseline needs another text encoder to hold against it: give a second one")
 
 
-def baseline_of(language: str, baselines: Sequence[str], systems: Sequence[System]) -> str | None:
+def baseline_of(language: str, baselines: Sequence[str], systems: Sequence[EncoderPair]) -> str | None:
     """Return the baseline of a language: the first one named that has it."""
     has = {system.name for system in systems if language in system.languages}
     return next((name for name in baselines if name in has), None)

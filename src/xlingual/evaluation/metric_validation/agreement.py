@@ -20,7 +20,7 @@ import numpy as np
 from xlingual.arrays import Floats
 from xlingual.evaluation.metric_validation.encoder_scores import (
     EncoderSeries,
-    Table,
+    ScoreTable,
     joined,
     reason_of,
     spread,
@@ -103,7 +103,7 @@ def directions(
     ]
 
 
-def _subset(table: Table, seed: int) -> Subset:
+def _subset(table: ScoreTable, seed: int) -> Subset:
     return Subset(
         n_encoders=len(table),
         n_families=table.n_families,
@@ -117,14 +117,14 @@ def _subset(table: Table, seed: int) -> Subset:
     )
 
 
-def _agreements(table: Table, seed: int, truth: str = TRUTH) -> dict[str, dict[str, Agreement]]:
+def _agreements(table: ScoreTable, seed: int, truth: str = TRUTH) -> dict[str, dict[str, Agreement]]:
     return {
         measure: {kind: _agreement(table, (truth, measure), kind, seed) for kind in COEFFICIENTS}
         for measure in MEASURES
     }
 
 
-def _agreement(table: Table, names: tuple[str, str], kind: str, seed: int) -> Agreement:
+def _agreement(table: ScoreTable, names: tuple[str, str], kind: str, seed: int) -> Agreement:
     """Return one coefficient: over seeds, and of the means with its interval.
 
     `names` are the truth and the measure. It is over the encoders that have both; the note names the others.
@@ -140,7 +140,7 @@ def _agreement(table: Table, names: tuple[str, str], kind: str, seed: int) -> Ag
 
 
 def _over_seeds(
-    table: Table, names: tuple[str, str], kind: str
+    table: ScoreTable, names: tuple[str, str], kind: str
 ) -> tuple[float | None, float | None, float | None, str | None]:
     """Return (mean, sd, se, note) of the coefficient of each seed, over the seeds that have one."""
     found, reasons = [], []
@@ -161,7 +161,7 @@ def _over_seeds(
     return float(np.mean(found)), sd, sd / float(np.sqrt(len(found))), note
 
 
-def _accuracy(table: Table, measure: str, seed: int) -> RankingAccuracy:
+def _accuracy(table: ScoreTable, measure: str, seed: int) -> RankingAccuracy:
     """Return how often the measure orders two encoders as XLR does."""
     table, without = table.having((TRUTH, measure))
     reason = reason_of(table, (), without)
@@ -182,7 +182,7 @@ def _accuracy(table: Table, measure: str, seed: int) -> RankingAccuracy:
 
 
 def _interval(
-    table: Table, names: tuple[str, str], kind: str, value: float, seed: int
+    table: ScoreTable, names: tuple[str, str], kind: str, value: float, seed: int
 ) -> tuple[Interval | None, str | None]:
     """Return (interval, None), or (None, why there is none)."""
     try:
@@ -193,7 +193,7 @@ def _interval(
         return None, str(error)
 
 
-def compare_measures(table: Table, a: str, b: str, kind: str, seed: int) -> CoefficientDifference:
+def compare_measures(table: ScoreTable, a: str, b: str, kind: str, seed: int) -> CoefficientDifference:
     """Return the coefficient of `a` with XLR less that of `b`, over the encoders that have all three."""
     table, without = table.having((TRUTH, a, b))
     reason = reason_of(table, (TRUTH, a, b), without)
@@ -202,7 +202,9 @@ def compare_measures(table: Table, a: str, b: str, kind: str, seed: int) -> Coef
     return _compared(kind, (table, a), (table, b), seed, without)
 
 
-def compare_directions(one: Table, two: Table, measure: str, kind: str, seed: int) -> CoefficientDifference:
+def compare_directions(
+    one: ScoreTable, two: ScoreTable, measure: str, kind: str, seed: int
+) -> CoefficientDifference:
     """Return the measure's coefficient with XLR in the first direction less that in the second.
 
     The tables have the same encoders in the same order; those that lack a score in one are left out of both.
@@ -219,7 +221,7 @@ def compare_directions(one: Table, two: Table, measure: str, kind: str, seed: in
 
 
 def _compared(
-    kind: str, first: tuple[Table, str], second: tuple[Table, str], seed: int, without: str | None
+    kind: str, first: tuple[ScoreTable, str], second: tuple[ScoreTable, str], seed: int, without: str | None
 ) -> CoefficientDifference:
     """Return the difference of the coefficients of two (table, measure), with interval, p and notes."""
     both = first, second

@@ -24,7 +24,7 @@ _EXPECTED = "expected dims=2,4,8, noise=0.5,1 or shuffle, several separated by '
 
 
 @dataclass(frozen=True)
-class Level:
+class Weakening:
     """One way of weakening: `kind` is none, dims, noise or shuffle."""
 
     kind: str
@@ -36,12 +36,12 @@ class Level:
         return self.kind == "shuffle"
 
 
-NONE = Level("none")
+NONE = Weakening("none")
 
 
-def parse_levels(text: str) -> list[Level]:
+def parse_levels(text: str) -> list[Weakening]:
     """Return the levels named by, for instance, "dims=2,4;noise=0.5;shuffle"; raise InputError otherwise."""
-    found: list[Level] = []
+    found: list[Weakening] = []
     for part in filter(None, (part.strip() for part in text.split(";"))):
         kind, equals, values = (piece.strip() for piece in part.partition("="))
         if kind not in KINDS:
@@ -51,9 +51,9 @@ def parse_levels(text: str) -> list[Level]:
         if kind == "shuffle":
             if equals:
                 raise InputError(f"--degrade-images {text!r}: shuffle takes no value; write just shuffle")
-            found.append(Level(kind))
+            found.append(Weakening(kind))
             continue
-        found += [Level(kind, _number(text, kind, value.strip())) for value in values.split(",")]
+        found += [Weakening(kind, _number(text, kind, value.strip())) for value in values.split(",")]
     if not found:
         raise InputError(f"--degrade-images {text!r} names nothing: {_EXPECTED}")
     return list(dict.fromkeys(found))
@@ -106,7 +106,7 @@ def _units(images: ImageIndex) -> Floats:
 class Weakened:
     """The images of a run at every level; `images` are all distinct ones."""
 
-    def __init__(self, images: ImageIndex, levels: Sequence[Level], seed: int) -> None:
+    def __init__(self, images: ImageIndex, levels: Sequence[Weakening], seed: int) -> None:
         self._images, self._seed = images, seed
         dim = images.pool.vectors.dim
         for level in levels:
@@ -116,7 +116,7 @@ class Weakened:
                     "for fewer"
                 )
 
-    def at(self, level: Level, seed: int) -> ImageIndex:
+    def at(self, level: Weakening, seed: int) -> ImageIndex:
         """Return the images as they are seen at a level; only a shuffle depends on the sample's `seed`."""
         if level.kind == "shuffle":
             return self._shuffled(seed)

@@ -41,7 +41,7 @@ class EncoderSeries:
 
 
 @dataclass(frozen=True)
-class Table:
+class ScoreTable:
     """Scores of E encoders: for each seed [seeds, E], their means [E], what other items add to these [B, E].
 
     Missing scores are NaN here; `missing` gives the reason in words.
@@ -61,9 +61,9 @@ class Table:
         """Return the number of distinct families."""
         return len(set(self.families))
 
-    def take(self, rows: Ints) -> Table:
+    def take(self, rows: Ints) -> ScoreTable:
         """Return some of the encoders."""
-        return Table(
+        return ScoreTable(
             tuple(self.encoders[i] for i in rows),
             tuple(self.families[i] for i in rows),
             {name: values[:, rows] for name, values in self.per_seed.items()},
@@ -79,7 +79,7 @@ class Table:
         """Return the mean scores [B, E] on other items."""
         return self.mean[name] + self.moved[name]
 
-    def having(self, names: Sequence[str]) -> tuple[Table, str | None]:
+    def having(self, names: Sequence[str]) -> tuple[ScoreTable, str | None]:
         """Return the encoders that have a mean of all these scores, and a note that names the others."""
         gone = np.zeros(len(self), dtype=bool)
         notes = []
@@ -106,7 +106,7 @@ class Table:
         return None
 
 
-def table_of(series: Sequence[EncoderSeries], seed: int) -> Table:
+def table_of(series: Sequence[EncoderSeries], seed: int) -> ScoreTable:
     """Put encoders side by side, and draw items for the intervals.
 
     Raises InputError where encoders have other numbers of seeds or one name.
@@ -126,10 +126,10 @@ def table_of(series: Sequence[EncoderSeries], seed: int) -> Table:
     drawn = draw_items(influences, seed, REPLICATES).reshape(-1, len(names), len(series))
     moved = {name: drawn[:, i] for i, name in enumerate(names)}
     encoders, families = tuple(one.encoder for one in series), tuple(one.family for one in series)
-    return Table(encoders, families, per_seed, mean, moved)
+    return ScoreTable(encoders, families, per_seed, mean, moved)
 
 
-def reason_of(table: Table, names: Sequence[str], without: str | None) -> str | None:
+def reason_of(table: ScoreTable, names: Sequence[str], without: str | None) -> str | None:
     """Return why what `Table.having` left has no coefficient, with its note; None where it has one."""
     reason = table.missing(names)
     if reason is None:
@@ -157,24 +157,24 @@ def _means(values: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Column:
+class MeasureColumn:
     """What is reported of a measure, and its mean over seeds with residuals (None where a seed has none)."""
 
     scores: SeedScores
     mean: Score | None
 
 
-def column(scores: Sequence[Score | None], notes: Sequence[str | None] = ()) -> Column:
+def column(scores: Sequence[Score | None], notes: Sequence[str | None] = ()) -> MeasureColumn:
     """Return the scores of all seeds as one; `notes` say why a score is missing or how it was drawn."""
     values = [None if score is None else score.value for score in scores]
     present = [score for score in scores if score is not None]
     if len(present) < len(scores):
         missing = next(note for score, note in zip(scores, notes, strict=True) if score is None)
-        return Column(SeedScores(None, None, values, None, missing), None)
+        return MeasureColumn(SeedScores(None, None, values, None, missing), None)
     mean = Score.mean(present)
     sd = spread([score.value for score in present]) if len(present) > 1 else None
     note = next((note for note in notes if note), _ONE_SEED if sd is None else None)
-    return Column(SeedScores(mean.value, sd, values, mean.interval(), note), mean)
+    return MeasureColumn(SeedScores(mean.value, sd, values, mean.interval(), note), mean)
 
 
 def spread(values: Sequence[float]) -> float:

@@ -17,44 +17,46 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex, TextVectors
-from xlingual.evaluation.backretrieval.baselines import Reference, reference
+from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference
 from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, nearest_texts, nodes
-from xlingual.evaluation.backretrieval.way_back import Found, ways_back
+from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
 from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
 from xlingual.evaluation.distance_correlation import (
     KEPT_BYTES,
     Correlation,
     ImageRanks,
-    Pairs,
     RankedTables,
+    SamplePairs,
     correlation,
 )
 from xlingual.evaluation.estimates import Score, score
-from xlingual.evaluation.metric_validation.degrade import Level, Weakened, neighbours_kept
-from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.metric_validation.degrade import Weakened, Weakening, neighbours_kept
+from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.run import Tally
-from xlingual.measures import ImageSimilarity, RecallAt, SuccessAt
+from xlingual.measures import MeanImageSimilarity, RecallAt, SuccessAt
 from xlingual.ranking import Progress, Ranker, Reduction, one_library_thread
 from xlingual.records import RankCounts
 
-SIM = ImageSimilarity()
+SIM = MeanImageSimilarity()
 _RANK_BYTES = 4  # of a pair in a ranked table
 
 
 @dataclass
-class Measured:
+class MeasuredScores:
     """Scores by (encoder, task), those that depend on images by level first; a task is a pair and seed."""
 
     truth: dict[tuple[str, int], Score] = field(default_factory=dict)
     truth_at_1: dict[tuple[str, int], Score] = field(default_factory=dict)  # empty where K is 1
-    recall: dict[tuple[Level, str, int], Score] = field(default_factory=dict)
-    similarity: dict[tuple[Level, str, int], Score] = field(default_factory=dict)
-    correlations: dict[tuple[Level, str, int], Correlation] = field(default_factory=dict)
-    references: dict[tuple[Level, int], Reference] = field(default_factory=dict)
-    oracles: dict[tuple[Level, int], Score] = field(default_factory=dict)
+    recall: dict[tuple[Weakening, str, int], Score] = field(default_factory=dict)
+    similarity: dict[tuple[Weakening, str, int], Score] = field(default_factory=dict)
+    correlations: dict[tuple[Weakening, str, int], Correlation] = field(default_factory=dict)
+    references: dict[tuple[Weakening, int], ReferenceScores] = field(default_factory=dict)
+    oracles: dict[tuple[Weakening, int], Score] = field(default_factory=dict)
     n_pictures: list[int] = field(default_factory=list)  # distinct source images, by task
-    kept: dict[Level, float | None] = field(default_factory=dict)  # neighbours that images keep at a level
+    kept: dict[Weakening, float | None] = field(
+        default_factory=dict
+    )  # neighbours that images keep at a level
 
 
 def at_1(measure: RecallAt) -> RecallAt | None:
@@ -68,17 +70,17 @@ class ValidationPass:
     def __init__(
         self,
         run: PairRun,
-        beside: Sequence[Task],
+        beside: Sequence[PairTask],
         images: ImageIndex,
         measure: RecallAt,
-        levels: Sequence[Level],
+        levels: Sequence[Weakening],
     ) -> None:
         self._run, self.beside, self.measure, self.levels = run, beside, measure, levels
         self.tasks, self.cluster = run.tasks, run.manifest.cluster
         counts = [len(np.unique(images.code[task.sample.source])) for task in self.tasks]
-        self.measured = Measured(n_pictures=counts)
+        self.measured = MeasuredScores(n_pictures=counts)
         weakened = Weakened(images, levels, run.options.seed)
-        self._pairs = [Pairs.of(task.sample) for task in self.tasks]
+        self._pairs = [SamplePairs.of(task.sample) for task in self.tasks]
         with run.stage("pictures: weaken"):
             self._views = {level: self._seen(weakened, level) for level in levels}
             for level, views in self._views.items() if len(levels) > 1 else ():
@@ -90,7 +92,7 @@ class ValidationPass:
             for seed, view in views.items()
         }
 
-    def run(self) -> Measured:
+    def run(self) -> MeasuredScores:
         """Return all scores."""
         nearest: dict[str, list[Nearest]] = {}
         kept: dict[str, TextVectors] = {}
@@ -110,7 +112,7 @@ class ValidationPass:
             self._way_back(level, nearest)
         return self.measured
 
-    def _seen(self, weakened: Weakened, level: Level) -> dict[int | None, ImageIndex]:
+    def _seen(self, weakened: Weakened, level: Weakening) -> dict[int | None, ImageIndex]:
         """Return the images at a level by seed; None stands for every seed."""
         if not level.by_seed:
             return {None: weakened.at(level, 0)}
@@ -201,7 +203,7 @@ class ValidationPass:
                 own = [chunk[n] for n in numbers if seed in (None, self.tasks[chunk[n]].sample.seed)]
                 ranks.prepare(own)
 
-    def _way_back(self, level: Level, nearest: Mapping[str, list[Nearest]]) -> None:
+    def _way_back(self, level: Weakening, nearest: Mapping[str, list[Nearest]]) -> None:
         """Enter BkR and SIM of all encoders at one level, and what images alone give."""
         run = self._run
         for seed, view in self._views[level].items():
@@ -220,15 +222,15 @@ class ValidationPass:
                         number = numbers[place]
                         self._enter_reference(level, number, reference(ranks, place, [self.measure]))
                         for encoder, (name, texts) in enumerate(nearest.items()):
-                            found = Found(texts[number], ranks.routes(encoder, place))
+                            found = WaysFound(texts[number], ranks.routes(encoder, place))
                             self._enter(level, name, number, found)
 
-    def _enter(self, level: Level, name: str, number: int, found: Found) -> None:
+    def _enter(self, level: Weakening, name: str, number: int, found: WaysFound) -> None:
         ways = self._nodes(number, found.nearest.single())
         self.measured.recall[level, name, number] = score(self.measure, found.values(self.measure), ways)
         self.measured.similarity[level, name, number] = score(SIM, found.values(SIM), ways)
 
-    def _enter_reference(self, level: Level, number: int, reference: Reference) -> None:
+    def _enter_reference(self, level: Weakening, number: int, reference: ReferenceScores) -> None:
         self.measured.references[level, number] = reference
         ways = self._nodes(number, reference.oracle_target)
         self.measured.oracles[level, number] = score(self.measure, reference.oracle[self.measure.name], ways)

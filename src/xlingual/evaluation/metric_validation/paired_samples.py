@@ -15,13 +15,13 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.evaluation.pair_run import Task, by_pair
+from xlingual.evaluation.pair_run import PairTask, by_pair
 from xlingual.streams import stream
 
 
 def paired_samples(
-    manifest: Manifest, tasks: Sequence[Task], sampler: Sampler, *, strict: bool
-) -> tuple[list[Task], list[Task]]:
+    manifest: Manifest, tasks: Sequence[PairTask], sampler: Sampler, *, strict: bool
+) -> tuple[list[PairTask], list[PairTask]]:
     """Return the non-matching tasks, cut where need be, and the matching task of each.
 
     Where no sample size is given, a pair's matching sample has as many items as its non-matching one has
@@ -29,8 +29,8 @@ def paired_samples(
     warning. A pair without an item in both languages is left out with a warning, unless `strict` or no other
     pair is left: then InputError.
     """
-    apart: list[Task] = []
-    same: list[Task] = []
+    apart: list[PairTask] = []
+    same: list[PairTask] = []
     problems: list[str] = []
     for (source, target), numbers in by_pair(tasks).items():
         own = [tasks[n] for n in numbers]
@@ -39,7 +39,7 @@ def paired_samples(
             problems.append(f"{source}-{target}")
             continue
         samples = sampler.matching(source, target, _n_items(manifest, own[0].sample.source))
-        matching = [Task(source, target, sample) for sample in samples]
+        matching = [PairTask(source, target, sample) for sample in samples]
         apart += _cut(manifest, own, _n_items(manifest, matching[0].sample.source), sampler)
         same += matching
     if not apart:
@@ -57,7 +57,7 @@ def paired_samples(
     return apart, same
 
 
-def _cut(manifest: Manifest, tasks: list[Task], most: int, sampler: Sampler) -> list[Task]:
+def _cut(manifest: Manifest, tasks: list[PairTask], most: int, sampler: Sampler) -> list[PairTask]:
     """Return the tasks of one pair with at most so many items on each side; those of splits as they are."""
     first = tasks[0].sample
     sizes = _n_items(manifest, first.source), _n_items(manifest, first.target)
@@ -76,7 +76,7 @@ def _cut(manifest: Manifest, tasks: list[Task], most: int, sampler: Sampler) -> 
         sample = task.sample
         order = stream(sample.seed, "samples").permutation(manifest.n_items)  # that of the samples
         rows, others = (_first(manifest, side, order, most) for side in (sample.source, sample.target))
-        found.append(Task(source, target, type(sample)(sample.seed, rows, others, pool=rows)))
+        found.append(PairTask(source, target, type(sample)(sample.seed, rows, others, pool=rows)))
     return found
 
 

@@ -14,11 +14,16 @@ from xlingual.evaluation.metric_validation.agreement import (
     directions,
     subsets,
 )
-from xlingual.evaluation.metric_validation.degrade import NONE, Level
-from xlingual.evaluation.metric_validation.encoder_scores import Column, EncoderSeries, column, influence
-from xlingual.evaluation.metric_validation.measure import Measured
+from xlingual.evaluation.metric_validation.degrade import NONE, Weakening
+from xlingual.evaluation.metric_validation.encoder_scores import (
+    EncoderSeries,
+    MeasureColumn,
+    column,
+    influence,
+)
+from xlingual.evaluation.metric_validation.measure import MeasuredScores
 from xlingual.evaluation.numbers import Baseline, normalised
-from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.measures import RecallAt, SuccessAt
 from xlingual.results.validation import (
     TRUTH,
@@ -37,9 +42,9 @@ class Assembly:
     def __init__(
         self,
         run: PairRun,
-        beside: Sequence[Task],
+        beside: Sequence[PairTask],
         measure: RecallAt,
-        measured: Measured,
+        measured: MeasuredScores,
         families: Mapping[str, str],
         images: str,
     ) -> None:
@@ -63,7 +68,7 @@ class Assembly:
                 )
         return found
 
-    def degradations(self, levels: Sequence[Level]) -> list[Degradation]:
+    def degradations(self, levels: Sequence[Weakening]) -> list[Degradation]:
         """Return the agreement at each level, that of the images as they are first."""
         return [self._degradation(level, pair) for pair in self.numbers for level in levels]
 
@@ -71,7 +76,7 @@ class Assembly:
     def _seed(self) -> int:
         return self.run.options.seed
 
-    def _columns(self, level: Level, pair: tuple[str, str], name: str) -> dict[str, Column]:
+    def _columns(self, level: Weakening, pair: tuple[str, str], name: str) -> dict[str, MeasureColumn]:
         """Return what each measure found for one encoder over the seeds of a pair."""
         found, numbers = self.measured, self.numbers[pair]
         correlations = [found.correlations[level, name, n] for n in numbers]
@@ -84,7 +89,7 @@ class Assembly:
             "CORR": column([c.score for c in correlations], [c.note for c in correlations]),
         }
 
-    def _series(self, level: Level, pair: tuple[str, str]) -> list[EncoderSeries]:
+    def _series(self, level: Weakening, pair: tuple[str, str]) -> list[EncoderSeries]:
         columns = {name: self._columns(level, pair, name) for name in self.families}
         return [
             EncoderSeries(
@@ -138,14 +143,14 @@ class Assembly:
             "n_pictures": round(float(np.mean([self.measured.n_pictures[n] for n in self.numbers[pair]]))),
         }
 
-    def _baselines(self, level: Level, pair: tuple[str, str]) -> list[Baseline]:
+    def _baselines(self, level: Weakening, pair: tuple[str, str]) -> list[Baseline]:
         found, name = self.measured, self.measure.name
         return [
             Baseline(found.references[level, n].chance[name], found.oracles[level, n])
             for n in self.numbers[pair]
         ]
 
-    def _degradation(self, level: Level, pair: tuple[str, str]) -> Degradation:
+    def _degradation(self, level: Weakening, pair: tuple[str, str]) -> Degradation:
         baselines = self._baselines(level, pair)
         references = [self.measured.references[level, n] for n in self.numbers[pair]]
         return Degradation(

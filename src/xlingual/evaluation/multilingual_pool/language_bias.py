@@ -30,7 +30,7 @@ from xlingual.evaluation.multilingual_pool.views import (
     mean_score,
     values,
 )
-from xlingual.stats import Part
+from xlingual.stats import ResidualPart
 
 LANGUAGE_BIAS = ("one_target", "remove_one", "monolingual_pool", "subsets", "loss")
 
@@ -138,7 +138,7 @@ def _relative_delta(same: Floats, rand: Floats, cluster: Ints) -> Score:
     s, r = float(same.mean()), float(rand.mean())
     residuals = ((rand - r) * s / r - (same - s)) / (r * len(same))
     # where nothing varies the span says how far it could be: δ is at most 1, but below 0 it has no bound
-    return Score((r - s) / r, (Part(residuals, (cluster,)),), None, span=max(1.0, s / r))
+    return Score((r - s) / r, (ResidualPart(residuals, (cluster,)),), None, span=max(1.0, s / r))
 
 
 def monolingual_pool(standings: RelevantRanks) -> View:

@@ -11,7 +11,7 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.choice import Choice
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
 from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, question_languages, record_of
-from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Number, Numbers, Subject
+from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
 from xlingual.evaluation.perquery import AskedRows
 from xlingual.evaluation.run import Run
 from xlingual.measures import AveragePrecision, PoolMeasure, TargetMeasure
@@ -85,10 +85,10 @@ class PoolNumbers:
             found, higher = self.found[measure.name], measure.higher_is_better
             for tag in self.pool.languages:
                 if all(tag in one.languages for one in found.values()):
-                    lines = {name: Line(one.languages[tag]) for name, one in found.items()}
+                    lines = {name: BoardLine(one.languages[tag]) for name, one in found.items()}
                     yield from self.numbers.leaderboard(measure.name, (tag, POOL), lines, higher=higher)
             numbers = {name: self.numbers[name, measure.name, self.place] for name in found}
-            lines = {name: Line(one.estimate, one.baseline.chance) for name, one in numbers.items()}
+            lines = {name: BoardLine(one.estimate, one.baseline.chance) for name, one in numbers.items()}
             yield from self.numbers.leaderboard(measure.name, OVERALL, lines, higher=higher)
 
 

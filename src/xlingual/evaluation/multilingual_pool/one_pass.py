@@ -44,7 +44,7 @@ def one_pass(
     `top`: count the languages of so many first places, None for none; `depth` (at most `top`): keep so many
     of the first candidates. `cluster`: of each question, where not the pool's.
     """
-    columns = Columns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
+    columns = PoolColumns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
     similarity = Cosine(UnitVectors(questions), columns.vectors)
     question, candidate = pool.relevant
     split = GroupCounts.of(
@@ -71,7 +71,7 @@ def one_pass(
 
 
 @dataclass(frozen=True)
-class Columns:
+class PoolColumns:
     """The candidates as columns: language by language, equal vectors of one language as one column."""
 
     vectors: UnitVectors  # [u]
@@ -81,7 +81,7 @@ class Columns:
     weights: Ints  # [u] how many candidates a column stands for
 
     @classmethod
-    def of_candidates(cls, vectors: np.ndarray, language: Ints, n_languages: int) -> Columns:
+    def of_candidates(cls, vectors: np.ndarray, language: Ints, n_languages: int) -> PoolColumns:
         """Collapse the candidates' vectors [m, d] within each language."""
         of = np.empty(len(vectors), dtype=np.int64)
         rows: list[Ints] = []
@@ -168,7 +168,7 @@ class Heads:
     column: Ints  # [e]
     above: Ints  # [e] candidates that score higher
     tied: Ints  # [e] that score the same, itself included
-    columns: Columns
+    columns: PoolColumns
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class _Block:
 class BlockHeads:
     """A reduction that keeps the heads: each part is the `Top` of one block of questions."""
 
-    def __init__(self, columns: Columns, n: int, *, top: int, depth: int) -> None:
+    def __init__(self, columns: PoolColumns, n: int, *, top: int, depth: int) -> None:
         if depth > top:
             raise ValueError(f"depth {depth} is beyond the first {top} places")
         self.columns, self.top, self.depth = columns, top, depth
@@ -236,7 +236,7 @@ class BlockHeads:
 
 
 def _tied_with(
-    similarity: Cosine, questions: Ints, columns_tied: Ints, columns: Columns, ranker: Ranker
+    similarity: Cosine, questions: Ints, columns_tied: Ints, columns: PoolColumns, ranker: Ranker
 ) -> Ints:
     """Return how many candidates of each language tie with a column of each question, int64 [c, G]."""
     asked = similarity.queries

@@ -29,7 +29,7 @@ Block: TypeAlias = tuple[Vectors, float, Ints]
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Coordinates:
     """The coordinates in which vectors are multiplied: shifted by `centre` and, perhaps, projected.
 
     A shift changes no model with an intercept and no covariance, but without it float32 products would spend
@@ -84,7 +84,7 @@ class Moments:
         return np.subtract(self.gram, scatter, out=scatter)
 
 
-def moments_of(frame: Frame, blocks: Iterable[Block]) -> Moments:
+def moments_of(frame: Coordinates, blocks: Iterable[Block]) -> Moments:
     """Return the moments of the blocks: float32 products, summed over blocks in float64."""
     n, squares = 0, 0.0
     total, gram = np.zeros(frame.kept), np.zeros((frame.kept, frame.kept))
@@ -97,7 +97,7 @@ def moments_of(frame: Frame, blocks: Iterable[Block]) -> Moments:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class PoolSide:
     """The vectors of one role: raw [n, d], with language and cluster of each; `held_out` [n] is the test."""
 
     raw: np.ndarray
@@ -119,8 +119,8 @@ class SpaceStatistics:
     """
 
     languages: tuple[str, ...]
-    sides: tuple[Side, Side]  # questions, candidates
-    frame: Frame
+    sides: tuple[PoolSide, PoolSide]  # questions, candidates
+    frame: Coordinates
     sizes: Ints  # [L] training vectors of each language
     sums: Floats  # [L, k]
     by_language: tuple[Moments, ...]
@@ -180,7 +180,7 @@ def space_statistics(
 
 
 def _summed(
-    sides: tuple[Side, Side], languages: tuple[str, ...], clusters: int, seed: int
+    sides: tuple[PoolSide, PoolSide], languages: tuple[str, ...], clusters: int, seed: int
 ) -> SpaceStatistics:
     """Make the pass over the training vectors, language by language."""
     frame = _frame(sides, seed)
@@ -198,13 +198,13 @@ def _summed(
     )
 
 
-def _side(raw: np.ndarray, language: Ints, cluster: Ints, held: Ints) -> Side:
+def _side(raw: np.ndarray, language: Ints, cluster: Ints, held: Ints) -> PoolSide:
     if not len(raw) == len(language) == len(cluster):
         raise ValueError(f"{len(raw)} vectors, {len(language)} languages, {len(cluster)} clusters")
-    return Side(raw, language, cluster, np.isin(cluster, held))
+    return PoolSide(raw, language, cluster, np.isin(cluster, held))
 
 
-def _frame(sides: tuple[Side, Side], seed: int) -> Frame:
+def _frame(sides: tuple[PoolSide, PoolSide], seed: int) -> Coordinates:
     """Return where the coordinates start and, for many dimensions, the directions that are kept."""
     sizes = [len(side.raw) for side in sides]
     dim = sides[0].raw.shape[1]
@@ -215,11 +215,11 @@ def _frame(sides: tuple[Side, Side], seed: int) -> Frame:
     sample = np.concatenate(parts).astype(np.float64)
     centre = sample.mean(axis=0) if size else np.zeros(dim)
     if dim <= size or size == 0:
-        return Frame(centre.astype(np.float32), None)
-    return Frame(centre.astype(np.float32), np.linalg.qr((sample - centre).T)[0].astype(np.float32))
+        return Coordinates(centre.astype(np.float32), None)
+    return Coordinates(centre.astype(np.float32), np.linalg.qr((sample - centre).T)[0].astype(np.float32))
 
 
-def _blocks(side: Side, frame: Frame, language: int, held_out: bool) -> Iterator[Block]:
+def _blocks(side: PoolSide, frame: Coordinates, language: int, held_out: bool) -> Iterator[Block]:
     rows = side.rows(language, held_out)
     for start in range(0, len(rows), BLOCK_ROWS):
         own = rows[start : start + BLOCK_ROWS]

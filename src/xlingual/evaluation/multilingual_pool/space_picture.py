@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
-from xlingual.evaluation.multilingual_pool.space import Side, SpaceStatistics
+from xlingual.evaluation.multilingual_pool.space import PoolSide, SpaceStatistics
 from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.ranking import UnitVectors, one_library_thread
 from xlingual.results.views import SpaceAxes
@@ -126,7 +126,7 @@ def _turned(axis: Floats, towards: Floats) -> Floats:
     return axis if along >= 0 else -axis
 
 
-def _sample(side: Side, code: int, most: int, random: np.random.Generator) -> Ints:
+def _sample(side: PoolSide, code: int, most: int, random: np.random.Generator) -> Ints:
     """Return at most so many rows of a language, in order."""
     rows = np.flatnonzero(side.language == code)
     if len(rows) <= most:

@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Estimate, Gap
 from xlingual.results import Interval
-from xlingual.stats import Part, interval, variance
+from xlingual.stats import ResidualPart, interval, variance
 from xlingual.stats.dependent import of_difference, williams, zou_overlapping
 from xlingual.stats.intervals import LEVEL, effective_clusters, rule_of_three, t_quantile
 from xlingual.stats.weighted import influence, pearson
@@ -39,7 +39,7 @@ def cosines(vectors: np.ndarray, first: Ints, second: Ints) -> Floats:
 
 
 @dataclass(frozen=True)
-class Agreement(Estimate):
+class ScoreAgreement(Estimate):
     """A correlation with people's scores, and those of its replicates [B].
 
     `tested` are the cosines and the scores [n] of Pearson's correlation in one file, whose differences have a
@@ -67,7 +67,7 @@ class Agreement(Estimate):
         count, drawn = effective_clusters(self.cluster), len(np.unique(self.cluster))
         error = float(np.std(_z(self.replicates[np.isfinite(self.replicates)]), ddof=1))
         if error <= _CALM or abs(self.value) >= _INSIDE:
-            none = Part(np.zeros(len(self.cluster)), (self.cluster,))
+            none = ResidualPart(np.zeros(len(self.cluster)), (self.cluster,))
             return interval(self.value, [none], bounds=(-1.0, 1.0), level=level)
         half = t_quantile(level, count - 1) * error * float(np.sqrt(drawn / max(drawn - 1, 1)))
         what = "clusters" if drawn < len(self.cluster) else "pairs"
@@ -75,7 +75,7 @@ class Agreement(Estimate):
         return Interval(float(low), float(high), level, f"z ± t·s, bootstrap of {what}")
 
     @classmethod
-    def mean(cls, several: Sequence[Agreement]) -> Agreement:
+    def mean(cls, several: Sequence[ScoreAgreement]) -> ScoreAgreement:
         """Return the mean over files, replicate by replicate."""
         if len(several) == 1:
             return several[0]
@@ -83,7 +83,7 @@ class Agreement(Estimate):
         cluster = np.concatenate([one.cluster for one in several])
         return cls(float(np.mean([one.value for one in several])), replicates, cluster)
 
-    def minus(self, other: Agreement) -> Gap:
+    def minus(self, other: ScoreAgreement) -> Gap:
         """Return the difference: tested where it is of Pearson's in one file, else from the replicates.
 
         Tested by Williams, with Zou's interval; n is the number of pairs divided by the design effect of
@@ -100,7 +100,7 @@ class Agreement(Estimate):
             return Gap(value, _percentiles(value, self, other), note=f"no test: {error}")
         return Gap(value, Interval(ci.low, ci.high, ci.level, "Zou 2007"), p, f"Williams, {unit}")
 
-    def _resampled_minus(self, other: Agreement) -> Gap:
+    def _resampled_minus(self, other: ScoreAgreement) -> Gap:
         """Return the difference with Zou's interval, its ingredients from the replicates."""
         value, own, others = self.value - other.value, self.interval(), other.interval()
         if own is not None and others is not None:
@@ -117,7 +117,9 @@ def _z(values: Floats) -> Floats:
     return np.asarray(np.arctanh(np.clip(values, -_INSIDE, _INSIDE)))
 
 
-def _independent(a: Agreement, b: Agreement, cosines: tuple[Floats, Floats], gold: Floats) -> tuple[int, str]:
+def _independent(
+    a: ScoreAgreement, b: ScoreAgreement, cosines: tuple[Floats, Floats], gold: Floats
+) -> tuple[int, str]:
     """Return as how many independent pairs those count, and in words.
 
     The design effect is the variance of the difference with clusters over that without; under 1 it is chance.
@@ -126,14 +128,14 @@ def _independent(a: Agreement, b: Agreement, cosines: tuple[Floats, Floats], gol
     if clusters == n:
         return n, f"n = {n}"
     moved = influence(cosines[0], gold, a.value) - influence(cosines[1], gold, b.value)
-    plain = variance([Part(moved)])
-    effect = variance([Part(moved, (a.cluster,))]) / plain if plain > 0 else 1.0
+    plain = variance([ResidualPart(moved)])
+    effect = variance([ResidualPart(moved, (a.cluster,))]) / plain if plain > 0 else 1.0
     worth = n / max(effect, 1.0)
     found = int(min(worth, clusters) if clusters < _FEW else worth)
     return found, f"n = {found} of {n} pairs" if found < n else f"n = {n}"
 
 
-def _percentiles(value: float, a: Agreement, b: Agreement) -> Interval:
+def _percentiles(value: float, a: ScoreAgreement, b: ScoreAgreement) -> Interval:
     """Return the percentiles of the replicates' differences; the rule of three where none differs."""
     moved = a.replicates - b.replicates
     moved = moved[np.isfinite(moved)]

@@ -23,7 +23,7 @@ from xlingual.evaluation.estimates import Estimate, Gap
 from xlingual.evaluation.numbers import Baseline, Number, Numbers, Subject
 from xlingual.evaluation.perquery import repeated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.evaluation.sts.agreement import Agreement, cosines
+from xlingual.evaluation.sts.agreement import ScoreAgreement, cosines
 from xlingual.measures.agreement import PearsonCorrelation, SpearmanCorrelation
 from xlingual.records import Texts
 from xlingual.requests import answers
@@ -139,9 +139,9 @@ class _Sts(Run):
                 self.cosines[name, number] = cosines(found.vectors, *position[self.sentences.pairs[number]])
                 self.identity_of[name, number] = identity
 
-    def _correlate(self) -> dict[tuple[str, str, int], Agreement | None]:
+    def _correlate(self) -> dict[tuple[str, str, int], ScoreAgreement | None]:
         """Return each correlation; files that share sentences are drawn again together, others apart."""
-        found: dict[tuple[str, str, int], Agreement | None] = {}
+        found: dict[tuple[str, str, int], ScoreAgreement | None] = {}
         tell, done = self.progress("correlating"), 0
         for members in self.sentences.groups():
             replicates = self._replicates(members)
@@ -154,7 +154,7 @@ class _Sts(Run):
                         (SPEARMAN, spearman(Ordered.of(x), Ordered.of(y)), None),
                     ):
                         key, flat = (measure, name, number), np.ptp(x) == 0 or not np.isfinite(value)
-                        one = Agreement(float(value), replicates[key], cluster, tested)
+                        one = ScoreAgreement(float(value), replicates[key], cluster, tested)
                         found[key] = None if flat else one
                 done += 1
                 tell(done, len(self.files))
@@ -176,7 +176,7 @@ class _Sts(Run):
                 blocks.setdefault((SPEARMAN, name, number), []).append(rho)
         return {key: np.concatenate(parts) for key, parts in blocks.items()}
 
-    def _number(self, measure: str, number: int, name: str, found: Agreement | None) -> Number:
+    def _number(self, measure: str, number: int, name: str, found: ScoreAgreement | None) -> Number:
         file = self.files[number]
         conditions = {"source": self.language, "target": file.name, "data": file.digest[:12]}
         return Number(

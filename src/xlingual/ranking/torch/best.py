@@ -9,14 +9,14 @@ import numpy as np
 
 from xlingual.ranking.top import Top
 from xlingual.ranking.torch.arithmetic import Device, Tensor
-from xlingual.ranking.torch.pairs import DENSE, Pairs, Tile, at_most, positions, row_sums
+from xlingual.ranking.torch.pairs import DENSE, Pairs, PairTile, at_most, positions, row_sums
 
 
 @dataclass(frozen=True)
 class BestLook:
     """What a screened tile says, before anything is kept."""
 
-    tile: Tile
+    tile: PairTile
     row: Tensor  # int64 [r] rows looked at, of the tile
     column: Tensor | None  # int64 columns looked at; None: all
     reached: Tensor  # float64 [r, k]: what the best of each query reach at least
@@ -27,7 +27,7 @@ class BestLook:
     open: int
 
 
-class Best:
+class DeviceBest:
     """Fills a part of `Top` from tiles on the device.
 
     For each query it holds the k best lower bounds of cosines seen. A candidate whose upper bound is below
@@ -51,7 +51,7 @@ class Best:
 
         return None if self.part.columns is None else torch.from_numpy(self.part.columns).to(self.device)
 
-    def look(self, tile: Tile) -> BestLook:
+    def look(self, tile: PairTile) -> BestLook:
         """Return how far the best of each row reach, and how many that leaves; nothing is changed."""
         import torch
 

@@ -14,7 +14,7 @@ from xlingual.ranking.group_counts import GroupCounts
 from xlingual.ranking.similarity import UNIT
 from xlingual.ranking.torch.arithmetic import Device, Tensor
 from xlingual.ranking.torch.devices import less_exact
-from xlingual.ranking.torch.pairs import Pairs, Tile, at_least, at_most, positions, row_sums
+from xlingual.ranking.torch.pairs import Pairs, PairTile, at_least, at_most, positions, row_sums
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class _Batch:
 class CountLook:
     """What a screened tile says, before anything is counted."""
 
-    tile: Tile
+    tile: PairTile
     candidates: _Candidates | None
     batches: list[_Batch]
     compared: int
@@ -99,7 +99,7 @@ class Counting:
     def _group_of(self, candidate: Ints) -> Ints:
         return np.searchsorted(self._bounds, candidate, side="right") - 1
 
-    def _candidates(self, tile: Tile) -> _Candidates | None:
+    def _candidates(self, tile: PairTile) -> _Candidates | None:
         """Return which columns of a tile count, None where none does."""
         import torch
 
@@ -121,7 +121,7 @@ class Counting:
             weight = torch.from_numpy(counted.astype(np.int64)).to(tile.scores.device)
         return _Candidates(chosen, runs, heavy, weight)
 
-    def look(self, tile: Tile) -> CountLook:
+    def look(self, tile: PairTile) -> CountLook:
         """Return what is certain in a tile, and how much is not; nothing is changed."""
         import torch
 
@@ -144,12 +144,12 @@ class Counting:
             raise less_exact(tile.scores.device)
         return CountLook(tile, candidates, batches, (high - low) * counted, int(opened))
 
-    def _every_row(self, tile: Tile, pairs: slice) -> bool:
+    def _every_row(self, tile: PairTile, pairs: slice) -> bool:
         """Return whether the pairs are one for each row of the tile, in order."""
         rows = np.arange(tile.rows.first, tile.rows.first + len(tile.rows))
         return np.array_equal(self.part.query[pairs], rows)
 
-    def _batch(self, tile: Tile, candidates: _Candidates, error: Tensor, pairs: slice) -> _Batch:
+    def _batch(self, tile: PairTile, candidates: _Candidates, error: Tensor, pairs: slice) -> _Batch:
         """Return the certain counts of some pairs, and how many candidates are left open.
 
         The target's own score is open where the bound holds: it is taken off, and −1 is left where it does
@@ -187,7 +187,7 @@ class Counting:
         extra = (candidates.weight[place] - 1).double()
         return torch.mv(higher[:, place - start].double(), extra).round().to(torch.int64)
 
-    def _own(self, tile: Tile, candidates: _Candidates, pairs: slice) -> Tensor:
+    def _own(self, tile: PairTile, candidates: _Candidates, pairs: slice) -> Tensor:
         """Return each target's place among the chosen candidates of the tile, −1 where it is not there."""
         import torch
 
@@ -207,7 +207,7 @@ class Counting:
             if look.open and look.candidates is not None:
                 self._decide(look.tile, look.candidates, batch)
 
-    def _decide(self, tile: Tile, candidates: _Candidates, batch: _Batch) -> None:
+    def _decide(self, tile: PairTile, candidates: _Candidates, batch: _Batch) -> None:
         import torch
 
         pair = torch.nonzero(batch.undecided).squeeze(1)

@@ -19,7 +19,7 @@ _CACHED = 512  # pairs decided at a time by a processor, whose vectors stay in i
 
 
 @dataclass
-class Tally:
+class SettledTally:
     """How many comparisons of a pair with a threshold were settled by what."""
 
     compared: int = 0
@@ -27,7 +27,7 @@ class Tally:
     decided: int = 0  # decided in float64
     host: int = 0  # of these by the processor, being too near to a rounding boundary for two sums to agree
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: SettledTally) -> None:
         """Add what another one counted."""
         self.compared += other.compared
         self.open += other.open
@@ -43,7 +43,7 @@ class Pairs:
     columns: Block
     exact: Callable[[Ints, Ints], Ints]
     room: int  # numbers that may be held at a time
-    tally: Tally = field(compare=False)
+    tally: SettledTally = field(compare=False)
 
     @property
     def turned(self) -> Pairs:
@@ -105,7 +105,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Tile(Pairs):
+class PairTile(Pairs):
     """Pairs with screened scores; `within` are those of the blocks that it is a part of."""
 
     within: Pairs
@@ -114,9 +114,9 @@ class Tile(Pairs):
     absolute: float
 
     @property
-    def turned(self) -> Tile:
+    def turned(self) -> PairTile:
         """The same with queries and candidates exchanged."""
-        turned: Tile = replace(
+        turned: PairTile = replace(
             self,
             rows=self.columns,
             columns=self.rows,

@@ -13,7 +13,7 @@ from xlingual.ranking.similarity import Cosine, Similarity
 from xlingual.ranking.torch import devices
 from xlingual.ranking.torch.arithmetic import PRECISIONS, Arithmetic, exact_settings
 from xlingual.ranking.torch.blocks import Block, Loader
-from xlingual.ranking.torch.pairs import Pairs, Tally
+from xlingual.ranking.torch.pairs import Pairs, SettledTally
 from xlingual.ranking.torch.pieces import Room, cut
 from xlingual.ranking.torch.tiles import Tiles
 from xlingual.ranking.torch.watchers import Watcher, watcher_of
@@ -50,7 +50,7 @@ class TorchRanker:
             )
         devices.refuse_precision(self.device, self.precision)
         self.memory, self.threads = memory, threads
-        self.tally = Tally()
+        self.tally = SettledTally()
         self._halved = False
         self._elsewhere = 0  # passes over similarities that are no cosines
 
@@ -157,7 +157,7 @@ class _Pass:
         rows, everything = slice(queries.first, queries.first + len(queries)), slice(0, m)
         parts: list[Part] = [reduction.within(rows, everything) for reduction in self.reductions]
         watchers: list[Watcher] = [watcher_of(part, rows, everything, self.ranker.device) for part in parts]
-        area, tally = room.tile[0] * room.tile[1], Tally()
+        area, tally = room.tile[0] * room.tile[1], SettledTally()
         for block in candidates:
             pairs = Pairs(queries, block, self.similarity.exact, area, tally)
             self._tiles.show(pairs, watchers, room.tile)
@@ -170,7 +170,7 @@ class _Pass:
         self._count(tally, len(queries) * m)
         return parts
 
-    def _count(self, tally: Tally, screened: int) -> None:
+    def _count(self, tally: SettledTally, screened: int) -> None:
         self.ranker.tally.add(tally)
         self.similarity.screened += screened
         self.similarity.decided += tally.decided - tally.host  # `exact` has counted the others

@@ -10,7 +10,7 @@ from xlingual.ranking.similarity import Cosine
 from xlingual.ranking.torch.arithmetic import Arithmetic
 from xlingual.ranking.torch.blocks import Block
 from xlingual.ranking.torch.devices import less_exact
-from xlingual.ranking.torch.pairs import Pairs, Tile
+from xlingual.ranking.torch.pairs import Pairs, PairTile
 from xlingual.ranking.torch.pieces import cut
 from xlingual.ranking.torch.watchers import Watcher
 
@@ -43,16 +43,18 @@ class Tiles:
                 look = watcher.look(finer)
             watcher.settle(look)
 
-    def _tile(self, pairs: Pairs, rows: Block, columns: Block, *, coarse: bool) -> Tile:
+    def _tile(self, pairs: Pairs, rows: Block, columns: Block, *, coarse: bool) -> PairTile:
         error = self.arithmetic.error(rows.dim) if coarse else self.arithmetic.fine_error(rows.dim)
         scores = self.arithmetic.product(rows.low, columns.low)
-        tile = Tile(rows, columns, pairs.exact, pairs.room, pairs.tally, pairs, scores, error[0], error[1])
+        tile = PairTile(
+            rows, columns, pairs.exact, pairs.room, pairs.tally, pairs, scores, error[0], error[1]
+        )
         if coarse not in self._checked:
             self._check(tile)
             self._checked.add(coarse)
         return tile
 
-    def _check(self, tile: Tile) -> None:
+    def _check(self, tile: PairTile) -> None:
         """Hold some scores of the first tile against float64, to see that the device keeps the bound."""
         i, j = (np.unique(np.linspace(0, size - 1, _LOOKED_AT).astype(np.int64)) for size in tile.shape)
         exact = self.similarity.block(i + tile.rows.first, j + tile.columns.first)

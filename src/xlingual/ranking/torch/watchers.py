@@ -11,9 +11,9 @@ from xlingual.ranking.scan import Part, Transposed
 from xlingual.ranking.scan import Tile as PlainTile
 from xlingual.ranking.top import Top
 from xlingual.ranking.torch.arithmetic import Device
-from xlingual.ranking.torch.best import Best
+from xlingual.ranking.torch.best import DeviceBest
 from xlingual.ranking.torch.counting import Counting
-from xlingual.ranking.torch.pairs import Pairs, Tile
+from xlingual.ranking.torch.pairs import Pairs, PairTile
 
 
 class Look(Protocol):
@@ -31,7 +31,7 @@ class Look(Protocol):
 class Watcher(Protocol):
     """Looks at tiles for a part: first what is certain, and only then, once the tile is taken, it counts."""
 
-    def look(self, tile: Tile) -> Any:  # noqa: ANN401  (a Look, of the kind that settle takes)
+    def look(self, tile: PairTile) -> Any:  # noqa: ANN401  (a Look, of the kind that settle takes)
         """Return what a tile says; nothing is changed, so that a finer one may be looked at instead."""
 
     def settle(self, look: Any) -> None:  # noqa: ANN401
@@ -50,7 +50,7 @@ class Turned:
 
     inner: Watcher
 
-    def look(self, tile: Tile) -> Any:  # noqa: ANN401
+    def look(self, tile: PairTile) -> Any:  # noqa: ANN401
         """Return what a tile says."""
         return self.inner.look(tile.turned)
 
@@ -69,7 +69,7 @@ class Turned:
 
 @dataclass(frozen=True)
 class _Whole:
-    tile: Tile
+    tile: PairTile
     compared: int
     open: int
 
@@ -80,7 +80,7 @@ class Handed:
 
     part: Part
 
-    def look(self, tile: Tile) -> _Whole:
+    def look(self, tile: PairTile) -> _Whole:
         """Ask for a finer tile where there is one: the part decides all that is within its band."""
         return _Whole(tile, tile.scores.numel(), tile.scores.numel())
 
@@ -105,4 +105,4 @@ def watcher_of(part: Any, rows: slice, columns: slice, device: Device) -> Watche
         return Turned(watcher_of(part.inner, columns, rows, device))
     if kind is Counts or kind is GroupCounts:
         return Counting(part, columns, device)
-    return Best(part, device) if kind is Top else Handed(part)
+    return DeviceBest(part, device) if kind is Top else Handed(part)

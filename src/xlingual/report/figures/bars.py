@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xlingual.report import words
 from xlingual.report.axis import Axis, axis_for
-from xlingual.report.leaders import Row
+from xlingual.report.leaders import BoardRow
 from xlingual.report.shapes import Drawing, circle, line, rect
 
 CROWDED = 0.1  # share of the axis below which intervals cannot be seen
@@ -18,7 +18,7 @@ SWATCHES = {
 }
 
 
-def bar_axis(rows: Sequence[Row]) -> Axis:
+def bar_axis(rows: Sequence[BoardRow]) -> Axis:
     """Return the axis of a leaderboard: it holds every value, interval and chance, and the oracle.
 
     Where all of them lie close together and far from the oracle, the axis ends a little beyond them instead:

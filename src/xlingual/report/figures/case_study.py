@@ -21,7 +21,7 @@ _TOP, _BOTTOM = 26.0, 58.0  # above the first row, and below the last one for na
 
 
 @dataclass(frozen=True)
-class Layout:
+class FigureLayout:
     """Sizes of a drawing: models stand left of their rows, or above them where it is narrow."""
 
     width: float
@@ -40,8 +40,8 @@ class Layout:
         return round(self.left + (self.right - self.left) * axis.at(value) / 100, 1)
 
 
-ROOMY = Layout(900, 190, 880, 52, above=False, name_width=70)
-NARROW = Layout(350, 12, 338, 64, above=True, name_width=58)
+ROOMY = FigureLayout(900, 190, 880, 52, above=False, name_width=70)
+NARROW = FigureLayout(350, 12, 338, 64, above=True, name_width=58)
 
 
 def over_pairs(study: CaseStudy) -> Figure | None:
@@ -51,7 +51,7 @@ def over_pairs(study: CaseStudy) -> Figure | None:
     return fitted(lambda layout: drawing(study, layout), ROOMY, NARROW, style="journey")
 
 
-def drawing(study: CaseStudy, layout: Layout) -> Drawing:
+def drawing(study: CaseStudy, layout: FigureLayout) -> Drawing:
     """Return the figure in one size."""
     chance = [] if study.chance is None else [SCALE * study.chance]
     held = [SCALE * pair.value for model in study.models for pair in model.pairs]
@@ -73,7 +73,7 @@ def drawing(study: CaseStudy, layout: Layout) -> Drawing:
     return Drawing(tuple(drawn), height, layout.width, spoken=spoken)
 
 
-def _box(model: Model, y: float, axis: Axis, layout: Layout) -> Shape:
+def _box(model: Model, y: float, axis: Axis, layout: FigureLayout) -> Shape:
     """Return the row of a model: its box, and every language pair as a dot."""
     ordered = sorted(model.pairs, key=lambda pair: pair.value)
     values = [SCALE * pair.value for pair in ordered]
@@ -100,13 +100,13 @@ def _spoken(model: Model) -> str:
     return f"{label(model)} from {times(min(values))} to {times(max(values))}"
 
 
-def _name(name: str, y: float, layout: Layout) -> Shape:
+def _name(name: str, y: float, layout: FigureLayout) -> Shape:
     if layout.above:
         return text(0, y - 20, shortened(name, 44), "name")
     return text(layout.left - 16, y + 4, shortened(name, 26), "name model-name", anchor="end")
 
 
-def _joined(study: CaseStudy, axis: Axis, layout: Layout, bottom: float) -> list[Shape]:
+def _joined(study: CaseStudy, axis: Axis, layout: FigureLayout, bottom: float) -> list[Shape]:
     """Return the lines of Triplet's worst pairs from the base on, then their marks and their names below."""
     begin = next((i for i, model in enumerate(study.models) if model.role == BASE), 0)
     found = []
@@ -130,7 +130,7 @@ def _joined(study: CaseStudy, axis: Axis, layout: Layout, bottom: float) -> list
     return lines + marks
 
 
-def spread(wanted: Sequence[float], layout: Layout) -> list[float]:
+def spread(wanted: Sequence[float], layout: FigureLayout) -> list[float]:
     """Return places near the wanted ones, in their order, so far apart that names do not overlap.
 
     >>> spread([200.0, 201.0], ROOMY)

@@ -8,7 +8,7 @@ from statistics import median, quantiles
 from xlingual.report import numbers, words
 from xlingual.report.axis import Axis, axis_for
 from xlingual.report.blocks import STEPS, Box, Heat, HeatMap
-from xlingual.report.leaders import Row, System, off
+from xlingual.report.leaders import BoardRow, System, off
 from xlingual.results import Summary
 
 FEWEST_FOR_BOX = 3
@@ -19,18 +19,18 @@ SMALL = 0.1  # where half the values or more are under it, two decimals do not t
 Pairs = Mapping[tuple[str, str], Summary]
 
 
-def box_axis(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> Axis:
+def box_axis(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> Axis:
     """Return the common axis of the box plots."""
     return axis_for(pair.value for row in rows for pair in pairs.get(row.system, {}).values())
 
 
-def boxes(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> list[Box]:
+def boxes(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> list[Box]:
     """Return one box per encoder that has values of pairs."""
     found = (_box(row, pairs.get(row.system, {})) for row in rows)
     return [box for box in found if box is not None]
 
 
-def heat_maps(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> list[HeatMap]:
+def heat_maps(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> list[HeatMap]:
     """Return one heat map per encoder, in the order of the rows, on one colour scale."""
     values = [p.value for row in rows for p in pairs.get(row.system, {}).values() if p.value is not None]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
@@ -51,7 +51,7 @@ def heat_maps(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> list[HeatMa
     return maps
 
 
-def scale_ends(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> tuple[str, str]:
+def scale_ends(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> tuple[str, str]:
     """Return the values at the pale (worst) and the deep (best) end of the colour scale."""
     found = [p for row in rows for p in pairs.get(row.system, {}).values() if p.value is not None]
     if not found:
@@ -62,7 +62,7 @@ def scale_ends(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> tuple[str,
     return numbers.number(ends[0], measure, error=error), numbers.number(ends[-1], measure, error=error)
 
 
-def _box(row: Row, pairs: Pairs) -> Box | None:
+def _box(row: BoardRow, pairs: Pairs) -> Box | None:
     points = sorted(
         (
             one.value,

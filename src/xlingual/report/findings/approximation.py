@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlingual.report import numbers
-from xlingual.report.leaders import Row
+from xlingual.report.leaders import BoardRow
 from xlingual.results import Approximation
 
 
-def sentences(rows: Sequence[Row]) -> list[str]:
+def sentences(rows: Sequence[BoardRow]) -> list[str]:
     """Return how the numbers of a board were found, and what the check says of each; nothing where exact.
 
     The first sentence is about all of them, then there is one for each encoder.
@@ -30,7 +30,7 @@ def _way(search: str | None, depth: int | None, candidates: int | None) -> str:
     return f"Approximate: {how}. {known}"
 
 
-def _of(row: Row, found: Approximation) -> str:
+def _of(row: BoardRow, found: Approximation) -> str:
     parts = []
     if found.recall_nearest is not None:
         parts.append(f"nearest text found for {_share(found.recall_nearest)}")

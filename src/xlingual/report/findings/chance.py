@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlingual.report import numbers, words
-from xlingual.report.leaders import Row
+from xlingual.report.leaders import BoardRow
 
 
-def none_above(rows: Sequence[Row]) -> bool:
+def none_above(rows: Sequence[BoardRow]) -> bool:
     """Tell whether no encoder is clearly above chance: each interval holds it or lies on its worse side."""
     found = [row for row in rows if row.value is not None]
     return bool(found) and all(row.side_of_chance in ("at", "below") for row in found)
 
 
-def nothing_found(best: Row, found: Sequence[Row], name: str, where: str) -> list[str]:
+def nothing_found(best: BoardRow, found: Sequence[BoardRow], name: str, where: str) -> list[str]:
     """Return the first sentences where no encoder is above chance; `best` is nearest to being it."""
     alike = all(row.at_chance for row in found)
     verb = "distinguishable from" if alike else "above"
@@ -33,7 +33,7 @@ def nothing_found(best: Row, found: Sequence[Row], name: str, where: str) -> lis
     return [lead, *luck, words.stop(f"Images alone reach {oracle}{reason}")]
 
 
-def _luck(found: Sequence[Row]) -> list[str]:
+def _luck(found: Sequence[BoardRow]) -> list[str]:
     """Return a remark where an interval leaves out chance, as one of so many encoders may do by luck."""
     names = [row.encoder for row in found if row.looks_off_chance]
     if not names:
@@ -44,7 +44,7 @@ def _luck(found: Sequence[Row]) -> list[str]:
     return [f"The {leaves} {numbers.in_words(names)} {verb} chance out, but {among}."]
 
 
-def at_or_below(found: Sequence[Row]) -> list[str]:
+def at_or_below(found: Sequence[BoardRow]) -> list[str]:
     """Return who is not distinguishable from chance and who is clearly below it."""
     sentences = []
     lost = [row for row in found if row.at_chance]
@@ -59,7 +59,7 @@ def at_or_below(found: Sequence[Row]) -> list[str]:
     return sentences
 
 
-def level(rows: Sequence[Row]) -> str:
+def level(rows: Sequence[BoardRow]) -> str:
     """Return " (0.027)", or "" where the rows have different chances."""
     texts = list(dict.fromkeys(numbers.mark(row.chance, row.measure) for row in rows))
     return f" ({texts[0]})" if len(texts) == 1 else ""

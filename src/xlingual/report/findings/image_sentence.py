@@ -9,7 +9,7 @@ from xlingual.languages import named
 from xlingual.report import numbers, words
 from xlingual.report.findings import recalls
 from xlingual.report.findings.recalls import IMAGE, RSUM, TASK, interval_text, value_text
-from xlingual.report.leaders import Row, contains, side_of_chance
+from xlingual.report.leaders import BoardRow, contains, side_of_chance
 from xlingual.report.table import Cell
 from xlingual.results import Results, Summary, by_key
 from xlingual.tasks import Task
@@ -45,7 +45,7 @@ class _Headline:
         return sorted(names, key=lambda name: sign * (self.rows[name].value or 0.0))
 
 
-def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str]:
+def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> list[str]:
     """Return the sentences about one run, the most important first."""
     run = runs[rows[0].run - 1]
     sentences = [sentence for tag in recalls.languages_of(run) for sentence in _about(_headline(run, tag))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xlingual.report import numbers, words
-from xlingual.report.leaders import Row, contains
+from xlingual.report.leaders import BoardRow, contains
 from xlingual.results import Summary
 from xlingual.tasks import Task
 
@@ -13,7 +13,7 @@ _TRUTH = "Compare by true retrieval (xlingual evaluate xlr)."
 MOST_NAMED = 3  # more encoders than this are named without their differences
 
 
-def lead(leader: Row, found: Sequence[Row], name: str, where: str) -> str:
+def lead(leader: BoardRow, found: Sequence[BoardRow], name: str, where: str) -> str:
     """Return who leads, with what, and whether that is more than noise."""
     value = numbers.finely(leader.value, leader.ci, leader.measure, error=leader.error)
     if len(found) == 1:
@@ -31,7 +31,7 @@ def lead(leader: Row, found: Sequence[Row], name: str, where: str) -> str:
     return f"{head}; no paired difference was computed, so whether the lead is real is not known."
 
 
-def _level(level: list[Row]) -> str:
+def _level(level: list[BoardRow]) -> str:
     if len(level) > MOST_NAMED:
         named = numbers.in_words([row.encoder for row in level], MOST_NAMED)
         return f"{named}: the interval of each difference contains zero."
@@ -41,13 +41,13 @@ def _level(level: list[Row]) -> str:
     return f"{named}: {contain} zero."
 
 
-def _next(behind: list[Row]) -> str:
+def _next(behind: list[BoardRow]) -> str:
     if not behind:
         return ""
     return f" The first that is clearly behind is {behind[0].encoder}, by {behind[0].behind_text}."
 
 
-def position(leader: Row) -> list[str]:
+def position(leader: BoardRow) -> list[str]:
     """Return where the leader stands between chance and what images alone can tell."""
     if leader.chance is None:
         return []
@@ -72,7 +72,7 @@ def position(leader: Row) -> list[str]:
     return [f"It closes {share} of the way from chance ({luck}) to what images alone can tell ({oracle})."]
 
 
-def not_good_enough(task: Task, leader: Row, alone: bool) -> list[str]:
+def not_good_enough(task: Task, leader: BoardRow, alone: bool) -> list[str]:
     """Return a sentence where even the best encoder stays below the mark of its task, interval and all."""
     mark = task.mark
     if mark is None or leader.ci is None or words.lower_is_better(leader.measure):
@@ -90,7 +90,7 @@ def not_good_enough(task: Task, leader: Row, alone: bool) -> list[str]:
     return [f"{who} good enough to {mark.purpose}: the mark is {numbers.percent(mark.value)} of that way."]
 
 
-def unlike_kinds(found: Sequence[Row], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
+def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
     """Return warnings where images cannot compare the encoders: some have seen images, or are repaired.
 
     `kinds` is what the results know of the encoders (`Results.encoders`).
@@ -119,7 +119,7 @@ def alike(one: Summary, other: Summary) -> bool:
     return any(a.ci and b.value is not None and contains(a.ci, b.value) for a, b in both)
 
 
-def without_value(rows: Sequence[Row], name: str) -> list[str]:
+def without_value(rows: Sequence[BoardRow], name: str) -> list[str]:
     """Return which encoders have no value, and why."""
     sentences = []
     notes = dict.fromkeys(row.note for row in rows if row.value is None)

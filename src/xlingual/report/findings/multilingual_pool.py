@@ -9,7 +9,7 @@ from xlingual.languages import named
 from xlingual.report import numbers
 from xlingual.report.findings import chance, leads
 from xlingual.report.findings.retrieval import few_queries
-from xlingual.report.leaders import Row, contains
+from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.pool_views import (
     PREFER_OWN,
     EncoderViews,
@@ -33,7 +33,7 @@ ALONE = "monolingual_pool_average"
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
-def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str]:
+def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> list[str]:
     """Return the findings of one run, from the rows of its first measure, the most important first."""
     run = runs[rows[0].run - 1]
     name = task.measure_name(rows[0].measure)
@@ -264,7 +264,7 @@ def hubs(every: Sequence[EncoderViews]) -> list[str]:
     return [f"Hub alarm: {'; '.join(texts)}."] if texts else []
 
 
-def _where(runs: Sequence[Results], leader: Row) -> str:
+def _where(runs: Sequence[Results], leader: BoardRow) -> str:
     entries = entries_of(runs, leader)
     if not entries:
         return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlingual.report import numbers, words
-from xlingual.results.plan import Plan, Row
+from xlingual.results.plan import Plan, PlanRow
 from xlingual.tasks import task_of
 
 NONE = "none"  # no difference is shown
@@ -41,7 +41,7 @@ def findings(plan: Plan) -> list[str]:
     return out
 
 
-def _needed(plan: Plan, known: list[Row]) -> str:
+def _needed(plan: Plan, known: list[PlanRow]) -> str:
     name = task_of(plan.task).measure_name(plan.measure)
     what = f"difference of {plan.effect:g} in {name} from {plan.baseline}"
     counts = sorted(row.queries for row in known if row.queries is not None)
@@ -62,7 +62,7 @@ def _needed(plan: Plan, known: list[Row]) -> str:
     return f"{found}; {there}.{rest}"
 
 
-def _here(plan: Plan, known: list[Row]) -> str:
+def _here(plan: Plan, known: list[PlanRow]) -> str:
     there = f"The {numbers.count(plan.n_queries)} queries there are show"
     effects = sorted(row.detectable for row in known if row.detectable is not None)
     if not effects:

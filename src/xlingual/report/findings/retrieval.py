@@ -9,11 +9,11 @@ from xlingual.report import conditions, leaders, numbers, words
 from xlingual.report.blocks import Finding
 from xlingual.report.findings import chance
 from xlingual.report.findings.leads import alike, lead, not_good_enough, position, unlike_kinds, without_value
-from xlingual.report.leaders import Row, off
+from xlingual.report.leaders import BoardRow, off
 from xlingual.results import Results, Summary
 from xlingual.tasks import Task
 
-RunVerdict: TypeAlias = Callable[[Sequence[Results], Task, Sequence[Row]], list[str]]
+RunVerdict: TypeAlias = Callable[[Sequence[Results], Task, Sequence[BoardRow]], list[str]]
 
 MANY_PAIRS = 12  # all directions of four languages
 FEW_QUERIES = 50  # per pair
@@ -51,7 +51,7 @@ def few_queries(run: Results, task: str) -> list[str]:
     return [f"Only {numbers.span(sizes)} {noun}{each}: the intervals are wide."]
 
 
-def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str]:
+def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> list[str]:
     name = task.measure_name(rows[0].measure)
     found = [row for row in rows if row.value is not None]
     leader = next((row for row in found if row.standing == "leader"), None)
@@ -99,13 +99,13 @@ def _dropped(run: Results) -> list[str]:
     ]
 
 
-def _where(leader: Row, pairs: list[tuple[str, str]]) -> str:
+def _where(leader: BoardRow, pairs: list[tuple[str, str]]) -> str:
     if leader.n_pairs == 1 and len(pairs) == 1:
         return f" for {words.pair(*pairs[0])}"
     return f" on average over {leader.n_pairs} language pairs" if leader.n_pairs > 1 else ""
 
 
-def _hardest(leader: Row, pairs: dict[tuple[str, str], Summary]) -> list[str]:
+def _hardest(leader: BoardRow, pairs: dict[tuple[str, str], Summary]) -> list[str]:
     valued = {key: row for key, row in pairs.items() if row.value is not None}
     if len(valued) < 2:
         return []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xlingual.report import numbers
 from xlingual.report.findings import chance
 from xlingual.report.findings.leads import MOST_NAMED, lead, without_value
-from xlingual.report.leaders import Row, contains
+from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.table import Cell
 from xlingual.results import Entry, Results, Summary, by_key
 from xlingual.results.views import AgreementAgainst, StsViews
@@ -83,7 +83,7 @@ def is_real(gap: AgreementAgainst) -> bool:
     return gap.ci is not None and not contains(gap.ci, 0.0)
 
 
-def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str]:
+def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> list[str]:
     """Return the findings of one run, from the rows of its leaderboard; the most important first."""
     measure = rows[0].measure
     grid = grid_of(runs[rows[0].run - 1], measure)

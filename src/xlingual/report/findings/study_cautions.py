@@ -7,7 +7,14 @@ from xlingual.report.marking import quoted, said
 from xlingual.report.numbers import counted, in_words, p_value, percent
 from xlingual.report.study_views import amount, by_pair
 from xlingual.results.comparison import NO_DIFFERENCE
-from xlingual.results.study import LEFT_OUT, OF_PLANNED, Agreement, Look, PairDifference, StudyAnalysis
+from xlingual.results.study import (
+    LEFT_OUT,
+    OF_PLANNED,
+    InterimLook,
+    PairDifference,
+    RaterAgreement,
+    StudyAnalysis,
+)
 
 FEW_RATERS = 5
 CLOSE, FAIR = 0.8, 0.667  # Krippendorff's customary limits: for firm conclusions, and for tentative ones
@@ -35,7 +42,7 @@ def early(analysis: StudyAnalysis) -> bool:
     return bool(analysis.looks) and (last is None or last.fraction < 1)
 
 
-def _last_look(analysis: StudyAnalysis) -> Look | None:
+def _last_look(analysis: StudyAnalysis) -> InterimLook | None:
     """Return the look that is taken now."""
     return max((one for one in analysis.looks if one.reached), key=lambda one: one.number, default=None)
 
@@ -99,7 +106,7 @@ def _why(note: str | None) -> str:
     return f": {words.stop(quoted(note))}" if note else "."
 
 
-def degree(found: Agreement) -> str:
+def degree(found: RaterAgreement) -> str:
     """Return how closely raters agree, in words."""
     if found.alpha is None:
         return "Agreement is not known"

@@ -10,8 +10,8 @@ from xlingual.report.axis import Axis
 from xlingual.report.blocks import Block, Fold, Prose
 from xlingual.report.figures.bars import SWATCHES, bar_axis
 from xlingual.report.findings import approximation, chance
-from xlingual.report.leaders import Row
-from xlingual.report.table import Badge, Bar, Cell, Column, Key, Look, Table, Where
+from xlingual.report.leaders import BoardRow
+from xlingual.report.table import Badge, Bar, Cell, Column, Key, Table, TableRoom, Where
 from xlingual.report.table import Row as TableRow
 from xlingual.results import Results
 from xlingual.tasks import Task
@@ -22,12 +22,12 @@ LANDMARKS = (
     ("ceiling", "the most any encoder could reach (ceiling)"),
 )
 LOOKS = (
-    Look(),
-    Look(badges="short"),
-    Look(badges="short", bare=("behind",)),
-    Look(badges="short", bare=("behind",), names=16, dropped=("ties",)),
-    Look(badges="short", bare=("behind",), names=16, dropped=("ties", "normalised")),
-    Look(badges="none", bare=("behind",), names=16, dropped=("ties", "normalised")),
+    TableRoom(),
+    TableRoom(badges="short"),
+    TableRoom(badges="short", bare=("behind",)),
+    TableRoom(badges="short", bare=("behind",), names=16, dropped=("ties",)),
+    TableRoom(badges="short", bare=("behind",), names=16, dropped=("ties", "normalised")),
+    TableRoom(badges="none", bare=("behind",), names=16, dropped=("ties", "normalised")),
 )
 
 
@@ -54,7 +54,7 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
     return [block for block in blocks if where != "page" or block.where != "terminal"]
 
 
-def board(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> Table:
+def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Table:
     """Return the leaderboard of one measure, with the columns that have something to say."""
     axis = bar_axis(rows)
     places = {row.run for row in rows}
@@ -97,7 +97,7 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> Table:
     return table.without_empty()
 
 
-def _cells(row: Row, leads: str | None, ceilings: bool) -> tuple[Cell, ...]:
+def _cells(row: BoardRow, leads: str | None, ceilings: bool) -> tuple[Cell, ...]:
     """Return the cells of a row; `leads`: what the leader's badge says, None where nobody leads."""
     badges = []
     if leads and row.standing == "leader":
@@ -126,7 +126,7 @@ def _cells(row: Row, leads: str | None, ceilings: bool) -> tuple[Cell, ...]:
     )
 
 
-def _legend(rows: Sequence[Row], axis: Axis, led: set[int], apart: bool) -> tuple[Key, ...]:
+def _legend(rows: Sequence[BoardRow], axis: Axis, led: set[int], apart: bool) -> tuple[Key, ...]:
     levels = sorted({row.ci.level for row in rows if row.ci})
     level = " / ".join(numbers.percent(level) for level in levels)
     keys = [Key(f"value{f' with its {level} interval' if level else ''}", SWATCHES["interval"])]
@@ -146,7 +146,7 @@ def _legend(rows: Sequence[Row], axis: Axis, led: set[int], apart: bool) -> tupl
     return tuple(keys)
 
 
-def _texts(rows: Sequence[Row], kind: str) -> list[str]:
+def _texts(rows: Sequence[BoardRow], kind: str) -> list[str]:
     """Return the different values of what the rows are seen against, as text."""
     found: dict[str, None] = {}
     for row in rows:
@@ -159,7 +159,7 @@ def _texts(rows: Sequence[Row], kind: str) -> list[str]:
     return list(found)
 
 
-def _best(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> str:
+def _best(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> str:
     """Return who is best, for a folded board."""
     if leaders.ranked_apart(runs, task.name):
         return ""
@@ -169,7 +169,7 @@ def _best(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> str:
     return f"best: {best.label}, {best.value_text}" if len(rows) > 1 else best.value_text
 
 
-def notes(rows: Sequence[Row]) -> list[str]:
+def notes(rows: Sequence[BoardRow]) -> list[str]:
     """Return what is to be said under a table, naming the encoders where it is not about all of them."""
     found: dict[str, list[str]] = {}
     for row in rows:

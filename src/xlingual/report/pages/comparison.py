@@ -9,7 +9,7 @@ from xlingual.report.axis import axis_for
 from xlingual.report.blocks import Block, Finding, Fold, Page, Prose, Section
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.findings.comparison import CORRECTIONS, difference, findings, heading, parts_of, size
-from xlingual.report.table import Badge, Bar, Cell, Column, Key, Look, Row, Table
+from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, TableRoom
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Comparison
 from xlingual.tasks import task_of
@@ -112,7 +112,10 @@ def _table(board: Board, comparison: Comparison) -> Table:
         axis=axis_for([0.0, *ends, *(row.difference for row in board.rows)]),
         style="board",
         titled=False,
-        looks=(Look(), *(Look(dropped=dropped, names=16) for dropped in ((), ("p",), ("p", "adjusted p")))),
+        looks=(
+            TableRoom(),
+            *(TableRoom(dropped=dropped, names=16) for dropped in ((), ("p",), ("p", "adjusted p"))),
+        ),
         records=records,
         about=f"{size(board)}; baseline {board.baseline}",
         where="both",

@@ -1,7 +1,7 @@
 """The page of evaluations: what every task shows, and what is said once about all of them.
 
 A task's part comes from the function that its row in `xlingual.tasks` names: it takes the runs, the row and
-the bytes that images may take, and returns a `Part`.
+the bytes that images may take, and returns a `TaskPart`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xlingual.tasks import Task, load, task_of
 
 
 @dataclass(frozen=True)
-class Part:
+class TaskPart:
     """What a page shows about one task."""
 
     section: Section
@@ -33,13 +33,13 @@ class Part:
     image_bytes: int = 0
 
 
-PartOf: TypeAlias = Callable[[Sequence[Results], Task, int], Part]
+PartOf: TypeAlias = Callable[[Sequence[Results], Task, int], TaskPart]
 
 
 def page(results: Results | Sequence[Results], *, title: str | None = None) -> Page:
     """Return the page of one or several evaluations; raise InputError where there is nothing to show."""
     runs = leaders.as_runs(results)
-    parts: list[Part] = []
+    parts: list[TaskPart] = []
     for task in map(task_of, leaders.tasks(runs)):
         part_of: PartOf = load(task.page)
         parts.append(part_of(runs, task, MOST_BYTES - sum(part.image_bytes for part in parts)))
@@ -65,7 +65,7 @@ def page(results: Results | Sequence[Results], *, title: str | None = None) -> P
     )
 
 
-def _verdict(parts: Sequence[Part]) -> list[Finding]:
+def _verdict(parts: Sequence[TaskPart]) -> list[Finding]:
     if len(parts) == 1:
         return list(parts[0].findings)
     return [
@@ -75,7 +75,7 @@ def _verdict(parts: Sequence[Part]) -> list[Finding]:
     ]
 
 
-def _terms(parts: Sequence[Part]) -> list[tuple[str, str]]:
+def _terms(parts: Sequence[TaskPart]) -> list[tuple[str, str]]:
     """Return each term once, as the first part that has it explains it."""
     found: dict[str, str] = {}
     for part in parts:
@@ -84,7 +84,7 @@ def _terms(parts: Sequence[Part]) -> list[tuple[str, str]]:
     return list(found.items())
 
 
-def _title(runs: Sequence[Results], parts: Sequence[Part]) -> str:
+def _title(runs: Sequence[Results], parts: Sequence[TaskPart]) -> str:
     languages = _languages(runs)
     what = "Cross-lingual evaluation across"
     if len(parts) == 1:
@@ -92,7 +92,7 @@ def _title(runs: Sequence[Results], parts: Sequence[Part]) -> str:
     return f"{what} {numbers.in_words(languages, 8)}" if languages else what.rpartition(" ")[0]
 
 
-def _facts(runs: Sequence[Results], parts: Sequence[Part]) -> list[tuple[str, str]]:
+def _facts(runs: Sequence[Results], parts: Sequence[TaskPart]) -> list[tuple[str, str]]:
     pairs = {
         (row.source, row.target)
         for run in runs

@@ -12,8 +12,8 @@ from xlingual.report.findings import recalls
 from xlingual.report.findings.image_sentence import of_run
 from xlingual.report.findings.recalls import IMAGE, RSUM, cell_of, measure_head
 from xlingual.report.findings.retrieval import findings
-from xlingual.report.pages.evaluation import Part
-from xlingual.report.table import Badge, Cell, Column, Key, Look, Row, Table
+from xlingual.report.pages.evaluation import TaskPart
+from xlingual.report.table import Badge, Cell, Column, Key, Row, Table, TableRoom
 from xlingual.results import Entry, Results, Summary, by_key
 from xlingual.tasks import Task
 
@@ -51,7 +51,7 @@ Numbers = dict[str, Entry | Summary]  # by system
 Measured = tuple[str, str, Numbers]  # direction, measure, number of each system that has one
 
 
-def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
+def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     """Return the part of image–sentence ranking."""
     own = [(place, run) for place, run in enumerate(runs, 1) if by_key(run.entries, task=task.name)]
     blocks: list[Block] = []
@@ -61,7 +61,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
         for language in recalls.languages_of(run):
             blocks += _of_language(run, task, language, name)
     entries = [entry for _, run in own for entry in by_key(run.entries, task=task.name)]
-    return Part(
+    return TaskPart(
         section=Section(task.title, blocks, task.about),
         findings=findings(runs, task, of_run),
         sizes={
@@ -94,7 +94,7 @@ def _of_language(run: Results, task: Task, language: str, name: str) -> list[Blo
         style="figures ranking",
         titled=False,
         looks=tuple(
-            Look(names=names, bare=bare) for bare in ((), tuple(heads.values())) for names in (24, 14)
+            TableRoom(names=names, bare=bare) for bare in ((), tuple(heads.values())) for names in (24, 14)
         ),
         splits=True,
         where="both",

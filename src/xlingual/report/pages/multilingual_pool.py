@@ -15,7 +15,7 @@ from xlingual.report.findings.multilingual_pool import of_run
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.pages import pool_tables
 from xlingual.report.pages.boards import boards, notes
-from xlingual.report.pages.evaluation import Part
+from xlingual.report.pages.evaluation import TaskPart
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, seen, tables_of
 from xlingual.report.table import Badge
 from xlingual.results import Results, by_key
@@ -81,10 +81,10 @@ USED_BY = {  # a term → the views that need it
     "Hub": ("hubs",),
 }
 
-Boards: TypeAlias = Mapping[str, Sequence[leaders.Row]]  # by measure, the headline's first
+Boards: TypeAlias = Mapping[str, Sequence[leaders.BoardRow]]  # by measure, the headline's first
 
 
-def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
+def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     """Return the part of a task whose candidates are a pool of all languages."""
     measures = leaders.measures(runs, task.name)
     boards_of = {name: leaders.leaderboard(runs, task.name, name) for name in measures}
@@ -97,7 +97,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
     blocks.append(Group("pool", list(_languages(runs, task, found, strict))))
     entries = [entry for run in runs for entry in by_key(run.entries, task=task.name)]
     sizes = {"questions": [e.n_source for e in entries], "candidates": [e.n_target for e in entries]}
-    return Part(
+    return TaskPart(
         section=Section(task.title, blocks, about),
         findings=findings(runs, task, of_run),
         sizes=sizes if entries else {},

@@ -8,7 +8,7 @@ from typing import Any
 from xlingual.report import numbers
 from xlingual.report.blocks import Finding, Page, Section
 from xlingual.report.findings.plan import NONE, findings
-from xlingual.report.table import Cell, Look, Table
+from xlingual.report.table import Cell, Table, TableRoom
 from xlingual.results import plan as record
 from xlingual.results.plan import Plan
 from xlingual.tasks import task_of
@@ -36,20 +36,20 @@ def _table(plan: Plan) -> Table:
     sizes = [size.queries for size in plan.rows[0].sizes] if plan.rows else []
     gap = f"difference from {plan.baseline}"
     shown = [f"{numbers.count(size)} show" for size in (plan.n_queries, *sizes)]
-    narrow = Look(names=16, bare=(gap,))
+    narrow = TableRoom(names=16, bare=(gap,))
     return Table.of_texts(
         "Queries and what they show",
         ["encoder", gap, f"queries for {plan.effect:g}", *shown, LIMIT],
         [_cells(row, len(sizes)) for row in plan.rows],
         data=True,
         titled=False,
-        looks=(Look(), Look(names=16), narrow, replace(narrow, dropped=(LIMIT,))),
+        looks=(TableRoom(), TableRoom(names=16), narrow, replace(narrow, dropped=(LIMIT,))),
         records=[_record(plan, row) for row in plan.rows],
         where="both",
     ).without_empty()
 
 
-def _cells(row: record.Row, n_sizes: int) -> list[Cell]:
+def _cells(row: record.PlanRow, n_sizes: int) -> list[Cell]:
     missing = Cell(numbers.MISSING)
     shown = [_detectable(size.detectable) for size in row.sizes] or [missing] * n_sizes
     queries = now = limit = missing
@@ -65,7 +65,7 @@ def _detectable(least: float | None) -> Cell:
     return Cell(NONE) if least is None else Cell.of(least)
 
 
-def _record(plan: Plan, row: record.Row) -> dict[str, Any]:
+def _record(plan: Plan, row: record.PlanRow) -> dict[str, Any]:
     """Return a row of the CSV, at full precision."""
     needed = None if row.queries is None else plan.clusters(row.queries)
     line = {

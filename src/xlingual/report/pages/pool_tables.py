@@ -12,7 +12,7 @@ from xlingual.report import numbers
 from xlingual.report.blocks import Block, Prose
 from xlingual.report.findings.multilingual_pool import ALONE, DELTA, GAP, has_strong_hubs, monolingual_ranks
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, languages_of, share, sides_of
-from xlingual.report.table import Badge, Cell, Column, Look, Table
+from xlingual.report.table import Badge, Cell, Column, Table, TableRoom
 from xlingual.results import Entry
 from xlingual.tasks import Task
 
@@ -20,9 +20,9 @@ FOREIGN = "right_meaning_wrong_language"
 RANKS = "monolingual → here"
 SPARE = ("monolingual", RANKS, "behind")  # columns of a terminal that go one after the other
 LOOKS = (
-    Look(),
-    *(Look(dropped=SPARE[:n], names=width) for n in (1, 2, 3) for width in (28, 14)),
-    *(Look(dropped=SPARE, names=width, badges="none") for width in (28, 14)),
+    TableRoom(),
+    *(TableRoom(dropped=SPARE[:n], names=width) for n in (1, 2, 3) for width in (28, 14)),
+    *(TableRoom(dropped=SPARE, names=width, badges="none") for width in (28, 14)),
 )
 MOST_LANGUAGES = 8  # of the matrix in a terminal
 NO_ANSWER = "first is no answer, in the question's language or another"
@@ -278,4 +278,6 @@ def _languages(best: EncoderViews) -> Block:
 
     rows = [[asked, *(cell(asked, tag) for tag in answered_in)] for asked in asked_in]
     title = f"{label}: questions in the language of the row, a single answer in that of the column"
-    return Table.of_texts(title, ["", *answered_in], rows, looks=(Look(),), instead=said, where="terminal")
+    return Table.of_texts(
+        title, ["", *answered_in], rows, looks=(TableRoom(),), instead=said, where="terminal"
+    )

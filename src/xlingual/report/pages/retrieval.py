@@ -9,22 +9,22 @@ from xlingual.report import examples, leaders, words
 from xlingual.report.blocks import Block, Boxes, Heading, Matrix, Section
 from xlingual.report.figures import pairs as figures
 from xlingual.report.findings.retrieval import findings
-from xlingual.report.leaders import Row
+from xlingual.report.leaders import BoardRow
 from xlingual.report.pages.boards import boards
 from xlingual.report.pages.calibration import estimate_table
-from xlingual.report.pages.evaluation import Part
+from xlingual.report.pages.evaluation import TaskPart
 from xlingual.results import Results
 from xlingual.tasks import Task
 
 
-def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
+def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     """Return the part of a task whose queries look for candidates of another language."""
     measure = leaders.measures(runs, task.name)[0]
     rows = leaders.leaderboard(runs, task.name, measure)
     shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget)
     entries = [entry for run in runs for entry in run.entries if entry.task == task.name]
     blocks = [*boards(runs, task), *_estimates(runs), *_pairs(runs, task, rows), *shown]
-    return Part(
+    return TaskPart(
         section=Section(task.title, blocks, task.about),
         findings=findings(runs, task),
         sizes={
@@ -47,7 +47,7 @@ def _estimates(runs: Sequence[Results]) -> list[Block]:
     ]
 
 
-def _pairs(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[Block]:
+def _pairs(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> list[Block]:
     """Return how language pairs differ, where there are several."""
     pairs = leaders.pair_rows(runs, task.name, rows[0].measure)
     n_pairs = len({key for own in pairs.values() for key in own})
@@ -62,6 +62,6 @@ def _pairs(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[Blo
     return blocks
 
 
-def _by_rank(row: Row) -> tuple[bool, int, int]:
+def _by_rank(row: BoardRow) -> tuple[bool, int, int]:
     """Order the best rows of several runs first: those without a value come last."""
     return (row.rank is None, row.rank or 0, row.run)

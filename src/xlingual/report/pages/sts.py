@@ -11,16 +11,16 @@ from xlingual.report.figures.sts import drawings
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.findings.sts import HEADLINE, MEAN, Grid, grid_of, is_real, of_run
 from xlingual.report.pages.boards import boards
-from xlingual.report.pages.evaluation import Part
+from xlingual.report.pages.evaluation import TaskPart
 from xlingual.report.shapes import Drawing, path, polyline
-from xlingual.report.table import Cell, Column, Key, Look, Row, Table
+from xlingual.report.table import Cell, Column, Key, Row, Table, TableRoom
 from xlingual.results import Results, by_key
 from xlingual.tasks import Task
 
 MOST_DRAWN = 6  # drawings of the first encoders; those of the others are folded
 BEST, REAL = "*", "†"
 _LONG_LOOKS = tuple(
-    Look(names=names, bare=bare)
+    TableRoom(names=names, bare=bare)
     for bare in ((), ("difference",), ("difference", "Pearson", "Spearman"))
     for names in (28, 14)
 )
@@ -38,7 +38,7 @@ TERMS = {
 }
 
 
-def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
+def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     """Return the part of textual similarity."""
     blocks: list[Block] = boards(runs, task, where="page")
     sizes: dict[str, int] = {}
@@ -51,7 +51,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
         own = by_key(run.entries, task=task.name, measure=HEADLINE)
         sizes |= {entry.target: entry.n_source for entry in own}
     each = "sentence pairs" if len(sizes) == 1 else "sentence pairs per file"
-    return Part(
+    return TaskPart(
         section=Section(task.title, blocks, task.about),
         findings=findings(runs, task, of_run),
         counts=[(len(sizes), "file")] if sizes else [],
@@ -90,7 +90,7 @@ def _files(grid: Grid, name: str) -> list[Block]:
         ),
         style="figures two-lines",
         titled=False,
-        looks=(Look(), Look(stacked=True), Look(stacked=True, names=14)),
+        looks=(TableRoom(), TableRoom(stacked=True), TableRoom(stacked=True, names=14)),
         instead=_long(grid, title),
         where="both",
     )

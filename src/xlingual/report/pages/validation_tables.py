@@ -8,7 +8,7 @@ from xlingual.report import numbers, words
 from xlingual.report.figures.validation import by_truth
 from xlingual.report.findings.image_quality import level_name
 from xlingual.report.findings.validation import direction_name
-from xlingual.report.table import Cell, Column, Look, Table, narrower
+from xlingual.report.table import Cell, Column, Table, TableRoom, narrower
 from xlingual.report.words import gathered
 from xlingual.results import validation as record
 from xlingual.results.validation import COEFFICIENTS, MEASURES, TRUTH, TRUTH_AT_1, PairValidation, Validation
@@ -117,7 +117,7 @@ def encoders(pair: PairValidation, family: str | None, measure_at_1: str | None 
     heads = ["encoder", *families, TRUTH, *(f"XLR {measure_at_1}" for _ in at_1), *MEASURES, *normalised]
     notes = gathered(((row.encoder, name), row.scores[name].note) for row in ordered for name in measures)
     title = "Encoders" if pair.n_seeds == 1 else "Encoders: mean ± standard deviation over seeds"
-    looks = (Look(), Look(heads=10), *narrower(*families, *normalised)[1:])
+    looks = (TableRoom(), TableRoom(heads=10), *narrower(*families, *normalised)[1:])
     names = 1 + len(families)
     return Table.of_texts(title, heads, rows, names=names, data=True, notes=notes, looks=looks, where="both")
 

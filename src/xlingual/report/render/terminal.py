@@ -15,7 +15,7 @@ from rich.text import Text
 from xlingual.report import numbers
 from xlingual.report.blocks import Heading, Page, Prose, Section, walk
 from xlingual.report.marking import bare, in_quotes, parts, plain
-from xlingual.report.table import Cell, Column, Look, Table
+from xlingual.report.table import Cell, Column, Table, TableRoom
 from xlingual.visible import visible
 
 _TONES = {"leader": "bold", "at-chance": "dim"}  # of rows
@@ -23,7 +23,7 @@ _CELL_TONES = {"best": "bold", "quiet": "dim"}
 _LEAST_NAME = 8
 
 
-class Lines(Text):
+class TextLines(Text):
     """Text of several lines, whose ends the program made; the console shows those of other texts."""
 
 
@@ -76,7 +76,7 @@ def show_table(console: Console, table: Table) -> None:
         say(console, said, "dim")
 
 
-def _fitting(console: Console, table: Table) -> tuple[RichTable, Look] | None:
+def _fitting(console: Console, table: Table) -> tuple[RichTable, TableRoom] | None:
     """Return the widest look of a table that fits the console; None where none does."""
     for look in table.looks:
         drawn = _drawn(table, look)
@@ -120,7 +120,7 @@ def say(console: Console, sentence: str, style: str = "", *, whole: bool = False
     console.print(shown if whole else Padding(shown, (0, 0, 0, 1)), soft_wrap=whole)
 
 
-def _drawn(table: Table, look: Look) -> RichTable:
+def _drawn(table: Table, look: TableRoom) -> RichTable:
     made = RichTable(
         title=Text(table.title) if table.title else None,  # as it is: a name may hold [brackets]
         title_justify="left",
@@ -159,8 +159,8 @@ def _drawn(table: Table, look: Look) -> RichTable:
     return made
 
 
-def _add_column(made: RichTable, column: Column, look: Look) -> None:
-    head = Lines(folded(visible(column.key), look.names if column.data else look.heads))
+def _add_column(made: RichTable, column: Column, look: TableRoom) -> None:
+    head = TextLines(folded(visible(column.key), look.names if column.data else look.heads))
     if column.kind == "name" and column.data:
         made.add_column(head, overflow="fold", min_width=_LEAST_NAME, max_width=look.names)
     else:
@@ -169,7 +169,7 @@ def _add_column(made: RichTable, column: Column, look: Look) -> None:
         made.add_column(column.interval, justify="right", no_wrap=True)
 
 
-def _cells(cell: Cell, column: Column, look: Look, style: str, tall: bool) -> list[Text]:
+def _cells(cell: Cell, column: Column, look: TableRoom, style: str, tall: bool) -> list[Text]:
     """Return what a cell says: its text, with the interval beside it, below it, or in a column of its own."""
     style = style or _CELL_TONES.get(cell.tone, "")
     if column.key in look.bare:
@@ -179,7 +179,7 @@ def _cells(cell: Cell, column: Column, look: Look, style: str, tall: bool) -> li
         return [Text(cell.marked, style=style), Text(around, style=style)]
     if cell.gap is None and not (look.stacked and cell.interval):
         return [Text(cell.plain, style=style)]
-    text = Lines(justify="right")
+    text = TextLines(justify="right")
     text.append(_lines(cell, look), style=style)
     if cell.gap is not None:
         gap = f"\n{_lines(cell.gap, look)}" if tall else f" {visible(cell.gap.marked)}"
@@ -187,12 +187,12 @@ def _cells(cell: Cell, column: Column, look: Look, style: str, tall: bool) -> li
     return [text]
 
 
-def _lines(cell: Cell, look: Look) -> str:
+def _lines(cell: Cell, look: TableRoom) -> str:
     below = "\n" if look.stacked else " "
     return f"{visible(cell.marked)}{below if cell.interval else ''}{cell.interval}"
 
 
-def _say_lost(drawn: RichTable, table: Table, look: Look) -> None:
+def _say_lost(drawn: RichTable, table: Table, look: TableRoom) -> None:
     """Say below the table which columns it lacks for want of room."""
     keys = [column.key for column in table.columns if column.where != "page"]
     lost = [name for name in keys if name in look.dropped and name not in table.unsaid]

@@ -10,20 +10,20 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.results import Interval
-from xlingual.results.study import Agreement
+from xlingual.results.study import RaterAgreement
 from xlingual.stats.intervals import t_quantile
 from xlingual.stats.krippendorff import coincidences, ordinal_alpha
 from xlingual.streams import stream
 from xlingual.study.analysis.scores import Where
-from xlingual.study.records import WORST, Key, Rating
+from xlingual.study.records import WORST, Rating, StudyKey
 
 FEWEST_QUERIES = 5  # of which an interval can be made
 _NEARLY = 1 - 1e-9  # 1 would be infinitely far when stretched
 
 
 def agreement_of(
-    key: Key, ratings: Mapping[Where, Rating], *, level: float, seed: int, replicates: int
-) -> Agreement:
+    key: StudyKey, ratings: Mapping[Where, Rating], *, level: float, seed: int, replicates: int
+) -> RaterAgreement:
     """Return alpha over suggestions that two raters or more scored; queries are resampled for its interval.
 
     Suggestions of one query hang together, so that resampling them one by one would promise too much.
@@ -40,7 +40,7 @@ def agreement_of(
     shared = counts.sum(axis=1) >= 2
     n = int(shared.sum())
     if n < 2:
-        return Agreement(
+        return RaterAgreement(
             None, None, n, "no two raters have scored the same suggestions, so nothing is known of agreement"
         )
     names, query = np.unique(np.array([unit[0] for unit in units])[shared], return_inverse=True)
@@ -48,16 +48,18 @@ def agreement_of(
     np.add.at(together, query, coincidences(counts[shared]))
     alpha = float(ordinal_alpha(together.sum(axis=0)))
     if np.isnan(alpha):
-        return Agreement(None, None, n, "all scores are the same, so agreement cannot be told from chance")
+        return RaterAgreement(
+            None, None, n, "all scores are the same, so agreement cannot be told from chance"
+        )
     if len(names) < FEWEST_QUERIES:
-        return Agreement(alpha, None, n, f"too few queries for an interval: {len(names)}")
+        return RaterAgreement(alpha, None, n, f"too few queries for an interval: {len(names)}")
     n_queries, rng = len(names), stream(seed, "study agreement")
     weights = rng.multinomial(n_queries, np.full(n_queries, 1 / n_queries), replicates).astype(np.float64)
     drawn = ordinal_alpha(np.tensordot(weights, together, axes=1))
     drawn = drawn[np.isfinite(drawn)]
     if len(drawn) == 0 or np.ptp(drawn) == 0:
-        return Agreement(alpha, None, n, "all queries show the same agreement, which leaves no interval")
-    return Agreement(alpha, _interval(alpha, drawn, len(names), level), n)
+        return RaterAgreement(alpha, None, n, "all queries show the same agreement, which leaves no interval")
+    return RaterAgreement(alpha, _interval(alpha, drawn, len(names), level), n)
 
 
 def _interval(alpha: float, drawn: Floats, queries: int, level: float) -> Interval:

@@ -16,16 +16,16 @@ from xlingual.study.analysis.needed import more_needed
 from xlingual.study.analysis.pairs import pair_differences, pairs_of, system_scores
 from xlingual.study.analysis.reliability import rater_scores
 from xlingual.study.analysis.resampling import FEWEST_RATERS, resample
-from xlingual.study.analysis.scores import Scores, Where, last_ratings, scores_of
+from xlingual.study.analysis.scores import RatedPages, Where, last_ratings, scores_of
 from xlingual.study.analysis.with_bkr import mean_bkr, with_bkr
-from xlingual.study.records import Key, Rating, Study
+from xlingual.study.records import Rating, Study, StudyKey
 
 LEVEL, REPLICATES = 0.95, 4999
 
 
 def analyse(
     study: Study,
-    key: Key,
+    key: StudyKey,
     ratings: Sequence[Rating],
     *,
     level: float = LEVEL,
@@ -118,8 +118,8 @@ def _at_looks(
 
 def _warnings(
     study: Study,
-    key: Key,
-    scores: Scores,
+    key: StudyKey,
+    scores: RatedPages,
     ratings: Mapping[Where, Rating],
     raters: Sequence[RaterScores],
     looks: Looks | None,

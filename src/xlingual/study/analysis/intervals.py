@@ -9,8 +9,8 @@ import numpy as np
 from xlingual.arrays import Floats
 from xlingual.results import Interval
 from xlingual.stats.intervals import rule_of_three, wilson
-from xlingual.study.analysis.resampling import FEWEST_RATERS, Replicates, Spread
-from xlingual.study.analysis.scores import Scores, mean_seen
+from xlingual.study.analysis.resampling import FEWEST_RATERS, Replicates, VarianceParts
+from xlingual.study.analysis.scores import RatedPages, mean_seen
 from xlingual.study.records import BEST, WORST
 
 _NEVER_SEEN = 1 / 0.5  # variance of log ½, as of a Poisson count
@@ -18,10 +18,10 @@ FEW = 5  # very relevant suggestions below which the interval of a ratio is roug
 
 
 def mean_interval(
-    scores: Scores, values: Floats, drawn: Floats, bounds: tuple[float, float], level: float
+    scores: RatedPages, values: Floats, drawn: Floats, bounds: tuple[float, float], level: float
 ) -> Interval:
     """Return Wilson's interval of a mean of values [R, Q] within bounds."""
-    spread = Spread.of(values, scores.seen)
+    spread = VarianceParts.of(values, scores.seen)
     low, width = bounds[0], bounds[1] - bounds[0]
     centre = (float(mean_seen(values, scores.seen, 0).mean()) - low) / width
     clusters = max(spread.freedom + 1, 2.0)
@@ -29,11 +29,13 @@ def mean_interval(
     return Interval(low + ends[0] * width, low + ends[1] * width, level, _method(scores, "Wilson"))
 
 
-def score_interval(scores: Scores, resampled: Replicates, pair: tuple[int, int], level: float) -> Interval:
+def score_interval(
+    scores: RatedPages, resampled: Replicates, pair: tuple[int, int], level: float
+) -> Interval:
     """Return the interval of the difference in mean score, first minus second."""
     values = apart(scores.mean, *pair)
     estimate = float(apart(scores.query_means(scores.mean), *pair).mean())
-    spread = Spread.of(values, scores.seen)
+    spread = VarianceParts.of(values, scores.seen)
     reach = spread.reach(apart(resampled.mean, *pair), level)
     span = float(WORST - BEST)
     if reach <= 0:
@@ -43,7 +45,7 @@ def score_interval(scores: Scores, resampled: Replicates, pair: tuple[int, int],
 
 
 def win_interval(
-    scores: Scores, pair: tuple[int, int], wins: Floats, drawn: Floats, level: float
+    scores: RatedPages, pair: tuple[int, int], wins: Floats, drawn: Floats, level: float
 ) -> Interval:
     """Return Wilson's interval of a win rate.
 
@@ -55,13 +57,13 @@ def win_interval(
     variance = float(np.var(wins, ddof=1) / n) if n > 1 else 0.0
     if 0 < usual < 1:
         variance = max(variance, float(np.var(drawn)) * rate * (1 - rate) / (usual * (1 - usual)))
-    clusters = max(Spread.of(apart(scores.relevant, *pair), scores.seen).freedom + 1, 2.0)
+    clusters = max(VarianceParts.of(apart(scores.relevant, *pair), scores.seen).freedom + 1, 2.0)
     low, high = wilson(rate, variance, clusters, level)
     return Interval(low, high, level, _method(scores, "Wilson"))
 
 
 def ratio_of(
-    scores: Scores, resampled: Replicates, pair: tuple[int, int], level: float
+    scores: RatedPages, resampled: Replicates, pair: tuple[int, int], level: float
 ) -> tuple[float | None, Interval | None, str | None]:
     """Return the ratio of very relevant suggestions, first over second, its interval and a note.
 
@@ -87,7 +89,7 @@ def ratio_of(
     drawn = resampled.relevant[:, list(pair)]
     drawn = drawn + half * (drawn <= 0).any(axis=1, keepdims=True)
     influence = scores.relevant[..., pair[0]] / padded[0] - scores.relevant[..., pair[1]] / padded[1]
-    spread, logs = Spread.of(influence, scores.seen), np.log(drawn[:, 0] / drawn[:, 1])
+    spread, logs = VarianceParts.of(influence, scores.seen), np.log(drawn[:, 0] / drawn[:, 1])
     alike = spread.error(logs) <= 0
     widest = _never_varied(scores, pair, padded, level) if alike else (math.inf, 0.0)
     if alike and means.all():
@@ -98,7 +100,9 @@ def ratio_of(
     return ratio, Interval(low, high, level, _method(scores, "log ratio ± t·error")), note
 
 
-def _never_varied(scores: Scores, pair: tuple[int, int], means: Floats, level: float) -> tuple[float, float]:
+def _never_varied(
+    scores: RatedPages, pair: tuple[int, int], means: Floats, level: float
+) -> tuple[float, float]:
     """Return the ends of the ratio where all queries are alike: so many could still not show others.
 
     With the share of queries that may be different, either system might have none or all suggestions there.
@@ -115,6 +119,6 @@ def apart(values: Floats, first: int, second: int) -> Floats:
     return found
 
 
-def _method(scores: Scores, kind: str) -> str:
+def _method(scores: RatedPages, kind: str) -> str:
     raters = f" and {len(scores.raters)} raters" if len(scores.raters) >= FEWEST_RATERS else ""
     return f"{kind}, bootstrap over {len(scores.queries)} queries{raters}"

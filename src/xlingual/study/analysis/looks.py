@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.results.study import NOT_REACHED, Look
+from xlingual.results.study import NOT_REACHED, InterimLook
 from xlingual.stats.corrections import holm
 from xlingual.stats.sequential import CLOSEST, levels, spent
 from xlingual.study.analysis.pairs import pairs_of, permutation_ps
-from xlingual.study.analysis.scores import Scores, Where, scores_of
-from xlingual.study.records import Key, Rating, Study
+from xlingual.study.analysis.scores import RatedPages, Where, scores_of
+from xlingual.study.records import Rating, Study, StudyKey
 
 _MOST = 4_000_000  # signs to swap: the small p that an early look needs takes many replicates
 
@@ -26,17 +26,17 @@ _MOST = 4_000_000  # signs to swap: the small p that an early look needs takes m
 class Looks:
     """Looks at a study, and the pairs that one of them told apart, with the sign of their difference."""
 
-    rows: list[Look]
+    rows: list[InterimLook]
     apart: dict[tuple[int, int], int]
 
 
-def planned_ratings(study: Study, key: Key) -> int:
+def planned_ratings(study: Study, key: StudyKey) -> int:
     """Return how many ratings were planned: of each rater, all suggestions that systems made, once."""
     made = sum(bool(key.credits.get(each.id)) for query in study.queries for each in query.suggestions)
     return made * study.raters
 
 
-def counted(key: Key, ratings: Mapping[Where, Rating]) -> list[Rating]:
+def counted(key: StudyKey, ratings: Mapping[Where, Rating]) -> list[Rating]:
     """Return the ratings that count in scores, by the time they were given."""
     rows = [r for (_, _, s, occasion), r in ratings.items() if occasion == 0 and key.credits.get(s)]
     return sorted(rows, key=lambda rating: (rating.at, rating.rater, rating.query, rating.suggestion))
@@ -44,7 +44,7 @@ def counted(key: Key, ratings: Mapping[Where, Rating]) -> list[Rating]:
 
 def looks_of(
     study: Study,
-    key: Key,
+    key: StudyKey,
     ratings: Mapping[Where, Rating],
     fractions: Sequence[float],
     planned: int,
@@ -56,7 +56,7 @@ def looks_of(
     """Return the looks at these fractions, which rise from above 0 to 1; InputError where they do not."""
     alpha = 1 - level
     tests_at = _levels(fractions, alpha)
-    rows: list[Look] = []
+    rows: list[InterimLook] = []
     apart: dict[tuple[int, int], int] = {}
     first = counted(key, ratings)
     for number, (fraction, at) in enumerate(zip(fractions, tests_at, strict=True), start=1):
@@ -73,7 +73,7 @@ def looks_of(
         if passed:
             names = list(key.systems)
             note = f"passed by {', '.join(f'{names[a]} against {names[b]}' for a, b in passed)}"
-        rows.append(Look(number, fraction, spent(fraction, alpha), at, bool(passed), note))
+        rows.append(InterimLook(number, fraction, spent(fraction, alpha), at, bool(passed), note))
     return Looks(rows, apart)
 
 
@@ -90,7 +90,7 @@ def _levels(fractions: Sequence[float], alpha: float) -> list[float]:
         ) from error
 
 
-def _passed(scores: Scores, at: float, seed: int, replicates: int) -> dict[tuple[int, int], int]:
+def _passed(scores: RatedPages, at: float, seed: int, replicates: int) -> dict[tuple[int, int], int]:
     pairs = pairs_of(scores)
     enough = max(replicates, min(int(20 * len(pairs) / at), _MOST // len(scores.queries)) if at > 0 else 0)
     p = holm(np.array([each[0] for each in permutation_ps(scores, pairs, seed, enough)]))

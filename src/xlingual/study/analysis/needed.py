@@ -17,7 +17,7 @@ from xlingual.arrays import Floats
 from xlingual.results.study import MoreNeeded
 from xlingual.stats.power import POWER, power
 from xlingual.study.analysis.resampling import FEWEST_RATERS, freedom_of
-from xlingual.study.analysis.scores import Bools, Scores, mean_seen
+from xlingual.study.analysis.scores import Bools, RatedPages, mean_seen
 
 MOST_QUERIES, MOST_RATERS = 100_000, 200
 FEWEST_QUERIES = 5  # that tell how queries differ
@@ -54,7 +54,7 @@ class Components:
         return power(effect, by_query + by_rater, freedom, alpha)
 
 
-def more_needed(scores: Scores, pair: tuple[int, int], alpha: float) -> MoreNeeded:
+def more_needed(scores: RatedPages, pair: tuple[int, int], alpha: float) -> MoreNeeded:
     """Return how many queries with as many raters, and raters on the same queries, show what was seen.
 
     The difference seen counts as the true one; where it was found since it was large by luck, more is needed.

@@ -14,17 +14,17 @@ from xlingual.streams import stream
 from xlingual.study.analysis.intervals import apart, mean_interval, ratio_of, score_interval, win_interval
 from xlingual.study.analysis.permutation import permutation_p
 from xlingual.study.analysis.resampling import Replicates, won
-from xlingual.study.analysis.scores import Scores
+from xlingual.study.analysis.scores import RatedPages
 from xlingual.study.records import BEST, WORST
 
 
-def pairs_of(scores: Scores) -> list[tuple[int, int]]:
+def pairs_of(scores: RatedPages) -> list[tuple[int, int]]:
     """Return all pairs of systems, by their places."""
     return list(combinations(range(len(scores.systems)), 2))
 
 
 def system_scores(
-    scores: Scores, resampled: Replicates, bkr: dict[str, float], level: float
+    scores: RatedPages, resampled: Replicates, bkr: dict[str, float], level: float
 ) -> list[SystemScores]:
     """Return what raters said of each system."""
     found = []
@@ -52,7 +52,7 @@ def system_scores(
 
 
 def pair_differences(
-    scores: Scores, resampled: Replicates, *, level: float, seed: int, replicates: int
+    scores: RatedPages, resampled: Replicates, *, level: float, seed: int, replicates: int
 ) -> list[PairDifference]:
     """Return each pair of systems, p corrected over them (Holm)."""
     pairs = pairs_of(scores)
@@ -65,7 +65,7 @@ def pair_differences(
 
 
 def permutation_ps(
-    scores: Scores, pairs: Sequence[tuple[int, int]], seed: int, replicates: int
+    scores: RatedPages, pairs: Sequence[tuple[int, int]], seed: int, replicates: int
 ) -> list[tuple[float, float]]:
     """Return p of the difference in very relevant suggestions and of that in mean scores, by pair."""
     rng = stream(seed, "study permutation")
@@ -79,7 +79,7 @@ def permutation_ps(
 
 
 def _difference(
-    scores: Scores,
+    scores: RatedPages,
     resampled: Replicates,
     place: int,
     pair: tuple[int, int],

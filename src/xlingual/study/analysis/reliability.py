@@ -9,7 +9,7 @@ import numpy as np
 
 from xlingual.results.study import RaterScores
 from xlingual.study.analysis.scores import Where, by_number
-from xlingual.study.records import Key, Rating, Study
+from xlingual.study.records import Rating, Study, StudyKey
 
 LEAST_FAILED, LEAST_REPEATS, LEAST_RATINGS = 2, 10, 20  # below, nothing is said against a rater
 LEAST_PASSED = 0.75  # of controls
@@ -17,7 +17,7 @@ LEAST_KAPPA = 0.2  # of repeats: what is called slight agreement
 LEAST_SECONDS = 1.0  # a rating, in the middle
 
 
-def rater_scores(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> list[RaterScores]:
+def rater_scores(study: Study, key: StudyKey, ratings: Mapping[Where, Rating]) -> list[RaterScores]:
     """Return each rater's row, in the order of their names."""
     by_rater: dict[str, dict[Where, Rating]] = {}
     for where, rating in ratings.items():
@@ -26,7 +26,9 @@ def rater_scores(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> lis
     return [_row(rater, by_rater[rater], asked, key) for rater in sorted(by_rater, key=by_number)]
 
 
-def _row(rater: str, ratings: Mapping[Where, Rating], asked: set[tuple[str, str]], key: Key) -> RaterScores:
+def _row(
+    rater: str, ratings: Mapping[Where, Rating], asked: set[tuple[str, str]], key: StudyKey
+) -> RaterScores:
     first = {(q, s): rating.score for (_, q, s, occasion), rating in ratings.items() if occasion == 0}
     again = {(q, s): rating.score for (_, q, s, occasion), rating in ratings.items() if occasion > 0}
     twice = np.array([(first[at], score) for at, score in again.items() if at in first]).reshape(-1, 2)

@@ -16,7 +16,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.stats.intervals import t_quantile
-from xlingual.study.analysis.scores import Bools, Scores, mean_seen
+from xlingual.study.analysis.scores import Bools, RatedPages, mean_seen
 
 FEWEST_RATERS = 5
 _CELLS = 4_000_000  # of a block of replicates
@@ -33,7 +33,7 @@ class Replicates:
 
 
 def resample(
-    scores: Scores, pairs: Sequence[tuple[int, int]], rng: np.random.Generator, replicates: int
+    scores: RatedPages, pairs: Sequence[tuple[int, int]], rng: np.random.Generator, replicates: int
 ) -> Replicates:
     """Resample a study; `pairs` are of systems, by their places."""
     both = len(scores.raters) >= FEWEST_RATERS
@@ -58,7 +58,7 @@ def won(relevant: Floats, mean: Floats, first: int, second: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class Spread:
+class VarianceParts:
     """The variance of a mean over queries and raters, by where it comes from."""
 
     queries: float
@@ -66,7 +66,7 @@ class Spread:
     freedom: float  # degrees of freedom of their sum (Satterthwaite)
 
     @classmethod
-    def of(cls, values: Floats, seen: Bools) -> Spread:
+    def of(cls, values: Floats, seen: Bools) -> VarianceParts:
         """Return the variance of the mean of values [R, Q] where seen; queries count alike.
 
         The variance of queries is that of their means over raters, the variance of raters that of their mean
@@ -101,7 +101,7 @@ def freedom_of(queries: float, n: float, raters: float, m: float, otherwise: flo
 
 
 def _means(
-    scores: Scores, pairs: Sequence[tuple[int, int]], queries: Floats, raters: Floats | None
+    scores: RatedPages, pairs: Sequence[tuple[int, int]], queries: Floats, raters: Floats | None
 ) -> tuple[Floats, Floats, Floats]:
     """Return means [b, S] of both values and win rates [b, pairs] by weights [b, Q] and [b, R]."""
     relevant, mean = (_by_query(values, scores.seen, raters) for values in (scores.relevant, scores.mean))

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
-from xlingual.study.records import BEST, WORST, Key, Rating, Study
+from xlingual.study.records import BEST, WORST, Rating, Study, StudyKey
 
 Bools: TypeAlias = NDArray[np.bool_]
 Where: TypeAlias = tuple[str, str, str, int]  # rater, query, suggestion, occasion
 
 
 @dataclass(frozen=True)
-class Scores:
+class RatedPages:
     """Pages that were rated in full: R raters, Q queries, S systems, in the orders of the study and the key.
 
     A page is in full where all suggestions that systems made are scored; `relevant` and `mean` are 0 on
@@ -46,7 +46,7 @@ def mean_seen(values: Floats, seen: Bools, axis: int) -> Floats:
     return found
 
 
-def last_ratings(study: Study, key: Key, ratings: Sequence[Rating]) -> dict[Where, Rating]:
+def last_ratings(study: Study, key: StudyKey, ratings: Sequence[Rating]) -> dict[Where, Rating]:
     """Return the rating that counts of each suggestion: the last one given.
 
     Raise InputError where there are none, or one is of something that the study does not have.
@@ -76,7 +76,7 @@ def last_ratings(study: Study, key: Key, ratings: Sequence[Rating]) -> dict[Wher
     return found
 
 
-def scores_of(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> Scores:
+def scores_of(study: Study, key: StudyKey, ratings: Mapping[Where, Rating]) -> RatedPages:
     """Return the tables of first occasions; queries and raters without a page in full are left out.
 
     Suggestions that no system made (controls) do not count. InputError where nothing is left.
@@ -107,7 +107,7 @@ def scores_of(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> Scores
             "no rater has rated all suggestions of any query yet: analyse when whole pages are rated"
         )
     some_r, some_q = seen.any(axis=1), seen.any(axis=0)
-    return Scores(
+    return RatedPages(
         tuple(np.array(raters, dtype=object)[some_r]),
         tuple(np.array(queries, dtype=object)[some_q]),
         systems,
@@ -119,7 +119,7 @@ def scores_of(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> Scores
     )
 
 
-def _credits(query: str, suggestions: Sequence[str], key: Key) -> dict[str, list[int]]:
+def _credits(query: str, suggestions: Sequence[str], key: StudyKey) -> dict[str, list[int]]:
     """Return, of each suggestion that systems made, 1 for those that did and 0 for others."""
     found = {}
     for suggestion in suggestions:

@@ -11,13 +11,13 @@ from xlingual.stats.dependent import fisher_interval
 from xlingual.stats.paired import paired_test
 from xlingual.stats.paired_queries import Paired
 from xlingual.streams import stream
-from xlingual.study.analysis.scores import Scores
-from xlingual.study.records import Key
+from xlingual.study.analysis.scores import RatedPages
+from xlingual.study.records import StudyKey
 
 FEWEST_QUERIES = 5  # for intervals
 
 
-def mean_bkr(scores: Scores, key: Key) -> dict[str, float]:
+def mean_bkr(scores: RatedPages, key: StudyKey) -> dict[str, float]:
     """Return each system's mean BkR over the queries that were rated, where it is known of all of them."""
     found = {}
     for system in scores.systems:
@@ -28,7 +28,7 @@ def mean_bkr(scores: Scores, key: Key) -> dict[str, float]:
 
 
 def with_bkr(
-    scores: Scores, key: Key, pair: tuple[int, int], *, level: float, seed: int, replicates: int
+    scores: RatedPages, key: StudyKey, pair: tuple[int, int], *, level: float, seed: int, replicates: int
 ) -> WithBkr | None:
     """Return BkR's difference beside people's, over the queries that have both; None where there are none."""
     first, second = (scores.systems[place] for place in pair)

@@ -43,14 +43,14 @@ def create_app(study: Study, folder: Path, limits: Limits | None = None, url: st
 
     """
     limits = limits or Limits()
-    desk = StudyState(study, folder, limits, url)
+    state = StudyState(study, folder, limits, url)
     static = Static()
 
     @asynccontextmanager
     async def lifespan(running: Starlette) -> AsyncIterator[None]:
         running.state.writers = CapacityLimiter(_WRITERS)
         yield
-        desk.ratings.close()
+        state.ratings.close()
 
     async def file(request: Request) -> Response:
         return static.response(request.path_params["name"])
@@ -61,7 +61,7 @@ def create_app(study: Study, folder: Path, limits: Limits | None = None, url: st
         exception_handlers=dict.fromkeys((HTTPException, InputError, Exception), _refused),
     )
     app.router.redirect_slashes = False
-    app.state.desk, app.state.templates = desk, environment(static)
+    app.state.study, app.state.templates = state, environment(static)
     return Guard(app, limits)
 
 
@@ -87,7 +87,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     """Answer what is not found, the same words whatever it was; who keeps on trying is held up."""
     status = getattr(error, "status_code", 503 if isinstance(error, InputError) else 500)
     address = request.client.host if request.client else ""
-    if status == 404 and not request.app.state.desk.strangers.take(address):
+    if status == 404 and not request.app.state.study.strangers.take(address):
         status = 429
     title, words = _WORDS.get(status, _OTHER)
     return page(request, "refused.html", {"title": title, "words": words}, status)

@@ -14,69 +14,69 @@ from xlingual.study.server.state import StudyState, asked, given
 from xlingual.study.server.web import Form, page, see, whole_number
 
 
-def overview(desk: StudyState, request: Request, _: Form) -> Response:
+def overview(state: StudyState, request: Request, _: Form) -> Response:
     """Show progress, and once the link that was just made."""
-    base = _enter(desk, request)
-    link, desk.fresh_link = desk.fresh_link, None
-    whole = addresses([link] if link else [], desk.url or str(request.base_url))
+    base = _enter(state, request)
+    link, state.fresh_link = state.fresh_link, None
+    whole = addresses([link] if link else [], state.url or str(request.base_url))
     fresh = [{"who": who, "address": address} for who, address in whole]
-    values = {"title": desk.title().text, "link": fresh[0] if fresh else None, "base": base}
-    return page(request, "organiser.html", _people(desk) | values)
+    values = {"title": state.title().text, "link": fresh[0] if fresh else None, "base": base}
+    return page(request, "organiser.html", _people(state) | values)
 
 
-def people(desk: StudyState, request: Request, _: Form) -> Response:
+def people(state: StudyState, request: Request, _: Form) -> Response:
     """Show the table alone: the page asks for it every few seconds."""
-    base = _enter(desk, request)
-    return page(request, "people.html", _people(desk) | {"base": base})
+    base = _enter(state, request)
+    return page(request, "people.html", _people(state) | {"base": base})
 
 
-def add(desk: StudyState, request: Request, form: Form) -> Response:
+def add(state: StudyState, request: Request, form: Form) -> Response:
     """Add a rater; the next page shows the link. The same form sent twice (a double click) adds one."""
-    base = _enter(desk, request)
-    known = str(len(desk.ratings.raters()))
+    base = _enter(state, request)
+    known = str(len(state.ratings.raters()))
     if form.get("after", known) == known:
-        desk.fresh_link = add_rater(desk.ratings)[1]
+        state.fresh_link = add_rater(state.ratings)[1]
     return see(base)
 
 
-def renew(desk: StudyState, request: Request, _: Form) -> Response:
+def renew(state: StudyState, request: Request, _: Form) -> Response:
     """Give a rater another link; the next page shows it."""
-    base = _enter(desk, request)
+    base = _enter(state, request)
     number = whole_number(request.path_params["number"])
-    rater = next((one for one in desk.ratings.raters() if one.number == number), None)
+    rater = next((one for one in state.ratings.raters() if one.number == number), None)
     if rater is None:
         raise HTTPException(404)
-    desk.fresh_link = renew_link(desk.ratings, rater)
+    state.fresh_link = renew_link(state.ratings, rater)
     return see(base)
 
 
-def preview(desk: StudyState, request: Request, _: Form) -> Response:
+def preview(state: StudyState, request: Request, _: Form) -> Response:
     """Show title and instructions as raters see them."""
-    base = _enter(desk, request)
-    places, labels = desk.places_of(0), desk.study.labels
+    base = _enter(state, request)
+    places, labels = state.places_of(0), state.study.labels
     counts = {"places": places, "asked": asked(places), "given": 0, "scores": {}, "labels": labels}
-    values = counts | instructions(desk) | {"title": desk.title().text, "base": base, "preview": True}
+    values = counts | instructions(state) | {"title": state.title().text, "base": base, "preview": True}
     return page(request, "start.html", values)
 
 
-def _enter(desk: StudyState, request: Request) -> str:
+def _enter(state: StudyState, request: Request) -> str:
     """Return the organiser's address, or find nothing."""
     token = request.path_params["token"]
-    if not is_organiser(desk.ratings, token):
+    if not is_organiser(state.ratings, token):
         raise HTTPException(404)
-    if not desk.tokens.take("organiser"):
+    if not state.tokens.take("organiser"):
         raise HTTPException(429)
     return f"/o/{token}"
 
 
-def _people(desk: StudyState) -> dict[str, object]:
+def _people(state: StudyState) -> dict[str, object]:
     rows = []
-    for rater in desk.ratings.raters():
-        places = desk.places(rater)
-        counts = {"asked": asked(places), "given": given(places, desk.scores(rater))}
+    for rater in state.ratings.raters():
+        places = state.places(rater)
+        counts = {"asked": asked(places), "given": given(places, state.scores(rater))}
         rows.append({"name": rater.name, "number": rater.number, "seen": _ago(rater.seen), **counts})
     finished = sum(row["given"] == row["asked"] for row in rows)
-    return {"rows": rows, "finished": finished, "total": sum(desk.ratings.counts().values())}
+    return {"rows": rows, "finished": finished, "total": sum(state.ratings.counts().values())}
 
 
 def _ago(seen: str | None) -> str:

@@ -15,94 +15,94 @@ from xlingual.study.server.web import Form, page, see, whole_number
 _KEPT = "private, max-age=86400"  # images do not change; a shared cache shall not keep them
 
 
-def start(desk: StudyState, request: Request, _: Form) -> Response:
+def start(state: StudyState, request: Request, _: Form) -> Response:
     """Show title, instructions and how far the rater has come."""
-    rater = _rater(desk, request)
-    desk.opened(rater)
-    values = _values(desk, request, rater) | instructions(desk) | {"preview": False}
+    rater = _rater(state, request)
+    state.opened(rater)
+    values = _values(state, request, rater) | instructions(state) | {"preview": False}
     return page(request, "start.html", values)
 
 
-def onward(desk: StudyState, request: Request, _: Form) -> Response:
+def onward(state: StudyState, request: Request, _: Form) -> Response:
     """Go to the first page that lacks an answer, or to the end."""
-    rater = _rater(desk, request)
-    place = first_open(desk.places(rater), desk.scores(rater))
+    rater = _rater(state, request)
+    place = first_open(state.places(rater), state.scores(rater))
     base = _base(request)
     return see(f"{base}/end" if place is None else f"{base}/page/{place.number}")
 
 
-def show(desk: StudyState, request: Request, _: Form) -> Response:
+def show(state: StudyState, request: Request, _: Form) -> Response:
     """Show a query and its suggestions."""
-    rater = _rater(desk, request)
-    desk.opened(rater)
-    return _rating_page(desk, request, rater, _place(desk, request, rater))
+    rater = _rater(state, request)
+    state.opened(rater)
+    return _rating_page(state, request, rater, _place(state, request, rater))
 
 
-def rate(desk: StudyState, request: Request, form: Form) -> Response:
+def rate(state: StudyState, request: Request, form: Form) -> Response:
     """Keep one answer (from a script) or all of a page (from its form), then say so or go on."""
-    rater = _rater(desk, request)
-    place = _place(desk, request, rater)
-    answers = _answers(form, place, len(desk.study.labels))
-    desk.rate(rater, place, answers)
+    rater = _rater(state, request)
+    place = _place(state, request, rater)
+    answers = _answers(form, place, len(state.study.labels))
+    state.rate(rater, place, answers)
     if request.headers.get("hx-request") == "true":
         if len(answers) != 1:
             raise HTTPException(400)
         fragment = {"swap": True, "suggestion": next(iter(answers))}
-        return page(request, "saved.html", _values(desk, request, rater) | fragment)
-    lacking = len(place.suggestions) - len(place.scores(desk.scores(rater)))
+        return page(request, "saved.html", _values(state, request, rater) | fragment)
+    lacking = len(place.suggestions) - len(place.scores(state.scores(rater)))
     if lacking:
-        return _rating_page(desk, request, rater, place, missing=lacking)
-    return onward(desk, request, form)
+        return _rating_page(state, request, rater, place, missing=lacking)
+    return onward(state, request, form)
 
 
-def undo(desk: StudyState, request: Request, form: Form) -> Response:
+def undo(state: StudyState, request: Request, form: Form) -> Response:
     """Take the last answer back and show where it was; the same form sent twice takes back one."""
-    rater = _rater(desk, request)
+    rater = _rater(state, request)
     number = whole_number(form.get("change", ""))
-    change = None if number is None else desk.ratings.undo(rater.name, number)
+    change = None if number is None else state.ratings.undo(rater.name, number)
     base = _base(request)
-    for place in desk.places(rater):
+    for place in state.places(rater):
         if change and (place.query.shown.id, place.occasion) == (change.query, change.occasion):
             return see(f"{base}/page/{place.number}#s-{change.suggestion}")
     return see(f"{base}/next")
 
 
-def end(desk: StudyState, request: Request, _: Form) -> Response:
+def end(state: StudyState, request: Request, _: Form) -> Response:
     """Thank the rater, once everything is rated."""
-    rater = _rater(desk, request)
-    if first_open(desk.places(rater), desk.scores(rater)) is not None:
-        return onward(desk, request, {})
-    desk.opened(rater)
-    return page(request, "end.html", _values(desk, request, rater))
+    rater = _rater(state, request)
+    if first_open(state.places(rater), state.scores(rater)) is not None:
+        return onward(state, request, {})
+    state.opened(rater)
+    return page(request, "end.html", _values(state, request, rater))
 
 
-def image(desk: StudyState, request: Request, _: Form) -> Response:
+def image(state: StudyState, request: Request, _: Form) -> Response:
     """Send the image of a query or suggestion, chosen by its id from a table."""
-    _rater(desk, request, desk.looks)
-    path = desk.images.get(request.path_params["shown"])
+    _rater(state, request, state.looks)
+    path = state.images.get(request.path_params["shown"])
     if path is None or not path.is_file():
         raise HTTPException(404)
     return FileResponse(path, headers={"Cache-Control": _KEPT})
 
 
-def instructions(desk: StudyState) -> dict[str, object]:
+def instructions(state: StudyState) -> dict[str, object]:
     """Return the instructions for a template: HTML that the Markdown reader made, fit to be shown."""
     from markupsafe import Markup
 
-    return {"instructions": Markup(desk.title().html)}
+    return {"instructions": Markup(state.title().html)}
 
 
-def _rater(desk: StudyState, request: Request, permits: Buckets | None = None) -> Rater:
-    rater = find_rater(desk.ratings, request.path_params["token"])
+def _rater(state: StudyState, request: Request, permits: Buckets | None = None) -> Rater:
+    rater = find_rater(state.ratings, request.path_params["token"])
     if rater is None:
         raise HTTPException(404)
-    if not (permits or desk.tokens).take(rater.token_digest):
+    if not (permits or state.tokens).take(rater.token_digest):
         raise HTTPException(429)
     return rater
 
 
-def _place(desk: StudyState, request: Request, rater: Rater) -> RaterPage:
-    places, number = desk.places(rater), whole_number(request.path_params["number"])
+def _place(state: StudyState, request: Request, rater: Rater) -> RaterPage:
+    places, number = state.places(rater), whole_number(request.path_params["number"])
     if number is None or not 1 <= number <= len(places):
         raise HTTPException(404)
     return places[number - 1]
@@ -118,25 +118,25 @@ def _answers(form: Form, place: RaterPage, scores: int) -> dict[str, int]:
 
 
 def _rating_page(
-    desk: StudyState, request: Request, rater: Rater, place: RaterPage, missing: int = 0
+    state: StudyState, request: Request, rater: Rater, place: RaterPage, missing: int = 0
 ) -> Response:
-    values = _values(desk, request, rater)
-    own = {"place": place, "given_here": place.scores(desk.scores(rater)), "missing": missing}
+    values = _values(state, request, rater)
+    own = {"place": place, "given_here": place.scores(state.scores(rater)), "missing": missing}
     return page(request, "rate.html", values | own)
 
 
-def _values(desk: StudyState, request: Request, rater: Rater) -> dict[str, object]:
+def _values(state: StudyState, request: Request, rater: Rater) -> dict[str, object]:
     """Return what every page of a rater shows."""
-    places, scores = desk.places(rater), desk.scores(rater)
+    places, scores = state.places(rater), state.scores(rater)
     return {
-        "title": desk.title().text,
-        "labels": desk.study.labels,
+        "title": state.title().text,
+        "labels": state.study.labels,
         "base": _base(request),
         "places": places,
         "scores": scores,
         "asked": asked(places),
         "given": given(places, scores),
-        "change": desk.ratings.last_change(rater.name),
+        "change": state.ratings.last_change(rater.name),
     }
 
 

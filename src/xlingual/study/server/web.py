@@ -78,7 +78,7 @@ def endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         form = await _form(request) if writes else {}
         state = request.app.state
         threads = state.writers if writes else None
-        return await to_thread.run_sync(handler, state.desk, request, form, limiter=threads)
+        return await to_thread.run_sync(handler, state.study, request, form, limiter=threads)
 
     return run
 

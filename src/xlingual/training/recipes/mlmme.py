@@ -16,12 +16,12 @@ from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.mlmme import Mlmme, MlmmeConfig
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.corpus import Corpus, PackedImages, PackedTexts
-from xlingual.training.losses import View, mlmme_loss
+from xlingual.training.losses import BatchView, mlmme_loss
 from xlingual.training.options import of_the_model
 from xlingual.training.precision import in_batches
 from xlingual.training.recipe import Loss
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
-from xlingual.training.samplers import IMAGES, Drawing, Sampler
+from xlingual.training.samplers import IMAGES, BatchDraw, BatchSampler
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class MlmmeRecipe:
                     "or beta 0"
                 )
             self._members[IMAGES] = corpus.images
-        self._sampler = Sampler(
+        self._sampler = BatchSampler(
             {view: members.first for view, members in self._members.items()},
             _compared(options),
             options.batch,
@@ -106,7 +106,7 @@ class MlmmeRecipe:
         """Return the ids of the items of a batch."""
         return [str(name) for name in self.corpus.ids[batch.items]]
 
-    def _view(self, view: str, drawing: Drawing) -> ViewBatch:
+    def _view(self, view: str, drawing: BatchDraw) -> ViewBatch:
         members = self._members[view]
         anchor = drawing.anchor[view]
         contrast = drawing.contrast.get(view)
@@ -121,11 +121,11 @@ class MlmmeRecipe:
             torch.from_numpy(self.corpus.groups[members.owners(contrast)]),
         )
 
-    def _embedded(self, name: str, view: ViewBatch, device: torch.device) -> View:
+    def _embedded(self, name: str, view: ViewBatch, device: torch.device) -> BatchView:
         inputs = [part.to(device) for part in view.inputs]
         vectors = self.model.images(*inputs) if name == IMAGES else self.model.texts(name, *inputs)
         anchor = view.anchor.to(device)
-        return View(
+        return BatchView(
             vectors[anchor.clamp_min(0)],
             anchor >= 0,
             vectors[view.contrast.to(device)],

@@ -22,7 +22,7 @@ FORMATS = ("sentence-transformers", "onnx")
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedModel:
     """What was written: a file or folder, and by how much its vectors differ from the model's at most."""
 
     path: Path
@@ -39,7 +39,7 @@ def export_model(
     base: EncoderLike | None = None,
     field: str | None = None,
     replace: bool = False,
-) -> Exported:
+) -> ExportedModel:
     """Write a trained Triplet for another program.
 
     Args:
@@ -73,11 +73,11 @@ def export_model(
                 "the ONNX graph begins at the vectors of title and body: leave --base and --field out"
             )
         difference = export_onnx(folder, network, Path(out), replace)
-        return Exported(Path(out), to, 2 * network.config.out_dim, difference)
+        return ExportedModel(Path(out), to, 2 * network.config.out_dim, difference)
     below = _base(folder, base)
     tower = _tower(network, field)
     difference = export_sentence_transformers(folder, network, below, tower, Path(out), replace)
-    return Exported(Path(out), to, network.config.out_dim, difference)
+    return ExportedModel(Path(out), to, network.config.out_dim, difference)
 
 
 def _base(folder: ModelFolder, spec: EncoderLike | None) -> Encoder:

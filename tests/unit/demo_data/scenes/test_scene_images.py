@@ -16,13 +16,13 @@ from xlingual.demo_data.scenes.scene import (
     POSITIONS,
     SIZES,
     USUAL,
-    Group,
+    ObjectGroup,
     Scene,
     draw_scene,
 )
 from xlingual.demo_data.scenes.shapes import SHAPES
 
-BALL = Group("ball", "red", "big", 1, "plain", "middle")
+BALL = ObjectGroup("ball", "red", "big", 1, "plain", "middle")
 
 
 def _pixels(scene, size=96):

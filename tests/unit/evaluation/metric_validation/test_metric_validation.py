@@ -17,7 +17,7 @@ from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
 from xlingual.evaluation.metric_validation import validate as metric_validation
-from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
+from xlingual.evaluation.metric_validation.degrade import NONE, Weakening, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass
 from xlingual.report import verdict
 from xlingual.results import by_key
@@ -263,7 +263,7 @@ def test_with_shuffled_images_backretrieval_is_chance_and_agrees_with_nothing(mo
     assert shuffled.chance == pytest.approx(3 / 50)
     assert shuffled.oracle == pytest.approx(true.oracle, abs=0.15)  # the images are as good as before
     for name in NAMES:  # each seed deals the images anew: the error of their mean is that of 25 deals
-        values = [kept[0].recall[Level("shuffle"), name, n].value for n in range(25)]
+        values = [kept[0].recall[Weakening("shuffle"), name, n].value for n in range(25)]
         assert abs(np.mean(values) - 3 / 50) < 3 * np.std(values, ddof=1) / 5
 
 
@@ -310,7 +310,7 @@ def test_a_constant_encoder_has_no_correlation_and_a_reason(case):
 
 
 def test_levels_are_read_in_order_and_once():
-    wanted = [Level("dims", 2), Level("dims", 4), Level("noise", 0.5), Level("shuffle")]
+    wanted = [Weakening("dims", 2), Weakening("dims", 4), Weakening("noise", 0.5), Weakening("shuffle")]
     assert parse_levels("dims=2,4; noise=.5 ;shuffle;dims=4") == wanted
     assert NONE not in wanted
 
@@ -347,13 +347,13 @@ def test_fewer_than_three_encoders_are_refused(case):
 def test_the_influence_of_clusters_has_the_variance_of_the_interval(case, pair):
     from xlingual.evaluation.estimates import Score
     from xlingual.evaluation.metric_validation.encoder_scores import influence
-    from xlingual.stats import Part, variance
+    from xlingual.stats import ResidualPart, variance
 
     rng = np.random.default_rng(1)
     residuals = rng.standard_normal(200)
     own, other = rng.integers(0, 50, 200), rng.integers(-3, 50, 200)
     ways = (own,) if pair == "en-de" else (own, other)
-    score = Score(0.5, (Part(residuals - residuals.mean(), ways),), (0, 1))
+    score = Score(0.5, (ResidualPart(residuals - residuals.mean(), ways),), (0, 1))
     found = influence(score, 50)
     assert found @ found == pytest.approx(variance(score.parts))
     if len(ways) == 1:  # then it is the plain sums, but for the correction for few clusters

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from xlingual.evaluation.estimates import Gap
-from xlingual.evaluation.sts.agreement import Agreement
+from xlingual.evaluation.sts.agreement import ScoreAgreement
 from xlingual.stats.dependent import fisher_interval, williams, zou_overlapping
 from xlingual.stats.weighted import Ordered, pearson, spearman, weights
 
 
 def agreement(
     x: np.ndarray, y: np.ndarray, cluster: np.ndarray | None = None, seed: int = 0, *, ranks: bool = False
-) -> Agreement:
+) -> ScoreAgreement:
     cluster = np.arange(len(x)) if cluster is None else cluster
     rx, ry = Ordered.of(x), Ordered.of(y)
     found = [
@@ -23,10 +23,10 @@ def agreement(
         for w in weights(cluster, np.random.default_rng(seed))
     ]
     value = float((spearman(rx, ry) if ranks else pearson(x, y))[0])
-    return Agreement(value, np.concatenate(found), cluster, None if ranks else (x, y))
+    return ScoreAgreement(value, np.concatenate(found), cluster, None if ranks else (x, y))
 
 
-def resampled_difference(a: Agreement, b: Agreement) -> Gap:
+def resampled_difference(a: ScoreAgreement, b: ScoreAgreement) -> Gap:
     return replace(a, tested=None).minus(replace(b, tested=None))
 
 
@@ -139,7 +139,7 @@ def test_few_defined_draws_leave_no_interval() -> None:
 
 def test_the_mean_of_files_is_narrower_than_each() -> None:
     parts = [agreement(*normal(300, 0.5, seed), seed=seed) for seed in (1, 2, 3, 4)]
-    mean = Agreement.mean(parts)
+    mean = ScoreAgreement.mean(parts)
     assert mean.value == pytest.approx(np.mean([part.value for part in parts]))
     widths = [ci.high - ci.low for part in (mean, *parts) if (ci := part.interval()) is not None]
     assert len(widths) == 5 and widths.pop(0) == pytest.approx(np.mean(widths) / 2, rel=0.1)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xlingual.evaluation.sts.agreement import Agreement
+from xlingual.evaluation.sts.agreement import ScoreAgreement
 from xlingual.stats.weighted import pearson, weights
 
 PAIRS, FILES = 250, 200
 TRUTH = 0.687  # of files of 20,000 pairs
 
 
-def agreement(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, seed: int) -> Agreement:
+def agreement(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, seed: int) -> ScoreAgreement:
     drawn = weights(cluster, np.random.default_rng(seed), 1000)
     replicates = np.concatenate([pearson(x, y, weight) for weight in drawn])
-    return Agreement(float(pearson(x, y)[0]), replicates, cluster, (x, y))
+    return ScoreAgreement(float(pearson(x, y)[0]), replicates, cluster, (x, y))
 
 
 def simulated(rng: np.random.Generator, *, clustered: bool) -> tuple[np.ndarray, ...]:

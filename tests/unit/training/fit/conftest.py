@@ -23,7 +23,7 @@ def _swift(monkeypatch):
 def toy():
     """Give the class of the recipe; `spoil`(epoch, batch) may return a function that breaks the loss."""
     torch = pytest.importorskip("torch")
-    from xlingual.training.loop import Loss, Scores
+    from xlingual.training.loop import Loss, ValidationScores
 
     class Toy:
         def __init__(self, seed=0, n=40, dim=5, batch=8, dropout=0.5, spoil=None):
@@ -60,7 +60,7 @@ def toy():
         def validate(self, model, epoch):
             assert not model.training and not torch.is_grad_enabled()
             mse = float(((model(self.x).squeeze(1) - self.y) ** 2).mean())
-            return Scores(-mse, {"mse": mse})
+            return ValidationScores(-mse, {"mse": mse})
 
     return Toy
 

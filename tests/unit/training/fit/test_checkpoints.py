@@ -90,14 +90,14 @@ def test_a_half_written_file_is_never_named(toy, tmp_path):
 
 
 def test_the_best_epoch_is_kept_without_what_the_optimizer_remembers(toy, tmp_path):
-    from xlingual.training.loop import Scores
+    from xlingual.training.loop import ValidationScores
 
     fit(
         toy(),
         FitOptions(epochs=4),
         tmp_path,
         settings={},
-        validate=lambda model, epoch: Scores(-abs(epoch - 2)),
+        validate=lambda model, epoch: ValidationScores(-abs(epoch - 2)),
     )
     found = sorted(str(p.relative_to(tmp_path / "checkpoint")) for p in tmp_path.glob("checkpoint/*/*"))
     assert found == [

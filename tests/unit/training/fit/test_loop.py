@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from xlingual.errors import InputError  # noqa: E402
 from xlingual.streams import stream  # noqa: E402
-from xlingual.training.loop import FitOptions, Scores, fit  # noqa: E402
+from xlingual.training.loop import FitOptions, ValidationScores, fit  # noqa: E402
 
 
 def weights(model):
@@ -89,7 +89,7 @@ def scripted(values):
 
     def validate(model, epoch):
         seen[epoch] = weights(model)
-        return Scores(values[epoch - 1])
+        return ValidationScores(values[epoch - 1])
 
     return validate, seen
 

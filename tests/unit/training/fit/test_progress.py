@@ -3,7 +3,7 @@
 import pytest
 
 from xlingual.training import loop
-from xlingual.training.loop import FitOptions, Scores, fit
+from xlingual.training.loop import FitOptions, ValidationScores, fit
 from xlingual.training.sinks import Log, read_log
 
 
@@ -17,7 +17,7 @@ def heard(monkeypatch):
 
 
 def scores(model, epoch):
-    return Scores([10.0, 412.34, 3.0][epoch - 1])
+    return ValidationScores([10.0, 412.34, 3.0][epoch - 1])
 
 
 def test_the_line_counts_the_steps_of_the_whole_training(toy, tmp_path, heard):

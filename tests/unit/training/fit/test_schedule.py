@@ -5,7 +5,7 @@ import math
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.training.options import FitOptions, Schedule
+from xlingual.training.options import FitOptions, RateSchedule
 
 STEPS = 10
 
@@ -42,10 +42,13 @@ def test_warmup_grows_in_equal_steps_to_the_full_rate():
 
 def test_the_rate_of_an_epoch_does_not_depend_on_how_many_follow():
     for schedule in ("constant", "step:1:0.5"):
-        assert not Schedule.parse(schedule).needs_end
+        assert not RateSchedule.parse(schedule).needs_end
         assert rates(schedule, epochs=2, warmup=0.3) == rates(schedule, epochs=4, warmup=0.3)[:20]
     for schedule in ("cosine", "linear:0.1"):
-        assert Schedule.parse(schedule).needs_end and FitOptions(schedule=schedule).compared()["epochs"] == 30
+        assert (
+            RateSchedule.parse(schedule).needs_end
+            and FitOptions(schedule=schedule).compared()["epochs"] == 30
+        )
 
 
 @pytest.mark.parametrize(
@@ -68,5 +71,5 @@ def test_the_rate_of_an_epoch_does_not_depend_on_how_many_follow():
 )
 def test_what_is_no_schedule_is_refused_in_a_line(text):
     with pytest.raises(InputError, match=r"schedule '.*'") as caught:
-        Schedule.parse(text)
+        RateSchedule.parse(text)
     assert "\n" not in str(caught.value)
