@@ -47,7 +47,7 @@ def sentences(rows: Sequence[Degradation], close: float) -> list[str]:
             if _is_open(one)
             else "some agreement seems left, which should not be"
         )
-        found.append(f"With shuffled pictures {left}: {_pearson(one)}.")
+        found.append(f"With shuffled images {left}: {_pearson(one)}.")
     return found
 
 
