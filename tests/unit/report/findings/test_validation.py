@@ -36,7 +36,7 @@ def test_verdict_says_what_the_intervals_say_most_important_first():
         "above 0.8 down to 82 % of the nearest images kept (noise 0.5: Pearson 0.940 [0.840, 1.000])" in text
     )
     assert "no longer with 41 % of the nearest images kept (4 dimensions: Pearson 0.770" in text
-    assert "With shuffled pictures no agreement is left" in text
+    assert "With shuffled images no agreement is left" in text
     assert "en → he and he → en cannot be told apart: Pearson difference 0.004" in text
     assert "Monte Carlo error only" in text
 
