@@ -142,7 +142,7 @@ def test_squad_to_pool_refuses_bad_options(xlingual: Any) -> None:
     refused(xlingual(*make, "img.npy/x"), "is a file")
     refused(xlingual("data", "squad-to-pool", "nothing.json", "--out", "out"), "nothing.json: no such file")
     Path("squad/de.json").rename("squad/dev-v2.0.json")
-    refused(xlingual(*make, "out"), "tells none", "write LANG=squad/dev-v2.0.json")
+    refused(xlingual(*make, "out"), "holds none", "write LANG=squad/dev-v2.0.json")
     told = ("data", "squad-to-pool", "de=squad/dev-v2.0.json", "squad/en.json", "--out", "good")
     assert xlingual(*told).code == 0
 

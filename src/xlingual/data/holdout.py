@@ -33,7 +33,7 @@ def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest,
 
 
 def _dependent(manifest: Manifest) -> Ints:
-    """Return a number for each row: equal where rows share an item, cluster or image, if by way of others.
+    """Return a number for each row: equal where rows share an item, cluster or image, also through others.
 
     Rows of one row of the table share it too.
     """

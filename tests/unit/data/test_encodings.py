@@ -55,7 +55,7 @@ def test_few_odd_bytes_and_damaged_utf8_are_refused(tmp_path):
 @pytest.mark.parametrize("told", ["nonsense", "rot13", "base64", ""])
 def test_unknown_encodings(tmp_path, told):
     (tmp_path / "m.csv").write_bytes(b"lang,text\nde,a\n")
-    with pytest.raises(InputError, match="no such encoding: say one such as utf-8"):
+    with pytest.raises(InputError, match="no such encoding: give one such as utf-8"):
         find_encoding(tmp_path / "m.csv", told)
 
 

@@ -34,7 +34,7 @@ def test_the_first_sheet_is_read_as_the_strings_of_its_csv(tmp_path):
 
 def test_failed_formulas_and_further_sheets_are_told(tmp_path):
     path = workbook(tmp_path / "m.xlsx", [HEADER, *ROWS, (3, "#N/A", "x", None, None)], "notes")
-    with pytest.warns(DataWarning, match=r"1 cells hold what a failed formula leaves \(row 4: #N/A\)"):
+    with pytest.warns(DataWarning, match=r"1 cells hold the error of a failed formula \(row 4: #N/A\)"):
         Manifest.read(path)
     kinds = {problem.kind: problem.sentence for problem in Manifest.read_gathering(path)[1]}
     assert "only the first sheet is read, not notes" in kinds["further sheets"]
