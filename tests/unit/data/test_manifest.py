@@ -65,7 +65,7 @@ def test_explicit_items_and_clusters_of_any_scalar_type():
     assert other.item.tolist() == [0, 1, 0, 0]
 
 
-def test_same_id_in_two_languages_is_two_items_unless_told():
+def test_same_id_in_two_languages_is_two_items_by_default():
     rows = [{"id": "a", "lang": lang, "text": lang} for lang in ("en", "de")]
     assert Manifest.from_rows(rows).item_ids == ["en:a", "de:a"]
     assert Manifest.from_rows(rows, item_column="id").item_ids == ["a"]

@@ -43,7 +43,7 @@ FUNCTIONS = {
 OPENED = {"store", "threads", "ranker", "progress"}  # what the command line opens, or chooses by the machine
 # keywords of Python alone; lists and settings are read from what the request names
 PYTHON_ONLY = {"threshold", "references", "lists", "settings"}
-OTHERWISE = {("trec_depth", 1000, None)}  # the option tells whether it was given
+OTHERWISE = {("trec_depth", 1000, None)}  # the option shows whether it was given
 
 
 @pytest.mark.parametrize("kind", FUNCTIONS, ids=lambda kind: kind.command)
