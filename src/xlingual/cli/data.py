@@ -88,7 +88,7 @@ def _recipes(request: ScenesRequest) -> Path:
         )
 
 
-@command(CheckRequest, short_help="List the errors and doubtful rows of a manifest.")
+@command(CheckRequest, short_help="List the problems of a manifest.")
 def check(request: CheckRequest) -> int:
     """Count what a manifest holds, and list its errors and all that deserves a look.
 

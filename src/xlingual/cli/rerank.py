@@ -99,8 +99,9 @@ def _languages(request: GenerateRequest | FeaturesRequest) -> dict[str, str]:
 def ablate(request: AblateRequest) -> None:
     """Say which features of NBEST help: tune without some, and compare BLEU on sentences held out.
 
-    Translations of a sentence are chosen by weights that were tuned on the other folds, or judged --on other
-    lists. The interval and p come from a paired bootstrap over sentences.
+    Translations of a sentence are chosen by weights that were tuned on the other folds; with --on, weights
+    are tuned on NBEST and compared on the other lists. The interval and p come from a paired bootstrap over
+    sentences.
     """
     from xlingual.nbest.ablation import ablate as find
     from xlingual.nbest.apply import read_texts

@@ -44,7 +44,7 @@ class VerifyRequest(Request, frozen=True, kw_only=True):
 
     root: Root = None
     encoder: Encoder = None
-    quiet: Annotated[bool, option("Print only damaged files.", run=True)] = False
+    quiet: Annotated[bool, option("Print damaged files and lines only.", run=True)] = False
 
 
 class GcRequest(Request, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ FileFormat: TypeAlias = Annotated[
 
 
 class CheckRequest(Request, frozen=True, kw_only=True):
-    """List the errors and doubtful rows of a manifest."""
+    """List the problems of a manifest."""
 
     command = "data check"
 

@@ -94,8 +94,8 @@ def check_relevant(
     languages: Sequence[str], questions: Questions, candidates: Candidates, where: Callable[[int], str]
 ) -> None:
     """Raise InputError where no candidate holds a question's key; `where` names the row of a question."""
-    held = {key for keys in candidates.keys for key in keys}
-    without = [row for row, key in enumerate(questions.key) if key not in held]
+    answered_keys = {key for keys in candidates.keys for key in keys}
+    without = [row for row, key in enumerate(questions.key) if key not in answered_keys]
     if without:
         row = without[0]
         raise InputError(
@@ -126,8 +126,8 @@ def _stages(language: Ints, splits: list[str] | None, codes: Sequence[int], spli
 
 def _answered(questions: Questions, candidates: Candidates, rows: Ints, pool: Ints) -> Ints:
     """Return those `rows` of questions whose key a candidate of `pool` holds."""
-    held = {key for row in pool for key in candidates.keys[row]}
-    return np.array([row for row in rows.tolist() if questions.key[row] in held], dtype=np.int64)
+    answered_keys = {key for row in pool for key in candidates.keys[row]}
+    return np.array([row for row in rows.tolist() if questions.key[row] in answered_keys], dtype=np.int64)
 
 
 def _note_unanswered(

@@ -152,12 +152,12 @@ def _components(paragraphs: Sequence[Paragraph], nodes: Sequence[Hashable]) -> I
 
 def _questions(paragraphs: Sequence[Paragraph], cluster: Ints, article: Ints) -> Questions:
     counts = [len(paragraph.questions) for paragraph in paragraphs]
-    asked = [question for paragraph in paragraphs for question in paragraph.questions]
+    questions = [question for paragraph in paragraphs for question in paragraph.questions]
     return Questions(
-        ids=[question.id for question in asked],
+        ids=[question.id for question in questions],
         language=np.repeat(np.array([p.language for p in paragraphs], dtype=np.int64), counts),
-        text=[question.text for question in asked],
-        key=[question.id for question in asked],
+        text=[question.text for question in questions],
+        key=[question.id for question in questions],
         cluster=np.repeat(cluster, counts),
         article=np.repeat(article, counts),
     )
