@@ -60,7 +60,7 @@ Address: TypeAlias = Annotated[
 class Ranking(Record, frozen=True, kw_only=True):
     """Where ranking is done."""
 
-    heading = "Where it is ranked (the same numbers everywhere)"
+    heading = "Ranking back end (the same numbers everywhere)"
 
     backend: Annotated[
         Literal["auto", "cpu", "torch", "ray"],

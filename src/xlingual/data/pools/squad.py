@@ -92,7 +92,7 @@ def _named(word: str) -> tuple[str | None, Path]:
 
 @dataclass(frozen=True, eq=False)
 class SquadRows:
-    """All rows of the files, language by language, and what in the files deserves a look."""
+    """All rows of the files, language by language, and counts of oddities in the files."""
 
     languages: tuple[str, ...]
     questions: Questions
