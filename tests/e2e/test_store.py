@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -135,20 +136,21 @@ def test_a_pool(xlingual: Any, keeping: dict[str, int], tmp_path: Path) -> None:
     assert (refused.code, "--rows is for manifests" in refused.err) == (2, True)
 
 
-@pytest.fixture
-def nearly_full() -> Iterator[Callable[[int], None]]:
-    """Give a function after which no file may grow beyond so many bytes, as on a disk that is nearly full."""
+@contextmanager
+def nearly_full(size: int) -> Iterator[None]:
+    """Let no file grow beyond `size` bytes meanwhile, as on a disk that is nearly full."""
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
-        yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_a_full_disk_names_the_file_and_the_remedy(xlingual: Any, nearly_full: Callable[[int], None]) -> None:
-    nearly_full(2000)  # the store is another part of the disk: it must not matter
-    done = xlingual("embed", "s", "--text-encoder", "random:?dim=64", "--no-store", "--out", "e")
+def test_a_full_disk_names_the_file_and_the_remedy(xlingual: Any) -> None:
+    with nearly_full(2000):  # the store is another part of the disk: it must not matter
+        done = xlingual("embed", "s", "--text-encoder", "random:?dim=64", "--no-store", "--out", "e")
     assert done.code == 2
     assert re.search(
         r"^error: e/random\.\w+\.npy cannot be written \(.*: make room there",
@@ -157,12 +159,10 @@ def test_a_full_disk_names_the_file_and_the_remedy(xlingual: Any, nearly_full: C
     assert done.err.count("\n") == 1 and not list(Path("e").iterdir())
 
 
-def test_a_full_disk_while_the_store_is_written_out(
-    xlingual: Any, keeping: dict[str, int], nearly_full: Callable[[int], None]
-) -> None:
+def test_a_full_disk_while_the_store_is_written_out(xlingual: Any, keeping: dict[str, int]) -> None:
     assert xlingual(*EMBED).code == 0
-    nearly_full(300)
-    done = xlingual("store", "export", "--out", "x")
+    with nearly_full(300):
+        done = xlingual("store", "export", "--out", "x")
     assert done.code == 2 and "cannot be written" in done.err and "make room there" in done.err
     assert not list(Path("x").glob("*.npy"))
 
