@@ -143,8 +143,8 @@ def test_recipes_of_one_language(xlingual: Any) -> None:
     ("more", "said"),
     [
         (("--languages", "en,fr"), "no texts in 'fr'"),
-        (("--languages", "en,en"), "'en' is there twice"),
-        (("--languages", ""), "none is told"),
+        (("--languages", "en,en"), "'en' is given twice"),
+        (("--languages", ""), "none is given"),
         (("--beta", "0"), "with beta 0 no image counts"),
         (("--beta", "nan"), "--beta must be a number of at least 0 and at most 1"),
         (("--threshold", "100000"), "no word of 'en' occurs 100000 times or more"),

@@ -223,7 +223,7 @@ def test_vectors_that_are_no_numbers_are_no_best_epoch(tmp_path):
     assert not (tmp_path / "m" / "config.json").exists()
 
 
-def test_a_rate_that_is_too_large_is_told(tmp_path):
+def test_a_rate_that_is_too_large_is_an_error(tmp_path):
     class Broken(TripletRecipe):
         def loss(self, batch, /):
             return Loss(super().loss(batch).value * math.inf, 1)
@@ -248,7 +248,7 @@ def test_too_few_data_are_refused(data, changes, said):
         TripletRecipe(build_model(options, 5, "x"), data, options)
 
 
-def test_a_batch_in_which_languages_are_rare_is_told():
+def test_a_batch_in_which_languages_are_rare_gives_a_warning():
     options = options_of(beta=0.1, batch=4)
     with pytest.warns(DataWarning, match=r"a batch of 4 has on average.*l0 1\.3.*larger --batch"):
         TripletRecipe(build_model(options, 5, "triplet-xl"), pairs(), options)

@@ -136,7 +136,7 @@ def test_a_sink_that_fails_is_dropped_with_one_warning(toy, tmp_path, log_of):
     with pytest.warns(DataWarning) as told:
         fit(toy(), FitOptions(epochs=4), tmp_path, settings={}, sinks=[failing, good])
     (warning,) = [str(item.message) for item in told]
-    assert "sink Failing failed at epoch 2 (ConnectionError: gone away) and is told no more" in warning
+    assert "sink Failing failed at epoch 2 (ConnectionError: gone away) and is dropped" in warning
     assert (failing.heard, failing.closed) == ([0, 1], 1)
     assert (good.heard, good.closed) == ([0, 1, 2, 3, 4], 1)
     assert len(log_of(tmp_path)) == 4
