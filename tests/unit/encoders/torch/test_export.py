@@ -159,11 +159,11 @@ def test_the_graph_of_a_trained_model(checkpoints, trained, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "spec", "said"),
     [
-        ("bert", "hf:{}?pool=pooler", "pool=pooler has no like"),
-        ("bert", "hf:{}?layer=1", "layer=1 has no like"),
-        ("bert", "hf:{}?long=windows", "long=windows has no like"),
-        ("xlm", "hf:{}", "a network that is told the language has no like"),
-        ("sentence_bert", "st:{}?dtype=bfloat16", "dtype=bfloat16 has no like"),
+        ("bert", "hf:{}?pool=pooler", "pool=pooler has no equivalent"),
+        ("bert", "hf:{}?layer=1", "layer=1 has no equivalent"),
+        ("bert", "hf:{}?long=windows", "long=windows has no equivalent"),
+        ("xlm", "hf:{}", "a network that reads the language has no equivalent"),
+        ("sentence_bert", "st:{}?dtype=bfloat16", "dtype=bfloat16 has no equivalent"),
         ("bert", "chargram", "only st: and hf: encoders"),
     ],
 )
