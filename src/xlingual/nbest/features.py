@@ -70,7 +70,7 @@ def add_features(
             the list keeps its texts.
         normalize_source: other steps for the source.
         store: where vectors are kept and found again; None keeps none.
-        progress: is told (what, done, of all).
+        progress: is called with (what, done, total).
 
     Every different text is encoded once; of the list the different hypotheses are held, and a number for each
     feature. Raises InputError where list, source and images do not fit together, and for names of features
