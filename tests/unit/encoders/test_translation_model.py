@@ -140,7 +140,7 @@ def spied(monkeypatch, kind):
 
 @pytest.fixture(scope="module")
 def nllb(tmp_path_factory):
-    """A network of many languages: its tokenizer is told the source, its first token is the target."""
+    """A network of many languages: its tokenizer has a source language, its first token is the target."""
     folder = tmp_path_factory.mktemp("nllb")
     vocabulary = {word: i for i, word in enumerate(["<s>", "<pad>", "</s>", "<unk>", *"▁abcdefg", *CODES])}
     fast = transformers.NllbTokenizer(vocab=vocabulary, merges=[], extra_special_tokens=CODES)

@@ -111,7 +111,7 @@ REFUSED = {
     "infinite": ("0 ||| a ||| f= -inf 1 ||| 1", "a value of feature 'f' is -inf"),
     "NaN score": ("0 ||| a ||| f= 1 2 ||| NaN", "line 2: the score is NaN"),
     "no score": ("0 ||| a ||| f= 1 2 ||| ", "line 2: the score must be a number, found ''"),
-    "label twice": ("0 ||| a ||| f= 1 f= 2 ||| 1", "line 2: the label 'f' stands twice"),
+    "label twice": ("0 ||| a ||| f= 1 f= 2 ||| 1", "line 2: the label 'f' occurs twice"),
     "label without value": ("0 ||| a ||| g= f= 2 1 ||| 1", "line 2: feature 'g' has no value"),
 }
 

@@ -138,7 +138,7 @@ def test_a_token_that_names_the_language_does_not_count(
     network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = 3 + WORDS.index("tree")
-    monkeypatch.setattr("xlingual.nbest.generate.told_languages", lambda *_: ("", tree))
+    monkeypatch.setattr("xlingual.nbest.generate.set_languages", lambda *_: ("", tree))
     (found,) = Generator(str(network), BeamSearch(n=4), ("de", "en")).translations(["das haus"])
     expected = own(network, "das haus", 4, tree)
     assert {one.text for one in found} == set(expected)
