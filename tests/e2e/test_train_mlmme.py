@@ -185,7 +185,7 @@ def test_what_lies_in_the_folder_stays(xlingual: Any) -> None:
     refused(xlingual(*TWO, "--epochs", "1", "--out", "m"), "already has a model")
 
 
-def test_a_language_that_the_validation_lacks_is_told(xlingual: Any) -> None:
+def test_a_language_that_the_validation_lacks_is_reported(xlingual: Any) -> None:
     rows = [{"id": f"{i}", "text_en": f"a {i % 7}", "text_de": f"b {i % 5}"} for i in range(60)]
     for i in range(5):
         rows[i]["text_es"] = f"c {i}"

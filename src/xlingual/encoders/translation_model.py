@@ -146,7 +146,7 @@ class TranslationModel:
                 max_new_tokens=min(_GROWTH * width + _SPARE, loaded.limit),
                 **forced,
             )
-        # each text has a limit of its own, so that no text's translation depends on its neighbours
+        # each text has a separate limit, so that no text's translation depends on its neighbours
         most = [1 + _GROWTH * len(text) + _SPARE for text in texts]
         rows = zip(answer.tolist(), most, strict=True)
         kept = [[token for token in row[:limit] if token != start] for row, limit in rows]

@@ -33,7 +33,7 @@ def normalized(text: str) -> str:
 
 
 def is_spaced(language: str) -> bool:
-    """Tell whether the language of a tag (`zh-Hant`, `pt_BR`) puts spaces between words."""
+    """Return whether the language of a tag (`zh-Hant`, `pt_BR`) puts spaces between words."""
     return primary(language) not in UNSPACED
 
 

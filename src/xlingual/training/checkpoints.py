@@ -89,7 +89,7 @@ class Checkpoints:
         self.folder = model_folder / CHECKPOINT
 
     def exists(self) -> bool:
-        """Tell whether there is a whole checkpoint."""
+        """Return whether there is a whole checkpoint."""
         return (self.folder / _STATE).is_file()
 
     def read(self) -> Checkpoint:

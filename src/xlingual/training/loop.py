@@ -13,8 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from xlingual.embed.encoding import SENTENCE
-from xlingual.embed.encoding import Progress as Report
+from xlingual.embed.encoding import SENTENCE, Progress
 from xlingual.errors import InputError
 from xlingual.files import make_folder
 from xlingual.training.checkpoints import Checkpoints, TrainingState
@@ -51,7 +50,7 @@ def fit(
     sinks: Sequence[Sink] = (),
     resume: bool = False,
     replace: bool = False,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Fitted:
     """Train a recipe's model and return it with the weights of its best epoch.
 
@@ -72,7 +71,7 @@ def fit(
     model = recipe.model.to(device)
     optimizer = make_optimizer(model, options)
     checkpoints, state = Checkpoints(folder), TrainingState()
-    progress_line, all_sinks = Progress(progress, recipe, options), Sinks(sinks)
+    progress_line, all_sinks = ProgressLine(progress, recipe, options), Sinks(sinks)
     if checkpoint is not None:
         state = checkpoint.standing
         checkpoints.load(checkpoint, model, optimizer)
@@ -103,10 +102,10 @@ def fit(
     return Fitted(model, state.best_epoch, state.best_score, state.epoch, stopped, round(state.seconds, 3))
 
 
-class Progress:
+class ProgressLine:
     """Reports steps done out of those of all epochs, so that the time left is that of the whole training."""
 
-    def __init__(self, report: Report | None, recipe: Recipe, options: FitOptions) -> None:
+    def __init__(self, report: Progress | None, recipe: Recipe, options: FitOptions) -> None:
         self._report, self._epochs = report or (lambda what, done, total: None), options.epochs
         steps = map(recipe.steps, range(1, options.epochs + 1))
         self._ends = list(accumulate(steps, initial=0))  # steps that are done after each epoch
@@ -144,7 +143,7 @@ def _epoch(
     model: nn.Module,
     validate: Validate | None,
     state: TrainingState,
-    progress: Progress,
+    progress: ProgressLine,
     checkpoints: Checkpoints,
 ) -> tuple[EpochMeans, ValidationScores | None]:
     """Train the epoch after `state` and validate it.

@@ -272,7 +272,7 @@ def test_a_damaged_shard_is_computed_again(store):
     assert again.asked == []
 
 
-def test_a_disk_that_gives_nothing_back_is_told(store, monkeypatch):
+def test_a_disk_that_gives_nothing_back_is_reported(store, monkeypatch):
     monkeypatch.setattr("xlingual.store.shard.FileShard.whole", lambda *_: False)
     with (
         pytest.warns(DataWarning, match="damaged"),

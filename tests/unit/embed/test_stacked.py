@@ -119,7 +119,7 @@ def test_what_is_kept_is_what_the_base_gives():
     assert not is_kept(adopt(TwoFields(base)))
 
 
-def test_notes_and_faults_of_both_are_told():
+def test_notes_and_faults_of_both_are_reported():
     base = Lengths()
     base.notes = lambda: ["of the base"]
     encoder = TwoFields(base)

@@ -83,7 +83,7 @@ def test_translations_are_those_of_the_library_in_any_batch(marian):
         assert own(marian, text).split()[: limit - 2] == made.split()[: limit - 2]
 
 
-def test_long_texts_are_cut_and_told(marian):
+def test_long_texts_are_cut_and_reported(marian):
     long = " ".join(["rot"] * 40)
     found = TranslationModel(str(marian), ["de"], "en").translate([long, " ".join(["rot"] * 11)], "de")
     assert found.truncated == [True, False]

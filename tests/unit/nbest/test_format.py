@@ -144,7 +144,7 @@ def test_empty_files_other_encodings_and_missing_files(tmp_path):
         read_nbest(tmp_path / "nowhere")
 
 
-def test_damaged_gzip_is_told(tmp_path):
+def test_damaged_gzip_is_reported(tmp_path):
     whole = bytearray(gzip.compress(CANONICAL.encode()))
     for name, place in (("method", 10), ("sum", len(whole) - 8)):  # neither of them is an error of the system
         damaged = bytearray(whole)

@@ -127,7 +127,7 @@ def test_a_file_of_lists(network: Path, tmp_path: Path) -> None:
         assert len({lists.hypotheses[row] for row in rows}) == len(rows) <= 4
 
 
-def test_long_texts_are_cut_and_told(network: Path) -> None:
+def test_long_texts_are_cut_and_reported(network: Path) -> None:
     generator = Generator(str(network), BeamSearch(n=2), ("de", "en"))
     with pytest.warns(DataWarning, match="1 of 2 texts were longer than the 12 tokens"):
         first, second = generator.translations([" ".join(["rot"] * 40), " ".join(["rot"] * 11)])

@@ -131,7 +131,7 @@ def test_no_direction_is_neither_the_same_nor_another():
     assert with_bkr(scores, study[1], (0, 1), **OPTIONS).same_direction is None
 
 
-def test_queries_without_bkr_are_left_out_and_told():
+def test_queries_without_bkr_are_left_out_and_reported():
     study, scores = study_with_bkr([1] * 6, [0] * 6, [(1, 0)] * 6)
     del study[1].bkr["a"]["q5"]
     found = with_bkr(scores, study[1], (0, 1), **OPTIONS)

@@ -74,7 +74,7 @@ def test_repeats_at_random_are_told_when_there_are_enough():
     assert row.flagged is None and row.repeats == 9
 
 
-def test_one_score_for_all_and_haste_are_told():
+def test_one_score_for_all_and_haste_are_reported():
     study = rated.study_of(queries=8, per_system=2)
     one, fast = (
         rated.rate(study[0], lambda *_: 2, raters=("1",)),

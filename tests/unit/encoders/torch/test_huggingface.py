@@ -321,7 +321,7 @@ def test_code_of_a_model_is_never_run(copied, tmp_path):
     settings = json.loads((folder / "config.json").read_text()) | {"model_type": "own"}
     auto = {"AutoConfig": "own.C", "AutoModel": "own.C"}
     (folder / "config.json").write_text(json.dumps(settings | {"auto_map": auto}))
-    with pytest.raises(InputError, match=r"brings code of its own, which is never run: .*python:MODULE"):
+    with pytest.raises(InputError, match=r"comes with code, which is never run: .*python:MODULE"):
         encoder(folder).encode(texts())
     assert not ran.exists()
 

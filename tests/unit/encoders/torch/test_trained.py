@@ -160,7 +160,7 @@ def test_images_are_encoded_once_over_runs_and_models(tmp_path, half):
     assert base.asked == 5
 
 
-def test_texts_are_kept_and_what_is_unknown_is_told(tmp_path):
+def test_texts_are_kept_and_what_is_unknown_is_reported(tmp_path):
     folder, store = model_at(tmp_path / "m"), Store(tmp_path / "store")
     data = Manifest.from_rows(
         [

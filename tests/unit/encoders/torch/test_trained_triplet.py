@@ -136,7 +136,7 @@ def test_files_of_vectors_for_each_column(tmp_path):
     )
     found = embed_texts(rows, "m", encoder(f"model:{folder.path}::{spec}"), np.arange(4)).vectors
     np.testing.assert_allclose(found, network.represent(title, body).detach().numpy(), atol=1e-6)
-    with pytest.raises(InputError, match="is no column of its own"):
+    with pytest.raises(InputError, match="the text itself is encoded here, not a column"):
         encoder(spec).encode(rows.texts(np.arange(4)))
     before = encoder(spec).identity
     np.save(tmp_path / "v.title.de.npy", made["body", "de"])
