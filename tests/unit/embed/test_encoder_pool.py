@@ -131,7 +131,7 @@ def test_copies_that_are_lost_again_and_again_are_an_error():
         remote_encoder(Mine(), Ray(lambda number: True)).encode(texts())
 
 
-def test_a_head_that_has_died_is_told_of(monkeypatch):
+def test_a_head_that_has_died_is_reported(monkeypatch):
     monkeypatch.setattr("xlingual.embed.encoder_pool.HEADLESS", 0.0)
 
     class Dead(Ray):
@@ -145,7 +145,7 @@ def test_a_head_that_has_died_is_told_of(monkeypatch):
         remote_encoder(Mine(), Dead()).encode(texts())
 
 
-def test_an_encoder_that_cannot_travel_is_told_of_in_words():
+def test_an_encoder_that_cannot_travel_is_reported_in_words():
     class Refusing(Ray):
         def remote(self, **options):
             def start(order):

@@ -124,9 +124,9 @@ def test_notes_and_faults_of_both_are_reported():
     base.notes = lambda: ["of the base"]
     encoder = TwoFields(base)
     encoder.notes = lambda: ["of its own"]
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         encode(adopt(encoder), batch(), WAY)
-    assert {str(one.message) for one in told} == {"of the base", "of its own"}
+    assert {str(one.message) for one in caught} == {"of the base", "of its own"}
     encoder.apply = lambda *vectors: vectors[0][:, :0]
     with pytest.raises(InputError, match=r"^text encoder 'two' returned"), pytest.warns(DataWarning):
         encode(adopt(encoder), batch(), WAY)

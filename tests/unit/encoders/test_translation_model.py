@@ -162,7 +162,7 @@ def nllb(tmp_path_factory):
     return folder
 
 
-def test_models_of_many_languages_are_told_both(nllb, monkeypatch):
+def test_models_of_many_languages_get_both_languages(nllb, monkeypatch):
     model = TranslationModel(str(nllb), ["de"], "en")
     seen = spied(monkeypatch, transformers.M2M100ForConditionalGeneration)
     assert "eng_Latn" not in model.translate(["a b"], "de").text[0]

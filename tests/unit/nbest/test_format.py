@@ -60,7 +60,7 @@ def test_an_odd_file_comes_back_value_for_value(tmp_path):
     assert (tmp_path / "b").read_text() == CANONICAL
 
 
-def test_gzip_is_told_by_its_content_not_its_name(tmp_path):
+def test_gzip_is_recognised_by_its_content_not_its_name(tmp_path):
     path = tmp_path / "plain.name"
     path.write_bytes(gzip.compress(CANONICAL.encode()))
     assert read_nbest(path).hypotheses[2] == "ja"

@@ -100,7 +100,7 @@ def test_spread_is_within_lists():
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_features_that_never_differ_are_told_and_get_no_weight(standardize):
+def test_features_that_never_differ_are_reported_and_get_no_weight(standardize):
     lists, references = made(4)
     lists = lists.with_features({"length": lists.sentence * 0.1, "one": np.ones(len(lists.hypotheses))})
     with pytest.warns(DataWarning, match="features length, one never differ within a list"):

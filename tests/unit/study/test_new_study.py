@@ -212,7 +212,7 @@ def test_a_missing_image_is_named_and_nothing_is_written(tmp_path: Path) -> None
     assert not (tmp_path / "s").exists()
 
 
-def test_texts_without_a_image_are_told_of(tmp_path: Path) -> None:
+def test_texts_without_an_image_are_reported(tmp_path: Path) -> None:
     some = [row | ({"image": None} if row["item"] < 20 else {}) for row in rows()]
     with pytest.warns(DataWarning, match=r"\d+ of \d+ texts of the study have no image"):
         new_study(Manifest.from_rows(some), tmp_path / "s", **GIVEN)

@@ -121,9 +121,15 @@ def test_every_text_is_trained_on_once_an_epoch():
 @pytest.mark.parametrize("recipe", [pytest.param("triplet", marks=pytest.mark.slow), "triplet-xl"])
 def test_a_small_model_learns_which_title_is_whose(tmp_path, recipe):
     options = TripletOptions.preset(recipe, batch=32, neighbours=3, margin=0.3)
-    told = FitOptions(epochs=25, rate=0.01, patience=None, threads=1)
+    fit_options = FitOptions(epochs=25, rate=0.01, patience=None, threads=1)
     trained = train_triplet(
-        recipes(160), options, tmp_path / "m", text_encoder=Words(), fit=told, validation=0.2, store=None
+        recipes(160),
+        options,
+        tmp_path / "m",
+        text_encoder=Words(),
+        fit=fit_options,
+        validation=0.2,
+        store=None,
     )
     untrained = train_triplet(
         recipes(160),
@@ -150,13 +156,13 @@ def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path, source):
     )
 
     def train(name, epochs, **more):
-        told = FitOptions(epochs=epochs, rate=0.01, patience=None, threads=1)
+        fit_options = FitOptions(epochs=epochs, rate=0.01, patience=None, threads=1)
         return train_triplet(
             recipes(),
             options,
             tmp_path / name,
             text_encoder=Words(),
-            fit=told,
+            fit=fit_options,
             validation=0.4,
             store=None,
             **more,

@@ -87,7 +87,7 @@ def test_what_the_encoder_below_is_asked_for_is_asked_through_the_model(tmp_path
         made.check_languages(["xx"])
 
 
-def test_texts_without_a_title_are_told_of(tmp_path):
+def test_texts_without_a_title_are_reported(tmp_path):
     folder, rows = model_at(tmp_path / "m"), manifest(title=lambda i: "" if i == 1 else f"title {i}")
     made = encoder(f"model:{folder.path}::{SPEC}")
     with pytest.warns(DataWarning, match="1 of 4 texts have an empty title or body"):
