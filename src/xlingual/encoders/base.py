@@ -96,7 +96,7 @@ class Encoder(ABC):
 
     @property
     def piece(self) -> int | None:
-        """The most rows of one call, since what an interrupted call did is lost; None: any number."""
+        """The most rows of one call, since the work of an interrupted call is lost; None: any number."""
         return None
 
     def check_languages(self, tags: Iterable[str], /) -> None:  # noqa: B027  (a default)
@@ -110,7 +110,7 @@ class Encoder(ABC):
         return ""
 
     def notes(self) -> list[str]:
-        """Return sentences on what was encoded since they were last asked for, to warn with."""
+        """Return sentences to warn with, on the rows that were encoded since the last call."""
         return []
 
 
@@ -131,7 +131,7 @@ def _asking(read: Callable[[str, Any], Any], *own: str) -> Callable[[type[E]], t
 
 @_asking(lambda name, encoder: getattr(encoder.base, name), "encode_noting", "by_number")
 class Adapter(Encoder):
-    """An encoder that stands on another one, its `base`: what it does not say itself, that one says."""
+    """An encoder on top of another one, its `base`: abilities that it does not have are those of the base."""
 
     def __init__(self, base: Encoder) -> None:
         self.base = base
@@ -164,7 +164,7 @@ class Stacked(Adapter):
         return self.apply(*(self.base.encode(part) for part in self.inputs(batch)))
 
     def notes(self) -> list[str]:
-        """Return nothing: the base reports what it has to say when it gives its vectors."""
+        """Return nothing: the base gives its notes with its vectors."""
         return []
 
 

@@ -20,7 +20,7 @@ from xlingual.records import Encoded, Texts
 class NetworkEncoder(Encoder):
     """A network in a folder, loaded when it is first used; `options` are those of its scheme."""
 
-    has_head = True  # whether the architecture in its settings says what it gives
+    has_head = True  # whether the architecture in its settings says which kind of model it is
     has_modules = True  # whether folders of modules of sentence-transformers belong to it
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:

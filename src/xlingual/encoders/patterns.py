@@ -83,7 +83,7 @@ def expand(
     wanted = places(pattern, languages, role_languages)
     first, *rest = pattern.split("*")
     for stars in (stars for place in wanted for stars in _matches(filled(pattern, place))):
-        # what they matched stands in the places of the stars
+        # their matches stand in the places of the stars
         found[stars] = first + "".join(star + part for star, part in zip(stars, rest, strict=True))
     if not found:
         raise InputError(

@@ -20,7 +20,7 @@ from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
 
-_MODEL = "hf-"  # what an argument that names a model begins with
+_MODEL = "hf-"  # prefix of an argument that names a model
 
 
 class TranslatingEncoder(Adapter):

@@ -160,7 +160,7 @@ class Generator:
         if cut:
             warnings.warn(
                 f"{self.who}: {cut:,} of {len(texts):,} texts were longer than the {loaded.limit} tokens "
-                "that it reads and were cut: what they end with is not translated",
+                "that it reads and were cut: their ends are not translated",
                 DataWarning,
                 stacklevel=2,
             )

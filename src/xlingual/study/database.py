@@ -172,12 +172,12 @@ class Ratings:
         return True
 
     def setting(self, name: str) -> str | None:
-        """Return what was kept under a name, or None."""
+        """Return the value of a setting, or None."""
         rows = self._rows("SELECT value FROM settings WHERE name = ?", name)
         return rows[0][0] if rows else None
 
     def set(self, name: str, value: str) -> None:
-        """Keep a value under a name."""
+        """Keep the value of a setting."""
         with self._writing() as db:
             db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 

@@ -125,7 +125,7 @@ def make_design(queried: Sequence[StudyQuery], systems: Mapping[str, str], plan:
 
 
 def check_plan(plan: StudyPlan, n_queries: int) -> None:
-    """Raise InputError where a number of the plan is not what it must be."""
+    """Raise InputError where a number of the plan is out of range."""
     for option, value in (("queries", n_queries), ("per-system", plan.per_system), ("raters", plan.raters)):
         if value < 1:
             raise InputError(f"--{option} must be at least 1, got {value}")

@@ -136,7 +136,7 @@ class Checkpoints:
         self._tidy(kept)
 
     def load(self, checkpoint: Checkpoint, model: nn.Module, optimizer: Optimizer) -> None:
-        """Give model and optimiser what they had when the checkpoint was written."""
+        """Give model and optimiser their state of the checkpoint."""
         folder = self.folder / checkpoint.epoch_folder
         self._into(model, read_tensors(folder / _WEIGHTS))
         _remember(model, optimizer, read_tensors(folder / _OPTIMIZER))

@@ -1,4 +1,4 @@
-"""Which texts and images meet in which batch: the instances of an epoch, and what they are contrasted with.
+"""Which texts and images meet in which batch: the instances of an epoch, and their contrastive items.
 
 Everything is a pure function of (seed, epoch); nothing is kept between epochs, and an epoch needs four bytes
 of memory for each instance. Numbers only: no text, no vector and no torch.

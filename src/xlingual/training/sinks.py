@@ -118,7 +118,7 @@ class TensorBoard:
         self._folder, self._writer = Path(where), None  # type: Path, Any
 
     def config(self, settings: Mapping[str, Any], after: int) -> None:
-        """Begin; what was written of epochs that are trained again is hidden."""
+        """Begin; hide the values of epochs that will be trained again."""
         try:
             writer = import_module("torch.utils.tensorboard").SummaryWriter
         except ImportError as error:

@@ -125,7 +125,7 @@ def _warnings(
     looks: Looks | None,
     planned: int,
 ) -> list[str]:
-    """Return what a reader of the numbers must know, each in a sentence."""
+    """Return the warnings that a reader of the numbers needs, each in a sentence."""
     sentences = []
     n = len(scores.raters)
     if n < FEWEST_RATERS:
@@ -144,8 +144,8 @@ def _warnings(
         sentences.append(f"{missing} of {len(study.queries)} queries have no page that is rated in full.")
     if looks is None and len(given) < planned:
         sentences.append(
-            f"{len(given)} of {planned} {OF_PLANNED}: to stop when a look pleases finds differences "
-            "that are none more often than the level says; name the looks (--looks) before."
+            f"{len(given)} of {planned} {OF_PLANNED}: who stops as soon as a difference is found "
+            "finds false ones more often than the level says; name the looks (--looks) in advance."
         )
     if looks is not None and not any(look.reached for look in looks.rows):
         sentences.append("No planned look is reached yet, so no difference can be called found.")

@@ -1,4 +1,4 @@
-"""Looking at a study before its end: each look tests at a smaller level, so that the error of all stays.
+"""Looking at a study before its end: each look has its own level, so that the error over all looks stays.
 
 A look is taken when a fraction of the planned ratings was given: the first ones by the time they were
 given. So each later analysis finds the same looks, and nothing depends on when somebody ran it.

@@ -1,4 +1,4 @@
-"""How many queries, or raters, would show a difference as large as the one that was seen.
+"""How many queries, or raters, would show a difference as large as the observed one.
 
 A rater's difference on a query is taken apart: d = µ + query + rater + rest. What varies with queries shrinks
 with more queries only, what varies with raters with more raters only, the rest with both.
@@ -55,9 +55,9 @@ class Components:
 
 
 def more_needed(scores: RatedPages, pair: tuple[int, int], alpha: float) -> MoreNeeded:
-    """Return how many queries with as many raters, and raters on the same queries, show what was seen.
+    """Return how many queries (raters as now), and raters (queries as now), show the observed difference.
 
-    The difference seen counts as the true one; where it was found since it was large by luck, more is needed.
+    The observed difference is taken as the true one; where it is large by luck, more is needed.
     """
     values = scores.relevant[..., pair[0]] - scores.relevant[..., pair[1]]
     effect, (m, n) = float(mean_seen(values, scores.seen, 0).mean()), scores.seen.shape

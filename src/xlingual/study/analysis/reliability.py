@@ -55,11 +55,11 @@ def _row(
 def _flag(
     twice: np.ndarray, controls: Sequence[bool], scores: Sequence[int], seconds: float | None
 ) -> str | None:
-    """Return what speaks against a rater's attention, None where nothing does or too little is known."""
+    """Return the signs of an inattentive rater, None where there are none or too little is known."""
     against = []
     failed = len(controls) - sum(controls)
     if failed >= LEAST_FAILED and np.mean(controls) < LEAST_PASSED:
-        against.append(f"{failed} of {len(controls)} obvious suggestions rated far from what they are")
+        against.append(f"{failed} of {len(controls)} obvious suggestions got a score far from the right one")
     kappa = weighted_kappa(twice) if len(twice) >= LEAST_REPEATS else None
     if kappa is not None and kappa < LEAST_KAPPA:
         against.append(

@@ -78,7 +78,7 @@ def end(state: StudyState, request: Request, _: Form) -> Response:
 
 def image(state: StudyState, request: Request, _: Form) -> Response:
     """Send the image of a query or suggestion, chosen by its id from a table."""
-    _rater(state, request, state.looks)
+    _rater(state, request, state.image_requests)
     path = state.images.get(request.path_params["shown"])
     if path is None or not path.is_file():
         raise HTTPException(404)

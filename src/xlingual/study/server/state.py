@@ -97,7 +97,7 @@ class StudyState:
         self.study, self.folder, self.url = study, folder, url
         self.ratings = Ratings(folder)
         self.tokens, self.strangers = Buckets(limits.token, clock), Buckets(limits.not_found, clock)
-        self.looks = Buckets(limits.images, clock)
+        self.image_requests = Buckets(limits.images, clock)
         self.images = _images(study, folder)
         self.fresh_link: Link | None = None  # made by the organiser, shown once
         self._clock = clock

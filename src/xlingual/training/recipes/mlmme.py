@@ -140,8 +140,8 @@ class MlmmeRecipe:
                 pairs = [pair for pair in _compared(self.options) if tag in pair]
                 others = listed(dict.fromkeys(view for pair in pairs for view in pair if view != tag))
                 raise InputError(
-                    f"no item has a text in {tag!r} together with what it is compared with ({others}): leave "
-                    "the language out"
+                    f"no item has a text in {tag!r} together with one of the views that it "
+                    f"is compared with ({others}): leave the language out"
                 )
         if len(np.unique(corpus.groups[used])) < 2:
             raise InputError(
