@@ -143,8 +143,8 @@ def test_recipes_of_one_language(xlingual: Any) -> None:
     ("more", "said"),
     [
         (("--languages", "en,fr"), "no texts in 'fr'"),
-        (("--languages", "en,en"), "'en' is there twice"),
-        (("--languages", ""), "none is told"),
+        (("--languages", "en,en"), "'en' is given twice"),
+        (("--languages", ""), "none is given"),
         (("--beta", "0"), "with beta 0 no image counts"),
         (("--beta", "nan"), "--beta must be a number of at least 0 and at most 1"),
         (("--threshold", "100000"), "no word of 'en' occurs 100000 times or more"),
@@ -185,7 +185,7 @@ def test_what_lies_in_the_folder_stays(xlingual: Any) -> None:
     refused(xlingual(*TWO, "--epochs", "1", "--out", "m"), "already has a model")
 
 
-def test_a_language_that_the_validation_lacks_is_told(xlingual: Any) -> None:
+def test_a_language_that_the_validation_lacks_is_reported(xlingual: Any) -> None:
     rows = [{"id": f"{i}", "text_en": f"a {i % 7}", "text_de": f"b {i % 5}"} for i in range(60)]
     for i in range(5):
         rows[i]["text_es"] = f"c {i}"

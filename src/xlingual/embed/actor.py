@@ -17,7 +17,7 @@ from xlingual.records import Images, Texts
 
 @dataclass(frozen=True)
 class ActorSpec:
-    """What a copy is made of: a spec, or an object with `encode`."""
+    """The description of a copy: a spec, or an object with `encode`."""
 
     name: str
     kind: str  # "texts" or "images"
@@ -35,14 +35,14 @@ class ActorReply:
     truncated: np.ndarray | None = None
     warnings: tuple[str, ...] = ()
     refused: str = ""
-    broken: bool = False  # it is images that are
+    broken: bool = False  # whether it was refused since images are broken
 
 
 class Actor:
-    """A copy; the encoder is made at its first use, so that what is wrong with it can be reported."""
+    """A copy; the encoder is made at its first use, so that errors in making it can be reported."""
 
-    def __init__(self, order: ActorSpec) -> None:
-        self.order = order
+    def __init__(self, spec: ActorSpec) -> None:
+        self.spec = spec
         self._encoder: encoders.Encoder | None = None
 
     def identity(self) -> str | ActorReply:
@@ -64,20 +64,20 @@ class Actor:
         return ActorReply(np.asarray(found.vectors), found.truncated, tuple(messages))
 
     def notes(self) -> list[str]:
-        """Return what the copy has to say of the rows that it encoded."""
+        """Return the copy's notes on the rows that it encoded."""
         return [] if self._encoder is None else list(self._encoder.notes())
 
     def _made(self) -> encoders.Encoder:
         if self._encoder is None:
-            order = self.order
-            if os.path.isdir(order.folder):
-                os.chdir(order.folder)
-            if order.kind == "texts":
-                named = encoders.text_encoders({order.name: order.entry}, languages=order.languages)
-                made = named[order.name]
+            spec = self.spec
+            if os.path.isdir(spec.folder):
+                os.chdir(spec.folder)
+            if spec.kind == "texts":
+                named = encoders.text_encoders({spec.name: spec.entry}, languages=spec.languages)
+                made = named[spec.name]
             else:
-                _, made = encoders.image_encoder(order.entry, languages=order.languages)
-            for _ in range(order.depth):
+                _, made = encoders.image_encoder(spec.entry, languages=spec.languages)
+            for _ in range(spec.depth):
                 assert isinstance(made, encoders.Stacked)
                 made = made.base
             self._encoder = made

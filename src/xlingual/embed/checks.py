@@ -1,4 +1,4 @@
-"""Whether vectors can be used, and what in them deserves a look."""
+"""Whether vectors can be used, and warnings about them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def warn_of_cut_texts(cut: Mapping[str, int] | None, who: str, count: int) -> No
         each = listed((f"{language} {amount:,}" for language, amount in some.items()), 20)
         warnings.warn(
             f"{who}: {sum(some.values()):,} of {count:,} texts were longer than it reads and were cut "
-            f"({each}): what they end with counts for nothing; where the spec takes long=windows, all of a "
+            f"({each}): their ends count for nothing; where the spec takes long=windows, all of a "
             "text counts",
             DataWarning,
             stacklevel=3,

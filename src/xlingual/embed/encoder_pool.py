@@ -1,7 +1,7 @@
 """Encoders as actors of a Ray cluster: copies on its machines that take pieces of a batch in turn.
 
-To `encode` a crew is one encoder with the identity of the one it copies: keys, store and resuming are the
-same, and the program that began the work writes what the copies return.
+`encode` sees the copies as one encoder with the identity of the one they copy: keys, store and resuming are
+the same, and the program that began the work writes the vectors that the copies return.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LEAST = 8  # rows of a piece
 _REPLACED = 3  # times that each copy may be lost
 _PATIENCE = 600.0  # seconds without a copy that works, after which it is an error
 _LOOK = 5.0
-_WAIT = 0.5  # seconds without an answer, after which it is seen whether somebody wants to stop
+_WAIT = 0.5  # seconds without an answer, after which interruptions are checked
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class EncoderPool:
         ray = connect(self.address, self.cores)
         check_machines(ray, None)
         given = str(entry) if isinstance(entry, str | os.PathLike) else entry
-        order = ActorSpec(name, kind, given, depth, tuple(languages), os.getcwd())
-        remote = _Remote(ray, below, order, *self._resources(ray))
+        spec = ActorSpec(name, kind, given, depth, tuple(languages), os.getcwd())
+        remote = _Remote(ray, below, spec, *self._resources(ray))
         try:
             yield _standing_on(encoder, remote)
         finally:
@@ -77,12 +77,12 @@ class EncoderPool:
 
     def _resources(self, ray: Any) -> tuple[int, float, int]:  # noqa: ANN401  (the module ray)
         """Return how many copies there are, and the GPUs and cores of each."""
-        there, nodes = ray.cluster_resources(), machines(ray)
-        gpus = (1.0 if there.get("GPU", 0) else 0.0) if self.gpus is None else self.gpus
-        if gpus > there.get("GPU", 0):
+        resources, nodes = ray.cluster_resources(), machines(ray)
+        gpus = (1.0 if resources.get("GPU", 0) else 0.0) if self.gpus is None else self.gpus
+        if gpus > resources.get("GPU", 0):
             raise InputError("the Ray cluster has no GPU: leave out gpus, or start machines that have one")
-        workers = self.workers or (int(there["GPU"] / gpus) if gpus else len(nodes))
-        cores = [int(there["CPU"]) // workers, *(int(node["Resources"]["CPU"]) for node in nodes)]
+        workers = self.workers or (int(resources["GPU"] / gpus) if gpus else len(nodes))
+        cores = [int(resources["CPU"]) // workers, *(int(node["Resources"]["CPU"]) for node in nodes)]
         return workers, gpus, max(1, min(cores))
 
 
@@ -105,16 +105,16 @@ class _Remote(Encoder):
         self,
         ray: Any,  # noqa: ANN401  (the module)
         encoder: Encoder,
-        order: ActorSpec,
+        spec: ActorSpec,
         workers: int,
         gpus: float,
         cores: int,
     ) -> None:
         self.identity, self.content = encoder.identity, encoder.content
         self.workers = workers  # `encode` hands over more rows at a time
-        self._ray, self._order = ray, order
-        self._member = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0)(Actor)
-        self._starting: dict[Any, Any] = {}  # what becomes ready with a copy → the copy
+        self._ray, self._spec = ray, spec
+        self._actor_class = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0)(Actor)
+        self._starting: dict[Any, Any] = {}  # the reference that becomes ready with a copy → the copy
         self._idle: list[Any] = []
         self._all: list[Any] = []
         self._lost = 0
@@ -132,8 +132,8 @@ class _Remote(Encoder):
             while len(found) < len(rows):
                 interrupted()
                 while waiting and self._idle:
-                    member, number = self._idle.pop(), waiting.popleft()
-                    working[member.encode.remote(_packed(batch.take(rows[number])))] = member, number
+                    actor, number = self._idle.pop(), waiting.popleft()
+                    working[actor.encode.remote(_packed(batch.take(rows[number])))] = actor, number
                 ended, _ = self._ray.wait([*working, *self._starting], num_returns=1, timeout=_WAIT)
                 if ended or answers(self._ray):
                     headed = time.monotonic()
@@ -150,13 +150,13 @@ class _Remote(Encoder):
                     if reference in self._starting:
                         self._started(reference)
                         continue
-                    member, number = working.pop(reference)
+                    actor, number = working.pop(reference)
                     answer = self._answer(reference)
                     if answer is None:  # the copy was lost
                         waiting.appendleft(number)
                         self._replace()
                         continue
-                    self._idle.append(member)
+                    self._idle.append(actor)
                     found[number] = self._complete(answer, len(rows[number]))
         return _joined([found[number] for number in range(len(rows))])
 
@@ -166,58 +166,58 @@ class _Remote(Encoder):
         try:
             yield
         finally:
-            self._idle += [member for member, _ in working.values()]
+            self._idle += [actor for actor, _ in working.values()]
 
     def _complete(self, answer: ActorReply, count: int) -> ActorReply:
-        """Return the answer to a piece; raise InputError where it has not one vector for each row of it."""
+        """Return the answer to a piece; raise InputError where it has not one vector for each row."""
         shape = answer.vectors.shape
         if len(shape) != 2 or shape[0] != count:
             raise InputError(
-                f"encoder {self._order.name!r} returned an array of shape {shape}; expected ({count}, d)"
+                f"encoder {self._spec.name!r} returned an array of shape {shape}; expected ({count}, d)"
             )
         return answer
 
     def notes(self) -> list[str]:
-        """Return what the copies have to say of the rows that they encoded, each sentence once."""
+        """Return the notes of the copies on the rows that they encoded, each sentence once."""
         notes: list[str] = []
-        for member in self._idle:
+        for actor in self._idle:
             with suppress(self._ray.exceptions.RayError):
-                notes += self._ray.get(member.notes.remote(), timeout=_LOOK)
+                notes += self._ray.get(actor.notes.remote(), timeout=_LOOK)
         return list(dict.fromkeys(notes))
 
     def stop(self) -> None:
         """End the copies."""
-        for member in self._all:
-            self._ray.kill(member)
+        for actor in self._all:
+            self._ray.kill(actor)
         self._all, self._idle, self._starting = [], [], {}
 
     def _start(self) -> None:
         try:
-            member = self._member.remote(self._order)
+            actor = self._actor_class.remote(self._spec)
         except TypeError as error:  # it holds a lock, an open file …
             raise InputError(
-                f"encoder {self._order.name!r} cannot be sent to other machines "
+                f"encoder {self._spec.name!r} cannot be sent to other machines "
                 f"({' '.join(str(error).split())[:160]}): give a spec, or an object that can be pickled"
             ) from error
-        self._all.append(member)
-        self._starting[member.identity.remote()] = member
+        self._all.append(actor)
+        self._starting[actor.identity.remote()] = actor
 
     def _started(self, reference: Any) -> None:  # noqa: ANN401
-        """Take a copy that is there into the crew, where it is one of the same encoder."""
-        member, answer = self._starting.pop(reference), self._answer(reference)
+        """Use a copy that has started, where it is one of the same encoder."""
+        actor, answer = self._starting.pop(reference), self._answer(reference)
         if answer is None:
             self._replace()
         elif answer != self.identity:
             raise InputError(
-                f"encoder {self._order.name!r} is {answer} on a machine of the cluster and {self.identity} "
+                f"encoder {self._spec.name!r} is {answer} on a machine of the cluster and {self.identity} "
                 "here: all must have the same model, packages and kind of device; for half precision write "
                 "the device into the spec"
             )
         else:
-            self._idle.append(member)
+            self._idle.append(actor)
 
     def _answer(self, reference: Any) -> Any:  # noqa: ANN401
-        """Return what a copy says; None where it was lost. Raises what it refused."""
+        """Return the answer of a copy; None where it was lost. Raises the error of a copy that refused."""
         errors = self._ray.exceptions
         try:
             found = self._ray.get(reference)
@@ -225,7 +225,7 @@ class _Remote(Encoder):
             cause = error if error.cause is None else error.cause
             words = " ".join(str(cause).split())[:200]
             raise XlingualError(
-                f"encoder {self._order.name!r} failed on a machine of the cluster "
+                f"encoder {self._spec.name!r} failed on a machine of the cluster "
                 f"({type(cause).__name__}: {words}); what was encoded is kept in the store"
             ) from error
         except errors.RayError:
@@ -241,7 +241,7 @@ class _Remote(Encoder):
         self._lost += 1
         if self._lost > _REPLACED * self.workers:
             raise XlingualError(
-                f"copies of encoder {self._order.name!r} were lost {self._lost} times: machines may be short "
+                f"copies of encoder {self._spec.name!r} were lost {self._lost} times: machines may be short "
                 "of memory (give fewer --workers, or a smaller batch in the spec); what was encoded is kept "
                 "in the store, so run the same again"
             )

@@ -1,4 +1,4 @@
-"""Encoding a batch: nothing twice, what the store has not at all, and the rest kept as it is computed."""
+"""Encoding a batch: no row twice, none that the store has, and the others kept as they are computed."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from xlingual.images import read_bytes
 from xlingual.records import Encoded, Images, Texts, check_content, content_keys, digest
 from xlingual.store import Collection, DamagedError, Store
 
-Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
+Progress: TypeAlias = Callable[[str, int, int], None]  # called with (what, done, total)
 
-SENTENCE = -1  # as "of all": `what` is a sentence to show once, no piece of work
+SENTENCE = -1  # as total: `what` is a sentence to show once, no piece of work
 SHARD_ROWS = 1024  # rows of a shard, where the encoder is fast
 SHARD_SECONDS = 30.0  # where it is slow, about so much work is in a shard: all that a crash can lose
 PIECE_SECONDS = 3.0  # of work that one encoder is given at once: all that Ctrl-C can lose
 _APPLIED = 4096  # rows that a stacked encoder is given at once
 _FIRST = 32  # rows whose time shows how fast it is, and of a short piece: a batch of most networks
-_ATTEMPTS = 3  # at reading back what was written
+_ATTEMPTS = 3  # at reading back vectors that were written
 
 
 @dataclass(frozen=True)
 class VectorSource:
-    """How vectors are come by: who is asked, in words; the store; and what is called with progress."""
+    """Where vectors come from: the name of the encoder, the store, and the callback for progress."""
 
     who: str  # "text encoder 'labse'"
     what: str  # "encoding texts: labse"
@@ -41,51 +41,51 @@ class VectorSource:
     report: Progress | None = None
 
 
-def encode(encoder: Encoder, batch: Texts | Images, way: VectorSource) -> Encoded:
+def encode(encoder: Encoder, batch: Texts | Images, source: VectorSource) -> Encoded:
     """Return checked vectors [n, d] of a batch, and which texts were cut.
 
     An encoder that says what its vectors depend on (`content`) encodes equal rows once, and no row that the
     store has. Others get the whole batch as it is. Of an encoder that stands on another (`Stacked`) that
-    holds for the one below. What an encoder has to say of the rows that it encoded (a method `notes` that
-    returns sentences, each of them once) becomes one DataWarning each.
+    holds for the one below. The sentences that an encoder's method `notes` returns about the rows that it
+    encoded become one DataWarning each.
     """
-    found = _encoded(encoder, batch, way)
+    found = _encoded(encoder, batch, source)
     for sentence in encoder.notes():
         warnings.warn(sentence, DataWarning, stacklevel=2)
     return found
 
 
-def _encoded(encoder: Encoder, batch: Texts | Images, way: VectorSource) -> Encoded:
+def _encoded(encoder: Encoder, batch: Texts | Images, source: VectorSource) -> Encoded:
     if isinstance(encoder, Stacked):
-        return _stacked(encoder, batch, way)
+        return _stacked(encoder, batch, source)
     keys = row_keys(encoder, batch)
     if keys is None:
-        _told_cost(encoder, batch, way)
-        return _asked(encoder, batch, way.who)
+        _show_cost(encoder, batch, source)
+        return _checked_answer(encoder, batch, source.who)
     distinct, inverse = distinct_rows(keys)
     _, rows = np.unique(inverse, return_index=True)
-    if way.store is None or not is_kept(encoder):
+    if source.store is None or not is_kept(encoder):
         kept = _Kept(len(rows))
-        _compute(encoder, batch, rows, np.arange(len(rows)), kept.add, way)
+        _compute(encoder, batch, rows, np.arange(len(rows)), kept.add, source)
         return kept.encoded(inverse)
-    return _stored(encoder, batch, rows, distinct, inverse, way.store.collection(encoder.identity), way)
+    return _stored(encoder, batch, rows, distinct, inverse, source.store.collection(encoder.identity), source)
 
 
-def _stacked(encoder: Stacked, batch: Texts | Images, way: VectorSource) -> Encoded:
+def _stacked(encoder: Stacked, batch: Texts | Images, source: VectorSource) -> Encoded:
     """Return what an encoder makes of the vectors of the one below, a piece at a time."""
-    below = replace(way, who=f"the encoder below {way.who}")
+    below = replace(source, who=f"the encoder below {source.who}")
     inputs = [encode(encoder.base, part, below) for part in encoder.inputs(batch)]
     kept = _Kept(len(batch))
     for start in range(0, max(len(batch), 1), _APPLIED):
         rows = np.arange(start, min(start + _APPLIED, len(batch)))
         given = [found.vectors[rows].astype(np.float32, copy=False) for found in inputs]
-        kept.add(rows, Encoded(checked(encoder.apply(*given), len(rows), way.who, batch.ids[start:])))
+        kept.add(rows, Encoded(checked(encoder.apply(*given), len(rows), source.who, batch.ids[start:])))
     cut = [found.truncated for found in inputs if found.truncated is not None]
     return Encoded(kept.encoded(np.arange(len(batch))).vectors, np.logical_or.reduce(cut) if cut else None)
 
 
 def is_kept(encoder: Encoder) -> bool:
-    """Tell whether an encoder's vectors may outlive the program: its identity must be its own.
+    """Return whether an encoder's vectors may outlive the program: its identity must be its own.
 
     Of one that stands on another it is the vectors of that one which are kept.
     """
@@ -121,7 +121,7 @@ def _stored(
     keys: list[bytes],
     inverse: Ints,
     collection: Collection,
-    way: VectorSource,
+    source: VectorSource,
 ) -> Encoded:
     """Return the vectors of the rows with these keys, in the order `inverse`; the store has all of them then.
 
@@ -133,8 +133,8 @@ def _stored(
         if len(missing):
             writer = _Writer(collection, keys)
             try:
-                _compute(encoder, batch, rows, missing, writer.add, way)
-            finally:  # what an encoder did before it failed, or was interrupted, is kept
+                _compute(encoder, batch, rows, missing, writer.add, source)
+            finally:  # vectors from before a failure or an interruption are kept
                 writer.flush()
             numbers = collection.find(keys)
         try:
@@ -154,7 +154,7 @@ def _compute(
     rows: Ints,
     missing: Ints,
     keep: Callable[[Ints, Encoded], None],
-    way: VectorSource,
+    source: VectorSource,
 ) -> None:
     """Encode the missing ones of the rows, long texts first, and hand each piece to `keep`.
 
@@ -164,43 +164,45 @@ def _compute(
         context = batch.context or [""] * len(batch)
         lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows[missing].tolist()])
         missing = missing[np.argsort(-lengths, kind="stable")]
-    _told_cost(encoder, batch, way, rows[missing])
+    _show_cost(encoder, batch, source, rows[missing])
     most = min(SHARD_ROWS * encoder.workers, encoder.piece or SHARD_ROWS << 20)
     done, size, dim = 0, min(_FIRST, most), None
     while done < len(missing):
         piece = missing[done : done + size]
         start = time.perf_counter()
-        found = _asked(encoder, batch.take(rows[piece]), way.who)
+        found = _checked_answer(encoder, batch.take(rows[piece]), source.who)
         dim = found.vectors.shape[1] if dim is None else dim
         if found.vectors.shape[1] != dim:
             raise InputError(
-                f"{way.who} gives some texts {dim} and others {found.vectors.shape[1]} dimensions: all must "
-                "lie in one space"
+                f"{source.who} gives some texts {dim} and others {found.vectors.shape[1]} dimensions: all "
+                "must lie in one space"
             )
         keep(piece, found)
         rate = len(piece) / max(time.perf_counter() - start, 1e-6)
         done += len(piece)
         short = max(_FIRST, rate * PIECE_SECONDS) if encoder.workers == 1 else most
         size = max(1, int(min(most, 4 * size, rate * SHARD_SECONDS, short)))
-        if way.report is not None:
-            way.report(way.what, done, len(missing))
+        if source.report is not None:
+            source.report(source.what, done, len(missing))
 
 
-def _asked(encoder: Encoder, batch: Texts | Images, who: str) -> Encoded:
-    """Return what the encoder gives for a batch, checked."""
+def _checked_answer(encoder: Encoder, batch: Texts | Images, who: str) -> Encoded:
+    """Return the encoder's answer for a batch, checked."""
     found = encoder.encode_noting(batch if encoder.by_number else batch.plain())
     cut = None if found.truncated is None else np.asarray(found.truncated, dtype=np.bool_)
     return Encoded(checked(found.vectors, len(batch), who, batch.ids), cut)
 
 
-def _told_cost(encoder: Encoder, batch: Texts | Images, way: VectorSource, rows: Ints | None = None) -> None:
-    """Ask an encoder that knows it for the cost, which it may refuse, and show it."""
+def _show_cost(
+    encoder: Encoder, batch: Texts | Images, source: VectorSource, rows: Ints | None = None
+) -> None:
+    """Show the cost, where the encoder can estimate it; it may refuse a cost that is too high."""
     count = len(batch) if rows is None else len(rows)
     if encoder.has_estimate and count:
         cost = encoder.estimate(batch if rows is None else batch.take(rows))
-        if way.report is not None:
-            way.report(f"{way.what}: {cost}", 0, SENTENCE)
-            way.report(way.what, 0, count)
+        if source.report is not None:
+            source.report(f"{source.what}: {cost}", 0, SENTENCE)
+            source.report(source.what, 0, count)
 
 
 def joined_parts(parts: Sequence[Encoded]) -> Encoded:
@@ -256,7 +258,7 @@ class _Writer:
             self.flush()
 
     def flush(self) -> None:
-        """Write what there is."""
+        """Write all pending vectors."""
         pieces = self._pieces
         if not pieces:
             return

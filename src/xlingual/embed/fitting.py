@@ -1,4 +1,4 @@
-"""Texts that encoders are fitted on, and what an encoder's vectors depend on."""
+"""The texts that encoders are fitted on, and the identity of an encoder's vectors in a batch."""
 
 from __future__ import annotations
 

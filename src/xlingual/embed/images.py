@@ -97,7 +97,7 @@ def image_vectors(
 ) -> np.ndarray:
     """Return the vectors [n, d] of the images of text rows, one for each row.
 
-    No row is left out, since the place of a vector says whose it is: a broken image is an InputError.
+    No row is left out, since the position of a vector says whose it is: a broken image is an InputError.
     """
     _, vectors, same = _encoded(manifest, name, encoder, rows, store, progress, _MEND)
     return vectors[same]
@@ -120,16 +120,16 @@ def _encoded(
     key = np.where(slot >= 0, slot, len(manifest.image_source) + np.arange(len(rows)))
     _, first, same = np.unique(key, return_index=True, return_inverse=True)
     images = manifest.images(rows[first])
-    way = VectorSource(f"image encoder {name!r}", "encoding images", store, progress)
+    vector_source = VectorSource(f"image encoder {name!r}", "encoding images", store, progress)
     try:
-        vectors = encode(encoder, images, way).vectors
+        vectors = encode(encoder, images, vector_source).vectors
     except BrokenImagesError as error:  # it counts those of one piece only
         reasons = broken(images)
         if not reasons:
             raise
         text = counted(next(iter(reasons.values())), len(reasons), len(images), remedy)
         raise InputError(text) from error
-    warn_of_zeros(vectors, way.who, "images", lambda row: repr(images.ids[row]))
+    warn_of_zeros(vectors, vector_source.who, "images", lambda row: repr(images.ids[row]))
     return images, vectors, same
 
 

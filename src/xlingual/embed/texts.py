@@ -75,7 +75,7 @@ def embed_batch(
     texts: Texts, name: str, encoder: Encoder, *, store: Store | None = None, progress: Progress | None = None
 ) -> BatchVectors:
     """Return the vectors of a batch of texts that belongs to no manifest, such as sentence pairs."""
-    found = _embedded(encoder, texts, "texts", _way(name, store, progress))
+    found = _embedded(encoder, texts, "texts", _source(name, store, progress))
     cut = cut_by_language(found.truncated, texts.language)
     warn_of_cut_texts(cut, f"text encoder {name!r}", len(texts))
     return BatchVectors(found.vectors, cut)
@@ -108,29 +108,33 @@ def embed_sides(
     progress: Progress | None = None,
 ) -> PoolVectors:
     """Return the vectors of questions and of candidates, each encoded once; see `embed_pool`."""
-    way = _way(name, store, progress)
+    source = _source(name, store, progress)
     if encoder.depends_on_batch:
-        both = _embedded(encoder, joined(questions, candidates), "questions and candidates", way)
-        asked, offered = (
+        both = _embedded(encoder, joined(questions, candidates), "questions and candidates", source)
+        of_questions, of_candidates = (
             Encoded(both.vectors[part], None if both.truncated is None else both.truncated[part])
             for part in (slice(len(questions)), slice(len(questions), None))
         )
     else:
-        asked = _embedded(encoder, questions, "questions", way)
-        offered = _embedded(encoder, candidates, "candidates", way)
-    if asked.vectors.shape[1] != offered.vectors.shape[1]:
+        of_questions = _embedded(encoder, questions, "questions", source)
+        of_candidates = _embedded(encoder, candidates, "candidates", source)
+    if of_questions.vectors.shape[1] != of_candidates.vectors.shape[1]:
         raise InputError(
-            f"text encoder {name!r} gives questions {asked.vectors.shape[1]} and candidates "
-            f"{offered.vectors.shape[1]} dimensions: both must lie in one space"
+            f"text encoder {name!r} gives questions {of_questions.vectors.shape[1]} and candidates "
+            f"{of_candidates.vectors.shape[1]} dimensions: both must lie in one space"
         )
-    sides = (
-        cut_by_language(asked.truncated, questions.language),
-        cut_by_language(offered.truncated, candidates.language),
+    both_cut = (
+        cut_by_language(of_questions.truncated, questions.language),
+        cut_by_language(of_candidates.truncated, candidates.language),
     )
-    noted = [side for side in sides if side is not None]
-    cut = {tag: sum(side.get(tag, 0) for side in noted) for side in noted for tag in side} if noted else None
+    noted = [counts for counts in both_cut if counts is not None]
+    cut = (
+        {tag: sum(counts.get(tag, 0) for counts in noted) for counts in noted for tag in counts}
+        if noted
+        else None
+    )
     warn_of_cut_texts(cut, f"text encoder {name!r}", len(questions) + len(candidates))
-    return PoolVectors(asked.vectors, offered.vectors, cut)
+    return PoolVectors(of_questions.vectors, of_candidates.vectors, cut)
 
 
 def joined(*batches: Texts) -> Texts:
@@ -142,12 +146,12 @@ def joined(*batches: Texts) -> Texts:
     )
 
 
-def _way(name: str, store: Store | None, progress: Progress | None) -> VectorSource:
+def _source(name: str, store: Store | None, progress: Progress | None) -> VectorSource:
     return VectorSource(f"text encoder {name!r}", f"encoding texts: {name}", store, progress)
 
 
-def _embedded(encoder: Encoder, texts: Texts, what: str, way: VectorSource) -> Encoded:
+def _embedded(encoder: Encoder, texts: Texts, what: str, source: VectorSource) -> Encoded:
     """Return the vectors of texts; raise InputError where the encoder's answer cannot be used."""
-    found = encode(encoder, texts, way)
-    warn_of_zeros(found.vectors, way.who, what, lambda row: f"{texts.ids[row]!r} ({texts.language[row]})")
+    found = encode(encoder, texts, source)
+    warn_of_zeros(found.vectors, source.who, what, lambda row: f"{texts.ids[row]!r} ({texts.language[row]})")
     return found

@@ -41,7 +41,7 @@ class ApiEncoder(Encoder):
     def piece(self) -> int:
         """How many texts to hand over at a time: a request.
 
-        What was paid for is written at 1,024 vectors, after 30 seconds, and when the run ends or fails.
+        Vectors that were paid for are written after 1,024 of them or 30 seconds, and when the run ends.
         """
         return int(self.options["batch"])
 
@@ -52,7 +52,7 @@ class ApiEncoder(Encoder):
 
     @property
     def identity(self) -> str:
-        """The service's host and path, the model, and what changes its vectors; never a key."""
+        """The service's host and path, the model, and the options that change its vectors; never a key."""
         named = {name: self.options[name] for name in ("dim", "revision")} | self.prompts
         given = "&".join(f"{key}={_safe(str(value))}" for key, value in named.items() if value is not None)
         return f"api:{_safe(self.model)}@{_safe(self.requests.service.place)}" + (
@@ -69,13 +69,13 @@ class ApiEncoder(Encoder):
         """
         distinct = list(dict.fromkeys(self._prompted(batch)))
         amount = tokens_and_texts(distinct)
-        asked = -(-len(distinct) // self.piece)
+        n_requests = -(-len(distinct) // self.piece)
         texts = f"{len(distinct):,} distinct {'text' if len(distinct) == 1 else 'texts'}"
-        requests = f"{asked:,} {'request' if asked == 1 else 'requests'}"
-        said = f"about {whole_tokens(*amount):,} tokens ({texts}, {requests})"
+        requests = f"{n_requests:,} {'request' if n_requests == 1 else 'requests'}"
+        estimate = f"about {whole_tokens(*amount):,} tokens ({texts}, {requests})"
         if (price := self.options["price"]) is None:
-            return said
-        said += f", about {_money(self._cost(*amount))} at {price:g} a million tokens"
+            return estimate
+        estimate += f", about {_money(self._cost(*amount))} at {price:g} a million tokens"
         together = self._cost(self._sent[0] + amount[0], self._sent[1] + amount[1])
         most = self.options["max_cost"]
         if most is not None and together > most:
@@ -84,10 +84,10 @@ class ApiEncoder(Encoder):
                 before = f", with about {_money(self._cost(*self._sent))} before it about {_money(together)}"
                 sent = "nothing more was sent"
             raise InputError(
-                f"api:{self.model}: {said}{before}: more than max_cost={most:g}; {sent}. "
+                f"api:{self.model}: {estimate}{before}: more than max_cost={most:g}; {sent}. "
                 "Raise it, or encode fewer texts"
             )
-        return said
+        return estimate
 
     def _cost(self, tokens: float, texts: int) -> float:
         """Return the price of what was estimated for so many texts, in a currency of the user's."""

@@ -73,7 +73,7 @@ class Requests:
         return httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=httpx.Timeout(self.timeout, connect=min(_CONNECT, self.timeout)),
-            # a transport of its own has no proxy, but still the certificates of the environment
+            # this transport uses no proxy, but still the certificates of the environment
             transport=httpx.HTTPTransport() if self.service.local else None,
         )
 
@@ -89,8 +89,8 @@ class Requests:
                 self._wait(attempt, last.wait, self._who(request))
         times = "once" if self.retries == 0 else f"{self.retries + 1} times"
         raise InputError(
-            f"{self._who(request)}: tried {times}, at last: {last}; what is stored so far is kept: run again "
-            "later, with a lower ?rate= or more ?retries="
+            f"{self._who(request)}: tried {times}, at last: {last}; vectors stored so far are kept: run "
+            "again later, with a lower ?rate= or more ?retries="
         )
 
     def _pace(self) -> None:
@@ -100,13 +100,13 @@ class Requests:
                 self.clock.sleep(self._next - now)
             self._next = max(now, self._next) + 60 / self.rate
 
-    def _wait(self, attempt: int, asked: float | None, who: str) -> None:
-        if asked is not None and asked > _PATIENCE:
+    def _wait(self, attempt: int, requested: float | None, who: str) -> None:
+        if requested is not None and requested > _PATIENCE:
             raise InputError(
-                f"{who}: asks to wait {asked:.0f} seconds; what is stored so far is kept: run again then"
+                f"{who}: asks to wait {requested:.0f} seconds; vectors stored so far are kept: run again then"
             )
         usual = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**attempt) * (1 - 0.5 * self.clock.jitter())
-        self.clock.sleep(max(usual, asked or 0.0))
+        self.clock.sleep(max(usual, requested or 0.0))
 
     def _post(self, client: httpx.Client, request: dict[str, Any]) -> Any:  # noqa: ANN401
         """Return the JSON of the answer; raise _AgainError where it may help to ask again, else InputError.
@@ -133,11 +133,11 @@ class Requests:
                 f"{who}: the request failed ({type(error).__name__}): check ?base_url="
             ) from None
         self._answered = True
-        said = without_key(message(answer), key)
+        words = without_key(message(answer), key)
         if answer.status_code in _PASSING and "insufficient_quota" not in answer.text:
-            raise _AgainError(with_message(f"answered {answer.status_code}", said), retry_after(answer))
+            raise _AgainError(with_message(f"answered {answer.status_code}", words), retry_after(answer))
         if answer.status_code != 200:
-            raise InputError(f"{who}: {refusal(answer, said, request, self.service.key_env, bool(key))}")
+            raise InputError(f"{who}: {refusal(answer, words, request, self.service.key_env, bool(key))}")
         try:
             return answer.json()
         except ValueError:
@@ -151,7 +151,7 @@ class Requests:
         return f"api:{request['model']} at {self.service.place}"
 
 
-def refusal(answer: httpx.Response, said: str, request: dict[str, Any], key_env: str, with_key: bool) -> str:
+def refusal(answer: httpx.Response, words: str, request: dict[str, Any], key_env: str, with_key: bool) -> str:
     """Return what an answer other than 200 means and what to do."""
     status = answer.status_code
     if status in (401, 403):
@@ -163,7 +163,7 @@ def refusal(answer: httpx.Response, said: str, request: dict[str, Any], key_env:
         404: "unknown model, or wrong ?base_url= (404)",
         429: "the quota of the account is used up (429)",
     }
-    refused = with_message(known.get(status, f"refused the request ({status})"), said)
+    refused = with_message(known.get(status, f"refused the request ({status})"), words)
     if status not in known and "" in request["input"]:
         refused += "; one of the texts is empty, which many services refuse: leave it out"
     if status in (400, 413, 422):
@@ -182,9 +182,9 @@ def message(answer: httpx.Response) -> str:
     return found if isinstance(found, str) else ""
 
 
-def with_message(what: str, said: str) -> str:
+def with_message(what: str, words: str) -> str:
     """Return what happened and, where there are any, the words of the service."""
-    return f"{what}: {said!r}" if said else what
+    return f"{what}: {words!r}" if words else what
 
 
 def retry_after(answer: httpx.Response) -> float | None:

@@ -1,4 +1,4 @@
-"""What every encoder is and may offer, what stands on another one, and the door for users' own objects."""
+"""The interface of all encoders, encoders on top of another one, and `adopt` for users' own objects."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Encoder(ABC):
     other. Everything else may be left as it stands here, which is right for most.
     """
 
-    # of vectors with the same `space` (the digest of a model) those of texts and of images are comparable
+    # texts and images have comparable vectors where `space` (the digest of a model) is the same
     space: str | None = None
     # whether it was trained on images too; None: not known
     trained_on_images: bool | None = None
@@ -41,7 +41,7 @@ class Encoder(ABC):
     opens_images: bool = True
     # whether it reads languages and numberings of a batch only: texts may then stay out of memory
     by_number: bool = False
-    # whether the identity tells two versions of it apart, so that its vectors may outlive the program
+    # whether two versions of it have two identities, so that its vectors may outlive the program
     has_own_identity: bool = True
     # whether `estimate` knows what encoding costs: a service does the work
     has_estimate: bool = False
@@ -96,7 +96,7 @@ class Encoder(ABC):
 
     @property
     def piece(self) -> int | None:
-        """The most rows of one call, since what an interrupted call did is lost; None: any number."""
+        """The most rows of one call, since the work of an interrupted call is lost; None: any number."""
         return None
 
     def check_languages(self, tags: Iterable[str], /) -> None:  # noqa: B027  (a default)
@@ -110,11 +110,11 @@ class Encoder(ABC):
         return ""
 
     def notes(self) -> list[str]:
-        """Return sentences on what was encoded since they were last asked for, to warn with."""
+        """Return sentences to warn with, on the rows that were encoded since the last call."""
         return []
 
 
-# what one encoder may say for another: all of the above but what is its own in any case
+# the abilities that an adapter takes from its base: all of the above but those that are always its own
 ABILITIES = frozenset(name for name in vars(Encoder) if name[0] != "_") - {"identity", "encode", "workers"}
 
 
@@ -131,7 +131,7 @@ def _asking(read: Callable[[str, Any], Any], *own: str) -> Callable[[type[E]], t
 
 @_asking(lambda name, encoder: getattr(encoder.base, name), "encode_noting", "by_number")
 class Adapter(Encoder):
-    """An encoder that stands on another one, its `base`: what it does not say itself, that one says."""
+    """An encoder on top of another one, its `base`: abilities that it does not have are those of the base."""
 
     def __init__(self, base: Encoder) -> None:
         self.base = base
@@ -140,8 +140,8 @@ class Adapter(Encoder):
 class Stacked(Adapter):
     """An adapter whose vectors are made of its base's: `apply` to those of each of `inputs(batch)`.
 
-    Who calls `embed` has the base's vectors from the store, so that what is expensive is computed once for
-    all that stands on it; those of the stacked encoder itself are cheap and not kept.
+    Who calls `embed` has the base's vectors from the store, so that the expensive part is computed once for
+    all encoders on top of it; those of the stacked encoder itself are cheap and not kept.
     """
 
     space: str | None = None
@@ -164,7 +164,7 @@ class Stacked(Adapter):
         return self.apply(*(self.base.encode(part) for part in self.inputs(batch)))
 
     def notes(self) -> list[str]:
-        """Return nothing: the base reports what it has to say when it gives its vectors."""
+        """Return nothing: the base gives its notes with its vectors."""
         return []
 
 
@@ -183,8 +183,8 @@ def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
 class Wrapped(Encoder):
     """A user's own object that has `encode`; of the abilities of `Encoder` it may have any, by their names.
 
-    Without an `identity` its class stands for it. Where it has a `base`, another encoder, what is known of
-    the kind of that one holds for it too.
+    Without an `identity` its class stands for it. Where it has a `base`, another encoder, the
+    kind of that one holds for it too.
     """
 
     def __init__(self, target: Any) -> None:  # noqa: ANN401  (of any class)
@@ -195,7 +195,7 @@ class Wrapped(Encoder):
 
     @property
     def identity(self) -> str:
-        """Its own, or `python:` with its module and class, which cannot tell two versions of it apart."""
+        """Its own, or `python:` with its module and class, which is the same for two versions of it."""
         kind, given = type(self.target), getattr(self.target, "identity", None)
         return f"python:{kind.__module__}.{kind.__qualname__}" if given is None else str(given)
 
@@ -239,7 +239,7 @@ class WrappedStacked(Wrapped, Stacked):
 
 
 def adopt(entry: object) -> Encoder:
-    """Return the encoder that an object stands for: the door through which users' own objects come in.
+    """Return the encoder that an object stands for; users' own objects are wrapped.
 
     Raises InputError where it has no method `encode`, is a class, or has an identity that is none.
     """
@@ -274,7 +274,7 @@ def name_of(entry: object) -> str:
 
 
 def kind_of(encoder: Encoder) -> dict[str, bool]:
-    """Return what is known of an encoder's kind: trained on images, or fitted on top of another; else empty.
+    """Return the kind of an encoder, where known: trained on images, or fitted on another; else empty.
 
     Measures that use images in place of translations compare encoders of like kind only.
     """

@@ -16,12 +16,12 @@ from xlingual.records import Encoded, Texts
 T = TypeVar("T")
 LIKE = 0.75  # rows shorter than this part of their batch's longest one would be padding for the most part
 PART = 16_384  # texts whose tokens are held at once
-# how the libraries say it, besides their exceptions of their own
+# messages of the libraries that memory ran out, besides their own exceptions
 _SIGNS = ("out of memory", "not enough memory", "can't allocate memory", "failed to allocate", "alloc_failed")
 
 
 class Memory:
-    """What an encoder has learnt of the memory it has: how large a batch may be. It is learnt once.
+    """The batch size that fits into memory, as an encoder has learnt it from batches that did not fit.
 
     `cells`, the rows of a batch times the length of its longest one, is None until a batch did not fit.
     """
@@ -118,9 +118,9 @@ def rows_by_language(batch: Texts) -> list[tuple[str, Ints]]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an exception of numpy, torch or onnxruntime says that memory ran out."""
-    said = isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
-    return said or isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    """Return whether an exception of numpy, torch or onnxruntime says that memory ran out."""
+    out_of_memory = isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
+    return out_of_memory or isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
 
 
 def _unless_out_of_memory(run: Callable[[Ints], Any], rows: Ints) -> Vectors | None:

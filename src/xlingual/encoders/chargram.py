@@ -1,4 +1,4 @@
-"""`chargram:`: character n-grams weighted by TF-IDF; it finds what is spelt alike, in any language."""
+"""`chargram:`: character n-grams weighted by TF-IDF; it finds texts that are spelt alike, in any language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the name of a model to its folder, what kind of model that holds, and what must not be in there."""
+"""From the name of a model to its folder; the kind of the model in it, and files that must not be there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from xlingual.encoders.weights import module_folders, module_types
 from xlingual.errors import InputError, MissingExtraError
 
-# what is fetched from a hub: never a pickle, never code
+# files to fetch from a hub: never a pickle, never code
 _WANTED = (
     "*.json",
     "*.txt",
@@ -150,7 +150,7 @@ def check_weights(who: str, folder: Path, *, modules: bool = False) -> None:
 
 
 def trained_on_images(settings: Mapping[str, Any]) -> bool:
-    """Tell whether the settings (config.json) of a text network are those of one trained with images."""
+    """Return whether the settings (config.json) of a text network are those of one trained with images."""
     return "vision_config" in settings or str(settings.get("model_type", "")).startswith(_WITH_IMAGES)
 
 

@@ -14,7 +14,7 @@ from xlingual.files import regular_file
 
 
 class Translated(NamedTuple):
-    """Translations of n texts of one language, and what is to be reported about them."""
+    """Translations of n texts of one language, with counts to report about them."""
 
     text: list[str]
     truncated: list[bool]  # the text was too long for the model and cut

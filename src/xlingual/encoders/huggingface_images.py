@@ -53,7 +53,7 @@ class HuggingFaceImages(NetworkEncoder):
 
     @cached_property
     def identity(self) -> str:
-        """The digest of the checkpoint's files, and what is read off the network."""
+        """The digest of the checkpoint's files, and the layer that gives the vectors."""
         options = self.stated("layer", "dtype")
         return f"hf:{self.digest}?pool={self.pool or 'family'}&{options}{self.stated_device()}"
 

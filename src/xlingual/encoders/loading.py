@@ -29,7 +29,7 @@ def load_function(argument: str) -> object:
     where, _, name = argument.rpartition(":")
     if not where or not name:
         raise InputError(
-            f"python:{argument}: name a module or a file and what is in it: python:MODULE:FUNCTION or "
+            f"python:{argument}: name a module or a file and a name in it: python:MODULE:FUNCTION or "
             "python:path/to/file.py:FUNCTION"
         )
     module = _file(where, argument) if is_file(where) else _module(where, argument)
@@ -156,6 +156,6 @@ def _short(path: str) -> str:
 
 
 def _words(error: BaseException) -> str:
-    said = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
-    line = said if len(said) <= 300 else f"{said[:299]}…"
+    message = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
+    line = message if len(message) <= 300 else f"{message[:299]}…"
     return f"{type(error).__name__}: {line}".removesuffix(": ")

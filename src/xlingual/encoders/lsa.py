@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NO_SIGNAL = 1e-6  # singular values below this part of the largest one are rounding
 _POWERS = (0.0, 0.5, 1.0)  # of the singular values, by which axes may be weighted
 _HELD_OUT = 5  # a fifth of the items is held out to choose among them
-_MOST_HELD_OUT, _LEAST_HELD_OUT = 500, 20  # items; fewer tell nothing
+_MOST_HELD_OUT, _LEAST_HELD_OUT = 500, 20  # items; with fewer there is no choice
 _CLEAR = 2.0  # standard errors
 
 
@@ -55,7 +55,7 @@ class LsaEncoder(Encoder):
     vectors V bring them together. A text of language l becomes tfidf_l · V_l; languages without spaces
     between words use characters and pairs of characters as terms. Fitted once, when first needed.
 
-    Where few terms occur in many items, the later axes tell languages apart instead of bringing them together
+    Where few terms occur in many items, the later axes separate languages instead of bringing them together
     (with as many axes as terms, V only turns the space). The axes are therefore weighted by a power of their
     singular values where that finds the translations of held-out items clearly better.
     """
@@ -177,13 +177,13 @@ def choose_power(chosen: Texts, languages: Sequence[str], dim: int, seed: int) -
 
     Judged by the mean reciprocal rank of the translations of held-out items, the last fifth of those chosen,
     in a model that is fitted on the others; clearly means two standard errors over these items. A warning
-    tells where none of the powers clearly finds them better than chance.
+    says so where none of the powers clearly finds them better than chance.
     """
     items = list(dict.fromkeys(chosen.items))
-    held = min(len(items) // _HELD_OUT, _MOST_HELD_OUT)
-    if held < _LEAST_HELD_OUT:
+    n_held_out = min(len(items) // _HELD_OUT, _MOST_HELD_OUT)
+    if n_held_out < _LEAST_HELD_OUT:
         return 0.0
-    out = set(items[-held:])
+    out = set(items[-n_held_out:])
     is_out = np.array([item in out for item in chosen.items])
     rest, held_out = chosen.take(np.flatnonzero(~is_out)), chosen.take(np.flatnonzero(is_out))
     if set(rest.language) != set(languages):
@@ -217,11 +217,11 @@ def _reciprocal_ranks(model: LsaModel, texts: Texts) -> list[Floats]:
         both = [item for item in line[source] if item in line[target]]
         ranks = []
         for power in _POWERS:
-            asked, offered = (
+            queries, candidates = (
                 _unit(folded[tag][[line[tag][item] for item in both]] * model.values**power)
                 for tag in (source, target)
             )
-            similarity = asked @ offered.T
+            similarity = queries @ candidates.T
             right = similarity.diagonal()[:, None]
             ranks.append(0.5 + (similarity > right).sum(axis=1) + (similarity == right).sum(axis=1) / 2)
         by_chance = np.mean(1 / np.arange(1, len(both) + 1)) if both else 0.0

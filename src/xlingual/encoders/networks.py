@@ -1,4 +1,4 @@
-"""What encoders share that run a network from a folder: its files, its options, its memory, its prompts."""
+"""Shared by encoders that run a network from a folder: its files, its options, its memory, its prompts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xlingual.records import Encoded, Texts
 class NetworkEncoder(Encoder):
     """A network in a folder, loaded when it is first used; `options` are those of its scheme."""
 
-    has_head = True  # whether the architecture in its settings says what it gives
+    has_head = True  # whether the architecture in its settings says which kind of model it is
     has_modules = True  # whether folders of modules of sentence-transformers belong to it
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
@@ -39,7 +39,7 @@ class NetworkEncoder(Encoder):
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Raise InputError where a file changes inside: what is read there is what the digest is of."""
+        """Raise InputError where a file changes inside: the digest must be of the files that are read."""
         self._watch.digest("", self._files_digest)
         yield
         self._watch.check("", self._files_digest, f"{self.who}: a file of the model")
@@ -54,7 +54,7 @@ class NetworkEncoder(Encoder):
 
 
 class TextNetworkEncoder(NetworkEncoder):
-    """A network that reads texts, with what is put before them."""
+    """A network that reads texts, with the prompts before them."""
 
     def __init__(
         self, folder: Path, options: Mapping[str, Any], who: str, model: Prompts | None = None

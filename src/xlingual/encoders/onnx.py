@@ -158,17 +158,23 @@ def _sentence_transformers(folder: Path, who: str) -> str | None:
         raise InputError(
             f"{who}: modules.json or 1_Pooling/config.json cannot be read ({error}): fetch the model again"
         ) from None
-    ways = {"mean": "mean", "mean_tokens": "mean", "cls": "cls", "cls_token": "cls", "lasttoken": "last"}
+    known_modes = {
+        "mean": "mean",
+        "mean_tokens": "mean",
+        "cls": "cls",
+        "cls_token": "cls",
+        "lasttoken": "last",
+    }
     modes = [name for name, on in settings.items() if name.startswith("pooling_mode_") and on is True]
     named = [name.removeprefix("pooling_mode_") for name in modes] or [str(settings.get("pooling_mode"))]
-    way = [ways.get(name) for name in named]
+    chosen_modes = [known_modes.get(name) for name in named]
     more = sorted(set(types) - {"Transformer", "Pooling", "Normalize"})
-    if len(way) != 1 or way[0] is None or more:
+    if len(chosen_modes) != 1 or chosen_modes[0] is None or more:
         raise InputError(
             f"{who}: the model pools or goes on ({listed(more or modes)}) in a way that is not in the graph: "
             "export it with an output sentence_embedding, or say pool= to leave that out"
         )
-    return way[0]
+    return chosen_modes[0]
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
@@ -235,7 +241,7 @@ class OnnxTokenizer:
 
 
 def length_limit(folder: Path, wanted: int | None, made_for: int | None, who: str) -> int | None:
-    """Return how many tokens are read at once: what is wanted, else the least that the settings allow.
+    """Return how many tokens are read at once: `wanted`, else the smallest limit of the settings.
 
     `made_for` is the number of tokens that the graph is made for, where it is made for one.
     """

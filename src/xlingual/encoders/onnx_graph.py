@@ -36,7 +36,7 @@ class OnnxGraph:
         usable = [name for name in PROVIDERS if name in onnxruntime.get_available_providers()]
         try:
             self._session = onnxruntime.InferenceSession(path, options, providers=usable)
-        except Exception as error:  # onnxruntime's exceptions have no base of their own
+        except Exception as error:  # onnxruntime's exceptions have no common base
             raise InputError(f"{who}: {path.name} cannot be loaded ({_brief(error)})") from error
         self.inputs = {slot.name: _slot(slot) for slot in self._session.get_inputs()}
         self.outputs = {slot.name: _slot(slot) for slot in self._session.get_outputs()}
@@ -59,7 +59,7 @@ class OnnxGraph:
         return np.asarray(answer, dtype=np.float32)[:count]
 
     def batch_size(self, wanted: int) -> int:
-        """Return how many rows the graph takes at a time: what is wanted, unless it is made for one."""
+        """Return how many rows the graph takes at a time: `wanted`, unless it is made for one size."""
         return next((slot.shape[0] for slot in self.inputs.values() if slot.shape and slot.shape[0]), wanted)
 
     def outputs_of(self, names: Sequence[str], dimensions: int) -> list[str]:

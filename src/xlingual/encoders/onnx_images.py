@@ -151,15 +151,15 @@ class Processor:
 
 
 def read_processor(folder: Path, who: str) -> Processor:
-    """Return what preprocessor_config.json says; raise InputError where it says what is not known here."""
+    """Return the steps of preprocessor_config.json; raise InputError where one is not known here."""
     settings = read_json(folder / _SETTINGS[0]) or read_json(folder / _SETTINGS[1]).get("image_processor", {})
     if not settings:
         raise InputError(
             f"{who}: no preprocessor_config.json in the folder, which says how images are scaled: save it "
             "with AutoImageProcessor.from_pretrained(NAME).save_pretrained(FOLDER)"
         )
-    asked = {name for name, on in settings.items() if name.startswith("do_") and on}
-    if others := sorted(asked - set(_STEPS)):
+    steps = {name for name, on in settings.items() if name.startswith("do_") and on}
+    if others := sorted(steps - set(_STEPS)):
         raise InputError(f"{who}: preprocessor_config.json asks for {listed(others)}, which onnx: cannot do")
     try:
         return _processor(settings)

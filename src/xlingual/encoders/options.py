@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a scheme: its reader returns the value, or raises ValueError saying what is expected."""
+    """An option of a scheme: its reader returns the value, or raises ValueError with the expected form."""
 
     name: str
     read: Callable[[str], Any]

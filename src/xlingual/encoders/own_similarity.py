@@ -25,7 +25,7 @@ class OwnSimilarity:
 
     def __init__(self, function: Callable[[Images, Images], Any], identity: str, argument: str) -> None:
         self.function, self.identity = function, identity
-        self._argument = argument  # what it is called in messages, behind `python:`
+        self._argument = argument  # its name in messages, after `python:`
 
     def similarity(self, first: Images, second: Images, /) -> np.ndarray:
         """Return the scores, float64 [n, m]; raise InputError where they are not what they must be."""
@@ -49,7 +49,7 @@ class OwnSimilarity:
 
 
 def is_similarity(entry: object) -> bool:
-    """Tell whether an object compares two batches: it has a method `similarity`, or must be given two.
+    """Return whether an object compares two batches: it has a method `similarity`, or must be given two.
 
     A function that can do with one batch is an encoder.
     """
@@ -65,7 +65,7 @@ def own_similarity(
 ) -> OwnSimilarity:
     """Return the similarity that a function, or an object with a method `similarity`, stands for.
 
-    Without an identity of its own it has that of the function's name, which cannot tell two versions apart.
+    Without an `identity` it has the function's name, which is the same for two versions of it.
     """
     named = entry if hasattr(entry, "__qualname__") else type(entry)
     where = f"{named.__module__}.{named.__qualname__}"
@@ -77,7 +77,7 @@ def own_similarity(
 
 
 def _needs_two(function: Callable[..., Any]) -> bool:
-    """Tell whether a function has exactly two parameters without a default that are given by position."""
+    """Return whether a function has exactly two parameters without a default that are given by position."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some functions that are not written in Python have no signature

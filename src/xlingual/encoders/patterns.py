@@ -12,7 +12,7 @@ from typing import TypeAlias
 from xlingual.encoders.vectorfile import SUFFIXES, placeholder_hint
 from xlingual.errors import InputError, listed
 
-ROLES = {"query": "questions", "candidate": "candidates"}  # role of a text → what stands for {role}
+ROLES = {"query": "questions", "candidate": "candidates"}  # role of a text → the word in place of {role}
 FIELD = "{field}"  # stands for the field of a text that is encoded: "title", "body"
 Place: TypeAlias = tuple[str, str | None]  # language, role of a text; "" and None where a path has no place
 
@@ -25,7 +25,7 @@ def places(
 ) -> list[Place]:
     """Return the places of a pattern that each have a file, by language in the order given.
 
-    `role_languages` says which languages the texts of each role are in: where the pattern tells roles apart,
+    `role_languages` says which languages the texts of each role are in: where the pattern has `{role}`,
     there is no file for a language without texts in a role. Without it every role has all languages.
     """
     roles = tuple(ROLES) if "{role}" in pattern else (None,)
@@ -83,7 +83,7 @@ def expand(
     wanted = places(pattern, languages, role_languages)
     first, *rest = pattern.split("*")
     for stars in (stars for place in wanted for stars in _matches(filled(pattern, place))):
-        # what they matched stands in the places of the stars
+        # their matches stand in the places of the stars
         found[stars] = first + "".join(star + part for star, part in zip(stars, rest, strict=True))
     if not found:
         raise InputError(
@@ -147,7 +147,7 @@ def fitting(
 
     `role_languages` as in `places`; without it, and without `{role}` in the pattern, there are no roles.
     Patterns are those that the names of the files give when a language and a role in them stand for all; with
-    a star in `pattern`, what stands before them is a star too.
+    a star in `pattern`, the part before them is a star too.
     """
     folder = Path(pattern).parent
     try:
@@ -174,7 +174,7 @@ def fitting(
 
 
 def _general(name: str, words: Sequence[str], mark: str) -> str:
-    """Return a file's name with the last of the words in it, as a part of its own, replaced by the mark."""
+    """Return a file's name with the last of the words that is a separate part of it replaced by the mark."""
     either = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     found = list(re.finditer(rf"(?<![^._-])(?:{either})(?=[._-])", name)) if either else []
     return name if not found else name[: found[-1].start()] + mark + name[found[-1].end() :]

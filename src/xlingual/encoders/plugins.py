@@ -132,7 +132,7 @@ def _plugin(name: str, entries: list[EntryPoint]) -> Plugin:
 
 
 def _problem(name: str, scheme: object) -> str | None:
-    """Return what is wrong with the object that an entry point names, None where it is a good scheme."""
+    """Return why the object that an entry point names is no usable scheme; None where it is one."""
     if not isinstance(scheme, Scheme):
         return f"its entry point names {type(scheme).__name__}, not an xlingual.encoders.Scheme"
     if scheme.name != name:
@@ -155,7 +155,7 @@ def _package(entry: EntryPoint) -> str:
 
 def in_words(error: BaseException) -> str:
     """Return an error on one line: its kind, and what it says."""
-    said = " ".join(str(error).split())
+    message = " ".join(str(error).split())
     if isinstance(error, XlingualError):
-        return said
-    return f"{type(error).__name__}: {said}".removesuffix(": ")
+        return message
+    return f"{type(error).__name__}: {message}".removesuffix(": ")

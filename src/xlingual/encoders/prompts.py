@@ -1,4 +1,4 @@
-"""What is put before a text, by its role."""
+"""Prompts: the words before a text, by its role."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from xlingual.errors import DataWarning
 
-_BY_ROLE = ("query_prompt", "candidate_prompt", "pair")  # options that texts without a role have no use for
+_BY_ROLE = ("query_prompt", "candidate_prompt", "pair")  # options that do not count for texts without a role
 
 
 class IdleOptions:
@@ -42,7 +42,7 @@ def _joined(words: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Prompts:
-    """What is put before texts of no role, before queries and before candidates."""
+    """The prompts of texts without a role, of queries and of candidates."""
 
     plain: str = ""
     query: str = ""
@@ -64,7 +64,7 @@ class Prompts:
         )
 
     def before(self, role: str | None) -> str:
-        """Return what is put before texts of a role; warn once where options count for other roles only."""
+        """Return the prompt of a role; warn once where options count for other roles only."""
         if role is None:
             self.idle.report()
         return {"query": self.query, "candidate": self.candidate}.get(role or "", self.plain)

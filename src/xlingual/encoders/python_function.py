@@ -50,7 +50,7 @@ class PythonFunction(Wrapped):
 
     @property
     def content(self) -> tuple[str, ...] | None:
-        """What the object says, else all that it is given; None where nothing is to be kept."""
+        """The content that the object states, else all of its input; None where nothing is to be kept."""
         if self.revision is None or self.depends_on_batch:
             return None
         given = _CONTENT[self.kind] if self._whole_batch or self.kind == IMAGES else ("text",)
@@ -153,7 +153,7 @@ def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """Return the parameters of a function, annotations as objects where they can be found; None if untold."""
+    """Return the parameters of a function, annotations as objects where possible; None if unknown."""
     for as_objects in (True, False):
         with suppress(Exception):  # annotations in quotes may hold, and raise, anything
             return list(inspect.signature(function, eval_str=as_objects).parameters.values())

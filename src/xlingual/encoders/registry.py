@@ -40,7 +40,7 @@ def text_encoders(
 
     Each entry is a spec string, a path, or an object that has `encode`; a mapping names them.
     `role_languages` says which languages the texts of a role ("query", "candidate") are in, so that
-    `vectors:` with `{role}` asks for no other files; without it, each role has all of them. `fit_texts` loads
+    `vectors:` with `{role}` needs no other files; without it, each role has all of them. `fit_texts` loads
     the texts that an option `fit=MANIFEST#SPLIT` names; it is called once per reference, and only when a
     fitted encoder is used. `seed` is the seed of encoders whose spec has none.
 
@@ -100,7 +100,7 @@ def _named(
         if seen.setdefault(encoder.identity, name) != name:
             raise InputError(
                 f"encoders {seen[encoder.identity]!r} and {name!r} are both {encoder.identity}: give each "
-                "an attribute `identity` (name, revision, parameters) that tells them apart"
+                "an attribute `identity` (name, revision, parameters) that names each"
             )
     return encoders
 
@@ -109,15 +109,15 @@ def _entries(
     specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, kind: str, context: Context
 ) -> dict[str, Spec | Encoder | OwnSimilarity]:
     """Return name → spec or object; a spec that stands for several encoders becomes several."""
-    asked: Iterable[tuple[str | None, EncoderLike]]
+    given: Iterable[tuple[str | None, EncoderLike]]
     if isinstance(specs, Mapping):
-        asked = [(str(name), entry) for name, entry in specs.items()]
+        given = [(str(name), entry) for name, entry in specs.items()]
     elif isinstance(specs, Iterable) and not isinstance(specs, str) and not hasattr(specs, "encode"):
-        asked = [(None, entry) for entry in specs]
+        given = [(None, entry) for entry in specs]
     else:
-        asked = [(None, cast("EncoderLike", specs))]
+        given = [(None, cast("EncoderLike", specs))]
     entries: dict[str, Spec | Encoder | OwnSimilarity] = {}
-    for wanted, entry in asked:
+    for wanted, entry in given:
         for name, one in _resolve(wanted, entry, kind, context):
             if name in entries:
                 remedy = "in a mapping from name to object"
@@ -163,7 +163,7 @@ def _default_name(spec: Spec) -> str:
 def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) -> Encoder:
     """Return the encoder that the spec names, for "texts" or "images"; raise InputError where it cannot be.
 
-    `above` is what is applied on top of it.
+    `above` is the scheme that is applied on top of it.
 
     The scheme's module is imported here. `build(argument, options, context)` of that module gets every option
     of the table, defaults filled in.
@@ -204,7 +204,7 @@ def _of_plugin(scheme: Scheme, argument: str, options: Mapping[str, Any], contex
 
 
 def _below(spec: Spec, scheme: Scheme, options: Mapping[str, Any], context: Context) -> Context:
-    """Return what the encoder below knows: below one that translates it sees one language only.
+    """Return the context of the encoder below: below one that translates it sees one language only.
 
     Below a trained model it is made for the languages that it was made for in training, where these have all
     that are asked for: one that is fitted would be another encoder with fewer of them.
@@ -253,7 +253,7 @@ def check(spec: Spec, kind: str) -> Scheme:
 def read_options(spec: Spec, scheme: Scheme, seed: int = 0, above: Spec | None = None) -> dict[str, Any]:
     """Return a value for every option of the scheme: the one written in the spec, else its default.
 
-    `above` is what is applied on top of the spec, whose options may have been put here by mistake.
+    `above` is the scheme that is applied on top of the spec, whose options may have been put here by mistake.
     """
     known = {option.name: option for option in scheme.options}
     values: dict[str, Any] = {}

@@ -27,7 +27,7 @@ from xlingual.errors import InputError
 from xlingual.records import Texts
 
 TEXTS, IMAGES = "texts", "images"
-PICTURES = "pictures"  # what plug-ins of before call images, and are still given
+PICTURES = "pictures"  # the word for images in older plug-ins, which still get it
 OVER = ("no", "may", "must")  # whether a scheme stands on another encoder
 
 
@@ -58,13 +58,13 @@ class Scheme:
 
 @dataclass(frozen=True)
 class Context:
-    """What the caller knows and an adapter may need."""
+    """The caller's settings that an adapter may need."""
 
     languages: Sequence[str]  # of all texts
     role_languages: Mapping[str, Sequence[str]] | None = None  # role of a text → languages; None: all in each
     fit_texts: Callable[[str], Texts] | None = None  # loads the texts that `fit=` names
     seed: int = 0  # of encoders whose spec has none
-    kind: str = TEXTS  # what is to be encoded, of a scheme that takes both
+    kind: str = TEXTS  # texts or images, for a scheme that takes both
     base: Encoder | None = None  # the encoder below, for a scheme that stands on another
 
     def loader(self, scheme: str, reference: str | None) -> Callable[[], Texts] | None:
@@ -106,7 +106,7 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "chargram",
             (TEXTS,),
-            "character n-grams, TF-IDF: finds what is spelt alike",
+            "character n-grams, TF-IDF: finds texts that are spelt alike",
             "xlingual.encoders.chargram",
             options=(
                 Option("dim", whole_number(1), 256, "number of dimensions"),

@@ -40,10 +40,10 @@ from xlingual.encoders.tokens import (
 from xlingual.encoders.torch_runtime import (
     choose_device,
     loading,
+    randomly_initialized,
     refuse_random,
     require,
     running,
-    told_random,
     torch_dtype,
 )
 from xlingual.encoders.transformer_text import position_limit
@@ -86,7 +86,7 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         from sentence_transformers import SentenceTransformer
 
         device, dtype = choose_device(self.options["device"], self.who), torch_dtype(self.options["dtype"])
-        with self.unchanged(), loading(self.who) as said:
+        with self.unchanged(), loading(self.who) as messages:
             model = SentenceTransformer(
                 str(self.folder),
                 device=str(device),
@@ -99,7 +99,7 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
             refuse_kind(self.who, kind)
         network = getattr(model[0], "auto_model", None)
         kind = getattr(getattr(network, "config", None), "model_type", "?")
-        refuse_random(self.who, told_random(said), kind)
+        refuse_random(self.who, randomly_initialized(messages), kind)
         check_vocabulary(self.who, getattr(model, "tokenizer", None), embedding_rows(network))
         self._check_dim(model)
         self._set_length(model, network)
@@ -197,7 +197,7 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
             raise InputError(f"{self.who}: dim={wanted}, but the model's vectors have {has} dimensions")
 
     def _set_length(self, model: Any, network: Any) -> None:  # noqa: ANN401
-        """Set how many tokens are read at once: what is wanted, never more than the network can read."""
+        """Set how many tokens are read at once: the option, but never more than the network can read."""
         limit = None if network is None else position_limit(network, network.config)
         wanted, stated = self.options["max_length"], stated_limit(getattr(model, "tokenizer", None))
         if wanted is not None and network is None:

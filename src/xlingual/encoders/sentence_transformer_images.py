@@ -33,7 +33,7 @@ class SentenceTransformerImages(NetworkEncoder):
 
     @cached_property
     def identity(self) -> str:
-        """The digest of the model's files, and what is read off the network."""
+        """The digest of the model's files, and the layer that gives the vectors."""
         return f"st:{self.digest}?{self.stated('dtype', 'dim')}{self.stated_device()}"
 
     def encode(self, batch: Images, /) -> Vectors:

@@ -125,7 +125,7 @@ class TextTokens:
 
 
 def padded(pieces: Sequence[Features], fill: int, width: int = 0) -> dict[str, Ints]:
-    """Return the inputs, int64 [n, tokens], padded on the right, and the mask of what is no padding.
+    """Return the inputs, int64 [n, tokens], padded on the right, and the mask of all but the padding.
 
     Token numbers are padded with `fill`, to `width` at least. A text without tokens is read as one token of
     padding: attention needs one that counts.
@@ -163,7 +163,7 @@ def stated_limit(tokenizer: Any) -> int | None:  # noqa: ANN401
 
 
 def chosen_limit(who: str, wanted: int | None, can: int | None, *stated: int | None) -> int | None:
-    """Return how many tokens are read at once: what is wanted, else the least that is stated or possible.
+    """Return how many tokens are read at once: `wanted`, else the smallest stated or possible limit.
 
     Raises InputError where more is wanted than the model can read.
     """

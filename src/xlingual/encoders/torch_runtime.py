@@ -1,4 +1,4 @@
-"""What all networks on torch share: packages, device, precision, and quiet loading."""
+"""Shared by all networks on torch: packages, device, precision, and quiet loading."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def loading(who: str) -> Iterator[list[str]]:
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     messages: list[str] = []
-    said = Handler()
-    said.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
+    handler = Handler()
+    handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
     logging.set_verbosity_warning()
     logging.disable_default_handler()
-    logging.add_handler(said)
+    logging.add_handler(handler)
     logging.disable_progress_bar()
     try:
         yield messages
@@ -81,7 +81,7 @@ def loading(who: str) -> Iterator[list[str]]:
         raise _explained(who, error) from error
     finally:
         logging.set_verbosity(level)
-        logging.remove_handler(said)
+        logging.remove_handler(handler)
         logging.enable_default_handler()
         if bars:
             logging.enable_progress_bar()
@@ -89,7 +89,7 @@ def loading(who: str) -> Iterator[list[str]]:
 
 @contextmanager
 def running(who: str) -> Iterator[None]:
-    """Tell in one line what fails inside, where a network runs; memory that runs out is for `in_batches`."""
+    """Report in one line what fails while a network runs; memory that runs out is for `in_batches`."""
     try:
         yield
     except (XlingualError, Warning):
@@ -104,8 +104,8 @@ def running(who: str) -> Iterator[None]:
         ) from error
 
 
-def told_random(messages: Sequence[str]) -> list[str]:
-    """Return the names of the weights that, as transformers warned, a checkpoint lacks; not its pooler's."""
+def randomly_initialized(messages: Sequence[str]) -> list[str]:
+    """Return the names of the weights that a checkpoint lacks, as transformers warned; not its pooler's."""
     text = "\n".join(messages)
     names = re.findall(r"^([\w.]+)\s*\|\s*(?:MISSING|MISMATCH)", text, flags=re.MULTILINE)  # since 5.0
     for part in re.findall(r"newly initialized[^\[]*\[(.*?)\]", text, flags=re.DOTALL):
@@ -130,7 +130,7 @@ def _explained(who: str, error: Exception) -> Exception:
         return MissingExtraError(f"the tokenizer of {who}", "mt")
     if "trust_remote_code" in text:
         return InputError(
-            f"{who}: the model brings code of its own, which is never run: load it in a function of yours "
+            f"{who}: the model comes with code, which is never run: load it in a function of yours "
             "and write python:MODULE:FUNCTION"
         )
     return InputError(f"{who}: cannot be loaded ({type(error).__name__}: {text[:300]})")

@@ -22,7 +22,7 @@ C = TypeVar("C")
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
-    """Return the encoder for a spec; raise InputError where the folder is no model, or its base another one.
+    """Return the encoder for a spec; raise InputError where the folder is no model, or it has another base.
 
     The module `trained_KIND` is imported here; its `build(folder, options, context)` makes the encoder.
     """
@@ -82,9 +82,9 @@ class TrainedNetwork(ABC, Generic[C]):
         try:
             module.load_state_dict(weights)
         except RuntimeError as error:
-            said = " ".join(str(error).split())[:200]
+            message = " ".join(str(error).split())[:200]
             raise InputError(
-                f"{self.who}: its weights do not fit its config.json ({said}): copy it anew"
+                f"{self.who}: its weights do not fit its config.json ({message}): copy it anew"
             ) from None
         return module.to(choose_device(self.device, self.who)).eval()
 
@@ -99,8 +99,8 @@ class TrainedNetwork(ABC, Generic[C]):
 
         device = next(module.parameters()).device
         with running(self.who), torch.inference_mode():
-            there = [torch.tensor(part, device=device) for part in inputs]
-            return np.asarray(method(module, *there).float().cpu().numpy())
+            tensors = [torch.tensor(part, device=device) for part in inputs]
+            return np.asarray(method(module, *tensors).float().cpu().numpy())
 
     def check_unchanged(self) -> None:
         """Raise InputError where files of the model are others than those its identity is of."""

@@ -65,7 +65,7 @@ class TextNetwork:
         return int(getattr(self.config, "hidden_size", 0) or 0)
 
     def max_length(self, wanted: int | None) -> int | None:
-        """Return how many tokens are read at once: what is wanted, else the smallest limit that is stated."""
+        """Return how many tokens are read at once: `wanted`, else the smallest limit that is stated."""
         return chosen_limit(self.who, wanted, self.limit, stated_limit(self.tokenizer))
 
     def run(self, pieces: Sequence[Features], languages: Sequence[int] = ()) -> Vectors:

@@ -20,7 +20,7 @@ from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
 
-_MODEL = "hf-"  # what an argument that names a model begins with
+_MODEL = "hf-"  # prefix of an argument that names a model
 
 
 class TranslatingEncoder(Adapter):
@@ -96,7 +96,7 @@ class TranslatingEncoder(Adapter):
 
 
 def _is_same(tag: str, to: str) -> bool:
-    """Tell whether a text of the language `tag` is in `to`: `en-GB` is in `en`, `pt-BR` not in `pt-PT`."""
+    """Return whether a text of the language `tag` is in `to`: `en-GB` is in `en`, `pt-BR` not in `pt-PT`."""
     one, other = (re.split("[-_]", language.lower()) for language in (tag, to))
     return all(a == b for a, b in zip(one, other, strict=False))
 

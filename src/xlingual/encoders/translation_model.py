@@ -67,7 +67,7 @@ class TranslationModel:
         self.name, self.languages, self.to = name, tuple(languages), to
         self.beams, self.batch, self.device, self.dtype = beams, batch, device, dtype
         self.revision = revision
-        self._held: Loaded | None = None
+        self._loaded: Loaded | None = None
         self._watch = Watch()
         self._memory = Memory()
         require(self._who, "hf", "torch", "transformers")
@@ -82,20 +82,20 @@ class TranslationModel:
 
     def translate(self, texts: Sequence[str], language: str) -> Translated:
         """Return the translations; raise InputError where the model does not know one of the languages."""
-        held = self._load(language)
-        prefix, start = told_languages(held, language, self.to, f"translate:hf-{held.name}")
+        loaded = self._load(language)
+        prefix, start = set_languages(loaded, language, self.to, f"translate:hf-{loaded.name}")
         encoded: list[list[int]] = []
         truncated: list[bool] = []
         for text in texts:
-            ids: list[int] = held.tokenizer(prefix + text, verbose=False)["input_ids"]
-            truncated.append(len(ids) > held.limit)
+            ids: list[int] = loaded.tokenizer(prefix + text, verbose=False)["input_ids"]
+            truncated.append(len(ids) > loaded.limit)
             if truncated[-1]:
-                ids = held.tokenizer(prefix + text, truncation=True, max_length=held.limit)["input_ids"]
-            encoded.append(ids or [held.tokenizer.pad_token_id])
+                ids = loaded.tokenizer(prefix + text, truncation=True, max_length=loaded.limit)["input_ids"]
+            encoded.append(ids or [loaded.tokenizer.pad_token_id])
         found = [""] * len(texts)
 
         def run(rows: Ints) -> Vectors:
-            made = self._generate(held, [encoded[row] for row in rows], start)
+            made = self._generate(loaded, [encoded[row] for row in rows], start)
             for row, text in zip(rows.tolist(), made, strict=True):
                 found[row] = text
             return np.zeros((len(rows), 1), dtype=np.float32)  # batching is made for vectors; none here
@@ -113,44 +113,44 @@ class TranslationModel:
 
     def _load(self, language: str) -> Loaded:
         name = self.name.replace("{lang}", language)
-        if self._held is None or self._held.name != name:
-            self._held, who = None, f"translate:hf-{name}"  # the memory of one model is enough
+        if self._loaded is None or self._loaded.name != name:
+            self._loaded, who = None, f"translate:hf-{name}"  # the memory of one model is enough
             self._digest(language)
             folder = self._folder(language)  # of a hub: another one where the model there is new
-            held = load_network(who, name, folder, choose_device(self.device, self._who), self.dtype)
+            loaded = load_network(who, name, folder, choose_device(self.device, self._who), self.dtype)
             self._watch.check(name, lambda: checkpoint_digest(folder), f"{who}: a file of the model")
-            self._held = held
-        return self._held
+            self._loaded = loaded
+        return self._loaded
 
     def _digest(self, language: str) -> str:
         """Return the digest that the model of a language had when it was first asked for."""
         name = self.name.replace("{lang}", language)
         return self._watch.digest(name, lambda: checkpoint_digest(self._folder(language)))
 
-    def _generate(self, held: Loaded, texts: Sequence[list[int]], start: int | None) -> list[str]:
+    def _generate(self, loaded: Loaded, texts: Sequence[list[int]], start: int | None) -> list[str]:
         """Return translations of texts given as tokens, the longest first."""
         import torch
 
-        pad = held.tokenizer.pad_token_id
+        pad = loaded.tokenizer.pad_token_id
         width = max(map(len, texts))
         ids = torch.tensor([text + [pad] * (width - len(text)) for text in texts])
         mask = torch.tensor([[1] * len(text) + [0] * (width - len(text)) for text in texts])
         forced = {} if start is None else {"forced_bos_token_id": start}
-        with running(f"translate:hf-{held.name}"), torch.inference_mode():
-            answer = held.model.generate(
-                input_ids=ids.to(held.model.device),
-                attention_mask=mask.to(held.model.device),
+        with running(f"translate:hf-{loaded.name}"), torch.inference_mode():
+            answer = loaded.model.generate(
+                input_ids=ids.to(loaded.model.device),
+                attention_mask=mask.to(loaded.model.device),
                 num_beams=self.beams,
                 do_sample=False,
                 max_length=None,
-                max_new_tokens=min(_GROWTH * width + _SPARE, held.limit),
+                max_new_tokens=min(_GROWTH * width + _SPARE, loaded.limit),
                 **forced,
             )
-        # each text has a limit of its own, so that no text's translation depends on its neighbours
+        # each text has a separate limit, so that no text's translation depends on its neighbours
         most = [1 + _GROWTH * len(text) + _SPARE for text in texts]
         rows = zip(answer.tolist(), most, strict=True)
         kept = [[token for token in row[:limit] if token != start] for row, limit in rows]
-        return list(held.tokenizer.batch_decode(kept, skip_special_tokens=True))
+        return list(loaded.tokenizer.batch_decode(kept, skip_special_tokens=True))
 
 
 def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> Loaded:  # noqa: ANN401  (of torch)
@@ -178,9 +178,9 @@ def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> 
     )
 
 
-def told_languages(held: Loaded, source: str, to: str, who: str) -> tuple[str, int | None]:
-    """Tell the tokenizer the source; return a prefix of texts and the first token of translations."""
-    tokenizer = held.tokenizer
+def set_languages(loaded: Loaded, source: str, to: str, who: str) -> tuple[str, int | None]:
+    """Set the tokenizer's source language; return a prefix of texts and the first token of translations."""
+    tokenizer = loaded.tokenizer
     marked = list(getattr(tokenizer, "supported_language_codes", None) or ())  # of Marian: >>fra<<
     if marked:
         return f"{_code(to, marked, who)} ", None

@@ -1,4 +1,4 @@
-"""Files of vectors: `.npy` and `.safetensors`, opened without ever running what is in them."""
+"""Files of vectors: `.npy` and `.safetensors`, opened without ever running code in them."""
 
 from __future__ import annotations
 

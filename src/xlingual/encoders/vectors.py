@@ -34,7 +34,7 @@ class VectorsEncoder(Encoder):
     file is known from the batch's numberings: the first one that has as many numbers as the file has lines is
     used, and where none has, the file does not belong to the data. `role_languages` says for each role which
     of the languages have texts in it; other files are not asked for. `{field}` stands for the column that is
-    encoded, such as `title`, where texts have several: each field then has files of its own. `packed`: the
+    encoded, such as `title`, where texts have several: each field then has separate files. `packed`: the
     files hold bytes, and each bit is a dimension.
     """
 
@@ -61,17 +61,17 @@ class VectorsEncoder(Encoder):
     def identity(self) -> str:
         """A hash of the bytes of all its files; read once, when first asked for."""
         if FIELD in self.pattern:
-            return f"vectors:{self._identity_of_fields()}{self._told}"
+            return f"vectors:{self._identity_of_fields()}{self._stated_options}"
         parts: list[str | bytes] = []
         for language, role in sorted(self.places, key=lambda place: place[0]):
             path = self._path(language, role)
             self._check_file(path)
             parts += [language, role or "", _file_digest(path)]
         whole = parts[-1] if len(parts) == 3 and isinstance(parts[-1], bytes) else digest(*parts)
-        return f"vectors:{whole.hex()[:16]}{self._told}"
+        return f"vectors:{whole.hex()[:16]}{self._stated_options}"
 
     @property
-    def _told(self) -> str:
+    def _stated_options(self) -> str:
         """The options that change vectors, as an identity has them."""
         options = [f"key={quote(self.key)}"] if self.key else []
         options += ["packed=1"] if self.packed else []
@@ -127,7 +127,7 @@ class VectorsEncoder(Encoder):
         """Return the encoder of one field."""
         if name is None:
             raise InputError(
-                f"vectors:{self.pattern}: what is encoded here is no column of its own: {FIELD} is for "
+                f"vectors:{self.pattern}: the text itself is encoded here, not a column: {FIELD} is for "
                 "models of several columns, such as model:DIR::vectors:…; leave it out"
             )
         pattern = self.pattern.replace(FIELD, name)
@@ -145,10 +145,10 @@ class VectorsEncoder(Encoder):
         try:
             check_file(path)
         except InputError as error:
-            said = str(error)
-            known = path.suffix in SUFFIXES and "no placeholder" not in said
+            message = str(error)
+            known = path.suffix in SUFFIXES and "no placeholder" not in message
             hint = self.patterns_there() if known else ""
-            raise InputError(f"{said}{'.' if hint and said[-1] not in '.?' else ''}{hint}") from None
+            raise InputError(f"{message}{'.' if hint and message[-1] not in '.?' else ''}{hint}") from None
 
     def _path(self, language: str, role: str | None) -> Path:
         if "{role}" in self.pattern and role is None:

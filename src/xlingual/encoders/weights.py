@@ -111,7 +111,7 @@ def _routes(folder: Path) -> dict[str, Any]:
                 continue
             return {str(name): kind for name, kind in settings["types"].items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            if path.name == "config.json":  # of something else; who loads it says what is wrong with it
+            if path.name == "config.json":  # of another program; an error in it is reported when it is loaded
                 continue
             raise InputError(
                 f"{path}: not the routes of a Router as sentence-transformers writes it"

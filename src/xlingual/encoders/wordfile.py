@@ -50,10 +50,10 @@ class WordFile:
         self._separator = b"\t" if b"\t" in data else b" "
         self.dim = int(header[2]) if header else len(data.split(self._separator, 1)[-1].split())
         self._skipped = 1 if header else 0
-        found, said = self._index(most), int(header[1]) if header else None
-        if said is not None and found != (said if most is None else min(said, most)):
+        counted, stated = self._index(most), int(header[1]) if header else None
+        if stated is not None and counted != (stated if most is None else min(stated, most)):
             warnings.warn(
-                f"{path}: its first line says {said} words, {found} are there: is the file complete?",
+                f"{path}: its first line says {stated} words, {counted} are there: is the file complete?",
                 DataWarning,
                 stacklevel=3,
             )
@@ -61,11 +61,11 @@ class WordFile:
     def known(self, words: Collection[str]) -> set[str]:
         """Return those of the words that the file has.
 
-        Words are known by 64 bits of hash: that a word is taken for another has, for a million words looked
-        up among two million, a chance of one in ten million.
+        Words are known by 64 bits of hash. For a million words looked up among two million, the chance
+        that one is taken for another is one in ten million.
         """
-        asked = list(words)
-        return {word for word, at in zip(asked, self._places(asked).tolist(), strict=True) if at >= 0}
+        distinct = list(words)
+        return {word for word, at in zip(distinct, self._places(distinct).tolist(), strict=True) if at >= 0}
 
     def vectors(self, words: Collection[str]) -> Vectors:
         """Return float32 [n, dim], one vector for each of n known words; the file is read from top to bottom.
@@ -106,11 +106,11 @@ class WordFile:
 
     def _places(self, words: list[str]) -> Ints:
         """Return the line (from 0) of each word, -1 where the file has none."""
-        asked = np.array([hash(word.encode("utf-8", "surrogatepass")) for word in words], dtype=np.int64)
+        hashes = np.array([hash(word.encode("utf-8", "surrogatepass")) for word in words], dtype=np.int64)
         if not len(self._hash):
-            return np.full(len(asked), -1, dtype=np.int64)
-        at = np.minimum(np.searchsorted(self._hash, asked), len(self._hash) - 1)
-        return np.where(self._hash[at] == asked, self._line[at], -1)
+            return np.full(len(hashes), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self._hash, hashes), len(self._hash) - 1)
+        return np.where(self._hash[at] == hashes, self._line[at], -1)
 
     def _check_columns(self, line: bytes, number: int) -> None:
         """Raise InputError where columns are wrong, unless the word has blanks in it or the line is empty."""

@@ -1,1 +1,1 @@
-"""What training makes: modules, vocabularies and the model folder; no loop, no data."""
+"""The products of training: modules, vocabularies and the model folder; no loop, no data."""

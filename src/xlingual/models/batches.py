@@ -1,4 +1,4 @@
-"""Lists of numbers of different lengths as the arrays that a network takes."""
+"""Lists of numbers of different lengths, as the arrays that a network takes."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from xlingual.models.card_words import ANYWHERE, DATA, OUTCOME, words_of
 from xlingual.models.folder import CARD, WEIGHTS, ModelFolder
 from xlingual.signature import Signature
 
-PLACE = "DIR"  # stands for the folder, which may be moved, in the card that lies in it
+PLACE = "DIR"  # the folder, which may be moved, as the card in it writes it
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class CardSection:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What there is to say of a model."""
+    """All that is known of a model."""
 
     title: str
     languages: tuple[str, ...]
@@ -55,7 +55,7 @@ class ModelCard:
 
 
 def card(folder: ModelFolder, where: str = PLACE) -> ModelCard:
-    """Return the card of a model; `where` is what commands in it call the folder."""
+    """Return the card of a model; `where` is the folder in its commands."""
     config = folder.config
     words = words_of(folder.kind)
     found = (
@@ -88,22 +88,22 @@ def write_card(folder: ModelFolder) -> ModelFolder:
 
 
 def identity(folder: ModelFolder) -> str:
-    """Return what results call the model, the encoder below it apart."""
+    """Return the name of the model in results, without the encoder below it."""
     return f"model:{folder.kind}:{folder.digest[:16]}"
 
 
 def signature(folder: ModelFolder) -> Signature:
-    """Return what the model depends on (kind, data, options, version), and under `system` what it is."""
+    """Return the signature of the model: kind, data, options, version, and under `system` its identity."""
     config = folder.config
-    told, data, made = (config.get(name) or {} for name in ("training", "data", "environment"))
+    training, data, environment = (config.get(name) or {} for name in ("training", "data", "environment"))
     conditions = {
         "kind": folder.kind,
-        "recipe": told.get("recipe"),
+        "recipe": training.get("recipe"),
         "data": data.get("digest"),
         "validation": data.get("validation_digest"),
         "options": _hashed([config["model"], _options(config, but=ANYWHERE)]),
-        "seed": told.get("seed"),
-        "xlingual": made.get("xlingual"),
+        "seed": training.get("seed"),
+        "xlingual": environment.get("xlingual"),
     }
     base = (config.get("base") or {}).get("identity")
     system = {"encoder": identity(folder), "base": base}
@@ -113,10 +113,10 @@ def signature(folder: ModelFolder) -> Signature:
 
 
 def languages(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the languages of a model's texts, as far as its `config.json` tells them."""
+    """Return the languages of a model's texts, as far as its `config.json` names them."""
     data = config.get("data") or {}
-    told = config["model"].get("languages") or data.get("languages") or data.get("texts")
-    return tuple(str(tag) for tag in told) if isinstance(told, (list, tuple, Mapping)) else ()
+    tags = config["model"].get("languages") or data.get("languages") or data.get("texts")
+    return tuple(str(tag) for tag in tags) if isinstance(tags, (list, tuple, Mapping)) else ()
 
 
 def parameters(folder: ModelFolder) -> int:
@@ -161,13 +161,13 @@ def _use(folder: ModelFolder, where: str) -> CardSection:
 
 
 def _scores(config: Mapping[str, Any]) -> CardSection:
-    told = config.get("training") or {}
+    training = config.get("training") or {}
     words = words_of(config["kind"])
-    scores = {"score": told.get("score"), **(told.get("scores") or {})}
+    scores = {"score": training.get("score"), **(training.get("scores") or {})}
     rows = tuple((name, words.number(value)) for name, value in scores.items() if value is not None)
-    ran, best = told.get("epochs_run"), told.get("best_epoch")
+    ran, best = training.get("epochs_run"), training.get("best_epoch")
     epochs = f" Epoch {best} of {ran} is the model." if best is not None and ran is not None else ""
-    if not told:
+    if not training:
         return CardSection("Scores")
     if not rows:
         return CardSection("Scores", (f"Nothing was validated: there are no scores.{epochs}",))
@@ -181,9 +181,9 @@ def _sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
 
 
 def _options(config: Mapping[str, Any], but: Collection[str] = ()) -> dict[str, Any]:
-    """Return what the training was told, without what came out of it."""
-    told = config.get("training") or {}
-    return {name: value for name, value in told.items() if name not in OUTCOME and name not in but}
+    """Return the options of the training, without its results."""
+    training = config.get("training") or {}
+    return {name: value for name, value in training.items() if name not in OUTCOME and name not in but}
 
 
 def _only_training(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,10 +199,10 @@ def _only_training(config: Mapping[str, Any]) -> dict[str, Any]:
 def _rows(content: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Iterator[tuple[str, str]]:
     for name, value in content.items():
         if value is not None:
-            yield (names or {}).get(name, name), _told(value)
+            yield (names or {}).get(name, name), _in_words(value)
 
 
-def _told(value: Any) -> str:  # noqa: ANN401  (of JSON)
+def _in_words(value: Any) -> str:  # noqa: ANN401  (of JSON)
     """Return a value of JSON in words."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -211,9 +211,9 @@ def _told(value: Any) -> str:  # noqa: ANN401  (of JSON)
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_told(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {_in_words(one)}" for name, one in value.items())
     if isinstance(value, (list, tuple)):
-        return ", ".join(_told(one) for one in value)
+        return ", ".join(_in_words(one) for one in value)
     return str(value)
 
 

@@ -1,4 +1,4 @@
-"""What a card says of each kind of model."""
+"""The words of a card for each kind of model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
-# keys of `training` in config.json that came out of the training instead of going into it
+# keys of `training` in config.json that are results of the training, not its options
 OUTCOME = frozenset({"epochs_run", "best_epoch", "stopped", "seconds", "score", "scores", "final_scale"})
 
-# options that say where a training ran, not what it made
+# options that say where a training ran and do not change its result
 ANYWHERE = frozenset({"device", "threads"})
 
 # keys of `data` in config.json, in words
@@ -34,7 +34,7 @@ class Words:
     reference: str
     scores: str  # what the scores are
     form: str  # of a score
-    use: Callable[[Config, str], tuple[str, ...]]  # and what the folder is called
+    use: Callable[[Config, str], tuple[str, ...]]  # of the configuration and the name of the folder
 
     def title(self, config: Config) -> str:
         """Return the first line of the card."""
@@ -47,7 +47,7 @@ class Words:
 
 
 def words_of(kind: str) -> Words:
-    """Return the words for a kind of model; plain ones for a kind that has none of its own."""
+    """Return the words for a kind of model; plain ones for a kind that is not listed."""
     return _WORDS.get(kind, _PLAIN)
 
 
@@ -73,10 +73,10 @@ def _plain_use(config: Config, where: str) -> tuple[str, ...]:
 def _mlmme(config: Config) -> str:
     model = config["model"]
     read = f"texts in {', '.join(model['languages'])}"
-    shown = "" if model.get("picture_dim") is None else " and images"
+    images = "" if model.get("picture_dim") is None else " and images"
     return (
-        f"One space of {model['joint_dim']:,} dimensions for {read}{shown}. Each language has word vectors "
-        "and a GRU of its own; vectors have unit length and are compared by cosine."
+        f"One space of {model['joint_dim']:,} dimensions for {read}{images}. Each language has word vectors "
+        "and a GRU; vectors have unit length and are compared by cosine."
     )
 
 
@@ -89,7 +89,7 @@ def _mlmme_use(config: Config, where: str) -> tuple[str, ...]:
 
 def _triplet(config: Config) -> str:
     model = config["model"]
-    towers = "each with layers of its own" if model.get("separate_towers") else "both by the same layers"
+    towers = "each by separate layers" if model.get("separate_towers") else "both by the same layers"
     if model.get("split"):
         views = f"the two parts of a text (split: {model['split']})"
     else:

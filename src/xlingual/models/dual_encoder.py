@@ -24,7 +24,8 @@ class DualEncoder(nn.Module):  # type: ignore[misc]  # torch is untyped here
     """The network. Its weights depend on the configuration and the seed alone, or on the `network` given.
 
     Towers have one set of weights unless the configuration says `separate`; then both begin alike. `network`
-    is of transformers, for that tower. Without a seed weights are left empty, to be loaded.
+    is a network of transformers, for the tower `transformer`. Without a seed weights are left empty, to be
+    loaded.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class DualEncoder(nn.Module):  # type: ignore[misc]  # torch is untyped here
 
     @property
     def scale(self) -> Tensor:
-        """What products are multiplied by in the loss, a scalar; at most `MOST_SCALE`."""
+        """The factor of the products in the loss, a scalar; at most `MOST_SCALE`."""
         return self.log_scale.exp().clamp(max=MOST_SCALE)
 
     def set_weights(self, weights: Sequence[float]) -> None:
@@ -86,8 +87,8 @@ class VectorTower(nn.Module):  # type: ignore[misc]
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Return [b, dim] for vectors [b, dim]; zero ones stay zero."""
-        there = vectors.any(dim=1, keepdim=True)
-        found: Tensor = self.layer(self.dropout(unit(vectors))) * there
+        is_nonzero = vectors.any(dim=1, keepdim=True)
+        found: Tensor = self.layer(self.dropout(unit(vectors))) * is_nonzero
         return found
 
 
@@ -112,8 +113,8 @@ class TransformerTower(nn.Module):  # type: ignore[misc]
 
     def forward(self, tokens: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor:
         """Return [b, dim] for tokens, mask and, where the network reads them, types: int64 [b, t] each."""
-        told = {} if types is None else {"token_type_ids": types}
-        out = self.network(input_ids=tokens, attention_mask=mask, return_dict=True, **told)
+        optional = {} if types is None else {"token_type_ids": types}
+        out = self.network(input_ids=tokens, attention_mask=mask, return_dict=True, **optional)
         first: Tensor = out.last_hidden_state[:, 0].float()
         return first
 
@@ -134,7 +135,7 @@ def _tower(config: DualEncoderConfig, seed: int | None, network: nn.Module | Non
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _begin(name: str, weight: Tensor, seed: int) -> None:
-    """Draw a weight from a stream of its own."""
+    """Draw a weight from its own random stream."""
     draw = torch.Generator().manual_seed(int(stream(seed, f"dual encoder {name}").integers(2**63)))
     if name == "words.weight":  # features are nearly orthogonal at first: texts that share some are alike
         weight.normal_(0, weight.shape[1] ** -0.5, generator=draw)

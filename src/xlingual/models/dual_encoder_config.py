@@ -12,17 +12,17 @@ MOST_SCALE = 100.0  # a trained scale stays below it, as CLIP's does
 
 @dataclass(frozen=True)
 class DualEncoderConfig:
-    """What a dual encoder is made of; ValueError where options clash.
+    """The parts of a dual encoder; ValueError where options clash.
 
     - `tower`: `words` (features of texts, learnt from scratch), `vectors` (layers over those of a frozen
       encoder) or `transformer` (a network of transformers, its first token)
     - `dim`: of the vectors; those of the encoder below, or of the network, where there is one
     - `features`: how many the tower `words` has, `buckets` of them for `ngrams` (from, to)
     - `hidden`: of a layer with a shortcut around it, over words or vectors; 0: none
-    - `separate`: whether answers have weights of their own
-    - `context`: whether answers are read together with what surrounds them
+    - `separate`: whether answers have separate weights
+    - `context`: whether answers are read together with their context
     - `dropout`: share of the features (words) or of the dimensions (vectors) that a training leaves out
-    - `scale`: what products are multiplied by, before it is trained
+    - `scale`: factor of the products, before it is trained
     - `max_length`: tokens that the tower `transformer` reads; None: all that it can
     """
 

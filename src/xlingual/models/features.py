@@ -13,7 +13,7 @@ _MOST_CACHED = 1 << 20
 
 
 class TextFeatures:
-    """Numbers the features of a text, for all languages alike: what is spelt alike is one feature.
+    """Numbers the features of a text, for all languages alike: equal spellings are one feature.
 
     A known word has its number of the vocabulary. With `ngrams` = (3, 5), n-grams of 3 to 5 characters of
     each word (its ends count as a character each, `<` and `>`) have one of `buckets` numbers behind those, by

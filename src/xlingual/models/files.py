@@ -1,4 +1,4 @@
-"""Digests of the files that a model is made of."""
+"""Digests of the files of a model."""
 
 from __future__ import annotations
 

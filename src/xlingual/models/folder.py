@@ -1,4 +1,4 @@
-"""The folder that a trained model is: read, written, and what identifies it. torch is imported on use.
+"""The folder of a trained model: reading, writing and its digest. torch is imported on use.
 
 config.json         kind, dimensions, base encoder, training, data, environment
 vocabulary.LANG.txt the words of a language, where the kind has any
@@ -6,7 +6,7 @@ model.safetensors   the weights
 log.jsonl           one line for each epoch of training
 README.md           a card: what it was trained on, and with which scores
 network/            settings and tokenizer of a network of transformers, where the kind has one
-checkpoint/         what `--resume` continues from; not part of the model
+checkpoint/         state for `--resume`; not part of the model
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def write_model(
     content = {"schema": SCHEMA, "base": None, **config}
     if content["kind"] not in KINDS or not isinstance(content.get("model"), Mapping):
         raise ValueError(f"a model has a kind among {', '.join(KINDS)} and its dimensions under 'model'")
-    to_json(content)  # refuses what is not a number before any file is touched
+    to_json(content)  # refuses NaN and infinity before any file is touched
     folder = make_folder(path)
     (folder / CONFIG).unlink(missing_ok=True)
     kept = {vocabulary_file(language): words for language, words in (vocabularies or {}).items()}
@@ -155,7 +155,7 @@ def vocabulary_file(language: str) -> str:
 
 
 def _check_there(folder: Path) -> None:
-    """Raise InputError where there is no folder, or nothing that training finished in it."""
+    """Raise InputError where there is no folder, or no finished model in it."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder of a model: give what xlingual train wrote to --out")
     if (folder / CONFIG).is_file():

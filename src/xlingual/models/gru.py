@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 
 def last_states(gru: nn.GRU, words: nn.Embedding, numbers: Tensor, lengths: Tensor) -> Tensor:
-    """Return the state [b, h] after the last word of each text: what follows its length counts for nothing.
+    """Return the state [b, h] after the last word of each text: words beyond its length count for nothing.
 
-    `numbers` int64 [b, t] are the words, `lengths` int64 [b] how many of them are a text's own, 0 to t. A
+    `numbers` int64 [b, t] are the words, `lengths` int64 [b] how many of them belong to each text, 0 to t. A
     text without words has the zero state. Equal texts go through the network once; on a CPU the input of each
     distinct word is computed once too, which makes a batch 1.2 times as fast as packed sequences do.
     """

@@ -1,7 +1,7 @@
 """MLMME: images and sentences of K languages in one space of unit vectors.
 
-    text of language k:   unit(W_S · dropout(last state of GRU_k over the word vectors of k))
-    image:              unit(W_I · dropout(q)),   q the vector of a frozen image encoder
+    text of language k:  unit(W_S · dropout(last state of GRU_k over the word vectors of k))
+    image:               unit(W_I · dropout(q)),   q the vector of a frozen image encoder
 
 Each language has its own words and GRU; W_S (without bias) is shared by all. With one language and β = 1 it
 is VSE (Kiros, Salakhutdinov and Zemel 2014). Reference: I. Calixto, Q. Liu, N. Campbell. Multilingual
@@ -72,8 +72,8 @@ class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
     def texts(self, language: str, numbers: Tensor, lengths: Tensor) -> Tensor:
         """Return unit vectors float [b, joint] of texts of one language; zero where a text has no words.
 
-        `numbers` int64 [b, t] are the words, 0 behind the end; `lengths` int64 [b] tell how many each text
-        has, 0 to t. Equal texts go through the GRU once; each has its own dropout.
+        `numbers` int64 [b, t] are the words, 0 behind the end; `lengths` int64 [b] is the number in each
+        text, 0 to t. Equal texts go through the GRU once; each has its own dropout.
         """
         state = last_states(self.sentences[_key(language)], self.words[_key(language)], numbers, lengths)
         state = self.dropout(state)
@@ -97,7 +97,7 @@ def _key(language: str) -> str:
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _begin(name: str, weight: Tensor, config: MlmmeConfig, seed: int) -> None:
-    """Draw a weight as the configuration says, from a stream of its own."""
+    """Draw a weight as the configuration says, from its own random stream."""
     draw = torch.Generator().manual_seed(int(stream(seed, f"mlmme {name}").integers(2**63)))
     part, recurrent = name.partition(".")[0], "weight_hh" in name
     if config.initial == "paper":

@@ -74,7 +74,7 @@ class Triplet(nn.Module):  # type: ignore[misc]
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _begin(name: str, weight: Tensor, seed: int) -> None:
-    """Draw a matrix uniformly as Glorot and Bengio (2010) have it, from a stream of its own; biases are 0."""
+    """Draw a matrix uniformly as Glorot and Bengio (2010) have it, from its own stream; biases are 0."""
     if name.endswith("bias"):
         weight.zero_()
         return

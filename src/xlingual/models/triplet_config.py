@@ -15,7 +15,7 @@ class TripletConfig:
     """Dimensions and options of the network; the defaults are the paper's. ValueError where they clash.
 
     - `base_dim`: of the frozen vectors; `hidden_dim`, `out_dim`: of the two dense layers
-    - `separate_towers`: title and body have weights of their own, in place of one set for both
+    - `separate_towers`: title and body have separate weights, in place of one set for both
     - `scaling`: `unit` (each half of the representation has length 1) or `raw` (as the layers give it)
     - `title`, `body`: the fields of a text that are its two views; "text" is the text itself
     - `split`: the two views are made of the text itself, in place of two fields: see `models.views`

@@ -14,6 +14,6 @@ def unit(vectors: Tensor) -> Tensor:
     if vectors.dtype in (torch.float16, torch.bfloat16):
         vectors = vectors.float()
     square = vectors.square().sum(dim=-1, keepdim=True)
-    there = square > 0
-    scale = torch.where(there, square, 1).rsqrt().masked_fill(square.isinf(), torch.nan)
-    return torch.where(there, vectors * scale, 0)
+    is_nonzero = square > 0
+    scale = torch.where(is_nonzero, square, 1).rsqrt().masked_fill(square.isinf(), torch.nan)
+    return torch.where(is_nonzero, vectors * scale, 0)

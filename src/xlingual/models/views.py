@@ -15,7 +15,7 @@ WHOLE = "text"  # the name of the text itself among the fields
 
 @dataclass(frozen=True)
 class Views:
-    """Title and body of n texts, and how many texts lack one or cannot be split: the other stands for it."""
+    """Title and body of n texts; of those that are `lacking` one, or cannot be split, one stands for both."""
 
     title: Texts
     body: Texts
@@ -45,7 +45,7 @@ def two_views(batch: Texts, title: str, body: str, split: str | None, who: str) 
 
 
 def _of(batch: Texts, name: str, text: list[str]) -> Texts:
-    """Return the batch with other texts, which are all there is of it."""
+    """Return the batch with other texts, and no other fields."""
     return replace(batch, text=text, context=(), fields={}, of_field=name)
 
 
@@ -54,15 +54,15 @@ def _field(batch: Texts, name: str, who: str) -> Sequence[str]:
         return batch.fields[name]
     if name == WHOLE:
         return batch.text
-    there = (
+    columns = (
         f"its columns of texts are {listed((WHOLE, *batch.fields))}"
         if batch.fields
-        else "there is none but text"
+        else "its only one is text"
     )
     where = f" (row {batch.ids[0]!r}, {batch.language[0]})" if len(batch) else ""
     raise InputError(
         f"{who} reads the columns of a title and a body, and the data have no column {name!r}{where}: "
-        f"{there}.{did_you_mean(name, batch.fields)} Name the columns in training with --title and --body, "
+        f"{columns}.{did_you_mean(name, batch.fields)} Name the columns in training with --title and --body, "
         "or train with --split-text"
     )
 

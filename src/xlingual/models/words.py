@@ -1,4 +1,4 @@
-"""Texts to words, without any model: what networks that are trained here read, and what encoders count.
+"""Texts to words, without any model: for the networks that are trained here, and for encoders that count.
 
 Words are runs of letters, marks, digits and underscores of the text in Unicode form NFKC and lower case.
 Everything else is left out: blanks, punctuation, apostrophes ("l'été" is "l" and "été", "don't" is "don" and
@@ -33,7 +33,7 @@ def normalized(text: str) -> str:
 
 
 def is_spaced(language: str) -> bool:
-    """Tell whether the language of a tag (`zh-Hant`, `pt_BR`) puts spaces between words."""
+    """Return whether the language of a tag (`zh-Hant`, `pt_BR`) puts spaces between words."""
     return primary(language) not in UNSPACED
 
 
@@ -59,7 +59,7 @@ def runs(text: str) -> list[str]:
 def tokens(text: str, language: str) -> list[str]:
     """Return what a network reads of a text: words, and in scripts without blanks smaller pieces.
 
-    Han characters and Japanese syllables are tokens of their own; Thai, Lao, Burmese and Khmer are cut into
+    Each Han character and Japanese syllable is a token; Thai, Lao, Burmese and Khmer are cut into
     characters with the marks that belong to them. Tibetan has its syllables. That goes by the script, in any
     language: "iPhoneを2台" is "iphone", "を", "2", "台". The language counts for Turkish and Azerbaijani, in
     which lower case of I is ı.
@@ -81,7 +81,7 @@ def pretokenized_tokens(text: str) -> list[str]:
 
 
 def _cut(word: str) -> list[str]:
-    """Return the pieces of a run of which some characters are in a script without blanks."""
+    """Return the pieces of a run, where some of its characters are in a script without blanks."""
     return _pieces().findall(word)
 
 

@@ -1,1 +1,1 @@
-"""N-best lists of translations: their format, weights for their features, and what a choice is worth."""
+"""N-best lists of translations: their format, weights for their features, and the BLEU of a choice."""

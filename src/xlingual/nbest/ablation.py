@@ -1,4 +1,4 @@
-"""Which features help: tuning again without some of them, judged on sentences that took no part."""
+"""Which features help: tuning again without some of them, evaluated on sentences that took no part in it."""
 
 from __future__ import annotations
 
@@ -29,17 +29,19 @@ LEVEL = 0.95
 class BleuDifference(Struct, frozen=True):
     """First minus second, in BLEU points."""
 
-    value: Annotated[Number, about("In BLEU points.")]
-    ci: Annotated[Interval, about("Of a paired bootstrap of sentences.")]
-    p: Annotated[Share, about("Of no difference, two-sided.")]
+    value: Annotated[Number, about("Difference in BLEU points.")]
+    ci: Annotated[Interval, about("Interval of a paired bootstrap of sentences.")]
+    p: Annotated[Share, about("Two-sided p of no difference.")]
 
 
-class Left(Struct, frozen=True):
-    """What becomes of BLEU without some features."""
+class AblationRow(Struct, frozen=True):
+    """BLEU without some of the features."""
 
     without: Annotated[list[str], Meta(min_length=1), about("Names of the features that were left out.")]
-    bleu: Annotated[Spread, about("Without them, over tunings.")]
-    gain: Annotated[BleuDifference, about("Of having them: BLEU with all minus BLEU without these.")]
+    bleu: Annotated[Spread, about("BLEU without them, over tunings.")]
+    gain: Annotated[
+        BleuDifference, about("Gain from these features: BLEU with all minus BLEU without these.")
+    ]
 
 
 class Ablation(Answer, frozen=True, tag=SCHEMA):
@@ -48,16 +50,16 @@ class Ablation(Answer, frozen=True, tag=SCHEMA):
     made_by = "xlingual rerank ablate … --out FILE"
 
     features: Annotated[list[str], about("Names of all features.")]
-    bleu: Annotated[Spread, about("With all of them, over tunings.")]
-    rows: Annotated[list[Left], about("One for each set of features that was left out.")]
-    bounds: Annotated[Bounds, about("Of the lists that were judged on.")]
-    judged: Annotated[str, about("On what: k-fold cross-validation, or other lists.")]
-    n_lists: Annotated[Size, about("Sentences that were judged on.")]
+    bleu: Annotated[Spread, about("BLEU with all of them, over tunings.")]
+    rows: Annotated[list[AblationRow], about("One for each set of features that was left out.")]
+    bounds: Annotated[Bounds, about("BLEU of choices without weights, on the evaluated lists.")]
+    judged: Annotated[str, about("What was evaluated: k-fold cross-validation, or other lists.")]
+    n_lists: Annotated[Size, about("Number of evaluated sentences.")]
     algorithm: Annotated[
         str, among("mira", "pro"), about("How weights were tuned: k-best MIRA or pairwise ranking.")
     ]
-    settings: Annotated[dict[str, Any], about("Of the algorithm, and how BLEU was counted.")] = field(
-        default_factory=dict
+    settings: Annotated[dict[str, Any], about("Settings of the algorithm, and how BLEU was counted.")] = (
+        field(default_factory=dict)
     )
 
 
@@ -81,10 +83,10 @@ def ablate(
     is chosen for by weights of the other folds. Differences are means over tunings, with a paired bootstrap.
     """
     settings = settings or Mira()
-    of = list_counts(lists, references, lowercase=lowercase)
-    judged_lists, judged_of = lists, of
+    bleu_counts = list_counts(lists, references, lowercase=lowercase)
+    judged_lists, judged_counts = lists, bleu_counts
     if other is not None:
-        judged_lists, judged_of = other[0], list_counts(other[0], other[1], lowercase=lowercase)
+        judged_lists, judged_counts = other[0], list_counts(other[0], other[1], lowercase=lowercase)
         if judged_lists.names != lists.names:
             raise InputError(
                 f"the lists to judge on have other features ({', '.join(judged_lists.names)}) than those to "
@@ -98,31 +100,33 @@ def ablate(
     runs = range(seed, seed + (tunings if draws(settings, lists) else 1))
 
     def choices(without: Sequence[str]) -> Ints:
-        """Return the counts of what is chosen without some of the features, [runs, s, 10]."""
+        """Return the counts of the hypotheses that are chosen without some of the features, [runs, s, 10]."""
         kept = [name for name in lists.names if name not in without]
-        here, there = lists.keep_features(kept), judged_lists.keep_features(kept)
+        kept_lists, kept_judged = lists.keep_features(kept), judged_lists.keep_features(kept)
         if other is not None:
-            rows = [transferred(here, of, there, settings, run, standardize) for run in runs]
+            rows = [
+                transferred(kept_lists, bleu_counts, kept_judged, settings, run, standardize) for run in runs
+            ]
         else:
             given: dict[str, Any] = {"folds": folds, "seed": seed, "standardize": standardize}
-            rows = [cross_validated(here, of, settings, run=run, **given) for run in runs]
-        return judged_of[np.array(rows)]
+            rows = [cross_validated(kept_lists, bleu_counts, settings, run=run, **given) for run in runs]
+        return judged_counts[np.array(rows)]
 
     def bleu(chosen: Ints) -> Spread:
         return Spread.of(corpus_bleu(chosen.sum(axis=1)).tolist())
 
-    whole = choices(())
-    left = []
+    with_all = choices(())
+    rows = []
     for number, names in enumerate(sets):
         if progress is not None:
             progress("tuning without", number, len(sets))
         rest = choices(names)
-        left.append(Left(list(names), bleu(rest), paired_bootstrap(whole, rest, seed=seed)))
+        rows.append(AblationRow(list(names), bleu(rest), paired_bootstrap(with_all, rest, seed=seed)))
     return Ablation(
         list(lists.names),
-        bleu(whole),
-        left,
-        bounds(judged_lists, judged_of, seed=seed),
+        bleu(with_all),
+        rows,
+        bounds(judged_lists, judged_counts, seed=seed),
         f"{folds}-fold cross-validation" if other is None else "other lists",
         len(judged_lists),
         "mira" if isinstance(settings, Mira) else "pro",
@@ -131,7 +135,7 @@ def ablate(
 
 
 def _names(lists: NBestLists, wanted: Sequence[str]) -> list[str]:
-    """Return the names of features, of which some are meant by the label of several."""
+    """Return the names of features; the label of several stands for all of them."""
     names = iter(lists.names)
     labels = {label: [next(names) for _ in range(count)] for label, count in lists.groups}
     found: list[str] = []
@@ -147,7 +151,7 @@ def _names(lists: NBestLists, wanted: Sequence[str]) -> list[str]:
 
 
 def paired_bootstrap(first: Ints, second: Ints, *, samples: int = SAMPLES, seed: int = 0) -> BleuDifference:
-    """Return the difference of mean BLEU for counts [r, s, 10] of r tunings of each way, paired (Koehn 2004).
+    """Return the difference of mean BLEU for counts [r, s, 10] of r tunings of each set, paired (Koehn 2004).
 
     The interval holds the middle 95 % of the differences of resampled sentences; p is the share whose
     distance from their mean is at least the difference, (c + 1)/(samples + 1).
@@ -156,10 +160,10 @@ def paired_bootstrap(first: Ints, second: Ints, *, samples: int = SAMPLES, seed:
     random = stream(seed, "nbest paired bootstrap")
     times = random.multinomial(sentences, np.full(sentences, 1 / sentences), size=samples).astype(np.float64)
 
-    def bleu(of: Ints) -> tuple[Floats, Floats]:
+    def bleu(bleu_counts: Ints) -> tuple[Floats, Floats]:
         """Return the mean BLEU of the tunings, and that of the resamples [samples]: whole counts, exact."""
-        resampled = np.stack([times @ one for one in of.astype(np.float64)])
-        return corpus_bleu(of.sum(axis=1)).mean(axis=0), corpus_bleu(resampled).mean(axis=0)
+        resampled = np.stack([times @ one for one in bleu_counts.astype(np.float64)])
+        return corpus_bleu(bleu_counts.sum(axis=1)).mean(axis=0), corpus_bleu(resampled).mean(axis=0)
 
     (one, drawn), (other, drawn_other) = bleu(first), bleu(second)
     value, drawn = float(one - other), drawn - drawn_other

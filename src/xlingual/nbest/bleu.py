@@ -57,25 +57,25 @@ def corpus_bleu(summed: Ints | Floats, *, smooth: bool = True) -> Floats:
     return _bleu(summed, _halved(summed) if smooth else summed[..., MATCHES], effective=False)
 
 
-def sentence_bleu(of: Ints) -> Floats:
+def sentence_bleu(bleu_counts: Ints) -> Floats:
     """Return the BLEU (0 to 100) of single hypotheses, [n] for counts [n, 10]: sacrebleu's sentence_bleu.
 
     Orders without a match are smoothed as in `corpus_bleu`; orders that are longer than the hypothesis do not
     count (its effective order).
     """
-    return _bleu(of, _halved(of), effective=True)
+    return _bleu(bleu_counts, _halved(bleu_counts), effective=True)
 
 
-def sentence_bleu_plus_one(of: Ints) -> Floats:
+def sentence_bleu_plus_one(bleu_counts: Ints) -> Floats:
     """Return BLEU+1 (0 to 1) of single hypotheses: one is added to matches and totals of orders above 1.
 
     The sentence BLEU of PRO (Lin and Och 2004; Hopkins and May 2011).
     """
     added = np.array([0, 1, 1, 1])
-    matches, totals = of[..., MATCHES] + added, of[..., TOTALS] + added
+    matches, totals = bleu_counts[..., MATCHES] + added, bleu_counts[..., TOTALS] + added
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.log(matches / totals).mean(axis=-1)
-    return np.where(of[..., 0] > 0, np.exp(mean) * _brevity(of), 0.0)
+    return np.where(bleu_counts[..., 0] > 0, np.exp(mean) * _brevity(bleu_counts), 0.0)
 
 
 def check_references(sentences: int, references: Sequence[Sequence[str]], what: str) -> None:
@@ -126,15 +126,15 @@ def _counts(words: list[str], most: Counter[tuple[str, ...]], lengths: list[int]
     return found
 
 
-def _halved(of: Ints | Floats) -> Floats:
+def _halved(bleu_counts: Ints | Floats) -> Floats:
     """Return the matches [..., 4], with 1/2, 1/4 … for orders without a match (that have n-grams at all)."""
-    matches, totals = of[..., MATCHES], of[..., TOTALS]
+    matches, totals = bleu_counts[..., MATCHES], bleu_counts[..., TOTALS]
     missed = (matches == 0) & (totals > 0)
     return np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), matches.astype(np.float64))
 
 
-def _bleu(of: Ints | Floats, matches: Ints | Floats, *, effective: bool) -> Floats:
-    totals = of[..., TOTALS]
+def _bleu(bleu_counts: Ints | Floats, matches: Ints | Floats, *, effective: bool) -> Floats:
+    totals = bleu_counts[..., TOTALS]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(matches / totals)
         if effective:
@@ -142,13 +142,13 @@ def _bleu(of: Ints | Floats, matches: Ints | Floats, *, effective: bool) -> Floa
             mean = np.where(present, logs, 0.0).sum(axis=-1) / present.sum(axis=-1)
         else:
             mean = logs.mean(axis=-1)
-    score = 100 * np.exp(mean) * _brevity(of)
-    empty = (of[..., MATCHES].sum(axis=-1) == 0) | ~np.isfinite(score)
+    score = 100 * np.exp(mean) * _brevity(bleu_counts)
+    empty = (bleu_counts[..., MATCHES].sum(axis=-1) == 0) | ~np.isfinite(score)
     return np.where(empty, 0.0, score)
 
 
-def _brevity(of: Ints | Floats) -> Floats:
+def _brevity(bleu_counts: Ints | Floats) -> Floats:
     """Return the brevity penalty: exp(1 − r/h) where the hypothesis is the shorter."""
-    length, reference = of[..., LENGTH], of[..., REFERENCE]
+    length, reference = bleu_counts[..., LENGTH], bleu_counts[..., REFERENCE]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(length > 0, np.exp(np.minimum(1 - reference / length, 0)), 0.0)

@@ -1,4 +1,4 @@
-"""Choosing a hypothesis of each list: the best by weights, and the bounds that no weights can leave."""
+"""Choosing a hypothesis of each list: the best by weights, and the bounds of what weights can reach."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def decoder_best(lists: NBestLists) -> Ints:
     return first_best(lists.scores, lists.offsets)
 
 
-def oracle(of: Ints, offsets: Ints) -> Ints:
+def oracle(bleu_counts: Ints, offsets: Ints) -> Ints:
     """Return the rows with the best sentence BLEU, [s], for counts [n, 10]; the first of equal ones.
 
     Not the greatest corpus BLEU that the lists hold, but near it.
     """
-    return first_best(sentence_bleu(of), offsets)
+    return first_best(sentence_bleu(bleu_counts), offsets)
 
 
-def anti_oracle(of: Ints, offsets: Ints) -> Ints:
+def anti_oracle(bleu_counts: Ints, offsets: Ints) -> Ints:
     """Return the rows with the worst sentence BLEU, [s]; the first of equal ones."""
-    return first_best(-sentence_bleu(of), offsets)
+    return first_best(-sentence_bleu(bleu_counts), offsets)
 
 
 def random_choices(offsets: Ints, draws: int, seed: int) -> Ints:

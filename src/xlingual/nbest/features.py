@@ -29,7 +29,7 @@ from xlingual.store import StoreLike, open_store
 
 @dataclass(frozen=True)
 class Added:
-    """What was added to an n-best list."""
+    """The features that were added to an n-best list."""
 
     features: list[str]
     n_lists: int
@@ -70,10 +70,10 @@ def add_features(
             the list keeps its texts.
         normalize_source: other steps for the source.
         store: where vectors are kept and found again; None keeps none.
-        progress: is told (what, done, of all).
+        progress: is called with (what, done, total).
 
-    Every different text is encoded once; of the list the different hypotheses are held, and a number for each
-    feature. Raises InputError where list, source and images do not fit together, and for names of features
+    Every different text is encoded once; only the different hypotheses, and a number for each feature, are in
+    memory. Raises InputError where list, source and images do not fit together, and for names of features
     that are taken.
 
     """
@@ -116,9 +116,9 @@ def add_features(
 
 
 def _read(path: str | Path, labels: Sequence[str]) -> tuple[list[str], Ints, Ints]:
-    """Return the different hypotheses of a list that features with these labels can be added to.
+    """Return the different hypotheses of a list, and for each line its hypothesis and sentence, [n] each.
 
-    Beside them for each line which of them it has, and its sentence, [n] each.
+    Raises InputError where features with these labels cannot be added.
     """
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         raise InputError(f"{path} is a pipe, and the list is read twice: write it to a file first")

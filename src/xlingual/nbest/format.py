@@ -82,7 +82,7 @@ def stream_nbest(path: str | Path) -> Iterator[HypothesisLine]:
 
 
 def warn_of_empty(path: str | Path, lines: Sequence[int]) -> None:
-    """Warn of hypotheses without a word, which stand in these lines."""
+    """Warn of the hypotheses without a word in these lines."""
     if lines:
         is_are = "hypothesis is" if len(lines) == 1 else "hypotheses are"
         where = f"{'line' if len(lines) == 1 else 'lines'} {listed(lines, 5)}"
@@ -147,7 +147,7 @@ def _written(lists: NBestLists) -> Iterator[str]:
 
 
 def _disorder(found: int, last: int) -> str:
-    """Return what is wrong with an id, in words."""
+    """Return an error sentence for an id that is out of order."""
     if last < 0:
         return f"the first id is {found}: ids count the sentences from 0; number the lists anew"
     if found < last:
@@ -163,7 +163,8 @@ def _other_features(line: HypothesisLine, first: HypothesisLine) -> str:
     else:
         counts = f"other features than line {first.number}"
 
-    def said(of: HypothesisLine) -> str:
-        return ", ".join(f"{label} ({count})" for label, count in of.groups) or "none"
+    def features_of(one: HypothesisLine) -> str:
+        return ", ".join(f"{label} ({count})" for label, count in one.groups) or "none"
 
-    return f"{counts}: {said(line)} instead of {said(first)}; every hypothesis needs the same features"
+    differing = f"{features_of(line)} instead of {features_of(first)}"
+    return f"{counts}: {differing}; every hypothesis needs the same features"

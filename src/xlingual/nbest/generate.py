@@ -17,7 +17,7 @@ from xlingual.encoders.checkpoints import model_folder
 from xlingual.encoders.plugins import Known
 from xlingual.encoders.spec import parse
 from xlingual.encoders.torch_runtime import choose_device, require, running
-from xlingual.encoders.translation_model import Loaded, load_network, told_languages
+from xlingual.encoders.translation_model import Loaded, load_network, set_languages
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.hidden import shown
 from xlingual.nbest.apply import read_texts
@@ -33,7 +33,7 @@ OPTIONS = ("device", "dtype", "revision")
 DTYPES = ("float32", "float16", "bfloat16")
 _DIGITS = 6  # of a log-probability: float32 has no more, and batches round differently
 _PART = 16  # batches whose texts are sorted by length together
-_CELLS = 1 << 26  # scores of words that are held at once, to read log-probabilities from: 256 MiB
+_CELLS = 1 << 26  # scores of words in memory at once, to read log-probabilities from: 256 MiB
 
 
 @dataclass(frozen=True)
@@ -139,18 +139,18 @@ class Generator:
         self, texts: Sequence[str], progress: Callable[[str, int, int], None] | None = None
     ) -> Iterator[list[Hypothesis]]:
         """Yield the list of each text, best first; texts that are too long are cut, with one warning."""
-        held = self.network
-        prefix, start = self._told_languages(held)
+        loaded = self.network
+        prefix, start = self._set_languages(loaded)
         cut = 0
         for first in range(0, len(texts), _PART * self.search.batch):
             part = texts[first : first + _PART * self.search.batch]
-            ids = [held.tokenizer(prefix + text, verbose=False)["input_ids"] for text in part]
+            ids = [loaded.tokenizer(prefix + text, verbose=False)["input_ids"] for text in part]
             for row, text in enumerate(part):
-                if len(ids[row]) > held.limit:
+                if len(ids[row]) > loaded.limit:
                     cut += 1
-                    kept = held.tokenizer(prefix + text, truncation=True, max_length=held.limit)
+                    kept = loaded.tokenizer(prefix + text, truncation=True, max_length=loaded.limit)
                     ids[row] = kept["input_ids"]
-                ids[row] = ids[row] or [held.tokenizer.pad_token_id]
+                ids[row] = ids[row] or [loaded.tokenizer.pad_token_id]
 
             def done(count: int, before: int = first) -> None:
                 if progress is not None:
@@ -159,15 +159,15 @@ class Generator:
             yield from self._part(ids, start, done)
         if cut:
             warnings.warn(
-                f"{self.who}: {cut:,} of {len(texts):,} texts were longer than the {held.limit} tokens that "
-                "it reads and were cut: what they end with is not translated",
+                f"{self.who}: {cut:,} of {len(texts):,} texts were longer than the {loaded.limit} tokens "
+                "that it reads and were cut: their ends are not translated",
                 DataWarning,
                 stacklevel=2,
             )
 
-    def _told_languages(self, held: Loaded) -> tuple[str, int | None]:
+    def _set_languages(self, loaded: Loaded) -> tuple[str, int | None]:
         try:
-            return told_languages(held, *self.languages, self.who)
+            return set_languages(loaded, *self.languages, self.who)
         except InputError as error:
             if UNKNOWN_LANGUAGE not in self.languages:
                 raise
@@ -192,13 +192,13 @@ class Generator:
         """Return the translations of a batch of texts given as tokens."""
         import torch
 
-        held, n = self.network, self.search.n
-        pad, width = held.tokenizer.pad_token_id, max(map(len, texts))
-        ids = torch.tensor([text + [pad] * (width - len(text)) for text in texts]).to(held.model.device)
+        loaded, n = self.network, self.search.n
+        pad, width = loaded.tokenizer.pad_token_id, max(map(len, texts))
+        ids = torch.tensor([text + [pad] * (width - len(text)) for text in texts]).to(loaded.model.device)
         mask = torch.tensor([[1] * len(text) + [0] * (width - len(text)) for text in texts]).to(ids.device)
         forced = {} if start is None else {"forced_bos_token_id": start}
         with running(self.who), torch.inference_mode():
-            sequences = held.model.generate(
+            sequences = loaded.model.generate(
                 input_ids=ids,
                 attention_mask=mask,
                 num_beams=self.search.beams or self.search.n,
@@ -206,11 +206,11 @@ class Generator:
                 do_sample=False,
                 length_penalty=1.0,  # ranks by what the feature is: log p / tokens
                 max_length=None,
-                max_new_tokens=min(self.search.max_tokens, held.limit),
+                max_new_tokens=min(self.search.max_tokens, loaded.limit),
                 **forced,
             )
             logprobs, lengths = self._measured(ids, mask, sequences, start)
-        words = held.tokenizer.batch_decode(sequences.tolist(), skip_special_tokens=True)
+        words = loaded.tokenizer.batch_decode(sequences.tolist(), skip_special_tokens=True)
         made = [
             Hypothesis(_one_line(text), round(value, _DIGITS), length)
             for text, value, length in zip(words, logprobs, lengths, strict=True)

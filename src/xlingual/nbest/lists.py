@@ -1,4 +1,4 @@
-"""N-best lists as arrays: what every part of re-ranking works on."""
+"""N-best lists as arrays, for every part of re-ranking."""
 
 from __future__ import annotations
 

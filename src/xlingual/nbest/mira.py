@@ -68,7 +68,7 @@ class Tuned:
 
 def mira(
     features: Floats,
-    of: Ints,
+    bleu_counts: Ints,
     offsets: Ints,
     settings: Mira | None = None,
     *,
@@ -82,7 +82,9 @@ def mira(
     settings = settings or Mira()
     kind = np.dtype(settings.precision)
     columns = np.ascontiguousarray(features.T, dtype=kind)  # [f, n]
-    state = _State(columns, np.ascontiguousarray(of.T, dtype=kind), offsets.tolist(), settings, start)
+    state = _State(
+        columns, np.ascontiguousarray(bleu_counts.T, dtype=kind), offsets.tolist(), settings, start
+    )
     random = stream(seed, "mira order")
     order = np.arange(len(offsets) - 1)
     best: Tuned | None = None
@@ -93,7 +95,7 @@ def mira(
         updates.append(state.epoch(order.tolist()))
         mean = state.mean()
         chosen = first_best(model_scores(columns, mean), offsets)
-        history.append(float(corpus_bleu(of[chosen].sum(axis=0), smooth=False)))
+        history.append(float(corpus_bleu(bleu_counts[chosen].sum(axis=0), smooth=False)))
         if best is None or history[-1] > best.bleu:
             best = Tuned(mean.astype(np.float64), history[-1], epoch)
     assert best is not None  # epochs ≥ 1
@@ -101,13 +103,13 @@ def mira(
 
 
 class _State:
-    """Weights, their sum over sentences, and the background, while sentences pass by."""
+    """Weights, their sum over sentences, and the background, during a pass over the sentences."""
 
     def __init__(
-        self, columns: Floats, of: Floats, offsets: list[int], settings: Mira, start: Floats | None
+        self, columns: Floats, bleu_counts: Floats, offsets: list[int], settings: Mira, start: Floats | None
     ) -> None:
         kind = columns.dtype
-        self.columns, self.of, self.offsets = columns, of, offsets
+        self.columns, self.bleu_counts, self.offsets = columns, bleu_counts, offsets
         self.weights = np.zeros(len(columns), kind) if start is None else np.array(start, kind)
         self.total = np.zeros_like(self.weights)  # of the weights after each of `added` sentences
         self.seen = self.added = 0
@@ -127,7 +129,7 @@ class _State:
         return steps
 
     def mean(self) -> Floats:
-        """Return the mean of the weights over what was seen."""
+        """Return the mean of the weights over all sentences so far."""
         self._add_up()
         return self.total / self.weights.dtype.type(self.seen) if self.seen else self.weights.copy()
 
@@ -135,9 +137,9 @@ class _State:
         """Take the step of one sentence, whose hypotheses are these rows; return whether there was one."""
         if end - begin < 2:
             return False
-        columns, of = self.columns[:, begin:end], self.of[:, begin:end]
+        columns, bleu_counts = self.columns[:, begin:end], self.bleu_counts[:, begin:end]
         scores = model_scores(columns, self.weights)
-        gain = background_bleu(of, self.background)
+        gain = background_bleu(bleu_counts, self.background)
         hope, fear = int((scores + gain).argmax()), int((scores - gain).argmax())
         if hope == fear or not gain[hope] > gain[fear]:
             return False
@@ -149,7 +151,7 @@ class _State:
             length = np.add.accumulate(difference * difference)[-1]
             size = min(self.C, loss / length) if length > 0 else self.C
             self.weights = self.weights + difference * size
-        self.background = np.maximum(self.background * self.decay + of[:, hope], self.least)
+        self.background = np.maximum(self.background * self.decay + bleu_counts[:, hope], self.least)
         return stepped
 
     def _add_up(self) -> None:
@@ -158,9 +160,9 @@ class _State:
         self.added = self.seen
 
 
-def background_bleu(of: Floats, background: Floats) -> Floats:
+def background_bleu(bleu_counts: Floats, background: Floats) -> Floats:
     """Return b of hypotheses, [n] for counts [10, n]: BLEU with the background × reference length with it."""
-    summed = of + background[:, None]
+    summed = bleu_counts + background[:, None]
     logs = np.log(summed[:LENGTH])
     mean = np.add.reduce(logs[MATCHES] - logs[TOTALS], axis=0) / 4
     brevity = np.minimum(1 - summed[REFERENCE] / summed[LENGTH], 0)

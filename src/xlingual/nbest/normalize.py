@@ -1,4 +1,4 @@
-"""Bringing texts into the form that an encoder was made for, with sacremoses: what Moses' scripts do."""
+"""Bringing texts into the form that an encoder was made for, with sacremoses: the steps of Moses' scripts."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ def normalizer(steps: Sequence[str], language: str) -> Callable[[str], str]:
     lowercase; escape: `&apos;`, `&quot;` … as in Moses' files; detokenize: back to running text, which undoes
     escapes too. Raises InputError where a step needs the language and it is not known.
     """
-    told = [step for step in steps if step not in ("lowercase", "escape")]
-    if told and language == UNKNOWN_LANGUAGE:
+    by_language = [step for step in steps if step not in ("lowercase", "escape")]
+    if by_language and language == UNKNOWN_LANGUAGE:
         raise InputError(
-            f"--normalize {','.join(told)} goes by the language: give --source-language and --target-language"
+            f"--normalize {','.join(by_language)} goes by the language: "
+            "give --source-language and --target-language"
         )
     functions = [_function(step, language) for step in steps]
 

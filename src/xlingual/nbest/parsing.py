@@ -58,7 +58,7 @@ def _features(field: str) -> tuple[tuple[tuple[str, int], ...], list[float]]:
 
     def begin(found: str) -> str:
         if found in counts:
-            raise ValueError(f"the label {found!r} stands twice: give each feature a label of its own")
+            raise ValueError(f"the label {found!r} occurs twice: give each feature a different label")
         counts[found] = 0
         return found
 

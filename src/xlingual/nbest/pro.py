@@ -41,13 +41,15 @@ class Pro:
         return bool((sizes * (sizes - 1) // 2 > self.pairs).any())
 
 
-def pro(features: Floats, of: Ints, offsets: Ints, settings: Pro | None = None, *, seed: int = 0) -> Floats:
+def pro(
+    features: Floats, bleu_counts: Ints, offsets: Ints, settings: Pro | None = None, *, seed: int = 0
+) -> Floats:
     """Return weights [f] for features [n, f] and BLEU counts [n, 10] of lists at `offsets` [s + 1].
 
     Raises InputError where no two hypotheses of a list differ enough.
     """
     settings = settings or Pro()
-    better, worse = sampled_pairs(sentence_bleu_plus_one(of), offsets, settings, seed)
+    better, worse = sampled_pairs(sentence_bleu_plus_one(bleu_counts), offsets, settings, seed)
     if not len(better):
         raise InputError(
             f"no two hypotheses of a list differ by {settings.threshold} of sentence BLEU+1: check that the "

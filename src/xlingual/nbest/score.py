@@ -30,7 +30,7 @@ class SystemScore(Struct, frozen=True):
     p: Annotated[
         Share | None,
         about(
-            "Of no difference to the baseline, as sacrebleu has it: two-sided for randomization, about "
+            "p of no difference to the baseline, as sacrebleu has it: two-sided for randomization, about "
             "one tail for bootstrap; null without one, and for bounds."
         ),
     ] = None
@@ -39,13 +39,13 @@ class SystemScore(Struct, frozen=True):
 class System(Struct, frozen=True):
     """One system's translations, measured; `kind` is baseline, system or bound."""
 
-    name: Annotated[str, about("The file, or what the bound is called.")]
+    name: Annotated[str, about("Name of the file, or of the bound.")]
     kind: Annotated[
         str,
         among("baseline", "system", "bound"),
         about("What it is; a bound is a choice from the lists that needs no weights."),
     ]
-    scores: Annotated[dict[str, SystemScore], about("By the name of the measure.")]
+    scores: Annotated[dict[str, SystemScore], about("Scores by the name of the measure.")]
 
 
 class Scores(Answer, frozen=True, tag=SCHEMA):
@@ -55,15 +55,15 @@ class Scores(Answer, frozen=True, tag=SCHEMA):
 
     systems: Annotated[list[System], about("The baseline first, then systems, then bounds.")]
     signatures: Annotated[dict[str, str], about("What each measure is, in sacrebleu's form, by its name.")]
-    n_sentences: Annotated[Size, about("Sentences.")]
+    n_sentences: Annotated[Size, about("Number of sentences.")]
     test: Annotated[
         Annotated[str, among("bootstrap", "randomization")] | None,
-        about("Of the p-values; null without a baseline."),
+        about("Test of the p-values; null without a baseline."),
     ]
-    mean: Annotated[dict[str, Spread], about("Over the systems, by measure; empty for one system.")] = field(
-        default_factory=dict
+    mean: Annotated[dict[str, Spread], about("Means over the systems, by measure; empty for one system.")] = (
+        field(default_factory=dict)
     )
-    notes: Annotated[list[str], about("What is not there, and why.")] = field(default_factory=list)
+    notes: Annotated[list[str], about("What is missing, and why.")] = field(default_factory=list)
 
 
 def score(
@@ -93,7 +93,7 @@ def score(
         measured[baseline[0]] = ("baseline", baseline[1])
     for name, texts in systems.items():
         if name in measured:
-            raise InputError(f"{name} is given twice: give each file once, the baseline apart")
+            raise InputError(f"{name} is given twice: give each file once, and the baseline as baseline only")
         measured[name] = ("system", texts)
     for name, (_, texts) in measured.items():
         check_references(len(texts), references, f"translations in {name}")
@@ -121,12 +121,12 @@ def _bounds(
     seed: int,
     measured: dict[str, tuple[str, Sequence[str]]],
 ) -> list[list[str]]:
-    """Add the decoder's choice, oracle and anti-oracle to what is measured; return random choices."""
-    of = list_counts(lists, references, lowercase=lowercase)
+    """Add the decoder's choice, oracle and anti-oracle to `measured`; return random choices."""
+    bleu_counts = list_counts(lists, references, lowercase=lowercase)
     for name, rows in (
         ("decoder's choice", choice.decoder_best(lists)),
-        ("oracle", choice.oracle(of, lists.offsets)),
-        ("anti-oracle", choice.anti_oracle(of, lists.offsets)),
+        ("oracle", choice.oracle(bleu_counts, lists.offsets)),
+        ("anti-oracle", choice.anti_oracle(bleu_counts, lists.offsets)),
     ):
         label = name if name not in measured else f"{name} of the lists"  # a file may be called so
         measured[label] = ("bound", [lists.hypotheses[row] for row in rows])
@@ -192,9 +192,9 @@ def _measure(
                 # sacrebleu counts the resamples that differ by more than was observed; of two equal systems
                 # none does, which would give them the smallest p there is
                 p = 1.0
-            asked = p is not None and measured[name][0] == "system"
+            is_tested = p is not None and measured[name][0] == "system"
             ci = Interval(float(mean - half), float(mean + half), 0.95, "sacrebleu's bootstrap of sentences")
-            scores[name][measure] = SystemScore(float(value), ci, float(p) if asked else None)
+            scores[name][measure] = SystemScore(float(value), ci, float(p) if is_tested else None)
     return [System(name, kind, scores[name]) for name, (kind, _) in measured.items()], signatures
 
 

@@ -107,26 +107,28 @@ def similarities(
     nothing: 0.
     """
     batch = hypotheses if source is None else joined(source, hypotheses)
-    written = np.array([bool(text.strip()) for text in batch.text])
-    place = np.cumsum(written) - 1
+    nonempty = np.array([bool(text.strip()) for text in batch.text])
+    line = np.cumsum(nonempty) - 1
     vectors = embed_batch(
-        batch.take(np.flatnonzero(written)), system.name, system.texts, store=store, progress=progress
+        batch.take(np.flatnonzero(nonempty)), system.name, system.texts, store=store, progress=progress
     ).vectors
     first = 0 if source is None else len(source)
     found = []
     if source is not None:
-        both = written[sentence] & written[first + hypothesis]
-        found.append(_cosines(vectors, place[sentence], vectors, place[first + hypothesis], both))
+        both = nonempty[sentence] & nonempty[first + hypothesis]
+        found.append(_cosines(vectors, line[sentence], vectors, line[first + hypothesis], both))
     if images is not None and system.images is not None:
         manifest, rows = images
-        seen = image_vectors(manifest, *system.images, rows, store=store, progress=progress)
-        if seen.shape[1] != vectors.shape[1]:
+        images_of_rows = image_vectors(manifest, *system.images, rows, store=store, progress=progress)
+        if images_of_rows.shape[1] != vectors.shape[1]:
             raise InputError(
                 f"text encoder {system.name!r} gives {vectors.shape[1]} dimensions and image encoder "
-                f"{system.images[0]!r} gives {seen.shape[1]}: both must be of one model"
+                f"{system.images[0]!r} gives {images_of_rows.shape[1]}: both must be of one model"
             )
         found.append(
-            _cosines(seen, sentence, vectors, place[first + hypothesis], written[first + hypothesis])
+            _cosines(
+                images_of_rows, sentence, vectors, line[first + hypothesis], nonempty[first + hypothesis]
+            )
         )
     return found
 

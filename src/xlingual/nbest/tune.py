@@ -38,7 +38,7 @@ def tune(
     """Return weights for the features of the lists, tuned for BLEU against the references.
 
     `references` are files of one line for each list; `tunings` runs have the seeds seed, seed + 1 … Where
-    chance has no part there is one run. With `folds` each run is also cross-validated. Raises InputError
+    nothing is random there is one run. With `folds` each run is also cross-validated. Raises InputError
     where references and lists do not fit together.
     """
     settings = settings or Mira()
@@ -46,9 +46,9 @@ def tune(
         raise InputError(f"tunings must be 1 or more: found {tunings}")
     if not lists.names:
         raise InputError("the n-best list has no features: there is nothing to tune")
-    of = list_counts(lists, references, lowercase=lowercase)
-    scale, said = lists.scale(standardize), _remarks(lists, of)
-    for sentence in said:
+    bleu_counts = list_counts(lists, references, lowercase=lowercase)
+    scale, remarks = lists.scale(standardize), _remarks(lists, bleu_counts)
+    for sentence in remarks:
         warnings.warn(sentence, DataWarning, stacklevel=2)
     notes = []
     if tunings > 1 and not draws(settings, lists):
@@ -59,12 +59,18 @@ def tune(
     for number in range(tunings):
         if progress is not None:
             progress("tuning", number, tunings)
-        found.append(tuned(lists, of, scale, settings, seed + number))
+        found.append(tuned(lists, bleu_counts, scale, settings, seed + number))
         if folds is not None:
             held_out = cross_validated(
-                lists, of, settings, folds=folds, seed=seed, run=seed + number, standardize=standardize
+                lists,
+                bleu_counts,
+                settings,
+                folds=folds,
+                seed=seed,
+                run=seed + number,
+                standardize=standardize,
             )
-            validated.append(float(corpus_bleu(of[held_out].sum(axis=0))))
+            validated.append(float(corpus_bleu(bleu_counts[held_out].sum(axis=0))))
     return Weights(
         features=list(lists.names),
         scale=scale.tolist(),
@@ -80,47 +86,47 @@ def tune(
         n_lists=len(lists),
         n_hypotheses=len(lists.hypotheses),
         bleu=Spread.of([one.bleu for one in found]),
-        bounds=bounds(lists, of, seed=seed),
+        bounds=bounds(lists, bleu_counts, seed=seed),
         cross_validated=Spread.of(validated) if validated else None,
-        warnings=said,
+        warnings=remarks,
         notes=notes,
     )
 
 
-def bounds(lists: NBestLists, of: Ints, *, seed: int = 0) -> Bounds:
+def bounds(lists: NBestLists, bleu_counts: Ints, *, seed: int = 0) -> Bounds:
     """Return the BLEU of choices that need no weights, for counts [n, 10]."""
 
     def bleu(rows: Ints) -> float:
-        return float(corpus_bleu(of[rows].sum(axis=0)))
+        return float(corpus_bleu(bleu_counts[rows].sum(axis=0)))
 
-    drawn = corpus_bleu(of[choice.random_choices(lists.offsets, RANDOM_DRAWS, seed)].sum(axis=1))
+    drawn = corpus_bleu(bleu_counts[choice.random_choices(lists.offsets, RANDOM_DRAWS, seed)].sum(axis=1))
     return Bounds(
         decoder=bleu(choice.decoder_best(lists)),
-        oracle=bleu(choice.oracle(of, lists.offsets)),
-        anti_oracle=bleu(choice.anti_oracle(of, lists.offsets)),
+        oracle=bleu(choice.oracle(bleu_counts, lists.offsets)),
+        anti_oracle=bleu(choice.anti_oracle(bleu_counts, lists.offsets)),
         random=Spread.of(drawn.tolist()),
     )
 
 
-def _remarks(lists: NBestLists, of: Ints) -> list[str]:
-    """Return what in the lists deserves a look, in sentences."""
-    said = []
+def _remarks(lists: NBestLists, bleu_counts: Ints) -> list[str]:
+    """Return remarks on the lists that a user should read, in sentences."""
+    remarks = []
     constant = [name for name, size in zip(lists.names, lists.spread, strict=True) if size == 0]
     if constant:
-        said.append(
+        remarks.append(
             f"{'feature' if len(constant) == 1 else 'features'} {listed(constant)} never "
             f"{'differs' if len(constant) == 1 else 'differ'} within a list: no weight can matter there"
         )
-    most = np.maximum.reduceat(of, lists.offsets[:-1], axis=0)
-    least = np.minimum.reduceat(of, lists.offsets[:-1], axis=0)
+    most = np.maximum.reduceat(bleu_counts, lists.offsets[:-1], axis=0)
+    least = np.minimum.reduceat(bleu_counts, lists.offsets[:-1], axis=0)
     if not (most != least).any():
-        said.append("all hypotheses of each list have the same BLEU counts: there is nothing to learn")
-    elif not of[:, MATCHES][:, -1].any():
-        said.append(
+        remarks.append("all hypotheses of each list have the same BLEU counts: there is nothing to learn")
+    elif not bleu_counts[:, MATCHES][:, -1].any():
+        remarks.append(
             "no hypothesis has four words in a row in common with its references: without smoothing BLEU "
             "is 0 whatever is chosen; check that the references are those of these lists, tokenised like them"
         )
-    return said
+    return remarks
 
 
 def draws(settings: Mira | Pro, lists: NBestLists) -> bool:
@@ -128,7 +134,7 @@ def draws(settings: Mira | Pro, lists: NBestLists) -> bool:
     return settings.shuffle if isinstance(settings, Mira) else settings.draws(lists.offsets)
 
 
-def tuned(lists: NBestLists, of: Ints, scale: Floats, settings: Mira | Pro, seed: int) -> TuningRun:
+def tuned(lists: NBestLists, bleu_counts: Ints, scale: Floats, settings: Mira | Pro, seed: int) -> TuningRun:
     """Return one run of the tuner on features divided by `scale` [f], for BLEU counts [n, 10]."""
     features = lists.features / scale
     precision = settings.precision if isinstance(settings, Mira) else "float64"
@@ -139,36 +145,45 @@ def tuned(lists: NBestLists, of: Ints, scale: Floats, settings: Mira | Pro, seed
                 "divide it, or use --standardize"
             )
     if isinstance(settings, Mira):
-        found = mira(features, of, lists.offsets, settings, seed=seed)
+        found = mira(features, bleu_counts, lists.offsets, settings, seed=seed)
         weights, epoch = found.weights, found.epoch
     else:
-        weights, epoch = pro(features, of, lists.offsets, settings, seed=seed), None
+        weights, epoch = pro(features, bleu_counts, lists.offsets, settings, seed=seed), None
     chosen = choice.first_best(scored(lists, scale, weights), lists.offsets)
-    return TuningRun(seed, weights.tolist(), float(corpus_bleu(of[chosen].sum(axis=0))), epoch)
+    return TuningRun(seed, weights.tolist(), float(corpus_bleu(bleu_counts[chosen].sum(axis=0))), epoch)
 
 
 def cross_validated(
-    lists: NBestLists, of: Ints, settings: Mira | Pro, *, folds: int, seed: int, run: int, standardize: bool
+    lists: NBestLists,
+    bleu_counts: Ints,
+    settings: Mira | Pro,
+    *,
+    folds: int,
+    seed: int,
+    run: int,
+    standardize: bool,
 ) -> Ints:
     """Return a row for each list, [s], chosen by weights that were tuned on the other folds.
 
-    `seed` divides the sentences, `run` is the seed of the tunings; `of` are BLEU counts [n, 10].
+    `seed` divides the sentences, `run` is the seed of the tunings; `bleu_counts` are BLEU counts [n, 10].
     """
     chosen = np.zeros(len(lists), dtype=np.int64)
     for held_out, others in divisions(len(lists), folds, seed):
         rows = lists.rows_of(held_out)
-        here, there = lists.take(others), lists.take(held_out)
-        best = transferred(here, of[lists.rows_of(others)], there, settings, run, standardize)
+        tuning_lists, held_out_lists = lists.take(others), lists.take(held_out)
+        best = transferred(
+            tuning_lists, bleu_counts[lists.rows_of(others)], held_out_lists, settings, run, standardize
+        )
         chosen[held_out] = rows[best]
     return chosen
 
 
 def transferred(
-    lists: NBestLists, of: Ints, other: NBestLists, settings: Mira | Pro, run: int, standardize: bool
+    lists: NBestLists, bleu_counts: Ints, other: NBestLists, settings: Mira | Pro, run: int, standardize: bool
 ) -> Ints:
     """Return the rows that weights tuned on `lists` choose in `other`, [s of other]."""
     scale = lists.scale(standardize)
-    found = tuned(lists, of, scale, settings, run)
+    found = tuned(lists, bleu_counts, scale, settings, run)
     return choice.first_best(scored(other, scale, np.array(found.weights)), other.offsets)
 
 

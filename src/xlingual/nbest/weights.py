@@ -1,4 +1,4 @@
-"""Weights of features: what a tuning found, in memory and as a file of JSON."""
+"""Weights of features, as a tuning found them: in memory and as a file of JSON."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MADE_BY = "xlingual rerank tune … --out WEIGHTS.json"
 class TuningRun(Struct, frozen=True):
     """One run of the tuner."""
 
-    seed: Annotated[Count, about("Of the order of the sentences.")]
-    weights: Annotated[list[Number], about("Of the features divided by the scale, in their order.")]
-    bleu: Annotated[Bleu, about("Of its choice on the lists it was tuned on.")]
+    seed: Annotated[Count, about("Seed of the order of the sentences.")]
+    weights: Annotated[list[Number], about("Weights of the features divided by the scale, in their order.")]
+    bleu: Annotated[Bleu, about("BLEU of its choice on the lists it was tuned on.")]
     epoch: Annotated[Size | None, about("The epoch that was kept; null where the algorithm has none.")] = None
 
 
@@ -33,7 +33,7 @@ class Spread(Struct, frozen=True):
 
     mean: Annotated[Number, about("Mean of the values.")]
     sd: Annotated[Amount | None, about("Standard deviation (n − 1); null for one value.")]
-    n: Annotated[Size, about("Values.")]
+    n: Annotated[Size, about("Number of values.")]
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
@@ -47,7 +47,7 @@ class Bounds(Struct, frozen=True):
 
     decoder: Annotated[Bleu, about("The decoder's own choice.")]
     oracle: Annotated[Bleu, about("The hypothesis with the best sentence BLEU of each list.")]
-    anti_oracle: Annotated[Bleu, about("The one with the worst.")]
+    anti_oracle: Annotated[Bleu, about("The hypothesis with the worst.")]
     random: Annotated[Spread, about("Any hypothesis, drawn several times.")]
 
 
@@ -62,7 +62,7 @@ class Weights(Answer, frozen=True, kw_only=True, tag=SCHEMA):
             "Weights of the first tuning by the names of the features: those that are applied, to features "
             "divided by the scale."
         ),
-    ] = field(default_factory=dict)  # made of the others
+    ] = field(default_factory=dict)  # made from the other fields
 
     features: Annotated[list[str], about("Names of the features, in the order of the list.")]
     scale: Annotated[list[Number], about("What each feature is divided by.")]
@@ -70,19 +70,17 @@ class Weights(Answer, frozen=True, kw_only=True, tag=SCHEMA):
     algorithm: Annotated[
         str, among("mira", "pro"), about("How weights were tuned: k-best MIRA or pairwise ranking.")
     ]
-    settings: Annotated[dict[str, Any], about("Of the algorithm, and how BLEU was counted.")]
-    n_lists: Annotated[Size, about("Sentences.")]
-    n_hypotheses: Annotated[Size, about("Hypotheses of all of them.")]
+    settings: Annotated[dict[str, Any], about("Settings of the algorithm, and how BLEU was counted.")]
+    n_lists: Annotated[Size, about("Number of sentences.")]
+    n_hypotheses: Annotated[Size, about("Number of hypotheses in all lists.")]
     bleu: Annotated[Spread, about("BLEU of the tunings on the lists that were tuned on.")]
-    bounds: Annotated[Bounds, about("Of the lists that were tuned on.")]
+    bounds: Annotated[Bounds, about("BLEU of choices without weights, on the lists that were tuned on.")]
     cross_validated: Annotated[
         Spread | None,
-        about(
-            "BLEU on sentences whose fold took no part, over the tunings; null where it was not asked for."
-        ),
+        about("BLEU on sentences whose fold took no part, over the tunings; null without cross-validation."),
     ] = None
     warnings: Warnings = field(default_factory=list)
-    notes: Annotated[list[str], about("What differs from what was asked for, one sentence each.")] = field(
+    notes: Annotated[list[str], about("Differences from the request, one sentence each.")] = field(
         default_factory=list
     )
 

@@ -32,7 +32,7 @@ def row_sums(vectors: NDArray[Any]) -> Words:
     The sum over the words of a row, upper halves folded into lower ones, times odd weights, modulo 2^64. One
     changed word always changes it, since folding is one-to-one; so do any two changed bits. Without folding
     two changed signs would not: 2^63 times an odd weight is the same for any weight. Of a folded word a bit
-    changes at least one of the lower 32, and there weights tell the words apart.
+    changes at least one of the lower 32, and there weights differ between the words.
     """
     size = next(size for size in (8, 4, 2) if vectors.shape[1] * vectors.itemsize % size == 0)
     words = vectors.view(f"<u{size}").astype(np.uint64, copy=False)

@@ -31,7 +31,7 @@ class DamagedError(XlingualError):
 
 
 class Collection:
-    """The vectors of one encoder identity, in a folder of their own.
+    """The vectors of one encoder identity, in one folder.
 
     Rows have numbers, which stay theirs as long as the object lives. Where the folder cannot be written to,
     added rows are kept in memory.
@@ -61,17 +61,17 @@ class Collection:
         known, second, order = self._indexed()
         place = np.searchsorted(known, wanted[:, 0])
         found = np.full(len(wanted), -1, dtype=np.int64)
-        asked = np.arange(len(wanted))
-        while len(asked):  # several keys may share their first half; hardly ever twice round
-            at = place[asked]
+        pending = np.arange(len(wanted))
+        while len(pending):  # several keys may share their first half; hardly ever twice round
+            at = place[pending]
             within = at < len(known)
-            asked, at = asked[within], at[within]
-            same = known[at] == wanted[asked, 0]
-            asked, at = asked[same], at[same]
-            hit = second[at] == wanted[asked, 1]
-            found[asked[hit]] = order[at[hit]]
-            asked = asked[~hit]
-            place[asked] += 1
+            pending, at = pending[within], at[within]
+            same = known[at] == wanted[pending, 0]
+            pending, at = pending[same], at[same]
+            hit = second[at] == wanted[pending, 1]
+            found[pending[hit]] = order[at[hit]]
+            pending = pending[~hit]
+            place[pending] += 1
         return found
 
     def read(self, numbers: Ints) -> Encoded:
@@ -94,7 +94,7 @@ class Collection:
             except BrokenShardError as error:
                 self._dead.add(place)
                 self._index, broken = None, True
-                self._tell_dropped(shard.name, f"{len(shard):,} vectors in {shard.name}: {error}")
+                self._warn_of_dropped(shard.name, f"{len(shard):,} vectors in {shard.name}: {error}")
             if shard.truncated is not None:
                 cut = np.zeros(len(numbers), dtype=np.bool_) if cut is None else cut
                 cut[lines] = shard.truncated[rows]
@@ -134,7 +134,7 @@ class Collection:
         return shard
 
     def _make(self) -> None:
-        """Make the folder and say in it whose it is."""
+        """Make the folder, with a file that names its encoder."""
         if self._made and self.folder.is_dir():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -215,9 +215,9 @@ class Collection:
                 broken.append((name, f"{line.rows:,} vectors in {name}: {error}"))
         broken += [(mark, f"a {mark} of its journal") for mark in self._journal.unseen_damage()]
         for name, what in broken:
-            self._tell_dropped(name, what)
+            self._warn_of_dropped(name, what)
 
-    def _tell_dropped(self, name: str, what: str) -> None:
+    def _warn_of_dropped(self, name: str, what: str) -> None:
         with suppress(OSError):  # it may be read-only
             self._journal.drop(name)
         warnings.warn(

@@ -53,12 +53,12 @@ def sync_folder(folder: Path) -> None:
 
 
 def is_full(error: OSError) -> bool:
-    """Tell whether the disk, or the user's share of it, is full."""
+    """Return whether the disk, or the user's share of it, is full."""
     return error.errno in _FULL
 
 
 def is_unwritable(error: OSError) -> bool:
-    """Tell whether writing is not allowed there."""
+    """Return whether writing is not allowed there."""
     return error.errno in _UNWRITABLE
 
 

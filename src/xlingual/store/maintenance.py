@@ -1,4 +1,4 @@
-"""Looking after a store: what it holds, whether all of it is whole, what can go, and taking vectors out."""
+"""Maintenance of a store: list its vectors, verify them, remove unused ones, export them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DAY = 86400.0
 
 @dataclass(frozen=True)
 class Holding:
-    """What a store holds of one encoder."""
+    """The vectors of one encoder in a store."""
 
     identity: str
     dtype: str
@@ -42,7 +42,7 @@ class Holding:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check of all checksums found: how many shards and vectors are whole, and what is not."""
+    """The result of checking all checksums: how many shards and vectors are whole, and the damage."""
 
     identity: str
     shards: int
@@ -57,7 +57,7 @@ class Freed:
     files: int
     size: int  # bytes
     encoders: tuple[str, ...]  # all of whose vectors went
-    damaged: tuple[str, ...] = ()  # what a check of all checksums found, one sentence each
+    damaged: tuple[str, ...] = ()  # the damage that checking all checksums found, one sentence each
 
 
 def holdings(store: Store, encoder: str | None = None) -> list[Holding]:
@@ -91,10 +91,10 @@ def verify(store: Store, encoder: str | None = None) -> Iterator[Checked]:
 def collect_garbage(store: Store, *, older_than: float | None = None, encoder: str | None = None) -> Freed:
     """Remove files that count no longer; with `older_than` (days) or `encoder` also whole encoders.
 
-    Every checksum of what stays is verified: what is damaged goes, and is computed again when asked for.
-    Files that the journal does not name stay for an hour: another process may be writing them. `older_than`
-    removes encoders whose vectors were not used for so many days, `encoder` those whose identity it is, or
-    matches (with * and ?); with both, what fits both.
+    Every checksum of the vectors that stay is verified: damaged ones are removed, and computed again when
+    needed. Files that the journal does not name stay for an hour: another process may be writing them.
+    `older_than` removes encoders whose vectors were not used for so many days, `encoder` those whose identity
+    it is, or matches (with * and ?); with both, what fits both.
     """
     files = size = 0
     gone, damaged = [], []
@@ -179,7 +179,7 @@ def _named(folder: Path) -> tuple[str, str]:
 
 
 def _verified(folder: Path) -> tuple[Journal, list[FileShard], dict[str, str]]:
-    """Return the journal, the shards all of whose checksums are right, and what is wrong: name → sentence."""
+    """Return the journal, the shards all of whose checksums are right, and the damage: name → sentence."""
     journal, shards, broken = _opened(folder)
     for shard in shards:
         try:
@@ -192,7 +192,7 @@ def _verified(folder: Path) -> tuple[Journal, list[FileShard], dict[str, str]]:
 
 
 def _drop_damaged(folder: Path) -> list[str]:
-    """Write to the journal that what is damaged counts no longer; return what it is."""
+    """Write to the journal that damaged shards count no longer; return the damage."""
     journal, _, broken = _verified(folder)
     with suppress(OSError):  # it may be read-only
         for name in broken:
@@ -201,7 +201,7 @@ def _drop_damaged(folder: Path) -> list[str]:
 
 
 def _opened(folder: Path) -> tuple[Journal, list[FileShard], dict[str, str]]:
-    """Return the journal, the shards that can be opened, and what is wrong with the others by name."""
+    """Return the journal, the shards that can be opened, and the damage of the others by name."""
     journal = Journal(folder / NAME, folder.name)
     journal.refresh()
     shards: list[FileShard] = []

@@ -103,7 +103,7 @@ class FileShard:
             raise BrokenShardError(_reason(error)) from error
 
     def whole(self, vectors: NDArray[Any], rows: Any) -> bool:  # noqa: ANN401  (what indexes an array)
-        """Tell whether the vectors of some rows are as they were written."""
+        """Return whether the vectors of some rows are as they were written."""
         return bool((row_sums(vectors) == self._sums[rows]).all())
 
 

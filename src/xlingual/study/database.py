@@ -1,10 +1,10 @@
-"""What raters said, in one SQLite file: an answer is on the disk before anybody is told that it is saved.
+"""The answers of raters, in one SQLite file: the server confirms an answer when it is on the disk.
 
 The file is in WAL mode with synchronous=FULL: a commit that returned survives a killed process and a cut of
 the power. Each `Ratings` has a connection that reads and one that writes, each used by one thread at a time:
 reading never waits for writing. Writers, other processes too (an import beside a running server), wait for
-each other, ten seconds at most. Every change is written to a log too, which is never
-shortened: it shows how answers came about, and it is what "undo" goes back by.
+each other, ten seconds at most. Every change is also written to a log, which is never shortened: it shows how
+answers came about, and "undo" goes back by it.
 
 Only digests of the raters' tokens are in the file: who reads it cannot rate in another's name.
 """
@@ -69,7 +69,7 @@ class Ratings:
 
     def __init__(self, folder: Path, wait_s: float = WAIT_S) -> None:
         self.path, self.wait_s = folder / RATINGS, wait_s
-        self._reader, self._writer = _Held(self.path), _Held(self.path)
+        self._reader, self._writer = _Connection(self.path), _Connection(self.path)
 
     def add(self, rating: Rating) -> bool:
         """Keep a rating: on the disk when this returns. The last one given for a suggestion counts.
@@ -172,12 +172,12 @@ class Ratings:
         return True
 
     def setting(self, name: str) -> str | None:
-        """Return what was kept under a name, or None."""
+        """Return the value of a setting, or None."""
         rows = self._rows("SELECT value FROM settings WHERE name = ?", name)
         return rows[0][0] if rows else None
 
     def set(self, name: str, value: str) -> None:
-        """Keep a value under a name."""
+        """Keep the value of a setting."""
         with self._writing() as db:
             db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 
@@ -219,7 +219,7 @@ class Ratings:
                 raise
 
 
-class _Held:
+class _Connection:
     """A connection that is opened when it is first used, and used by one thread at a time."""
 
     def __init__(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""From what systems suggest to a blind study: each suggestion once, under an id that tells nothing.
+"""From the suggestions of systems to a blind study: each suggestion once, under a random id.
 
 Takes plain records, so that it knows no encoder and no data; `workflows/study.py` makes them.
 """
@@ -20,9 +20,9 @@ from xlingual.study.records import BEST, WORST, Credit, Query, Shown, Study, Stu
 
 _LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz0123456789"))
 _LENGTH = 12  # letters of an id: 62 random bits
-ORDERS = 100  # raters that have an order of their own; further ones begin anew with the first
+ORDERS = 100  # raters that have different orders; further ones begin anew with the first
 _NO_CONTROLS = (
-    "no control could be added: of all texts that could be one, systems suggest each; leave out --controls, "
+    "no control could be added: systems suggest every text that could be one; leave out --controls, "
     "or give more candidates"
 )
 
@@ -86,7 +86,7 @@ class Design:
     images: Mapping[str, str]
 
 
-def make_design(asked: Sequence[StudyQuery], systems: Mapping[str, str], plan: StudyPlan) -> Design:
+def make_design(queried: Sequence[StudyQuery], systems: Mapping[str, str], plan: StudyPlan) -> Design:
     """Return the study of queries and lists; `systems` has the signature of each system's encoder.
 
     The same input and seed give the same study; other texts give other ids, so that ratings of one study are
@@ -97,19 +97,19 @@ def make_design(asked: Sequence[StudyQuery], systems: Mapping[str, str], plan: S
     Warns (DataWarning) of one system only, of queries on which systems suggest the same, and where no control
     could be added.
     """
-    check_plan(plan, len(asked))
+    check_plan(plan, len(queried))
     check_lists(
-        [{name: [one.candidate.key for one in rows] for name, rows in row.lists.items()} for row in asked]
+        [{name: [one.candidate.key for one in rows] for name, rows in row.lists.items()} for row in queried]
     )
-    shown = (one for row in asked for one in (row.query, *sorted(_union(row), key=lambda one: one.key)))
+    shown = (one for row in queried for one in (row.query, *sorted(_union(row), key=lambda one: one.key)))
     content = digest(*(text for one in shown for text in (one.language, one.text, one.key))).hex()
     names = Names(plan.seed, content)  # of the texts that are shown, whoever suggests them
-    order = stream(plan.seed, "study controls").permutation(len(asked))
-    with_controls = set(order[: _count(len(asked), plan.controls)].tolist())
+    order = stream(plan.seed, "study controls").permutation(len(queried))
+    with_controls = set(order[: _count(len(queried), plan.controls)].tolist())
     queries: list[Query] = []
     credits: dict[str, tuple[Credit, ...]] = {}
     controls: dict[str, int] = {}
-    for number, row in enumerate(asked):
+    for number, row in enumerate(queried):
         query = names.shown(row.query)
         made, extra = _union(row), _controls(row) if number in with_controls else {}
         found = {one: names.shown(one) for one in sorted([*made, *extra], key=lambda one: one.key)}
@@ -125,7 +125,7 @@ def make_design(asked: Sequence[StudyQuery], systems: Mapping[str, str], plan: S
 
 
 def check_plan(plan: StudyPlan, n_queries: int) -> None:
-    """Raise InputError where a number of the plan is not what it must be."""
+    """Raise InputError where a number of the plan is out of range."""
     for option, value in (("queries", n_queries), ("per-system", plan.per_system), ("raters", plan.raters)):
         if value < 1:
             raise InputError(f"--{option} must be at least 1, got {value}")
@@ -140,7 +140,7 @@ def check_lists(queries: Sequence[Mapping[str, Sequence[str]]]) -> None:
     """Refuse systems that suggest the same texts for every query; warn of those that do for some.
 
     `queries` have for each system the keys of what it suggests. The order within a list does not count:
-    raters see the texts in an order of their own.
+    each rater sees the texts in another order.
     """
     if not queries or not queries[0]:
         raise InputError("a study needs a query and a system: name systems with --system NAME=SPEC")

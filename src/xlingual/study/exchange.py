@@ -1,6 +1,6 @@
 """Ratings that come from elsewhere: a table, or the file that an offline sheet saved.
 
-Reading them twice changes nothing. What says something else than the study does is a conflict, and is named.
+Reading them twice changes nothing. A rating that differs from the study's is a conflict, and is named.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ FILE, STUDY = "file", "study"  # which of two scores counts
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import changed: how many ratings are new, replaced, as they were, or left as they were."""
+    """What an import changed: how many ratings are new, replaced, the same, or kept though they differ."""
 
     new: int
     replaced: int
     same: int
     kept: int
-    raters: tuple[str, ...]  # that the study did not know
+    raters: tuple[str, ...]  # those that were not in the study before
 
 
 def read_ratings(path: str | Path, study: Study) -> list[Rating]:

@@ -1,10 +1,10 @@
-"""The folder of a study. All of it can be moved; a server needs none of what is in `secret/`.
+"""The folder of a study. All of it can be moved; a server needs nothing in `secret/`.
 
 Files:
     study.json            texts, pages and orders: what raters may see
     title.md              title and instructions, for the organiser to edit
     images/               images, by names drawn at random
-    ratings.sqlite        what raters said, and who they are (numbers and links)
+    ratings.sqlite        the answers of raters, and who they are (numbers and links)
     secret/key.json       which system made what; opened by the analysis alone
     links.csv             a link for each rater, and the organiser's: to hand out
 """
@@ -70,7 +70,7 @@ def write_study(folder: str | Path, study: Study, key: StudyKey, title: str) -> 
 
 
 def title_page(study: Study) -> str:
-    """Return the title page as it is written at first, in Markdown: what is asked, what the scores mean."""
+    """Return the first title page in Markdown: the question, and what the scores mean."""
     labels = "\n".join(f"{score}. {label}" for score, label in enumerate(study.labels, start=1))
     best, count = study.labels[0].lower(), len(study.orders[0])
     return _TITLE_PAGE.format(title=study.title, count=count, labels=labels, best=best)
@@ -100,7 +100,7 @@ def read_key(folder: str | Path, study: Study) -> StudyKey:
 
 
 def _checked(path: Path, read: Callable[[], Record]) -> Record:
-    """Return what is read; raise InputError that names the file where it does not fit together."""
+    """Return the record that `read` gives; raise InputError that names the file where it is inconsistent."""
     try:
         return read()
     except InputError:
@@ -110,7 +110,7 @@ def _checked(path: Path, read: Callable[[], Record]) -> Record:
 
 
 def checked_study(study: Study) -> Study:
-    """Return the study; raise ValueError where two texts have an id, or an order shows what is not there."""
+    """Return the study; raise ValueError where two texts have an id, or an order shows other texts."""
     ids = [shown.id for query in study.queries for shown in (query.shown, *query.suggestions)]
     if len(set(ids)) < len(ids):
         raise ValueError("two texts have the same id")
@@ -159,7 +159,7 @@ def _digest(raw: bytes) -> str:
 
 
 def _why_refused(raw: bytes, study: Study) -> str:
-    """Return what is wrong with a key of another digest: it belongs to another study, or was changed."""
+    """Return why a key has another digest: it belongs to another study, was changed, or is damaged."""
     try:
         of = json.loads(raw)["study"]
     except (ValueError, KeyError, TypeError):

@@ -58,7 +58,7 @@ def organiser_link(ratings: Ratings) -> Link:
 
 
 def add_rater(ratings: Ratings, name: str | None = None) -> tuple[Rater, Link]:
-    """Add a rater; the link is nowhere but in what is returned."""
+    """Add a rater; the link is only in the returned value, and is stored nowhere."""
     token = secrets.token_urlsafe(_BYTES)
     rater = ratings.add_rater(digest(token), name)
     return rater, Link(rater.name, f"/r/{token}")

@@ -86,7 +86,7 @@ def balanced(pages: Sequence[Credited], random: np.random.Generator) -> list[Int
 
 
 def _exchanges(orders: Sequence[Ints], random: np.random.Generator) -> list[tuple[int, int, int]]:
-    """Return (page, place, other place) of exchanges to try, drawn at random among all that there are."""
+    """Return (page, place, other place) of exchanges to try, drawn at random among all possible ones."""
     sizes = np.array([len(order) for order in orders])
     numbers = random.choice(np.flatnonzero(sizes > 1), _TRIES) if (sizes > 1).any() else sizes[:0]
     first = random.integers(sizes[numbers])

@@ -1,4 +1,4 @@
-"""What a study is made of. What raters may see is here; which system made what is in `StudyKey` alone."""
+"""The records of a study. `Study` has what raters may see; only `StudyKey` says which system made what."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class StudyPage(Struct, frozen=True):
 
 
 class Study(Document, frozen=True, tag=STUDY_SCHEMA):
-    """All that a server needs: texts and orders, and nothing that tells systems apart.
+    """All that a server needs: texts and orders, and nothing that shows which system made a text.
 
     `orders[i]` are the pages of the rater with number i, modulo their number. `key_digest` is the SHA-256 of
     the key file, by which an analysis sees that it was not changed.
@@ -66,7 +66,7 @@ class Study(Document, frozen=True, tag=STUDY_SCHEMA):
     made_by = MADE_BY
 
     id: Annotated[Id, about("Names the study, in its key and in the files of answers.")]
-    title: Annotated[str, about("What is asked; title.md says what is shown.")]
+    title: Annotated[str, about("Question of the study; pages show title.md.")]
     created: Annotated[str, about("When it was made: ISO 8601, UTC.")]
     source: Annotated[str, about("Language of the queries.")]
     target: Annotated[str, about("Language of the suggestions.")]

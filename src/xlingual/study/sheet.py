@@ -1,6 +1,7 @@
 """A sheet: one rater's pages as a single HTML file that needs no server and no network.
 
-It holds the texts, the images (as data URLs) and this rater's order, and nothing that tells systems apart.
+It holds the texts, the images (as data URLs) and this rater's order, and nothing that shows which
+system made a text.
 Answers are saved to a file by the browser, come back by loading that file, and go into the study by
 `xlingual study import`. The page's policy allows its own script and style alone, by their hashes.
 """

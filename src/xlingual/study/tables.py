@@ -1,4 +1,4 @@
-"""The tables of the ratings, and what is written to them in one transaction."""
+"""The tables of the ratings, and their writes, each in one transaction."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _AT = "WHERE rater = ? AND query = ? AND suggestion = ? AND occasion = ?"
 
 
 class BusyError(InputError):
-    """Others write to the ratings for longer than was to be waited."""
+    """Others have been writing to the ratings for longer than the limit."""
 
 
 def now() -> str:
@@ -45,11 +45,11 @@ def now() -> str:
 
 def put(db: sqlite3.Connection, rating: Rating) -> bool:
     """Write a rating and its line of the log; return False where the score is there already."""
-    place = (rating.rater, rating.query, rating.suggestion, rating.occasion)
-    before = db.execute(f"SELECT score, at, seconds FROM ratings {_AT}", place).fetchone()
+    key = (rating.rater, rating.query, rating.suggestion, rating.occasion)
+    before = db.execute(f"SELECT score, at, seconds FROM ratings {_AT}", key).fetchone()
     if before is not None and before[0] == rating.score:
         return False
-    _write(db, place, (rating.score, rating.at, rating.seconds), before or (None, None, None), None)
+    _write(db, key, (rating.score, rating.at, rating.seconds), before or (None, None, None), None)
     return True
 
 
@@ -65,19 +65,19 @@ def take_back(db: sqlite3.Connection, rater: str, change: int) -> int:
 
 def _write(
     db: sqlite3.Connection,
-    place: tuple[object, ...],
+    key: tuple[object, ...],
     given: tuple[object, ...],
     before: tuple[object, ...],
     undoes: int | None,
 ) -> int:
     """Write score, time and seconds (None: no score) and a line of the log; return its number."""
     if given[0] is None:
-        db.execute(f"DELETE FROM ratings {_AT}", place)
+        db.execute(f"DELETE FROM ratings {_AT}", key)
     else:
-        db.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?, ?)", (*place, *given))
+        db.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?, ?)", (*key, *given))
     written = db.execute(
         "INSERT INTO log VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (now(), *place, *given, *before, undoes),
+        (now(), *key, *given, *before, undoes),
     )
     return int(written.lastrowid or 0)
 
@@ -121,7 +121,7 @@ def _version(db: sqlite3.Connection) -> int:
 
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
-    """Say what is wrong with the file in one line."""
+    """Raise errors of SQLite and of the file as an InputError of one line."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:

@@ -19,7 +19,7 @@ FORMATS = (".csv", ".parquet")
 
 
 def check_format(path: Path) -> None:
-    """Raise InputError where the name of a file tells no format."""
+    """Raise InputError where the name of a file does not say its format."""
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"{path}: the name must end in {' or '.join(FORMATS)}, which says the format")
 

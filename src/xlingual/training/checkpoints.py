@@ -1,14 +1,14 @@
 """Checkpoints: after every epoch all that a training needs to go on, in `checkpoint/` of the model's folder.
 
-    checkpoint/state.json                        how the training stands, its settings, and which files count
+    checkpoint/state.json                        state of the training, its settings, and which files count
     checkpoint/epoch-0003/weights.safetensors    after the last epoch
     checkpoint/epoch-0003/optimizer.safetensors  what Adam remembers of each weight
-    checkpoint/epoch-0002/weights.safetensors    of the best epoch, where that is another
+    checkpoint/epoch-0002/weights.safetensors    after the best epoch, where that is another one
 
-The files of an epoch are written into a folder of their own and reach the disk before `state.json` names
+The files of each epoch are written into a folder for that epoch and reach the disk before `state.json` names
 them; it is replaced in one step. So a crash at any moment leaves the checkpoint of the epoch before, or the
-new one; what `state.json` does not name is removed at the next checkpoint. No random state is kept: every
-epoch's random numbers follow from the seed and the epoch.
+new one; files that `state.json` does not name are removed at the next checkpoint. No random state is kept:
+every epoch's random numbers follow from the seed and the epoch.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MEMORY = ("exp_avg", "exp_avg_sq", "step")  # what Adam keeps of each weight
 
 
 @dataclass(frozen=True)
-class Standing:
+class TrainingState:
     """What the loop remembers from epoch to epoch besides the weights."""
 
     epoch: int = 0  # epochs that are over
@@ -52,11 +52,11 @@ class Standing:
     worse: int = 0  # epochs in a row without a better score
     seconds: float = 0.0  # of training and validation, over all parts of a training that was continued
 
-    def after(self, score: float | None, seconds: float) -> Standing:
-        """Return how the training stands after one more epoch; an equal score is no better one."""
+    def after(self, score: float | None, seconds: float) -> TrainingState:
+        """Return the state after one more epoch; an equal score is no better one."""
         epoch = self.epoch + 1
         best = score is None or self.best_score is None or score > self.best_score
-        return Standing(
+        return TrainingState(
             epoch=epoch,
             best_epoch=epoch if best else self.best_epoch,
             best_score=score if best else self.best_score,
@@ -75,7 +75,7 @@ class Standing:
 class Checkpoint:
     """What `state.json` says."""
 
-    standing: Standing
+    standing: TrainingState
     settings: Mapping[str, Any]  # as JSON gives them back
     scaler: Mapping[str, Any]  # of float16's loss scale; empty without
     epoch_folder: str
@@ -89,11 +89,11 @@ class Checkpoints:
         self.folder = model_folder / CHECKPOINT
 
     def exists(self) -> bool:
-        """Tell whether there is a whole checkpoint."""
+        """Return whether there is a whole checkpoint."""
         return (self.folder / _STATE).is_file()
 
     def read(self) -> Checkpoint:
-        """Read how the training stands; raise InputError where that is missing or damaged."""
+        """Read the checkpoint; raise InputError where it is missing or damaged."""
         path = self.folder / _STATE
         try:
             state = json.loads(path.read_text(encoding="utf-8"))
@@ -103,7 +103,7 @@ class Checkpoints:
                     "version of xlingual; train again, in another folder"
                 )
             rest = (state[name] for name in ("settings", "scaler", "epoch_folder", "best_folder"))
-            return Checkpoint(Standing(**state["standing"]), *rest)
+            return Checkpoint(TrainingState(**state["standing"]), *rest)
         except (OSError, ValueError, KeyError, TypeError) as error:
             if isinstance(error, InputError):
                 raise
@@ -116,7 +116,7 @@ class Checkpoints:
         self,
         model: nn.Module,
         optimizer: Optimizer,
-        standing: Standing,
+        standing: TrainingState,
         settings: Mapping[str, Any],
         scaler: Mapping[str, Any],
     ) -> None:
@@ -136,7 +136,7 @@ class Checkpoints:
         self._tidy(kept)
 
     def load(self, checkpoint: Checkpoint, model: nn.Module, optimizer: Optimizer) -> None:
-        """Give model and optimiser what they had when the checkpoint was written."""
+        """Give model and optimiser their state of the checkpoint."""
         folder = self.folder / checkpoint.epoch_folder
         self._into(model, read_tensors(folder / _WEIGHTS))
         _remember(model, optimizer, read_tensors(folder / _OPTIMIZER))
@@ -146,7 +146,7 @@ class Checkpoints:
         self._into(model, read_tensors(self.folder / self.read().best_folder / _WEIGHTS))
 
     def remove(self) -> None:
-        """Remove the checkpoint, first what says that there is one; what others put there stays."""
+        """Remove the checkpoint, `state.json` first; files that others put there stay."""
         with suppress(FileNotFoundError):
             (self.folder / _STATE).unlink()
         for path in self._epochs():
@@ -214,9 +214,9 @@ def _own_memory(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     seen: set[int] = set()
     for name, tensor in tensors.items():
         plain = tensor.detach().cpu().contiguous()
-        place = plain.untyped_storage().data_ptr()
-        own[name] = plain.clone() if place in seen else plain
-        seen.add(place)
+        address = plain.untyped_storage().data_ptr()
+        own[name] = plain.clone() if address in seen else plain
+        seen.add(address)
     return own
 
 

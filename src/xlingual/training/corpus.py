@@ -1,7 +1,7 @@
-"""A training corpus on disk: what an epoch reads is mapped into memory, so that it may be larger than it.
+"""A training corpus on disk: its arrays are mapped, so that a corpus may be larger than the memory.
 
 A folder holds, for n items and each language, the numbers of all words one after the other, where each text
-begins, and which texts are an item's; and the distinct vectors of images. `packing.pack` writes one.
+begins, and which texts belong to each item; and the distinct vectors of images. `packing.pack` writes one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LAYOUT = "corpus.json"
 
 @dataclass(frozen=True)
 class Members:
-    """Which members of a view are an item's: those from first[item] up to first[item + 1]."""
+    """Which members of a view belong to each item: those from first[item] up to first[item + 1]."""
 
     first: Ints  # [items + 1]
 
@@ -45,10 +45,10 @@ class PackedTexts(Members):
         """Return the words of some texts, int64 [m, longest] with 0 behind the end, and how many they are."""
         start = self.offsets[texts]
         lengths: Ints = self.offsets[texts + 1] - start
-        place = np.arange(max(1, int(lengths.max(initial=0))))
-        inside = place < lengths[:, None]
+        position = np.arange(max(1, int(lengths.max(initial=0))))
+        inside = position < lengths[:, None]
         words = np.zeros(inside.shape, dtype=np.int64)
-        words[inside] = self.numbers[(start[:, None] + place)[inside]]
+        words[inside] = self.numbers[(start[:, None] + position)[inside]]
         return words, lengths
 
 

@@ -26,7 +26,7 @@ class DivergenceError(InputError):
 
 @dataclass(frozen=True)
 class EpochMeans:
-    """What an epoch's steps came to: means per positive."""
+    """The results of an epoch's steps: means per positive."""
 
     steps: int
     loss: float
@@ -40,7 +40,7 @@ def trained(model: nn.Module) -> dict[str, nn.Parameter]:
 
 
 def make_optimizer(model: nn.Module, options: FitOptions) -> torch.optim.Optimizer:
-    """Return the optimiser of the options over what is trained of a model."""
+    """Return the optimiser that the options name, over the trained parameters of a model."""
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[options.optimizer]
     weights = list(trained(model).values())
     fused = all(weight.device.type in {"cpu", "cuda"} for weight in weights)  # one pass over the memory
@@ -62,8 +62,8 @@ class Stepper:
         self._weights = list(trained(recipe.model).values())
         self._overflows = 0
 
-    def epoch(self, epoch: int, tell: Callable[[int, float, float], None]) -> EpochMeans:
-        """Train for an epoch (from 1 on); `tell` hears steps done in it, the mean loss so far, and the rate.
+    def epoch(self, epoch: int, report: Callable[[int, float, float], None]) -> EpochMeans:
+        """Train for an epoch (from 1 on); `report` gets the steps done in it, the mean loss, and the rate.
 
         Raises DivergenceError at a loss or gradient that is no number, before the weights are touched.
         """
@@ -85,7 +85,7 @@ class Stepper:
                 raise
             total, count = total + value, count + loss.count
             parts.update({name: float(part) for name, part in loss.parts.items()})
-            tell(done, total / max(1, count), rate)
+            report(done, total / max(1, count), rate)
         if done != steps:
             raise ValueError(f"the recipe announced {steps} batches in epoch {epoch} and gave {done}")
         means = {name: part / max(1, count) for name, part in parts.items()}

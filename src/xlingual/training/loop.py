@@ -13,11 +13,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from xlingual.embed.encoding import SENTENCE
-from xlingual.embed.encoding import Progress as Report
+from xlingual.embed.encoding import SENTENCE, Progress
 from xlingual.errors import InputError
 from xlingual.files import make_folder
-from xlingual.training.checkpoints import Checkpoints, Standing
+from xlingual.training.checkpoints import Checkpoints, TrainingState
 from xlingual.training.epoch import DivergenceError, EpochMeans, Stepper, make_optimizer
 from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision, seeded, torch_threads, training_device
@@ -51,7 +50,7 @@ def fit(
     sinks: Sequence[Sink] = (),
     resume: bool = False,
     replace: bool = False,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Fitted:
     """Train a recipe's model and return it with the weights of its best epoch.
 
@@ -62,8 +61,8 @@ def fit(
     `patience`, `device` and `threads` may differ. A folder that has a model or a checkpoint already is
     refused without `resume`; `replace` starts anew in it.
 
-    Raises InputError where that is not so, and where a loss, a gradient or a validation is no number: the
-    last checkpoint stays then, as it does at a KeyboardInterrupt.
+    Raises InputError where these conditions are not met, and where a loss, a gradient or a validation is no
+    number: the last checkpoint stays then, as it does at a KeyboardInterrupt.
     """
     compared = compared_settings(settings, options)
     device = training_device(options.device)
@@ -71,88 +70,89 @@ def fit(
     checkpoint = start(make_folder(folder), compared, options, resume=resume, replace=replace)
     model = recipe.model.to(device)
     optimizer = make_optimizer(model, options)
-    checkpoints, standing = Checkpoints(folder), Standing()
-    progress_line, told = Progress(progress, recipe, options), Sinks(sinks)
+    checkpoints, state = Checkpoints(folder), TrainingState()
+    progress_line, all_sinks = ProgressLine(progress, recipe, options), Sinks(sinks)
     if checkpoint is not None:
-        standing = checkpoint.standing
+        state = checkpoint.standing
         checkpoints.load(checkpoint, model, optimizer)
         precision.scaler.load_state_dict(dict(checkpoint.scaler))
-        progress_line.continued(standing)
+        progress_line.continued(state)
     stepper = Stepper(recipe, options, optimizer, precision)
     try:
-        told.config({**settings, "fit": options.settings()}, standing.epoch)
+        all_sinks.config({**settings, "fit": options.settings()}, state.epoch)
         if checkpoint is None:
             checkpoints.remove()  # nothing can be refused any more
-        log = Log(folder, after=standing.epoch)
-        while standing.stopped(options) is None:
-            begun, epoch = perf_counter(), standing.epoch + 1
+        log = Log(folder, after=state.epoch)
+        while state.stopped(options) is None:
+            begun, epoch = perf_counter(), state.epoch + 1
             with torch_threads(options.threads), seeded(options.seed, f"epoch {epoch}", device):
-                means, scores = _epoch(stepper, model, validate, standing, progress_line, checkpoints)
+                means, scores = _epoch(stepper, model, validate, state, progress_line, checkpoints)
             seconds = perf_counter() - begun
-            standing = standing.after(scores.value if scores else None, seconds)
-            line = _log_line(epoch, means, scores, best=standing.best_epoch == epoch, seconds=seconds)
+            state = state.after(scores.value if scores else None, seconds)
+            line = _log_line(epoch, means, scores, best=state.best_epoch == epoch, seconds=seconds)
             log.add(line)
-            checkpoints.write(model, optimizer, standing, compared, precision.scaler.state_dict())
-            told.epoch(line)
-            progress_line.epoch(standing, means, scores, seconds)
+            checkpoints.write(model, optimizer, state, compared, precision.scaler.state_dict())
+            all_sinks.epoch(line)
+            progress_line.epoch(state, means, scores, seconds)
     finally:
-        told.close()
+        all_sinks.close()
     checkpoints.load_best(model)
     model.eval()
-    stopped = standing.stopped(options) or "epochs"
-    return Fitted(
-        model, standing.best_epoch, standing.best_score, standing.epoch, stopped, round(standing.seconds, 3)
-    )
+    stopped = state.stopped(options) or "epochs"
+    return Fitted(model, state.best_epoch, state.best_score, state.epoch, stopped, round(state.seconds, 3))
 
 
-class Progress:
-    """Reports steps done of those of all epochs, so that the time left is that of the whole training."""
+class ProgressLine:
+    """Reports steps done out of those of all epochs, so that the time left is that of the whole training."""
 
-    def __init__(self, report: Report | None, recipe: Recipe, options: FitOptions) -> None:
-        self._report, self._epochs = report or (lambda what, done, of_all: None), options.epochs
+    def __init__(self, report: Progress | None, recipe: Recipe, options: FitOptions) -> None:
+        self._report, self._epochs = report or (lambda what, done, total: None), options.epochs
         steps = map(recipe.steps, range(1, options.epochs + 1))
         self._ends = list(accumulate(steps, initial=0))  # steps that are done after each epoch
         self._next = 0.0
 
-    def continued(self, standing: Standing) -> None:
+    def continued(self, state: TrainingState) -> None:
         """Say that a training goes on."""
-        self._report(f"continuing after epoch {standing.epoch}", 0, SENTENCE)
+        self._report(f"continuing after epoch {state.epoch}", 0, SENTENCE)
 
-    def step(self, standing: Standing, done: int, loss: float, rate: float) -> None:
-        """Report `done` steps of the epoch after `standing`, their mean loss, and the rate of the last."""
+    def step(self, state: TrainingState, done: int, loss: float, rate: float) -> None:
+        """Report `done` steps of the epoch after `state`, their mean loss, and the rate of the last."""
         now = monotonic()
         if now >= self._next:
             self._next = now + _PAUSE
-            self.show(standing, done, f"loss {loss:.3g} · rate {rate:.3g}")
+            self.show(state, done, f"loss {loss:.3g} · rate {rate:.3g}")
 
     def epoch(
-        self, standing: Standing, means: EpochMeans, scores: ValidationScores | None, seconds: float
+        self, state: TrainingState, means: EpochMeans, scores: ValidationScores | None, seconds: float
     ) -> None:
-        """Report an epoch that is over, the last one of `standing`, in a sentence of its own."""
+        """Report the epoch that has just ended, the last one of `state`, in a sentence."""
         score = f" · score {scores.value:.5g}" if scores else ""
-        best = ", the best so far" if scores and standing.best_epoch == standing.epoch else ""
-        told = f"epoch {standing.epoch}/{self._epochs} · loss {means.loss:.4g}{score}{best} · {seconds:.3g} s"
-        self._report(told, 0, SENTENCE)
+        best = ", the best so far" if scores and state.best_epoch == state.epoch else ""
+        message = f"epoch {state.epoch}/{self._epochs} · loss {means.loss:.4g}{score}{best} · {seconds:.3g} s"
+        self._report(message, 0, SENTENCE)
 
-    def show(self, standing: Standing, done: int, text: str) -> None:
-        """Report what is done in the epoch after `standing`, of which `done` steps are over."""
-        best = f" · best {standing.best_score:.4g}" if standing.best_score is not None else ""
-        what = f"training · epoch {standing.epoch + 1}/{self._epochs} · {text}{best}"
-        self._report(what, self._ends[standing.epoch] + done, self._ends[-1])
+    def show(self, state: TrainingState, done: int, text: str) -> None:
+        """Report progress in the epoch after `state`: `done` of its steps are over."""
+        best = f" · best {state.best_score:.4g}" if state.best_score is not None else ""
+        what = f"training · epoch {state.epoch + 1}/{self._epochs} · {text}{best}"
+        self._report(what, self._ends[state.epoch] + done, self._ends[-1])
 
 
 def _epoch(
     stepper: Stepper,
     model: nn.Module,
     validate: Validate | None,
-    standing: Standing,
-    progress: Progress,
+    state: TrainingState,
+    progress: ProgressLine,
     checkpoints: Checkpoints,
 ) -> tuple[EpochMeans, ValidationScores | None]:
-    """Train the epoch after `standing` and validate it; what is no number stops, with what is kept."""
-    epoch = standing.epoch + 1
+    """Train the epoch after `state` and validate it.
+
+    Raises InputError where a loss, weight or score is no number; it says what the checkpoint keeps.
+    """
+    epoch = state.epoch + 1
     try:
-        means = stepper.epoch(epoch, lambda done, loss, rate: progress.step(standing, done, loss, rate))
+        means = stepper.epoch(epoch, lambda done, loss, rate: progress.step(state, done, loss, rate))
         for name, weight in model.named_parameters():
             if not torch.isfinite(weight).all():
                 raise DivergenceError(
@@ -161,7 +161,7 @@ def _epoch(
                 )
         if validate is None:
             return means, None
-        progress.show(standing, means.steps, "validation")
+        progress.show(state, means.steps, "validation")
         model.eval()
         with torch.no_grad():
             scores = validate(model, epoch)
@@ -173,9 +173,9 @@ def _epoch(
         return means, scores
     except DivergenceError as error:
         kept = (
-            f"{checkpoints.folder} has the training as it was after epoch {standing.epoch}: resume with "
-            f"epochs={standing.epoch} makes a model of the best epoch so far"
-            if standing.epoch
+            f"{checkpoints.folder} has the training as it was after epoch {state.epoch}: resume with "
+            f"epochs={state.epoch} makes a model of the best epoch so far"
+            if state.epoch
             else "no epoch was over yet"
         )
         raise InputError(f"{error} ({kept})") from None

@@ -19,8 +19,8 @@ class BatchView:
     """What one view (the images, or the texts of a language) gives a batch of b instances, embedded.
 
     `anchor` [b, d]: the vector of each instance, anything where `present` [b] (bool) is false.
-    `contrast` [c, d]: the contrastive items; `groups` [c]: whose they are. An item is never contrastive to an
-    instance of its own group.
+    `contrast` [c, d]: the contrastive items; `groups` [c]: the group of each. An item is never contrastive to
+    an instance of its group.
     """
 
     anchor: Tensor
@@ -31,7 +31,7 @@ class BatchView:
 
 @dataclass(frozen=True)
 class MlmmeLoss:
-    """The loss that is minimised, its two sums before they are weighed, and how many positives they are over.
+    """The loss that is minimised, its two sums before they are weighed, and the number of positives in each.
 
     A positive is a pair of an anchor and what belongs to it: an image and its sentence are two, one for each
     direction.
@@ -75,9 +75,9 @@ def ranking_loss(
 def both_ways(
     first: BatchView, second: BatchView, groups: Tensor, margin: float, hardest: bool = False
 ) -> tuple[Tensor, int]:
-    """Return the ranking loss of two views in both directions, and over how many positives it is.
+    """Return the ranking loss of two views in both directions, and the number of its positives.
 
-    Only instances that have both views count; `groups` [b] says whose the instances are.
+    Only instances that have both views count; `groups` [b] is the group of each instance.
     """
     rows = torch.nonzero(first.present & second.present).flatten()
     one, other, own = first.anchor[rows], second.anchor[rows], groups[rows, None]
@@ -100,23 +100,23 @@ def mlmme_loss(
 
     S_I sums `both_ways` of the images and each language, S_S the same of each unordered pair of languages.
     With K languages S_S has K(K − 1)/2 terms beside S_I's K, so β is not comparable over K;
-    `pairs="mean"` divides S_I by K and S_S by the number of pairs. A sum that weighs nothing is not computed.
+    `pairs="mean"` divides S_I by K and S_S by the number of pairs. A sum with the weight 0 is not computed.
     One language and β = 1 is the loss of VSE. Pair with `samplers.Drawing`.
     """
-    sides = list(texts.values())
+    views = list(texts.values())
     zero = torch.zeros((), device=groups.device)
     image = sentence = zero
     n_image = n_sentence = 0
     if images is not None and beta > 0:
-        for side in sides:
-            loss, count = both_ways(images, side, groups, margin, hardest)
+        for view in views:
+            loss, count = both_ways(images, view, groups, margin, hardest)
             image, n_image = image + loss, n_image + count
-    language_pairs = list(combinations(sides, 2)) if beta < 1 else []
+    language_pairs = list(combinations(views, 2)) if beta < 1 else []
     for one, other in language_pairs:
         loss, count = both_ways(one, other, groups, margin, hardest)
         sentence, n_sentence = sentence + loss, n_sentence + count
     if pairs == "mean":
-        image, sentence = image / len(sides), sentence / max(1, len(language_pairs))
+        image, sentence = image / len(views), sentence / max(1, len(language_pairs))
     return MlmmeLoss(beta * image + (1 - beta) * sentence, image, sentence, n_image, n_sentence)
 
 
@@ -142,7 +142,7 @@ def nearest_of_languages(
     =========  ==============  =================================================================
     closeness  float [m, n]    of each body to each title; the largest are the nearest
     language   int64 [n]       of each title, a number below `languages`
-    allowed    bool [m, n]     which titles may be a neighbour of which body: none of its own item
+    allowed    bool [m, n]     which titles may be a neighbour of which body: none of the same item
     =========  ==============  =================================================================
 
     A language that has fewer than k titles for a body gives it no neighbours: -1.
@@ -170,14 +170,14 @@ def neighbour_term(body: Tensor, title: Tensor, neighbours: Tensor, own: Tensor)
     own         int64 [m]                 the language of each body
     ==========  ========================  ===============================================
 
-    A language without neighbours is left out of a body's sum; where that is its own language the sum is 0.
-    The second tensor, int64 [m], tells how many languages are in each sum. Reference: equation 2 there.
+    A language without neighbours is left out of a body's sum; where it is the body's own language the sum is
+    0. The second tensor, int64 [m], is the number of languages in each sum. Reference: equation 2 there.
     """
-    there = (neighbours >= 0).all(dim=2)  # [m, languages]
+    has_neighbours = (neighbours >= 0).all(dim=2)  # [m, languages]
     distance = 1 - body @ title.T  # [m, n]
     near = distance.gather(1, neighbours.clamp_min(0).flatten(1)).unflatten(1, neighbours.shape[1:]).mean(2)
     at = own[:, None]
-    counted = there & there.gather(1, at)
+    counted = has_neighbours & has_neighbours.gather(1, at)
     counted = counted.scatter(1, at, torch.zeros_like(at, dtype=torch.bool))
     gap = (near - near.gather(1, at)).abs().masked_fill(~counted, 0.0)
     return gap.sum(1), counted.sum(1)

@@ -85,7 +85,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
     ] = None
 
     def __post_init__(self) -> None:
-        """Check what no single value shows."""
+        """Check values that depend on each other."""
         super().__post_init__()
         RateSchedule.parse(self.schedule)
         if self.warmup and self.warmup >= self.epochs:
@@ -96,7 +96,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
     def compared(self) -> dict[str, Any]:
         """Return the settings that must be equal where a training is continued: all that change its steps.
 
-        How many epochs there will be is one of them where the rate depends on it.
+        The number of epochs is one of them where the rate depends on it.
         """
         settings = structs.asdict(self)
         kept = {name: value for name, value in settings.items() if name not in _NOT_COMPARED}
@@ -131,8 +131,8 @@ class RateSchedule:
     def parse(cls, text: str) -> RateSchedule:
         """Read a schedule; raise InputError where it is none.
 
-        >>> Schedule.parse("step:15:0.1")
-        Schedule(kind='step', every=15, factor=0.1)
+        >>> RateSchedule.parse("step:15:0.1")
+        RateSchedule(kind='step', every=15, factor=0.1)
         """
         kind, *numbers = text.split(":")
         if kind not in FORMS:
@@ -156,7 +156,7 @@ class RateSchedule:
 
     @property
     def needs_end(self) -> bool:
-        """Whether the rate depends on how many epochs there will be, so that these cannot grow later."""
+        """Whether the rate depends on the number of epochs, so that epochs cannot be added later."""
         return self.kind in {"cosine", "linear"}
 
     def at(self, epoch: int, step: int, steps: int, *, epochs: int, warmup: float = 0.0) -> float:
@@ -184,8 +184,8 @@ def of_the_model(options: Record, config: type) -> dict[str, Any]:
     return {name: value for name, value in structs.asdict(options).items() if name in names}
 
 
-def told(kind: type[Record], presets: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return what holds where a setting is left out, for the help: "0.001; vse, vsepp 0.0002"."""
+def defaults_in_help(kind: type[Record], presets: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the default of each setting that presets change, for the help: "0.001; vse, vsepp 0.0002"."""
     found = {}
     for name, leaf in leaves(kind).items():
         of_value: dict[Any, list[str]] = {}

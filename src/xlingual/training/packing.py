@@ -31,7 +31,7 @@ _ID = 80  # characters of an id that messages show
 
 @dataclass(frozen=True)
 class Source:
-    """An encoder, what it is called, where its vectors are kept, and who hears of progress."""
+    """An encoder, its name, the store that keeps its vectors, and the callback for progress."""
 
     name: str
     encoder: Encoder
@@ -44,7 +44,7 @@ class TextReading:
     """How texts become words."""
 
     pretokenized: bool = False  # split at blanks, nothing else
-    max_length: int = 100  # words; what is behind them is not read
+    max_length: int = 100  # words; those after it are not read
 
     def words(self, text: str, language: str) -> list[str]:
         """Return the words of a text, all of them."""
@@ -60,7 +60,7 @@ def count_vocabularies(
 ) -> dict[str, Vocabulary]:
     """Return the words of each language that occur at least `threshold` times, the `most` frequent of them.
 
-    Raises InputError for a language without texts, or of which no word is left.
+    Raises InputError for a language that has no texts, or no word that is frequent enough.
     """
     found = {}
     for tag in languages:
@@ -86,20 +86,20 @@ def pack(
 ) -> Corpus:
     """Write the items of a manifest that have texts in the vocabularies' languages; return them, opened.
 
-    Texts without a word are left out, long ones are cut, and both are told (DataWarning). The images of
-    an item are those of all its rows; where the manifest has no images at all, every row of the languages
-    is asked for a vector. Images are distinct when their vectors are.
+    Texts without a word are left out, long ones are cut; a DataWarning reports both. The images of
+    an item are those of all its rows; where the manifest has no images at all, a vector is
+    made for every row of the languages. Images are distinct when their vectors are.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / LAYOUT).unlink(missing_ok=True)  # it is whole again when this is
+    (folder / LAYOUT).unlink(missing_ok=True)  # its presence says that the folder is complete
     rows = np.concatenate([manifest.rows_of(tag) for tag in vocabularies])
     items = np.unique(manifest.item[rows])
     for tag, vocabulary in vocabularies.items():
         _pack_texts(folder, manifest, tag, vocabulary, reading, items)
-    shape, shown = None, np.empty((0, 2), dtype=np.int64)
+    shape, item_images = None, np.empty((0, 2), dtype=np.int64)
     if images is not None:
-        shape, shown = _pack_images(folder, manifest, rows, items, images)
-    np.save(folder / "groups.npy", _groups(manifest, items, shown))
+        shape, item_images = _pack_images(folder, manifest, rows, items, images)
+    np.save(folder / "groups.npy", _groups(manifest, items, item_images))
     np.save(folder / "ids.npy", np.array([manifest.item_ids[item][:_ID] for item in items.tolist()]))
     with atomic_file(folder / LAYOUT) as temporary:
         layout = {"languages": list(vocabularies), "pictures": shape}
@@ -133,24 +133,27 @@ def _pack_texts(
 def _pack_images(
     folder: Path, manifest: Manifest, rows: Ints, items: Ints, source: Source
 ) -> tuple[tuple[int, int], Ints]:
-    """Write the distinct vectors and which of them each item shows; return the shape, and such pairs."""
-    asked = rows
+    """Write the distinct vectors, and which of them each item shows.
+
+    Returns the shape of the vectors, and the pairs of an item and a vector, [m, 2].
+    """
+    image_rows = rows
     if manifest.has_images:
-        asked = np.flatnonzero((manifest.image >= 0) & np.isin(manifest.item, items))
-        if not len(asked):
+        image_rows = np.flatnonzero((manifest.image >= 0) & np.isin(manifest.item, items))
+        if not len(image_rows):
             raise InputError(
                 f"{manifest.source}: no item with texts in the chosen languages has an image: train with "
                 "beta 0 and without an image encoder, or choose other rows"
             )
-    slot = manifest.image[asked]
-    key = np.where(slot >= 0, slot, len(manifest.image_source) + np.arange(len(asked)))
+    slot = manifest.image[image_rows]
+    key = np.where(slot >= 0, slot, len(manifest.image_source) + np.arange(len(image_rows)))
     _, first, same = np.unique(key, return_index=True, return_inverse=True)
-    number, shape = _write_vectors(folder / "pictures.raw", manifest, asked[first], source)
-    item = np.searchsorted(items, manifest.item[asked])
-    shown = np.unique(np.stack([item, number[same]], axis=1), axis=0)  # by item
-    np.save(folder / "images.first.npy", _starts(np.bincount(shown[:, 0], minlength=len(items))))
-    np.save(folder / "images.shown.npy", shown[:, 1])
-    return shape, shown
+    number, shape = _write_vectors(folder / "pictures.raw", manifest, image_rows[first], source)
+    item = np.searchsorted(items, manifest.item[image_rows])
+    item_images = np.unique(np.stack([item, number[same]], axis=1), axis=0)  # by item
+    np.save(folder / "images.first.npy", _starts(np.bincount(item_images[:, 0], minlength=len(items))))
+    np.save(folder / "images.shown.npy", item_images[:, 1])
+    return shape, item_images
 
 
 def _write_vectors(
@@ -183,7 +186,7 @@ def _write_vectors(
 
 
 def _shifted(progress: Progress | None, start: int, total: int) -> Progress | None:
-    """Return how to tell of one chunk what is true of all of them."""
+    """Return a callback that reports the progress in one chunk as progress in all of them."""
     if progress is None:
         return None
 
@@ -193,18 +196,18 @@ def _shifted(progress: Progress | None, start: int, total: int) -> Progress | No
     return report
 
 
-def _groups(manifest: Manifest, items: Ints, shown: Ints) -> Ints:
+def _groups(manifest: Manifest, items: Ints, item_images: Ints) -> Ints:
     """Return a number for each item: equal where items share an image, directly or by way of others.
 
-    `shown` [m, 2]: pairs of an item and a vector of images, where there are any.
+    `item_images` [m, 2]: pairs of an item and an image vector.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     n = len(items)
     rows = np.flatnonzero((manifest.image >= 0) & np.isin(manifest.item, items))
-    item = np.concatenate([np.searchsorted(items, manifest.item[rows]), shown[:, 0]])
-    node = n + np.concatenate([manifest.image[rows], len(manifest.image_source) + shown[:, 1]])
+    item = np.concatenate([np.searchsorted(items, manifest.item[rows]), item_images[:, 0]])
+    node = n + np.concatenate([manifest.image[rows], len(manifest.image_source) + item_images[:, 1]])
     size = int(max(node.max(initial=-1) + 1, n))
     links = coo_array((np.ones(len(item), dtype=np.int8), (item, node)), shape=(size, size))
     labels: Ints = connected_components(links, directed=False)[1][:n].astype(np.int64)

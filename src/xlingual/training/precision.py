@@ -22,7 +22,7 @@ def training_device(wanted: str) -> torch.device:
 
 
 class MixedPrecision:
-    """Products in 16 bits where that is asked for, weights and their sums in 32.
+    """Products in 16 bits where the options ask for them; weights and their sums in 32.
 
     float16 has a small range: the loss is scaled up, and a step whose gradient overflows is left out and the
     scale halved (Micikevicius and others 2018).
@@ -40,7 +40,7 @@ class MixedPrecision:
         self.scaler = torch.amp.GradScaler(device.type, enabled=name == "float16")
 
     def context(self) -> Any:  # noqa: ANN401  (a context manager)
-        """Return what the loss is computed in."""
+        """Return the context in which the loss is computed."""
         if self._dtype == torch.float32:
             return nullcontext()
         return torch.autocast(self._device, dtype=self._dtype)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 class Loss:
     """The loss of one batch.
 
-    `value` is a scalar tensor, summed or averaged as the recipe wants it: its gradient is followed. The log
-    and the progress line show the sum of the values of an epoch divided by the sum of the counts: the mean
-    per positive where the recipe sums over `count` positives; a recipe that averages gives count 1. `parts`
-    are further numbers of the same kind, logged the same way.
+    `value` is a scalar tensor, summed or averaged as the recipe wants it: training follows its gradient. The
+    log and the progress line show the sum of the values of an epoch divided by the sum of the counts: the
+    mean per positive where the recipe sums over `count` positives; a recipe that averages gives count 1.
+    `parts` are further numbers of the same kind, logged the same way.
     """
 
     value: Tensor
@@ -55,7 +55,7 @@ class Recipe(Protocol):
         """Return the loss of a batch."""
 
     def rows(self, batch: Any, /) -> Sequence[str]:  # noqa: ANN401
-        """Return the ids of what is in a batch, for messages."""
+        """Return the ids of the rows in a batch, for messages."""
 
 
 Validate: TypeAlias = "Callable[[nn.Module, int], ValidationScores]"

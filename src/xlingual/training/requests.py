@@ -1,4 +1,4 @@
-"""What the trainings are asked, and the case study, which trains."""
+"""The requests of the training commands, and of the case study, which trains too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xlingual.requests.shared import (
     TextEncoders,
 )
 from xlingual.requests.values import Positive, Share
-from xlingual.training.options import Epochs, FitOptions, Rate, told
+from xlingual.training.options import Epochs, FitOptions, Rate, defaults_in_help
 from xlingual.training.recipes.dual_options import NETWORK_FIT, DualOptions
 from xlingual.training.recipes.mlmme_options import (
     FIT_PRESETS,
@@ -35,7 +35,7 @@ from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
 
 
 class ModelOutput(Record, frozen=True, kw_only=True):
-    """Where a model goes, and what is told of its training."""
+    """Where a model is written, and where its training is logged."""
 
     out: Annotated[Path, option("Folder of the model.", metavar="MODEL", run=True)]
     config: Annotated[
@@ -77,11 +77,11 @@ class Validated(Record, frozen=True, kw_only=True):
     ] = 0.1
 
 
-class MlmmeAsked(MlmmeSettings, frozen=True, kw_only=True):
+class MlmmeGiven(MlmmeSettings, frozen=True, kw_only=True):
     """Settings of a model; its languages, and beta, depend on the manifest where they are not given."""
 
     languages: Languages | None = None
-    beta: Beta | None = None  # type: ignore[assignment]  # it is none until the languages are known
+    beta: Beta | None = None  # type: ignore[assignment]  # None until the languages are known
 
 
 class MlmmeRequest(Request, frozen=True, kw_only=True):
@@ -90,32 +90,32 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
     command = "train mlmme"
     first: ClassVar[tuple[str, ...]] = ("languages", "image_encoder", "recipe")
     otherwise: ClassVar[Mapping[str, str]] = {
-        **told(MlmmeSettings, PRESETS),
-        **told(FitOptions, FIT_PRESETS),
+        **defaults_in_help(MlmmeSettings, PRESETS),
+        **defaults_in_help(FitOptions, FIT_PRESETS),
         "beta": "0.5; with one language 1",
     }
 
     data: ManifestOptions
     image_encoder: Annotated[
         str | None,
-        option("Encoder of the images; needless with --beta 0 only.", metavar="SPEC"),
+        option("Encoder of the images; may be left out only with --beta 0.", metavar="SPEC"),
     ] = None
     recipe: Annotated[
-        Literal["mlmme", "vse", "vsepp"], option("Whose conventions hold: those of MLMME, VSE or VSE++.")
+        Literal["mlmme", "vse", "vsepp"], option("Conventions to follow: those of MLMME, VSE or VSE++.")
     ] = "mlmme"
-    model: MlmmeAsked
+    model: MlmmeGiven
     validated: Validated
     validation_image_encoder: Annotated[
         str | None,
         option(
-            "Encoder of the validation's images, where files of vectors are others.",
+            "Encoder of the validation's images, where their vectors are in other files.",
             metavar="SPEC",
         ),
     ] = None
     select: Annotated[
         Select,
         option(
-            "Whose sum of recalls chooses the epoch.",
+            "Sums of recalls that choose the epoch.",
             otherwise="image-sentence, without images sentence-sentence",
         ),
     ] = "auto"
@@ -168,7 +168,7 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     """Train a dual encoder on questions and their answers in all languages."""
 
     command = "train dual-encoder"
-    otherwise: ClassVar[Mapping[str, str]] = told(FitOptions, {"hf:": NETWORK_FIT})
+    otherwise: ClassVar[Mapping[str, str]] = defaults_in_help(FitOptions, {"hf:": NETWORK_FIT})
 
     pool: Annotated[Path, argument("POOL", "A multilingual pool, or a table of questions and answers.")]
     languages: PoolLanguages = None
@@ -197,7 +197,7 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
 
 
 class CaseStudyRequest(Request, frozen=True, kw_only=True):
-    """Evaluate encoders, train on the best without parallel texts, and say what changed."""
+    """Evaluate encoders, train on the best without parallel texts, and report what changed."""
 
     command = "casestudy"
 
@@ -210,7 +210,7 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     output: Output
     base: Annotated[
         str | None,
-        option("The text encoder that is trained on.", metavar="NAME", otherwise="the one that leads"),
+        option("The text encoder to train on.", metavar="NAME", otherwise="the one that leads"),
     ] = None
     train_split: Annotated[
         str,

@@ -13,7 +13,7 @@ from xlingual.training.checkpoints import Checkpoint, Checkpoints
 from xlingual.training.options import FitOptions
 from xlingual.training.sinks import flat
 
-_WRITTEN = (CARD, WEIGHTS, NETWORK)  # there beside a configuration or a checkpoint only
+_WRITTEN = (CARD, WEIGHTS, NETWORK)  # written beside a configuration or a checkpoint only
 _SCHEMA = "xlingual/model/"  # what the "schema" of every model's configuration begins with
 _MOST = 4  # differences named
 _ABSENT = object()
@@ -49,7 +49,7 @@ def refuse(folder: Path, *, resume: bool, replace: bool) -> None:
     """Raise InputError where a training can neither begin nor go on in a folder, whatever its settings.
 
     That is where a training or model is neither to be continued nor replaced, where nothing is to be
-    continued, or where what is to be replaced is none of ours.
+    continued, or where a file to be replaced was not written by a training.
     """
     checkpoints = Checkpoints(folder)
     if resume and replace:
@@ -67,16 +67,16 @@ def refuse(folder: Path, *, resume: bool, replace: bool) -> None:
             f"{folder} has a {foreign} that no training wrote and that would be replaced: choose "
             "another folder"
         )
-    there = [path.name for path in (folder / CONFIG, checkpoints.folder / "state.json") if path.is_file()]
-    if there and not replace:
+    present = [path.name for path in (folder / CONFIG, checkpoints.folder / "state.json") if path.is_file()]
+    if present and not replace:
         raise InputError(
-            f"{folder} already has {'a model' if CONFIG in there else 'a training that was interrupted'}: "
+            f"{folder} already has {'a model' if CONFIG in present else 'a training that was interrupted'}: "
             "continue it (--resume), replace it (--force), or choose another folder"
         )
 
 
 def _foreign(folder: Path) -> str | None:
-    """Return the name of what a training would replace and none has written, None where there is none."""
+    """Return the name of a file that a training would replace though none wrote it; None without one."""
     if Checkpoints(folder).exists():
         return None
     config = folder / CONFIG
@@ -103,19 +103,19 @@ def _check(folder: Path, checkpoint: Checkpoint, settings: Mapping[str, Any], op
         now.pop("epochs", None)
     names = [name for name in {**before, **now} if before.get(name, _ABSENT) != now.get(name, _ABSENT)]
     if names:
-        told = "; ".join(
+        differences = "; ".join(
             f"{name} was {_shown(before.get(name, _ABSENT))} and is {_shown(now.get(name, _ABSENT))}"
             for name in names[:_MOST]
         )
         more = f"; and {len(names) - _MOST} more" if len(names) > _MOST else ""
         raise InputError(
-            f"cannot continue the training in {folder} with other settings: {told}{more}: give the same, or "
-            "train in another folder"
+            f"cannot continue the training in {folder} with other settings: {differences}{more}: give "
+            "the same, or train in another folder"
         )
 
 
 def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the recipe's and the loop's settings by name; of equal names both must be equal."""
+    """Return the recipe's and the loop's settings by name; `fit.` sets equal names apart."""
     recipe, loop = flat(settings["recipe"]), flat(settings["fit"])
     return {**recipe, **{f"fit.{name}" if name in recipe else name: value for name, value in loop.items()}}
 

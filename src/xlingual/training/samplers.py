@@ -1,4 +1,4 @@
-"""Which texts and images meet in which batch: the instances of an epoch, and what they are contrasted with.
+"""Which texts and images meet in which batch: the instances of an epoch, and their contrastive items.
 
 Everything is a pure function of (seed, epoch); nothing is kept between epochs, and an epoch needs four bytes
 of memory for each instance. Numbers only: no text, no vector and no torch.
@@ -24,7 +24,7 @@ IMAGES = "images"  # the view that is no language
 
 @dataclass(frozen=True)
 class BatchDraw:
-    """What one batch of b instances is made of, as numbers of members; -1 where an item lacks a view."""
+    """The members that make one batch of b instances, by their numbers; -1 where an item lacks a view."""
 
     items: Ints  # [b]
     anchor: Mapping[str, Ints]  # view → [b]
@@ -36,7 +36,7 @@ class BatchSampler:
     """Draws the batches of every epoch.
 
     `first` [items + 1] of a view: the members of item i are first[i] up to first[i + 1]. `pairs` are the
-    pairs of views that the loss compares: an item that has both of none of them gives no instance.
+    pairs of views that the loss compares: an item that has both views of no pair gives no instance.
     `contrastive` members of each view are drawn for every batch, uniformly from all of the view and none
     twice; 0 where the rest of the batch is contrastive.
     """
@@ -94,7 +94,7 @@ class BatchSampler:
 
 
 def batches_in(count: int, batch: int) -> int:
-    """Return in how many batches so many go, where a last batch of a single one is left out."""
+    """Return the number of batches of `count` instances; a last batch of a single one is left out."""
     return count // batch + (count % batch > 1)
 
 

@@ -1,9 +1,9 @@
-"""Where a training is told: its own log, and TensorBoard, MLflow, Weights & Biases, which are off by default.
+"""Where a training is logged: a file, and TensorBoard, MLflow, Weights & Biases, which are off by default.
 
 The log, `log.jsonl` in the model's folder, has one line of JSON for each epoch.
 
 A sink is written `tensorboard:DIR`, `mlflow` or `mlflow:URI`, `wandb` or `wandb:PROJECT`. Its package is
-imported when a training starts. What fails at the start is an error; a sink that fails later is dropped with
+imported when a training starts. A failure at the start is an error; a sink that fails later is dropped with
 one warning, since a training is worth more than its plots.
 """
 
@@ -57,7 +57,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 class Sink(Protocol):
-    """Hears how a training goes."""
+    """Receives the settings of a training and its log, line by line."""
 
     def config(self, settings: Mapping[str, Any], after: int) -> None:
         """Begin, with the settings of the training; `after` epochs are over (0, or more when continued)."""
@@ -66,11 +66,11 @@ class Sink(Protocol):
         """Take the log line of an epoch."""
 
     def close(self) -> None:
-        """Write what is not written yet; also called after a failure."""
+        """Write all that is still pending; also called after a failure."""
 
 
 def parse_sink(text: str) -> Sink:
-    """Return the sink that is written so; raise InputError where there is none."""
+    """Return the sink that a text such as `tensorboard:DIR` names; raise InputError where there is none."""
     kind, _, where = text.partition(":")
     if kind not in SINKS:
         raise InputError(
@@ -118,7 +118,7 @@ class TensorBoard:
         self._folder, self._writer = Path(where), None  # type: Path, Any
 
     def config(self, settings: Mapping[str, Any], after: int) -> None:
-        """Begin; what was written of epochs that are trained again is hidden."""
+        """Begin; hide the values of epochs that will be trained again."""
         try:
             writer = import_module("torch.utils.tensorboard").SummaryWriter
         except ImportError as error:
@@ -190,7 +190,7 @@ SINKS: Mapping[str, Callable[[str], Sink]] = {"tensorboard": TensorBoard, "mlflo
 
 
 class Sinks:
-    """Several sinks as one: each that fails is told of once and hears nothing more."""
+    """Several sinks as one: one that fails is reported once and receives nothing more."""
 
     def __init__(self, sinks: Sequence[Sink]) -> None:
         self._sinks = list(sinks)
@@ -203,10 +203,12 @@ class Sinks:
             except XlingualError:
                 raise
             except Exception as error:
-                raise InputError(f"sink {_name(sink)} cannot start ({_told(error)}): leave it out") from error
+                raise InputError(
+                    f"sink {_name(sink)} cannot start ({_reason(error)}): leave it out"
+                ) from error
 
     def epoch(self, line: Mapping[str, Any]) -> None:
-        """Tell all of an epoch."""
+        """Pass the log line of an epoch to all."""
         for sink in list(self._sinks):
             try:
                 sink.epoch(line)
@@ -215,20 +217,20 @@ class Sinks:
                 with suppress(Exception):
                     sink.close()
                 warnings.warn(
-                    f"sink {_name(sink)} failed at epoch {line['epoch']} ({_told(error)}) and is told no "
-                    "more: the training goes on, and its own log has every epoch",
+                    f"sink {_name(sink)} failed at epoch {line['epoch']} ({_reason(error)}) and is "
+                    "dropped: the training goes on, and its own log has every epoch",
                     DataWarning,
                     stacklevel=2,
                 )
 
     def close(self) -> None:
-        """Close all; what fails then is told in a warning."""
+        """Close all; one that fails gives a warning."""
         for sink in self._sinks:
             try:
                 sink.close()
             except Exception as error:
                 warnings.warn(
-                    f"sink {_name(sink)} could not be closed ({_told(error)}): it may lack the last epochs",
+                    f"sink {_name(sink)} could not be closed ({_reason(error)}): it may lack the last epochs",
                     DataWarning,
                     stacklevel=2,
                 )
@@ -245,7 +247,7 @@ def _name(sink: Sink) -> str:
     return next((name for name, kind in SINKS.items() if type(sink) is kind), type(sink).__name__)
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 

@@ -1,1 +1,1 @@
-"""Workflows: several rooms in one command."""
+"""Workflows: commands that join data, encoders, training and evaluation."""

@@ -101,7 +101,7 @@ def run_case_study(
         worst: how many language pairs are called Triplet's worst.
         replicates: of each test.
         store: where vectors are kept and found again.
-        progress: is told (what, done, of all).
+        progress: is called with (what, done, total).
 
     Raises:
         InputError: data, specs or options are not what they must be.
@@ -197,7 +197,7 @@ def _check(
 
 
 def _other_base(results: Results, base: str) -> list[str]:
-    """Return what to beware of where the base by itself is not what the models stand on.
+    """Return a warning where the base that is evaluated is not the encoder below the models.
 
     An encoder that is fitted is another one where it is made for fewer languages than were trained on.
     """
@@ -224,16 +224,16 @@ def _base(
 ) -> str:
     """Return the base: as named, else the encoder that leads on the evaluated data, as the paper chose it.
 
-    Even where there is no choice, what is wrong with the data comes to light here, before anything is
-    trained. The evaluation of all models gives the warnings.
+    Even where there is no choice, the evaluation here finds errors in the data before anything is trained.
+    The evaluation of all models gives the warnings.
     """
-    looked_at = named if base is None else {base: named[base]}
-    if len(looked_at) == 1 and not trained.anything:
-        return next(iter(looked_at))
+    evaluated_now = named if base is None else {base: named[base]}
+    if len(evaluated_now) == 1 and not trained.anything:
+        return next(iter(evaluated_now))
     begun = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        results = evaluated.results(manifest, looked_at, store=store, progress=progress, examples=False)
+        results = evaluated.results(manifest, evaluated_now, store=store, progress=progress, examples=False)
     timings["before training"] = time.perf_counter() - begun
     first = results.entries[0].measure
     overall = [row for row in results.summary if row.source is None and row.measure == first]

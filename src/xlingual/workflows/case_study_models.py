@@ -25,7 +25,7 @@ RECIPES = (TRIPLET, TRIPLET_XL)
 
 @dataclass(frozen=True)
 class Trained:
-    """How Triplet and TripletXL come to be: trained, `times` over, or taken as they are.
+    """How Triplet and TripletXL are made: trained, `times` over, or taken as they are.
 
     `options` are those of `TripletOptions` (title, body, margin, beta, …), `fit` those of `FitOptions`.
     `triplet` and `triplet_xl` name models that are trained already: folders, or specs.
@@ -71,7 +71,7 @@ class Trained:
 
 
 def names_of(recipe: str, count: int) -> list[str]:
-    """Return what the trainings of a recipe are called."""
+    """Return the names of the trainings of a recipe."""
     return [recipe] if count == 1 else [f"{recipe}-{number}" for number in range(count)]
 
 
@@ -148,7 +148,7 @@ class Trainer:
 
 
 def _naming(name: str, progress: Progress | None) -> Progress | None:
-    """Return a report whose sentences begin with the name of the model that is trained."""
+    """Return a callback whose sentences begin with the name of the model that is trained."""
     if progress is None:
         return None
     return lambda what, done, total: progress(f"{name}: {what}", done, total)

@@ -34,12 +34,12 @@ def run_demo(
     Without a `ranker`, this machine ranks with `threads`.
     """
     make_folder(out)
-    tell = progress or (lambda what, done, total: None)
+    report = progress or (lambda what, done, total: None)
     manifest = write_scenes(
         out / "scenes",
         n=items,
         languages=LANGUAGES,
-        progress=lambda done: tell("painting scenes", done, items),
+        progress=lambda done: report("painting scenes", done, items),
     )
     test = Manifest.read(manifest, split="test")
     most = items // 2

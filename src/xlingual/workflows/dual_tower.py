@@ -43,7 +43,7 @@ _KNOWN = ("revision",)  # options of `hf:` that a training takes
 
 @dataclass(frozen=True)
 class UntrainedTower:
-    """What is trained, before the training: the model, what it reads, and what it stands on."""
+    """The model before its training, with its inputs and its base."""
 
     model: DualEncoder
     inputs: Inputs
@@ -56,7 +56,7 @@ class UntrainedTower:
 
 @dataclass(frozen=True)
 class TowerBuilder:
-    """Makes towers for `data`, of which `train` is trained on; the texts of all data are prepared for them.
+    """Makes towers that are trained on `train`, a part of `data`; the texts of all `data` are prepared.
 
     Vectors are mapped from files of the run.
     """
@@ -69,7 +69,7 @@ class TowerBuilder:
 
     def on_words(self) -> UntrainedTower:
         """Return a tower that is trained from scratch."""
-        self.run.tell("counting words")
+        self.run.report("counting words")
         options, context = self.options, bool(self.options.context)
         features = word_features(self.train, options)
         config = DualEncoderConfig(
@@ -93,24 +93,24 @@ class TowerBuilder:
     def on_network(self, base: EncoderLike, spec: Spec) -> UntrainedTower:
         """Return a tower on a network of transformers, `hf:…` (`spec` is what `base` says), trained further.
 
-        Raises InputError where it is no network of texts with a first token, or an option is not of a
-        training.
+        Raises InputError where it is no network of texts with a first token, or an option cannot be used
+        in a training.
         """
-        asked = dict(spec.options)
-        if other := [name for name in asked if name not in _KNOWN]:
+        given = dict(spec.options)
+        if other := [name for name in given if name not in _KNOWN]:
             raise InputError(
-                f"--base {base}: the network is trained further, so {other[0]} is not of its spec: tell "
+                f"--base {base}: the network is trained further, so its spec cannot have {other[0]}: give "
                 "--max-length, --context or --device, or add --frozen to leave the network as it is"
             )
         who, options = f"hf:{spec.argument}", self.options
         require(who, "hf", "torch", "transformers")
-        folder = model_folder(who, spec.argument, asked.get("revision"), "hf")
+        folder = model_folder(who, spec.argument, given.get("revision"), "hf")
         check_weights(who, folder)
         check_tokenizer(who, folder)
         identity = f"hf:{checkpoint_digest(folder, model_files(folder, modules=False))[:16]}"
         read = TextNetwork(folder, {"layer": -1, "device": "cpu", "dtype": "float32"}, "cls", who)
         tokens = TextTokens(read.tokenizer, read.max_length(options.max_length), "truncate", who)
-        self.run.tell("reading the network")
+        self.run.report("reading the network")
         context = options.context is not False and any(self.data.answers.context)
         inputs = token_inputs(self.data, tokens, context)
         for what, role in (("questions", QUERY), ("answers", CANDIDATE)):
@@ -159,14 +159,14 @@ class TowerBuilder:
         return UntrainedTower(model, VectorInputs(mapped), name, identity, below=encoder)
 
     def _encoder(self, base: EncoderLike) -> tuple[str, Encoder]:
-        """Return the name and the encoder that a base stands for; raise InputError where it will not do."""
+        """Return the name and the encoder that a base names; raise InputError where it cannot be used."""
         if self.options.context or self.options.separate:
             raise InputError(
-                "context and separate are of towers that read texts: over a frozen encoder leave them out "
+                "context and separate are for towers that read texts: over a frozen encoder leave them out "
                 "(hf: reads contexts itself with ?pair=context)"
             )
         if self.options.hidden == 0:
-            raise InputError("hidden is 0: over a frozen encoder nothing would be trained: tell 1 or more")
+            raise InputError("hidden is 0: over a frozen encoder nothing would be trained: give 1 or more")
         tags, load = list(self.data.languages), load_fit_texts
         found = encoders.text_encoders(base, languages=tags, fit_texts=load, seed=self.options.seed)
         if len(found) > 1:

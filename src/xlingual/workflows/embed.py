@@ -96,7 +96,7 @@ class _Job:
 
     @contextmanager
     def _placed(self, name: str, encoder: Encoder, entry: EncoderLike, kind: str) -> Iterator[Encoder]:
-        """Give the encoder, where it runs on other machines in a shape that has it done there."""
+        """Give the encoder; with a pool of machines, one whose work is done there."""
         if self.crew is None:
             yield encoder
             return
@@ -150,8 +150,8 @@ class _Job:
                     f"encoder {name!r}: a number in its vectors is too large for half precision: leave "
                     "out --half"
                 )
-            whole = self.folder / file
-            with atomic_file(whole) as path, path.open("wb") as handle:
+            target = self.folder / file
+            with atomic_file(target) as path, path.open("wb") as handle:
                 np.save(handle, array)
         return Exported(
             name,
@@ -164,13 +164,15 @@ class _Job:
 
 
 def _warn_of_fitted(name: str, encoder: Encoder, *batches: Texts) -> None:
-    """Warn where an encoder was fitted on embedded texts: the files do not tell whoever evaluates them."""
+    """Warn where an encoder was fitted on embedded texts: files of vectors do not say so later."""
     fitted = encoder.fitted_on
-    seen = fitted & frozenset[bytes]().union(*(batch.row_digests() for batch in batches)) if fitted else ()
-    if seen:
+    shared_texts = (
+        fitted & frozenset[bytes]().union(*(batch.row_digests() for batch in batches)) if fitted else ()
+    )
+    if shared_texts:
         warnings.warn(
-            f"text encoder {name!r} was fitted on {len(seen):,} of these texts: evaluate its vectors on "
-            "others, since files of vectors do not tell",
+            f"text encoder {name!r} was fitted on {len(shared_texts):,} of these texts: evaluate its "
+            "vectors on others, since files of vectors do not say so",
             DataWarning,
             stacklevel=2,
         )

@@ -12,8 +12,8 @@ from xlingual.embed.encoding import Progress
 from xlingual.encoders import image_encoder
 from xlingual.evaluation.near_duplicates import NearDuplicates, TextUnits, compared_units, near_duplicates
 
-MOST = 20_000  # units that are all compared; of more a sample is
-IMAGES = "pixels"  # what compares images
+MOST = 20_000  # units that are all compared; of more, a sample
+IMAGES = "pixels"  # the encoder that compares images
 
 
 def manifest_near_duplicates(
@@ -23,7 +23,7 @@ def manifest_near_duplicates(
 ) -> NearDuplicates:
     """Return the near-duplicates among all texts, and the readable images as `pixels:` sees them.
 
-    Only images that are compared are looked at.
+    Only images that are compared are opened.
     """
     rows = TextUnits.of(manifest)
     every, languages = np.arange(len(manifest)), np.arange(len(manifest.languages))
@@ -35,7 +35,7 @@ def manifest_near_duplicates(
 
 
 def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[CheckFinding]:
-    """Return what a check lists of near-duplicates: one warning where there are many, else nothing."""
+    """Return the findings of a check on near-duplicates: one warning where there are many, else none."""
     if not found.matter:
         return []
     of = f"{found.n_looked:,} items" + (" looked at" if found.n_looked < found.n_units else "")

@@ -1,4 +1,4 @@
-"""A new blind study: from a manifest and two encoders or more to a folder that raters can be asked with."""
+"""A new blind study: from a manifest and two encoders or more to a folder that can be served to raters."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from xlingual.study.records import Study
 from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries
 from xlingual.workflows.study_lists import (
     NearestTexts,
-    asked_of,
     candidates,
     draw_queries,
     nearest,
     strata_of,
+    study_queries,
 )
 
 
@@ -68,7 +68,7 @@ def new_study(
         threads: change no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         store: where vectors are kept and found again.
-        progress: is told (what, done, of all).
+        progress: is called with (what, done, total).
 
     Raises:
         InputError: data, specs or options are not what they must be; nothing is written then.
@@ -84,8 +84,8 @@ def new_study(
     lists, signatures = _lists(
         manifest, rows, pool, named, (source, target), layout, ranker or Cpu(threads), store, progress
     )
-    asked = asked_of(manifest, rows, pool, lists, strata, seed=layout.seed, images=layout.pictures)
-    design = make_design(asked, signatures, plan)
+    queries = study_queries(manifest, rows, pool, lists, strata, seed=layout.seed, images=layout.pictures)
+    design = make_design(queries, signatures, plan)
     images = _images(manifest, design, progress)
     key = design.key
     if image_encoder is not None:
@@ -118,12 +118,12 @@ def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> Study
         raise InputError(f"--source and --target are both {source!r}: name two languages of the manifest")
     for language in (source, target):
         manifest.rows_of(language)
-    here, there = (name_of(tag) or tag for tag in (source, target))
+    source_name, target_name = (name_of(tag) or tag for tag in (source, target))
     plan = StudyPlan(
         source,
         target,
         layout.per_system,
-        layout.title or f"Which {there} texts are relevant to these {here} texts?",
+        layout.title or f"Which {target_name} texts are relevant to these {source_name} texts?",
         datetime.now(UTC).isoformat(timespec="seconds"),
         raters=layout.raters,
         seed=layout.seed,
@@ -183,8 +183,8 @@ def _images(manifest: Manifest, design: Design, progress: Progress | None) -> di
     without = sum(one.image is None for one in shown)
     if 0 < without < len(shown):
         warnings.warn(
-            f"{without} of {len(shown)} texts of the study have no image, which raters may hold against "
-            "them: give all an image, or show none (--no-images)",
+            f"{without} of {len(shown)} texts of the study have no image, so raters may judge them worse: "
+            "give all an image, or show none (--no-images)",
             DataWarning,
             stacklevel=3,
         )
@@ -193,7 +193,7 @@ def _images(manifest: Manifest, design: Design, progress: Progress | None) -> di
     if missing:
         raise InputError(
             f"{len(missing)} of the {len(sources)} images of the study are missing (first: {missing[0]}): "
-            "put them there, correct the paths in the manifest, or ask with texts alone (--no-images)"
+            "put them there, correct the paths in the manifest, or show texts alone (--no-images)"
         )
     images: dict[str, bytes] = {}
     for name, slot in design.images.items():
@@ -202,7 +202,7 @@ def _images(manifest: Manifest, design: Design, progress: Progress | None) -> di
         try:
             images[name] = encoded(manifest.image_source[number], row=manifest.ids[row])
         except InputError as error:
-            raise InputError(f"{error}; or ask with texts alone (--no-images)") from error
+            raise InputError(f"{error}; or show texts alone (--no-images)") from error
         if progress is not None:
             progress("preparing images", len(images), len(design.images))
     return images

@@ -1,4 +1,4 @@
-"""Backretrieval of the queries of a study, to be compared with what people say."""
+"""Backretrieval of the queries of a study, to be compared with the ratings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def bkr_of_queries(
     store: StoreLike,
     progress: Progress | None,
 ) -> dict[str, list[float]]:
-    """Return BkR of each query (row of the manifest) by system, on a non-matching sample that holds them all.
+    """Return BkR of each query (row of the manifest) by system, on a non-matching sample that has them all.
 
     The items of the queries are sources; the others are divided as for any evaluation (docs/samples.md).
     Where items have both languages, texts of the sources are thus no targets, which in the study they are:
@@ -58,24 +58,24 @@ def bkr_of_queries(
             progress=progress,
         )
     rows = manifest.rows_of(pair[0])
-    asked = rows[np.isin(manifest.item[rows], sources)]  # the order of the queries of the evaluation
-    wanted = np.isin(asked, queries)
+    source_rows = rows[np.isin(manifest.item[rows], sources)]  # the order of the queries of the evaluation
+    wanted = np.isin(source_rows, queries)
     table = results.per_query
     found = {}
     for name in systems:
         own = pc.and_(pc.equal(table["encoder"], name), pc.equal(table["measure"], MEASURE))
         values = table["value"].filter(own).to_numpy()
-        by_row = dict(zip(asked[wanted].tolist(), values[wanted].tolist(), strict=True))
+        by_row = dict(zip(source_rows[wanted].tolist(), values[wanted].tolist(), strict=True))
         found[name] = [by_row[row] for row in queries.tolist()]
     return found
 
 
 def _sample(manifest: Manifest, pair: tuple[str, str], queries: Ints, seed: int) -> tuple[Ints, Ints]:
     """Return the items of sources and of targets: those of the queries are sources."""
-    here, there = (np.unique(manifest.item[manifest.rows_of(language)]) for language in pair)
-    asked = np.unique(manifest.item[queries])
-    both = np.intersect1d(here, there)
-    free = stream(seed, "study sample").permutation(np.setdiff1d(both, asked))
-    more = max(0, (len(both) + 1) // 2 - len(np.intersect1d(both, asked)))
-    sources = np.union1d(np.setdiff1d(here, both), np.union1d(asked, free[:more]))
-    return sources, np.setdiff1d(there, sources)
+    source_items, target_items = (np.unique(manifest.item[manifest.rows_of(language)]) for language in pair)
+    query_items = np.unique(manifest.item[queries])
+    both = np.intersect1d(source_items, target_items)
+    free = stream(seed, "study sample").permutation(np.setdiff1d(both, query_items))
+    more = max(0, (len(both) + 1) // 2 - len(np.intersect1d(both, query_items)))
+    sources = np.union1d(np.setdiff1d(source_items, both), np.union1d(query_items, free[:more]))
+    return sources, np.setdiff1d(target_items, sources)

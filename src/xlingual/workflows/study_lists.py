@@ -1,6 +1,6 @@
-"""What a study asks and what systems suggest: queries drawn from a manifest, the top-k of each encoder.
+"""The queries of a study and the suggestions of its systems: rows of a manifest, the top-k of each encoder.
 
-They become the plain records that a study is made of.
+They become plain records, from which a study is designed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def strata_of(manifest: Manifest, by: str | None) -> list[str] | None:
 
 
 def candidates(manifest: Manifest, language: str, *, images: bool = True) -> Ints:
-    """Return the rows of a language that can be suggested: no two that raters could not tell apart.
+    """Return the rows of a language that can be suggested: no two that look the same to raters.
 
     Of equal texts, with equal images where images are shown, it is the first. Empty texts are left out.
     """
@@ -121,17 +121,17 @@ def nearest(
             f"--per-system {k}: only {len(pool) - most_own} different texts can be suggested; ask for fewer, "
             "or give more"
         )
-    asked, offered = vectors.pool(queries), vectors.pool(pool)
-    similarity = Cosine(asked.vectors, offered.vectors)
-    most = min(k + most_own, len(offered.vectors))
+    query_vectors, pool_vectors = vectors.pool(queries), vectors.pool(pool)
+    similarity = Cosine(query_vectors.vectors, pool_vectors.vectors)
+    most = min(k + most_own, len(pool_vectors.vectors))
     with one_library_thread():
         found = top(similarity, most, ranker=ranker, seed=seed)[0]
     lottery = stream(seed, "study ties").permutation(len(pool))  # the same for all systems
     lists = []
     for number, left_out in enumerate(own):
-        lines = found.candidate[found.query == asked.code[number]]
-        line, place = members(offered.code, lines)
-        keys = similarity.exact(np.full(len(lines), asked.code[number]), lines)[line]
+        lines = found.candidate[found.query == query_vectors.code[number]]
+        line, place = members(pool_vectors.code, lines)
+        keys = similarity.exact(np.full(len(lines), query_vectors.code[number]), lines)[line]
         kept = ~left_out[place]
         place, keys = place[kept], keys[kept]
         best = np.lexsort((lottery[place], -keys))[:k]
@@ -145,14 +145,14 @@ def own_texts(manifest: Manifest, query: int) -> set[str]:
 
 
 def _own(manifest: Manifest, query: int, pool: Ints, exclude: bool) -> np.ndarray:
-    """Return which candidates are never suggested for a query, bool [m]: texts of its own item."""
+    """Return which candidates are never suggested for a query, bool [m]: the texts of its item."""
     if not exclude:
         return np.zeros(len(pool), dtype=bool)
     own = own_texts(manifest, query)
     return np.array([manifest.text[row] in own for row in pool])
 
 
-def asked_of(
+def study_queries(
     manifest: Manifest,
     queries: Ints,
     pool: Ints,
@@ -174,7 +174,7 @@ def asked_of(
         return Candidate(str(row), manifest.text[row], language, None if slot < 0 else str(slot))
 
     order = stream(seed, "study wrong controls").permutation(pool).tolist()
-    asked = []
+    found = []
     for number, query in enumerate(queries.tolist()):
         made = {
             name: [
@@ -187,7 +187,7 @@ def asked_of(
         start = number % len(order)  # each query begins elsewhere, so that controls differ
         suggested = {one.candidate.text for rows in made.values() for one in rows}
         wrong = _wrong(manifest, query, order[start:] + order[:start], suggested, strata)
-        asked.append(
+        found.append(
             StudyQuery(
                 candidate(query),
                 made,
@@ -196,7 +196,7 @@ def asked_of(
                 right=candidate(own[0]) if own else None,
             )
         )
-    return asked
+    return found
 
 
 def _wrong(

@@ -75,7 +75,7 @@ def train_dual_encoder(
         replace: train anew where a model or a training lies in `out`.
         sinks: where the log goes besides `log.jsonl`.
         store: where vectors of a frozen base are kept and found again.
-        progress: is told (what, done, of all).
+        progress: is called with (what, done, total).
 
     Raises:
         InputError: data or options are not what they must be, or a loss that is no number.
@@ -86,12 +86,12 @@ def train_dual_encoder(
 
     options = options or DualOptions()
     if frozen and base == WORDS:
-        raise InputError("frozen is of a base that is there already: words are trained from scratch")
+        raise InputError("frozen is for a base that exists already: words are trained from scratch")
     if not isinstance(data, ParallelQuestions):
         data = read_parallel(data)
     if validation is not None and not 0 < validation < 1:
         raise InputError(f"validation {validation}: give a share between 0 and 1, such as 0.1, or none")
-    train, held = (data, None) if validation is None else data.divided(validation, options.seed)
+    train, held_out = (data, None) if validation is None else data.divided(validation, options.seed)
     fit = fit or fit_options(base, frozen=frozen, seed=options.seed)
     with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
         builder = TowerBuilder(data, train, options, run, open_store(store))
@@ -101,7 +101,7 @@ def train_dual_encoder(
             tower = builder.on_network(base, network)
         else:
             tower = builder.on_vectors(base)
-        return _trained(run, tower, options, train, None if held is None else HeldOut(held))
+        return _trained(run, tower, options, train, None if held_out is None else HeldOut(held_out))
 
 
 def fit_options(base: EncoderLike, *, frozen: bool = False, **changes: Any) -> FitOptions:  # noqa: ANN401
@@ -130,18 +130,21 @@ def _trained(
     tower: UntrainedTower,
     options: DualOptions,
     data: ParallelQuestions,
-    held: HeldOut | None,
+    held_out: HeldOut | None,
 ) -> TrainedDual:
     """Train, and write the model."""
     from xlingual.training.recipes.dual_encoder import DualRecipe, encoded
 
     def validated(model: Any, epoch: int = 0) -> ValidationScores:  # noqa: ANN401  (a DualEncoder)
-        assert held is not None
-        sides = ((QUERY, held.questions), (CANDIDATE, held.candidates))
-        return held.scores(*(encoded(model, tower.inputs, role, rows) for role, rows in sides))
+        assert held_out is not None
+        sides = ((QUERY, held_out.questions), (CANDIDATE, held_out.candidates))
+        return held_out.scores(*(encoded(model, tower.inputs, role, rows) for role, rows in sides))
 
     settings = options.settings()
-    digests = {"digest": data.digest(), "validation_digest": None if held is None else held.data.digest()}
+    digests = {
+        "digest": data.digest(),
+        "validation_digest": None if held_out is None else held_out.data.digest(),
+    }
     fitted = run.train(
         DualRecipe(tower.model, data, tower.inputs, options),
         {
@@ -152,10 +155,10 @@ def _trained(
             "data": digests["digest"],
             "validation": digests["validation_digest"],
         },
-        None if held is None else validated,
+        None if held_out is None else validated,
     )
     model = fitted.model
-    scores = None if held is None else validated(model)
+    scores = None if held_out is None else validated(model)
     base = None
     if tower.below is not None:
         base = {
@@ -164,7 +167,7 @@ def _trained(
             "dim": model.config.dim,
             "languages": list(data.languages),
         }
-    questions = 0 if held is None else len(held.data)
+    questions = 0 if held_out is None else len(held_out.data)
     folder = run.write(
         "dual-encoder",
         fitted,
@@ -187,7 +190,7 @@ def _trained(
 
 
 class HeldOut:
-    """Questions and candidates of clusters that were held out, as rows of their texts, and what is relevant.
+    """Questions and candidates of held-out clusters, as rows of their texts, and the relevant pairs.
 
     Candidates are all answers, and all texts beside them, of the held-out clusters.
     """

@@ -60,15 +60,15 @@ def train_mlmme(
         image_encoder: what makes vectors of images; may be left out only with beta 0.
         validation: a manifest, or the share of items that is held out; the epoch with the best sum of
             recalls on it is kept.
-        validation_image_encoder: of the validation's images where it differs (files of vectors of its own).
-        select: what the sum of recalls is taken over: "image-sentence" (default where images count),
+        validation_image_encoder: of the validation's images, where their vectors are in other files.
+        select: the sums of recalls that choose the epoch: "image-sentence" (default where images count),
             "sentence-sentence" (else), or "both".
-        recipe: what it is called in the model's folder.
+        recipe: its name in the model's folder.
         resume: continue an interrupted training, bit for bit on a CPU.
         replace: train anew where a model or a training lies in `out`.
         sinks: where the log goes besides `log.jsonl`.
         store: where image vectors are kept and found again.
-        progress: is told (what, done, of all).
+        progress: is called with (what, done, total).
 
     Raises:
         InputError: data or options are not what they must be, or a loss that is no number.
@@ -77,7 +77,7 @@ def train_mlmme(
     require("a training", "torch", "torch")
     fit = fit or FitOptions(seed=options.seed)
     _check(options, image_encoder, select)
-    train, held = divided(manifest, validation, options.seed)
+    train, held_out = divided(manifest, validation, options.seed)
     kept = open_store(store)
 
     def source(spec: EncoderLike) -> Source:
@@ -85,11 +85,11 @@ def train_mlmme(
         return Source(name, encoder, kept, progress)
 
     with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
-        images = held_images = None if image_encoder is None else source(image_encoder)
+        images = held_out_images = None if image_encoder is None else source(image_encoder)
         other = validation_image_encoder
         if images is not None and other and other is not image_encoder:
-            held_images = source(other)
-        job = _Job(run, options, train, held, images, held_images)
+            held_out_images = source(other)
+        job = _Job(run, options, train, held_out, images, held_out_images)
         if select == "auto":
             select = "sentence-sentence" if options.beta == 0 else "image-sentence"
         return job.trained(recipe, select)
@@ -118,32 +118,32 @@ class _Job:
     run: TrainingRun
     options: MlmmeOptions
     train: Manifest
-    held: Manifest
+    held_out: Manifest
     images: Source | None
-    held_images: Source | None
+    held_out_images: Source | None
 
     def trained(self, recipe: str, select: str) -> Trained:
         """Pack the corpora, train, and write the model."""
         from xlingual.training.recipes.mlmme import MlmmeRecipe, Placed, build_model, corpus_vectors
 
-        vocabularies, corpus, held = self._packed()
+        vocabularies, corpus, held_out = self._packed()
         model = build_model(self.options, vocabularies, corpus)
         settings = self.options.settings()
         compared = {
             "name": recipe,
             **settings,
             "data": self.train.digest,
-            "validation": self.held.digest,
+            "validation": self.held_out.digest,
             "select": select,
             "images": _identity(self.images),
-            "validation images": _identity(self.held_images),
+            "validation images": _identity(self.held_out_images),
         }
         fitted = self.run.train(
             MlmmeRecipe(model, corpus, self.options),
             compared,
-            lambda model, epoch: scored(corpus_vectors(model, held), select),
+            lambda model, epoch: scored(corpus_vectors(model, held_out), select),
         )
-        found = corpus_vectors(fitted.model, held)
+        found = corpus_vectors(fitted.model, held_out)
         equal = {
             view: Placed(np.ones((len(placed.group), 1), dtype=np.float32), placed.group)
             for view, placed in found.items()
@@ -154,9 +154,9 @@ class _Job:
             identity = source.encoder.identity
             base = {"name": source.name, "identity": identity, "dim": corpus.picture_dim}
         texts = {tag: len(packed) for tag, packed in corpus.texts.items()}
-        sizes = {"items": len(np.unique(held.groups))}
-        if held.images is not None:
-            sizes["pictures"] = len(held.images.vectors)
+        sizes = {"items": len(np.unique(held_out.groups))}
+        if held_out.images is not None:
+            sizes["pictures"] = len(held_out.images.vectors)
         images = None if corpus.images is None else len(corpus.images.vectors)
         folder = self.run.write(
             "mlmme",
@@ -165,7 +165,7 @@ class _Job:
             settings={"recipe": recipe, **settings},
             more={"select": select},
             scores={"score": scores.value, "scores": dict(scores.parts)},
-            data=data_part(self.train, self.held, len(corpus), texts, images),
+            data=data_part(self.train, self.held_out, len(corpus), texts, images),
             vocabularies=vocabularies,
         )
         return Trained.of(
@@ -183,37 +183,37 @@ class _Job:
     def _packed(self) -> tuple[dict[str, Vocabulary], Corpus, Corpus]:
         options, work = self.options, self.run.work
         reading = TextReading(options.pretokenized, options.max_length)
-        self.run.tell("counting words")
+        self.run.report("counting words")
         vocabularies = count_vocabularies(
             self.train, options.languages, reading, options.threshold, options.most_words
         )
-        self.run.tell("reading texts and images")
+        self.run.report("reading texts and images")
         corpus = pack(work / "train", self.train, vocabularies, reading, self.images)
         words = {tag: vocabularies[tag] for tag in self._validated_languages()}
         try:
-            held = pack(work / "validation", self.held, words, reading, self.held_images)
+            held_out = pack(work / "validation", self.held_out, words, reading, self.held_out_images)
         except InputError as error:
-            hint = ""  # what helps where the validation's images have a file of vectors of their own
-            one_source = self.images is not None and self.held_images is self.images
-            if one_source and self.held.path != self.train.path:
+            hint = ""  # given where the validation's images may have their vectors in another file
+            one_source = self.images is not None and self.held_out_images is self.images
+            if one_source and self.held_out.path != self.train.path:
                 hint = "; another encoder of its images is named by --validation-image-encoder"
             raise InputError(f"validation: {error}{hint}") from error
-        check_size(len(np.unique(held.groups)))
-        if corpus.picture_dim != held.picture_dim:
+        check_size(len(np.unique(held_out.groups)))
+        if corpus.picture_dim != held_out.picture_dim:
             raise InputError(
-                f"images have {corpus.picture_dim} dimensions in training and {held.picture_dim} in "
+                f"images have {corpus.picture_dim} dimensions in training and {held_out.picture_dim} in "
                 "validation: name image encoders of one model"
             )
-        return vocabularies, corpus, held
+        return vocabularies, corpus, held_out
 
     def _validated_languages(self) -> list[str]:
-        """Return the languages that the validation has texts of; the others are told (DataWarning)."""
+        """Return the languages that the validation has texts of; a DataWarning names the others."""
         languages = self.options.languages
-        found = [tag for tag in languages if tag in self.held.languages]
+        found = [tag for tag in languages if tag in self.held_out.languages]
         if not found:
             raise InputError(
-                f"the validation ({self.held.source}) has no texts in {listed(languages)}: choose other rows "
-                "for --validation"
+                f"the validation ({self.held_out.source}) has no texts in {listed(languages)}: choose other "
+                "rows for --validation"
             )
         if missing := [tag for tag in languages if tag not in found]:
             warnings.warn(
@@ -229,7 +229,7 @@ def _identity(source: Source | None) -> str | None:
 
 
 def scored(found: Mapping[str, Placed], select: str) -> ValidationScores:
-    """Return the sums of recalls of vectors, and their mean over what the model is chosen by.
+    """Return the sums of recalls of vectors, and the mean of those that choose the epoch.
 
     A sum is R@1 + R@5 + R@10 both ways in per cent (at most 600): of images and each language, and of each
     pair of languages.

@@ -51,12 +51,12 @@ def train_triplet(
         fit: epochs, rate, device …; the paper's where it is left out (rate 0.01, 40 epochs).
         validation: a manifest, or the share of items that is held out; the epoch with the best sum of
             recalls on it is kept.
-        recipe: what it is called in the model's folder: "triplet", or "triplet-xl" where beta is above 0.
+        recipe: its name in the model's folder: "triplet", or "triplet-xl" where beta is above 0.
         resume: continue an interrupted training, bit for bit on a CPU.
         replace: train anew where a model or a training lies in `out`.
         sinks: where the log goes besides `log.jsonl`.
         store: where vectors of texts are kept and found again.
-        progress: is told (what, done, of all).
+        progress: is called with (what, done, total).
 
     Raises:
         InputError: data or options are not what they must be, or a loss that is no number.
@@ -65,15 +65,15 @@ def train_triplet(
     require("a training", "torch", "torch")
     fit = fit or FitOptions(seed=options.seed, **FIT)
     recipe = recipe or ("triplet-xl" if options.beta > 0 else "triplet")
-    train, held = divided(manifest, validation, options.seed)
-    languages = list(dict.fromkeys((*train.languages, *held.languages)))
+    train, held_out = divided(manifest, validation, options.seed)
+    languages = list(dict.fromkeys((*train.languages, *held_out.languages)))
     source = Source(*_encoder(text_encoder, train, languages), open_store(store), progress)
     with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
-        return _trained(run, train, held, options, recipe, source, languages)
+        return _trained(run, train, held_out, options, recipe, source, languages)
 
 
 def _encoder(spec: EncoderLike, train: Manifest, languages: Sequence[str]) -> tuple[str, Encoder]:
-    """Return the name and the encoder; raise InputError where it is several or cannot be used."""
+    """Return the name and the encoder; raise InputError where there are several or it cannot be used."""
     found = encoders.text_encoders(spec, languages=languages, fit_texts=fit_texts_for(train))
     if len(found) > 1:
         raise InputError(f"a model stands on one text encoder: {spec} stands for {len(found)}")
@@ -101,9 +101,9 @@ def _trained(
     from xlingual.training.recipes.triplet import TripletRecipe, build_model
 
     pairs = pack_pairs(run.work / "train", train, options, source)
-    held = pack_pairs(run.work / "validation", held_out, options, source)
-    counts, items = pairs.counts(), len(np.unique(held.item))
-    check_size(items, held.counts())
+    validation = pack_pairs(run.work / "validation", held_out, options, source)
+    counts, items = pairs.counts(), len(np.unique(validation.item))
+    check_size(items, validation.counts())
     settings = options.settings()
     compared = {
         "name": recipe,
@@ -115,10 +115,11 @@ def _trained(
     fitted = run.train(
         TripletRecipe(build_model(options, pairs.dim, recipe), pairs, options, run.folder),
         compared,
-        lambda model, epoch: scored(*mapped_pairs(model, held), held),
+        lambda model, epoch: scored(*mapped_pairs(model, validation), validation),
     )
-    scores = scored(*mapped_pairs(fitted.model, held), held)
-    equal = np.ones((len(held), 1), dtype=np.float32)  # of a model that knows nothing: chance ranks them
+    scores = scored(*mapped_pairs(fitted.model, validation), validation)
+    # the vectors of a model that has learnt nothing: chance ranks them
+    equal = np.ones((len(validation), 1), dtype=np.float32)
     identity = source.encoder.identity
     folder = run.write(
         "triplet",
@@ -135,8 +136,8 @@ def _trained(
         scores,
         score=scores.value,
         mean_of=scores.mean_of,
-        chance=scored(equal, equal, held),
-        validated_on={"items": items, "texts": len(held)},
+        chance=scored(equal, equal, validation),
+        validated_on={"items": items, "texts": len(validation)},
         texts=counts,
     )
 
@@ -145,8 +146,8 @@ def scored(title: Vectors, body: Vectors, pairs: TextPairs) -> ValidationScores:
     """Return how well titles and bodies of held-out texts find each other within each language, and the mean.
 
     `title` and `body` [n, d] are their vectors. For each language it is the sum of R@1, R@5 and R@10 both
-    ways in per cent (at most 600), by the cosine of x_t and x_b; relevant is what is of the same item. It is
-    blind to how languages lie to each other: no text is known to mean what one in another language does.
+    ways in per cent (at most 600), by the cosine of x_t and x_b; relevant are the texts of the same item. It
+    does not see how languages lie to each other: no text is known to be the translation of another.
     """
     from xlingual.evaluation.image_sentence import sum_of_recalls_between
 

@@ -1,4 +1,4 @@
-"""What all trainings share: how data are divided, where they run, and what the model's folder says of it."""
+"""What all trainings share: how data are divided, where they run, and what the model's folder records."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from xlingual.training.sinks import Sink
 if TYPE_CHECKING:
     from xlingual.training.loop import Fitted
 
-_WORK = ".xlingual-corpus"  # what an epoch reads, in the model's folder meanwhile: a name nobody else gives
-_SMALL = 10  # items, all of which are among the first ten
+_WORK = ".xlingual-corpus"  # the corpus, in the model's folder during training: a name that nobody else gives
+_SMALL = 10  # with so few items every one is among the first ten
 
 
 @dataclass(frozen=True)
 class TrainingOutcome:
-    """A model that was trained: its folder, how the training went, and what the validation of it said."""
+    """A model that was trained: its folder, how the training went, and its scores on the validation."""
 
     folder: ModelFolder
     best_epoch: int
@@ -56,8 +56,8 @@ class TrainingOutcome:
 class Trained(TrainingOutcome):
     """A trained MLMME or Triplet; its scores are sums of recalls, in per cent of 600."""
 
-    score: float  # the mean of the scores over what the model is chosen by
-    mean_of: int  # how many of them that is
+    score: float  # the mean of the scores that choose the epoch
+    mean_of: int  # the number of these
     chance: ValidationScores  # the same of an encoder to which all candidates are equal
     validated_on: Mapping[str, int]  # what was held out and how many: "items", "pictures" (images), "texts"
     texts: Mapping[str, int]  # language → texts trained on
@@ -66,7 +66,7 @@ class Trained(TrainingOutcome):
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """Where and how a training runs: what all trainings are told alike."""
+    """Where and how a training runs: the settings that all trainings share."""
 
     folder: Path  # of the model
     fit: FitOptions
@@ -77,11 +77,11 @@ class TrainingRun:
 
     @property
     def work(self) -> Path:
-        """The folder of what an epoch reads, which is gone when the training is over."""
+        """The folder of the corpus; it is removed when the training is over."""
         return self.folder / _WORK
 
-    def tell(self, what: str) -> None:
-        """Report what is being done, whose end is not known."""
+    def report(self, what: str) -> None:
+        """Report the present step, whose length is not known."""
         if self.progress is not None:
             self.progress(what, 0, 1)
 
@@ -156,7 +156,7 @@ def running(
     sinks: Sequence[Sink],
     progress: Progress | None,
 ) -> Iterator[TrainingRun]:
-    """Give what a training needs; remove what an epoch reads, and the folder where nothing came of it.
+    """Give the run of a training; in the end remove its corpus, and the folder where it is empty.
 
     Raises InputError for a folder, device or precision that will not do, before anything is encoded.
     """
@@ -175,13 +175,13 @@ def running(
 
 
 def data_part(
-    train: Manifest, held: Manifest, items: int, texts: Mapping[str, int], images: int | None = None
+    train: Manifest, held_out: Manifest, items: int, texts: Mapping[str, int], images: int | None = None
 ) -> dict[str, Any]:
     """Return "data" of config.json: what was trained and validated on."""
     return {
         "source": train.path.name if train.path is not None else train.source,
         "digest": train.digest,
-        "validation_digest": held.digest,
+        "validation_digest": held_out.digest,
         "items": items,
         "texts": dict(texts),
         "pictures": images,
@@ -189,7 +189,7 @@ def data_part(
 
 
 def divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tuple[Manifest, Manifest]:
-    """Return what is trained on and what is validated on; raise InputError where they share texts."""
+    """Return the rows to train on and those to validate on; raise InputError where they share texts."""
     if not isinstance(validation, Manifest):
         return hold_out(manifest, validation, seed)
     both = [part.texts(np.arange(len(part))).row_digests() for part in (manifest, validation)]
@@ -217,7 +217,7 @@ def divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tupl
 
 
 def _image_keys(manifest: Manifest) -> set[Path | bytes]:
-    """Return what tells images apart without opening any: where a file lies, or a digest of the bytes."""
+    """Return a key for each image without opening any: the path of its file, or a digest of its bytes."""
     return {
         hashlib.sha256(source).digest() if isinstance(source, bytes) else source.resolve()
         for source in manifest.image_source

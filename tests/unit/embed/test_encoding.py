@@ -87,7 +87,7 @@ def test_another_manifest_and_another_task_are_served(store):
     assert encoder.asked == []
 
 
-def test_evaluations_use_the_users_store_unless_told_otherwise(monkeypatch, tmp_path):
+def test_evaluations_use_the_users_store_unless_another_is_given(monkeypatch, tmp_path):
     monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / "own"))
     run = {"text_encoders": Counting(), "measures": ["R@2"]}
     one = crosslingual_retrieval(manifest_of("en", "de"), **run, store=None)
@@ -154,10 +154,10 @@ def test_long_texts_are_encoded_first_and_together(store, monkeypatch):
 
 def test_pieces_grow_while_the_encoder_is_fast(store):
     words = [f"word {i}" for i in range(6000)]
-    encoder, told = Counting(), []
-    embedded(manifest_of("en", words=words), encoder, store, progress=lambda *step: told.append(step))
+    encoder, reports = Counting(), []
+    embedded(manifest_of("en", words=words), encoder, store, progress=lambda *step: reports.append(step))
     assert [len(batch) for batch in encoder.asked[:5]] == [32, 128, 512, 1024, 1024]
-    assert told[0] == ("encoding texts: x", 32, 6000) and told[-1] == ("encoding texts: x", 6000, 6000)
+    assert reports[0] == ("encoding texts: x", 32, 6000) and reports[-1] == ("encoding texts: x", 6000, 6000)
     shards = list(store.collection(encoder.identity).folder.glob("*.safetensors"))
     assert len(shards) == 6  # 32 + 128 + 512 + 1024 rows, four of 1024, and the rest
 
@@ -272,7 +272,7 @@ def test_a_damaged_shard_is_computed_again(store):
     assert again.asked == []
 
 
-def test_a_disk_that_gives_nothing_back_is_told(store, monkeypatch):
+def test_a_disk_that_gives_nothing_back_is_reported(store, monkeypatch):
     monkeypatch.setattr("xlingual.store.shard.FileShard.whole", lambda *_: False)
     with (
         pytest.warns(DataWarning, match="damaged"),
@@ -314,17 +314,17 @@ def test_vectors_that_are_not_numbers_are_never_kept(store):
     assert not store.root.exists()
 
 
-def test_what_it_costs_is_told_of_what_is_missing_only(store):
+def test_costs_are_reported_for_missing_rows_only(store):
     class Dear(Counting):
         def estimate(self, batch):
             if len(batch) > 12:
                 raise InputError("too dear")
             return f"{len(batch)} cents"
 
-    told = []
-    embedded(manifest_of("en"), Dear(), store, progress=lambda *step: told.append(step))
-    assert told[:2] == [("encoding texts: x: 12 cents", 0, -1), ("encoding texts: x", 0, 12)]
-    embedded(manifest_of("en", "de"), Dear(), store, progress=lambda *step: told.append(step))
+    reports = []
+    embedded(manifest_of("en"), Dear(), store, progress=lambda *step: reports.append(step))
+    assert reports[:2] == [("encoding texts: x: 12 cents", 0, -1), ("encoding texts: x", 0, 12)]
+    embedded(manifest_of("en", "de"), Dear(), store, progress=lambda *step: reports.append(step))
     with pytest.raises(InputError, match="too dear"):
         embedded(manifest_of("es", "fr"), Dear(), store)
 
@@ -402,7 +402,7 @@ def test_a_function_of_the_batch_may_read_fields(store, tmp_path):
     assert module.encode(encoder, batch("longer", "a"), way).vectors[:, 0].tolist() == [6, 1]
 
 
-def test_fields_are_told_apart_by_name_and_value():
+def test_fields_differ_by_name_and_value():
     def key(**fields):
         batch = Texts(["x"], ["en"], ["1"], fields={name: [value] for name, value in fields.items()})
         return content_keys(batch, ("fields",))[0]
@@ -438,7 +438,7 @@ def test_broken_pictures_are_counted_over_all_pieces(store, function):
     assert ("--skip-broken" in str(caught.value)) == (function is embed_images)
 
 
-def test_what_an_encoder_notes_is_told_once_for_all_pieces_and_not_when_read(tmp_path):
+def test_what_an_encoder_notes_is_reported_once_for_all_pieces_and_not_when_read(tmp_path):
     class Noting:
         identity, content = "noting", ("text",)
         calls = 0

@@ -119,14 +119,14 @@ def test_what_is_kept_is_what_the_base_gives():
     assert not is_kept(adopt(TwoFields(base)))
 
 
-def test_notes_and_faults_of_both_are_told():
+def test_notes_and_faults_of_both_are_reported():
     base = Lengths()
     base.notes = lambda: ["of the base"]
     encoder = TwoFields(base)
     encoder.notes = lambda: ["of its own"]
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         encode(adopt(encoder), batch(), WAY)
-    assert {str(one.message) for one in told} == {"of the base", "of its own"}
+    assert {str(one.message) for one in caught} == {"of the base", "of its own"}
     encoder.apply = lambda *vectors: vectors[0][:, :0]
     with pytest.raises(InputError, match=r"^text encoder 'two' returned"), pytest.warns(DataWarning):
         encode(adopt(encoder), batch(), WAY)

@@ -1,4 +1,4 @@
-"""A service that speaks OpenAI's embeddings protocol over real HTTP, and misbehaves when told to."""
+"""A service that speaks OpenAI's embeddings protocol over real HTTP, and misbehaves when asked to."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def encoded(image, form="PNG", **options):
 
 
 def encoder_of(kind, scheme, folder, **options):
-    """Return an encoder of images of a class, with the options of its scheme that are not told."""
+    """Return an encoder of images of a class, with the options of its scheme that are not given."""
     from xlingual.encoders import SCHEMES
 
     given = {option.name: option.default for option in SCHEMES[scheme].options} | options

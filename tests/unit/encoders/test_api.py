@@ -126,7 +126,7 @@ def test_a_prompt_for_questions_is_not_ignored_silently(server):
     encoder.encode(texts(["a"], "query"))
     with pytest.warns(DataWarning, match="these texts have no role: query_prompt is not used; write prompt="):
         encoder.encode(texts(["a"]))
-    encoder.encode(texts(["b"]))  # told once
+    encoder.encode(texts(["b"]))  # warned once
     assert [request["input"][0] for request in server.sent] == ["query: a", "a", "b"]
 
 
@@ -254,7 +254,7 @@ def test_dimensions_must_stay_what_they_were(server):
     assert "dim=4 was asked for; leave it out" in refused(made(server, "&dim=4").encode, texts(["a"]))
 
 
-def test_refusals_are_told_in_one_line_and_not_repeated(server):
+def test_refusals_are_reported_in_one_line_and_not_repeated(server):
     cases = {
         400: ["refused the request (400): 'scripted 400'", "too long for the model", "?batch="],
         404: ["unknown model, or wrong ?base_url= (404)"],

@@ -205,8 +205,8 @@ def test_a_spec_names_it(saved):
     folder = saved["clip"][0]
     name, encoder = image_encoder(f"eye=hf:{folder}?batch=2&dtype=bfloat16&pool=cls")
     assert name == "eye" and isinstance(encoder, HuggingFaceImages)
-    told = hf(folder, batch=2, dtype="bfloat16", pool="cls")
-    assert encoder.identity == told.identity
+    stated = hf(folder, batch=2, dtype="bfloat16", pool="cls")
+    assert encoder.identity == stated.identity
     with pytest.raises(InputError, match="pair is an option for texts"):
         image_encoder(f"hf:{folder}?pair=context")
 

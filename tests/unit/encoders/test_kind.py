@@ -40,10 +40,10 @@ def test_a_spec_may_tell_it_and_the_identity_stays(tmp_path):
 
     np.save(tmp_path / "v.npy", np.eye(3, dtype=np.float32))
     path = f"vectors:{tmp_path / 'v.npy'}"
-    specs = [f"told={path}?trained_on=images", f"texts={path}?trained_on=texts", f"plain={path}"]
+    specs = [f"stated={path}?trained_on=images", f"texts={path}?trained_on=texts", f"plain={path}"]
     found = text_encoders(specs, languages=["en"])
     assert {name: kind_of(encoder) for name, encoder in found.items()} == {
-        "told": IMAGES,
+        "stated": IMAGES,
         "texts": {},
         "plain": {},
     }

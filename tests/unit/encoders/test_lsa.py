@@ -277,7 +277,7 @@ def test_unweighted_vectors_and_identities_are_those_of_before():
     )
 
 
-def test_texts_that_are_no_translations_are_told():
+def test_texts_that_are_no_translations_are_reported():
     rows = titles(200, lacking=0.0)
     order = np.random.default_rng(1).permutation(200)
     mixed = [(str(order[int(item)]) if tag != "en" else item, tag, text) for item, tag, text in rows]

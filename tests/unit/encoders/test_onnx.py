@@ -146,7 +146,7 @@ def test_the_choice_without_pool(folder):
     np.testing.assert_allclose(encoder(folder, "").encode(batch("red"))[0], rows_of(*words).mean(axis=0))
 
 
-def test_long_texts_are_cut_and_told_or_divided(folder):
+def test_long_texts_are_cut_and_reported_or_divided(folder):
     long = "red chair lamp red chair lamp red"
     found = encoder(folder).encode_noting(batch(long, "red chair lamp red"))
     assert found.truncated.tolist() == [True, False]

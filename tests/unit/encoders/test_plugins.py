@@ -212,9 +212,9 @@ def test_a_package_with_a_damaged_list_spoils_no_other(installed):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert "xlgood" in made("xlgood:abc")
-    told = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
-    assert told
-    assert all("xl-damaged cannot be read" in one for one in told)
+    messages = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
+    assert messages
+    assert all("xl-damaged cannot be read" in one for one in messages)
 
 
 def test_packages_are_looked_at_only_for_unknown_words(installed, monkeypatch):

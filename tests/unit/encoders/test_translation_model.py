@@ -83,7 +83,7 @@ def test_translations_are_those_of_the_library_in_any_batch(marian):
         assert own(marian, text).split()[: limit - 2] == made.split()[: limit - 2]
 
 
-def test_long_texts_are_cut_and_told(marian):
+def test_long_texts_are_cut_and_reported(marian):
     long = " ".join(["rot"] * 40)
     found = TranslationModel(str(marian), ["de"], "en").translate([long, " ".join(["rot"] * 11)], "de")
     assert found.truncated == [True, False]
@@ -140,7 +140,7 @@ def spied(monkeypatch, kind):
 
 @pytest.fixture(scope="module")
 def nllb(tmp_path_factory):
-    """A network of many languages: its tokenizer is told the source, its first token is the target."""
+    """A network of many languages: its tokenizer has a source language, its first token is the target."""
     folder = tmp_path_factory.mktemp("nllb")
     vocabulary = {word: i for i, word in enumerate(["<s>", "<pad>", "</s>", "<unk>", *"▁abcdefg", *CODES])}
     fast = transformers.NllbTokenizer(vocab=vocabulary, merges=[], extra_special_tokens=CODES)
@@ -162,7 +162,7 @@ def nllb(tmp_path_factory):
     return folder
 
 
-def test_models_of_many_languages_are_told_both(nllb, monkeypatch):
+def test_models_of_many_languages_get_both_languages(nllb, monkeypatch):
     model = TranslationModel(str(nllb), ["de"], "en")
     seen = spied(monkeypatch, transformers.M2M100ForConditionalGeneration)
     assert "eng_Latn" not in model.translate(["a b"], "de").text[0]

@@ -19,7 +19,7 @@ def test_shares_are_easy_to_read(unknown, words, said):
     assert counts.notes("words") == [f"words: de {said}"]
 
 
-def test_pieces_are_summed_and_told_once():
+def test_pieces_are_summed_and_reported_once():
     counts = UnknownWords()
     for tag, unknown, words in (("de", 1, 2), ("en", 0, 5), ("de", 0, 2)):
         counts.add(tag, unknown, words)

@@ -84,7 +84,7 @@ def test_it_tells_data_scores_options_sizes_and_signature(tmp_path):
     assert "| manifest | a\\|b c.parquet |" in text
     assert rows_of(folder, "Scores") == {"score": "412.2", "image-no": "412.2"}
     assert "Epoch 4 of 9 is the model." in text
-    # what came out, what is told under Sizes, and what has no value are no options
+    # what came out, what stands under Sizes, and what has no value are no options
     assert rows_of(folder, "Training") == {"recipe": "vsepp", "margin": "0.2", "device": "auto", "seed": "3"}
     assert rows_of(folder, "Sizes")["joint_dim"] == "4"
     assert rows_of(folder, "Environment") == {"xlingual": "0.1.0", "torch": "2"}
@@ -133,7 +133,7 @@ def test_parameters_are_those_of_the_weights(tmp_path):
         ({}, "It reads the fields title and body of an item, both by the same layers"),
         ({"title": "name", "body": "text"}, "the fields name and text"),
         ({"split": "halves"}, "the two parts of a text (split: halves)"),
-        ({"separate_towers": True}, "each with layers of its own"),
+        ({"separate_towers": True}, "each by separate layers"),
         ({"scaling": "unit"}, "title before body, each half at unit length."),
         ({"scaling": "raw"}, "title before body."),
     ],

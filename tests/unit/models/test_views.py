@@ -57,5 +57,5 @@ def test_halves(text, parts):
 def test_a_missing_column_is_named():
     with pytest.raises(InputError, match=r"no column 'title' \(row 'r0', en\).*Did you mean 'titel'"):
         two_views(batch("a", titel=["b"], body=["c"]), "title", "body", None, "it")
-    with pytest.raises(InputError, match="there is none but text"):
+    with pytest.raises(InputError, match="its only one is text"):
         two_views(batch("a"), "title", "body", None, "it")

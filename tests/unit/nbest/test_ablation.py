@@ -94,7 +94,7 @@ def test_two_equal_choices_do_not_differ():
     assert (found.value, found.ci.low, found.ci.high, found.p) == (0, 0, 0, 1)
 
 
-def test_the_feature_that_helps_is_told_from_noise():
+def test_the_feature_that_helps_is_distinguished_from_noise():
     lists, references = made(3, sentences=80)
     found = ablate(lists, references, FAST, folds=4, tunings=2)
     assert [row.without for row in found.rows] == [["d"], ["sim"]]

@@ -153,9 +153,9 @@ def test_empty_texts_are_similar_to_nothing(tmp_path: Path) -> None:
     (tmp_path / "src").write_text("yes\n\n", encoding="utf-8")
     nbest = write(tmp_path / "a.nbest", [["ja", ""], ["nein", ""]])
     encoder = Words()
-    with pytest.warns(DataWarning, match=r"2 hypotheses are empty \(lines 2, 4\); kept") as told:
+    with pytest.warns(DataWarning, match=r"2 hypotheses are empty \(lines 2, 4\); kept") as caught:
         _, lists = add(nbest, encoder, images=images(), image_encoders=Shown())
-    assert len(told) == 2  # of the list that is read, and here of the one that was written
+    assert len(caught) == 2  # of the list that is read, and here of the one that was written
     assert lists.features[:, 2].tolist()[1:] == [0, 0, 0] and lists.features[0, 2] != 0
     assert (lists.features[:, 3] != 0).tolist() == [True, False, True, False]
     assert "" not in {text for text, _ in encoder.asked}
@@ -211,7 +211,7 @@ def test_equal_hypotheses_have_equal_features_in_any_order(lists: list[list[str]
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({"source": None}, "nothing to compare the hypotheses with"),
         ({"images": images()}, "--images and --image-encoder belong together"),
@@ -251,7 +251,7 @@ def test_equal_hypotheses_have_equal_features_in_any_order(lists: list[list[str]
     ],
 )
 def test_what_is_refused(
-    nbest: Path, more: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
+    nbest: Path, more: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = {
         "source": nbest.with_name("src"),
@@ -263,7 +263,7 @@ def test_what_is_refused(
     np.save(nbest.with_name("x.en.npy"), np.ones((2, 3)))
     np.save(nbest.with_name("x.de.npy"), np.ones((4, 3)))
     monkeypatch.chdir(nbest.parent)
-    with pytest.raises(InputError, match=told.replace("?", r"\?")):
+    with pytest.raises(InputError, match=message.replace("?", r"\?")):
         add_features(nbest, nbest.with_name("b.nbest"), given.pop("text_encoders"), **given)
     assert not nbest.with_name("b.nbest").exists()
 

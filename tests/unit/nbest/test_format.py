@@ -60,7 +60,7 @@ def test_an_odd_file_comes_back_value_for_value(tmp_path):
     assert (tmp_path / "b").read_text() == CANONICAL
 
 
-def test_gzip_is_told_by_its_content_not_its_name(tmp_path):
+def test_gzip_is_recognised_by_its_content_not_its_name(tmp_path):
     path = tmp_path / "plain.name"
     path.write_bytes(gzip.compress(CANONICAL.encode()))
     assert read_nbest(path).hypotheses[2] == "ja"
@@ -111,7 +111,7 @@ REFUSED = {
     "infinite": ("0 ||| a ||| f= -inf 1 ||| 1", "a value of feature 'f' is -inf"),
     "NaN score": ("0 ||| a ||| f= 1 2 ||| NaN", "line 2: the score is NaN"),
     "no score": ("0 ||| a ||| f= 1 2 ||| ", "line 2: the score must be a number, found ''"),
-    "label twice": ("0 ||| a ||| f= 1 f= 2 ||| 1", "line 2: the label 'f' stands twice"),
+    "label twice": ("0 ||| a ||| f= 1 f= 2 ||| 1", "line 2: the label 'f' occurs twice"),
     "label without value": ("0 ||| a ||| g= f= 2 1 ||| 1", "line 2: feature 'g' has no value"),
 }
 
@@ -144,7 +144,7 @@ def test_empty_files_other_encodings_and_missing_files(tmp_path):
         read_nbest(tmp_path / "nowhere")
 
 
-def test_damaged_gzip_is_told(tmp_path):
+def test_damaged_gzip_is_reported(tmp_path):
     whole = bytearray(gzip.compress(CANONICAL.encode()))
     for name, place in (("method", 10), ("sum", len(whole) - 8)):  # neither of them is an error of the system
         damaged = bytearray(whole)

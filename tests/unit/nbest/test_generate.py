@@ -106,13 +106,13 @@ def test_lists_are_those_of_the_library(network: Path, batch: int) -> None:
 
 def test_a_file_of_lists(network: Path, tmp_path: Path) -> None:
     (tmp_path / "src").write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
-    told: list[tuple[str, int, int]] = []
+    reports: list[tuple[str, int, int]] = []
     out = tmp_path / "lists" / "a.nbest.gz"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xlingual.nbest.generate._PART", 1)  # several parts
         made = generate_nbest(
             tmp_path / "src", out, f"hf:{network}?device=cpu", BeamSearch(n=4, batch=2),
-            progress=lambda *all_: told.append(all_),
+            progress=lambda *all_: reports.append(all_),
         )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # a random network may give an empty text
@@ -120,14 +120,14 @@ def test_a_file_of_lists(network: Path, tmp_path: Path) -> None:
     assert len(lists) == len(TEXTS) and len(lists.hypotheses) == made
     assert lists.names == ("logprob", "tokens")
     assert (lists.features[:, 0] == lists.scores).all() and lists.scores.max() < 0
-    counts = [done for _, done, _ in told]
-    assert told[-1] == ("translating", 6, 6) and counts == sorted(set(counts)) and len(counts) >= 3
+    counts = [done for _, done, _ in reports]
+    assert reports[-1] == ("translating", 6, 6) and counts == sorted(set(counts)) and len(counts) >= 3
     for sentence in range(len(lists)):
         rows = range(*lists.offsets[sentence : sentence + 2])
         assert len({lists.hypotheses[row] for row in rows}) == len(rows) <= 4
 
 
-def test_long_texts_are_cut_and_told(network: Path) -> None:
+def test_long_texts_are_cut_and_reported(network: Path) -> None:
     generator = Generator(str(network), BeamSearch(n=2), ("de", "en"))
     with pytest.warns(DataWarning, match="1 of 2 texts were longer than the 12 tokens"):
         first, second = generator.translations([" ".join(["rot"] * 40), " ".join(["rot"] * 11)])
@@ -138,7 +138,7 @@ def test_a_token_that_names_the_language_does_not_count(
     network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = 3 + WORDS.index("tree")
-    monkeypatch.setattr("xlingual.nbest.generate.told_languages", lambda *_: ("", tree))
+    monkeypatch.setattr("xlingual.nbest.generate.set_languages", lambda *_: ("", tree))
     (found,) = Generator(str(network), BeamSearch(n=4), ("de", "en")).translations(["das haus"])
     expected = own(network, "das haus", 4, tree)
     assert {one.text for one in found} == set(expected)
@@ -155,7 +155,7 @@ def test_a_wider_beam(network: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "told"),
+    ("model", "message"),
     [
         ("hf:", "expected hf:PATH"),
         ("hf:x::random", "expected hf:PATH"),
@@ -164,9 +164,9 @@ def test_a_wider_beam(network: Path) -> None:
         ("hf:x?dtype=int8", "dtype=int8 is none of"),
     ],
 )
-def test_models_that_cannot_be_used(model: str, told: str, tmp_path: Path) -> None:
+def test_models_that_cannot_be_used(model: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "src").write_text("haus\n")
-    with pytest.raises(InputError, match=told.replace("?", "\\?")):
+    with pytest.raises(InputError, match=message.replace("?", "\\?")):
         generate_nbest(tmp_path / "src", tmp_path / "out", model)
     assert not (tmp_path / "out").exists()
 

@@ -17,15 +17,15 @@ def test_steps_are_taken_in_their_own_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("steps", "told"),
+    ("steps", "message"),
     [
         ("lowercase,tokenise", "--normalize 'tokenise' is no step. Did you mean 'tokenize'"),
         ("detokenize,escape", "detokenize undoes"),
         ("tokenize,detokenize", "detokenize undoes"),
     ],
 )
-def test_steps_that_are_refused(steps: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_steps_that_are_refused(steps: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         parse_steps(steps)
 
 

@@ -70,7 +70,7 @@ def test_paired_tests_are_sacrebleus(test, key):
     )
 
 
-def test_letter_case_counts_unless_told():
+def test_letter_case_counts_unless_asked_for():
     low = [text.lower() for text in REFERENCE]
     exact = score({"low": low}, [REFERENCE]).systems[0].scores
     loose = score({"low": low}, [REFERENCE], lowercase=True)

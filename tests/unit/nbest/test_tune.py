@@ -100,7 +100,7 @@ def test_spread_is_within_lists():
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_features_that_never_differ_are_told_and_get_no_weight(standardize):
+def test_features_that_never_differ_are_reported_and_get_no_weight(standardize):
     lists, references = made(4)
     lists = lists.with_features({"length": lists.sentence * 0.1, "one": np.ones(len(lists.hypotheses))})
     with pytest.warns(DataWarning, match="features length, one never differ within a list"):
@@ -109,7 +109,7 @@ def test_features_that_never_differ_are_told_and_get_no_weight(standardize):
     assert "length" in found.warnings[0]
 
 
-def test_lists_without_a_difference_of_bleu_are_told():
+def test_lists_without_a_difference_of_bleu_are_reported():
     lists, references = made(5)
     same = NBestLists(
         ["x"] * len(lists.hypotheses), lists.features, lists.scores, lists.offsets, lists.groups
@@ -118,7 +118,7 @@ def test_lists_without_a_difference_of_bleu_are_told():
         assert tune(same, references, FAST).tunings[0].weights == [0] * 4
 
 
-def test_references_of_other_lists_are_told():
+def test_references_of_other_lists_are_reported():
     lists, references = made(5)
     other = [[" ".join(text.split()[:3]) for text in references[0]]]
     with pytest.warns(

@@ -1,4 +1,4 @@
-"""Keys and vectors that can be told apart, and a collection in a folder of its own."""
+"""Keys and vectors that all differ, and a collection in an empty folder."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_a_flipped_byte_in_a_shard(root, made, part, share):
     assert len(found.damaged) == 1 and name in found.damaged[0]
     with pytest.warns(DataWarning, match=TOLD):
         assert survivors(root, made, range(20)) == list(range(10, 20))
-    assert survivors(root, made, range(20)) == list(range(10, 20))  # and is not told again
+    assert survivors(root, made, range(20)) == list(range(10, 20))  # and is not reported again
     Store(root).collection("a").add(made.keys(range(10)), made.encoded(range(10)))
     assert survivors(root, made, range(20)) == list(range(20))
 

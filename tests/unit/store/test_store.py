@@ -59,7 +59,7 @@ def test_a_store_is_a_dictionary(tmp_path_factory, made, steps):
                 assert not any(cut[n] for n in known)
 
 
-def test_keys_that_share_their_first_half_are_told_apart(root, made):
+def test_keys_that_share_their_first_half_are_distinguished(root, made):
     keys = [b"\x01" * 8 + bytes([i]) * 8 for i in range(5)]
     collection = Store(root).collection("a")
     collection.add(keys[:4], made.encoded(range(4)))
@@ -213,7 +213,7 @@ def cut_short(handle, content, write=os.write):
 
 
 @pytest.mark.parametrize("step", ["write", "fsync", "append"])
-def test_a_full_disk_is_told_and_resumed_from(filled, made, monkeypatch, step):
+def test_a_full_disk_is_reported_and_resumed_from(filled, made, monkeypatch, step):
     collection = Store(filled).collection("a")
     collection.find([])
     before = sorted(path.name for path in collection.folder.iterdir())

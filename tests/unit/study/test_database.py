@@ -1,4 +1,4 @@
-"""Ratings: every answer once, the last one counts, the log tells all."""
+"""Ratings: every answer once, the last one counts, the log has all."""
 
 from __future__ import annotations
 

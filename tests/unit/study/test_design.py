@@ -1,4 +1,4 @@
-"""A study made of lists: what is shown, who is credited, what tells nothing, and what is refused."""
+"""A study made of lists: what is shown, who is credited, which ids say nothing, and what is refused."""
 
 from __future__ import annotations
 
@@ -157,13 +157,13 @@ def test_systems_of_the_same_texts_are_refused_whatever_their_order() -> None:
         design(asked, "abc")
 
 
-def test_systems_that_are_alike_on_some_queries_are_told_of() -> None:
+def test_systems_that_are_alike_on_some_queries_are_reported() -> None:
     same = StudyQuery(text("same", "en"), {"a": listed("x", "y"), "b": listed("y", "x")})
     with pytest.warns(DataWarning, match=r"a and b suggest the same texts for 1 of 4 queries \(25%\)"):
         design([*random_lists(3), same])
 
 
-def test_one_system_is_told_of() -> None:
+def test_one_system_is_reported() -> None:
     with pytest.warns(DataWarning, match="one system only"):
         assert design(random_lists(systems="a"), "a").key.systems == {"a": "signature of a"}
 

@@ -64,14 +64,14 @@ def test_no_difference_needs_no_number():
 
 
 @pytest.mark.parametrize(
-    ("queries", "raters", "least", "told"),
+    ("queries", "raters", "least", "message"),
     [(1, 1, None, "fewer than 5"), (4, 2, None, "fewer than 5"), (5, 2, 6, "so few queries"), (8, 2, 6, "")],
 )
-def test_no_number_is_promised_that_the_test_could_not_find(queries, raters, least, told):
+def test_no_number_is_promised_that_the_test_could_not_find(queries, raters, least, message):
     values = np.zeros((raters, queries, 2))
     values[:, :, 0] = [4, 4, 3, 4, 4, 4, 4, 4][:queries]
     found = more_needed(rated.scores_from(values), (0, 1), 0.05)
-    assert found.queries == least and told in (found.note or "")
+    assert found.queries == least and message in (found.note or "")
     assert (found.raters is None) == (queries < 6)
 
 
@@ -131,7 +131,7 @@ def test_no_direction_is_neither_the_same_nor_another():
     assert with_bkr(scores, study[1], (0, 1), **OPTIONS).same_direction is None
 
 
-def test_queries_without_bkr_are_left_out_and_told():
+def test_queries_without_bkr_are_left_out_and_reported():
     study, scores = study_with_bkr([1] * 6, [0] * 6, [(1, 0)] * 6)
     del study[1].bkr["a"]["q5"]
     found = with_bkr(scores, study[1], (0, 1), **OPTIONS)

@@ -177,7 +177,7 @@ def test_the_same_seed_gives_the_same_texts_and_orders(tmp_path: Path) -> None:
     assert {q.shown.text for q in studies[0].queries} != {q.shown.text for q in studies[2].queries}
 
 
-def test_the_own_item_is_left_out_where_told(tmp_path: Path) -> None:
+def test_the_own_item_is_left_out_where_asked_for(tmp_path: Path) -> None:
     manifest = Manifest.from_rows(rows())
     own = {}
     for exclude in (False, True):
@@ -207,12 +207,12 @@ def test_a_missing_image_is_named_and_nothing_is_written(tmp_path: Path) -> None
         new_study(manifest, tmp_path / "s", **GIVEN)
     for number in range(ITEMS):
         (tmp_path / f"{number}.png").write_bytes(b"no image")
-    with pytest.raises(InputError, match=r"cannot be decoded .*; or ask with texts alone \(--no-images\)"):
+    with pytest.raises(InputError, match=r"cannot be decoded .*; or show texts alone \(--no-images\)"):
         new_study(manifest, tmp_path / "s", **GIVEN)
     assert not (tmp_path / "s").exists()
 
 
-def test_texts_without_a_image_are_told_of(tmp_path: Path) -> None:
+def test_texts_without_an_image_are_reported(tmp_path: Path) -> None:
     some = [row | ({"image": None} if row["item"] < 20 else {}) for row in rows()]
     with pytest.warns(DataWarning, match=r"\d+ of \d+ texts of the study have no image"):
         new_study(Manifest.from_rows(some), tmp_path / "s", **GIVEN)

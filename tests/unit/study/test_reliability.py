@@ -37,23 +37,23 @@ def test_a_steady_rater_is_not_flagged():
     assert row.mean_score == np.mean([steady("1", f"q{q}", f"x{i}") for q in range(8) for i in (0, 1)])
 
 
-def test_failed_controls_are_told_where_two_or_more_fail():
-    for controls, told in ((1, False), (2, True), (4, True)):
+def test_failed_controls_are_reported_where_two_or_more_fail():
+    for controls, flagged in ((1, False), (2, True), (4, True)):
         study = rated.study_of(queries=5, controls=controls)
         (row,) = rows(study, rated.rate(study[0], lambda r, q, s: 1 if s.endswith("c") else steady(r, q, s)))
         assert row.controls_passed == 0
-        assert bool(row.flagged) == told
+        assert bool(row.flagged) == flagged
     assert "4 of 4 obvious" in row.flagged
 
 
 @pytest.mark.parametrize(
-    ("controls", "failed", "told"), [(3, 1, False), (3, 2, True), (8, 2, False), (8, 3, True)]
+    ("controls", "failed", "flagged"), [(3, 1, False), (3, 2, True), (8, 2, False), (8, 3, True)]
 )
-def test_one_slip_is_not_held_against_a_rater(controls, failed, told):
+def test_one_slip_does_not_flag_a_rater(controls, failed, flagged):
     study = rated.study_of(queries=8, controls=controls)
     slips = {f"q{q}c" for q in range(failed)}
     (row,) = rows(study, rated.rate(study[0], lambda r, q, s: 1 if s in slips else steady(r, q, s)))
-    assert row.controls == controls and bool(row.flagged) == told
+    assert row.controls == controls and bool(row.flagged) == flagged
 
 
 def test_a_control_beside_the_expected_score_is_passed():
@@ -62,7 +62,7 @@ def test_a_control_beside_the_expected_score_is_passed():
     assert row.controls_passed == 1 and row.flagged is None
 
 
-def test_repeats_at_random_are_told_when_there_are_enough():
+def test_repeats_at_random_are_reported_when_there_are_enough():
     study = rated.study_of(queries=8, per_system=2)
     rng = np.random.default_rng(1)
     first, again = (
@@ -74,7 +74,7 @@ def test_repeats_at_random_are_told_when_there_are_enough():
     assert row.flagged is None and row.repeats == 9
 
 
-def test_one_score_for_all_and_haste_are_told():
+def test_one_score_for_all_and_haste_are_reported():
     study = rated.study_of(queries=8, per_system=2)
     one, fast = (
         rated.rate(study[0], lambda *_: 2, raters=("1",)),

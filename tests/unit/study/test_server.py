@@ -74,7 +74,7 @@ def test_seconds_count_from_the_page_and_from_the_answer_before(made):
     moments = iter([100.0, 102.5, 107.0, 9000.0])
     desk = StudyState(made.study, made.folder, Limits(), clock=lambda: next(moments))
     rater = desk.ratings.raters()[0]
-    place = desk.places(rater)[0]
+    place = desk.pages(rater)[0]
     desk.opened(rater)
     for one in place.suggestions[:3]:
         desk.rate(rater, place, {one.id: 1})

@@ -110,7 +110,7 @@ def test_other_sites_cannot_send(client, made, headers, status):
     assert client.post(f"{made.link()}/undo", headers=headers).status_code == status
 
 
-def test_large_bodies_are_refused_told_or_not(client, made):
+def test_large_bodies_are_refused_with_a_stated_length_or_without(client, made):
     path = f"{made.link()}/page/1"
     assert client.post(path, content=b"a=" + b"x" * 100_000).status_code == 413
 

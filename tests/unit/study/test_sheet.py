@@ -123,9 +123,9 @@ def test_a_whole_study_on_a_sheet(tmp_path: Path, browser: Any, touch: bool) -> 
     size = {"width": 390, "height": 844} if touch else {"width": 1280, "height": 800}
     context = browser.new_context(viewport=size, has_touch=touch, accept_downloads=True)
     page = context.new_page()
-    told: list[str] = []
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
     address = (tmp_path / "sheet.html").as_uri()
     page.goto(address)
     press = page.tap if touch else page.click
@@ -149,7 +149,7 @@ def test_a_whole_study_on_a_sheet(tmp_path: Path, browser: Any, touch: bool) -> 
     with page.expect_download() as download:
         press("#save-end")
     download.value.save_as(tmp_path / "all.json")
-    assert told == []
+    assert messages == []
     found = read_ratings(tmp_path / "all.json", made.study)
     assert import_ratings(made.folder, found).raters == ()
     scores = {(one.query, one.suggestion, one.occasion): one.score for one in found}

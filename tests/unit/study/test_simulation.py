@@ -32,7 +32,7 @@ UNEQUAL = [
 
 
 @pytest.mark.slow
-def test_equal_systems_are_hardly_told_apart():
+def test_equal_systems_are_hardly_distinguished():
     found = simulated.rates(Population(20, 2), 300, seed=1)
     assert found.found <= 0.05 + 3 * 0.0126
     assert min(found.ratio, found.score, found.wins) >= 0.91

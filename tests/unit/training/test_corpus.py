@@ -67,14 +67,14 @@ def test_images_are_encoded_in_chunks_each_once(made, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     vectors, encoder = rng.standard_normal((10, 3)), made.given(rng.standard_normal((10, 3)))
     encoder.vectors = vectors.astype(np.float32)
-    told = []
+    reports = []
     store = Store(tmp_path / "store")
-    source = Source("given", adopt(encoder), store, lambda what, done, of: told.append((done, of)))
+    source = Source("given", adopt(encoder), store, lambda what, done, of: reports.append((done, of)))
     corpus, _ = made.packed(tmp_path / "one", made.paired(10, texts=2), images=source)
     items = corpus.ids.astype(int)
     assert np.array_equal(corpus.images.of(np.arange(10)), encoder.vectors[items])
     assert encoder.asked == 10 and corpus.images.vectors.shape == (10, 3)
-    assert told[-1] == (10, 10) and {of for _, of in told} == {10}
+    assert reports[-1] == (10, 10) and {of for _, of in reports} == {10}
     made.packed(tmp_path / "two", made.paired(10, texts=2), images=source)
     assert encoder.asked == 10  # the store had all of them
 
@@ -129,11 +129,11 @@ def test_texts_that_are_long_or_have_no_words(made, tmp_path):
         {"id": "3", "lang": "de", "text": "e f", "item": "x"},
         {"id": "4", "lang": "de", "text": "e", "item": "y"},
     ]
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         corpus, vocabularies = made.packed(
             tmp_path, Manifest.from_rows(rows), reading=TextReading(max_length=2)
         )
-    assert [str(one.message) for one in told] == [
+    assert [str(one.message) for one in caught] == [
         "1 of 2 texts of 'en' are longer than 2 words and are cut",
         "1 of 2 texts of 'en' have no word and are left out",
     ]

@@ -17,9 +17,9 @@ def test_one_item_is_refused() -> None:
 
 @pytest.mark.parametrize("candidates", [None, {"en": 10, "de": 8}])
 def test_ten_items_tell_little(candidates: dict[str, int] | None) -> None:
-    with pytest.warns(DataWarning, match="the validation has 10 items, so R@10 is 100") as told:
+    with pytest.warns(DataWarning, match="the validation has 10 items, so R@10 is 100") as caught:
         check_size(10, candidates)
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
 def test_each_language_is_ranked_by_itself() -> None:

@@ -1,4 +1,4 @@
-"""Options and presets: what they must be, and that wrong ones are told in one line."""
+"""Options and presets: what they must be, and that wrong ones raise an error of one line."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ def test_presets():
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"beta": 1.5}, "beta must be a number of at least 0 and at most 1, found 1.5"),
         ({"margin": -1}, "margin must be a number of at least 0 and at most 2, found -1"),
@@ -41,16 +41,16 @@ def test_presets():
         ({"contrast": "hardes"}, "found \"hardes\". Did you mean 'hardest'?"),
         ({"pairs": "all"}, 'pairs must be "mean" or "sum", found "all"'),
         ({"languages": ("en",)}, "beta is 0.5 with one language"),
-        ({"languages": ("en", "en")}, "'en' is there twice"),
-        ({"languages": ()}, "none is told"),
+        ({"languages": ("en", "en")}, "'en' is given twice"),
+        ({"languages": ()}, "none is given"),
         ({"project_text": False}, "state_dim and joint_dim must be equal: found 1024 and 2048"),
         ({"beta": float("nan")}, "beta must be a number of at least 0 and at most 1, found NaN"),
     ],
 )
-def test_wrong_options(changes, told):
+def test_wrong_options(changes, message):
     with pytest.raises(InputError) as error:
         MlmmeOptions(**({"languages": ("en", "de")} | changes))
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

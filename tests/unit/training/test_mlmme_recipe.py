@@ -149,7 +149,7 @@ def test_an_epoch_leaves_torch_numbers_alone(made, tmp_path):
 def test_bad_input(made, tmp_path):
     corpus, vocabularies = made.packed(tmp_path, made.paired(4))
     model = build_model(options_of(beta=0.0), vocabularies, corpus)
-    with pytest.raises(InputError, match="no image encoder: tell one, or beta 0"):
+    with pytest.raises(InputError, match="no image encoder: give one, or beta 0"):
         MlmmeRecipe(model, corpus, options_of())
     alone = [
         {"id": f"{i}{tag}", "lang": tag, "text": "a b", "item": f"{i}{tag if tag == 'fr' else ''}"}

@@ -121,9 +121,15 @@ def test_every_text_is_trained_on_once_an_epoch():
 @pytest.mark.parametrize("recipe", [pytest.param("triplet", marks=pytest.mark.slow), "triplet-xl"])
 def test_a_small_model_learns_which_title_is_whose(tmp_path, recipe):
     options = TripletOptions.preset(recipe, batch=32, neighbours=3, margin=0.3)
-    told = FitOptions(epochs=25, rate=0.01, patience=None, threads=1)
+    fit_options = FitOptions(epochs=25, rate=0.01, patience=None, threads=1)
     trained = train_triplet(
-        recipes(160), options, tmp_path / "m", text_encoder=Words(), fit=told, validation=0.2, store=None
+        recipes(160),
+        options,
+        tmp_path / "m",
+        text_encoder=Words(),
+        fit=fit_options,
+        validation=0.2,
+        store=None,
     )
     untrained = train_triplet(
         recipes(160),
@@ -150,13 +156,13 @@ def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path, source):
     )
 
     def train(name, epochs, **more):
-        told = FitOptions(epochs=epochs, rate=0.01, patience=None, threads=1)
+        fit_options = FitOptions(epochs=epochs, rate=0.01, patience=None, threads=1)
         return train_triplet(
             recipes(),
             options,
             tmp_path / name,
             text_encoder=Words(),
-            fit=told,
+            fit=fit_options,
             validation=0.4,
             store=None,
             **more,
@@ -223,7 +229,7 @@ def test_vectors_that_are_no_numbers_are_no_best_epoch(tmp_path):
     assert not (tmp_path / "m" / "config.json").exists()
 
 
-def test_a_rate_that_is_too_large_is_told(tmp_path):
+def test_a_rate_that_is_too_large_is_an_error(tmp_path):
     class Broken(TripletRecipe):
         def loss(self, batch, /):
             return Loss(super().loss(batch).value * math.inf, 1)
@@ -248,7 +254,7 @@ def test_too_few_data_are_refused(data, changes, said):
         TripletRecipe(build_model(options, 5, "x"), data, options)
 
 
-def test_a_batch_in_which_languages_are_rare_is_told():
+def test_a_batch_in_which_languages_are_rare_gives_a_warning():
     options = options_of(beta=0.1, batch=4)
     with pytest.warns(DataWarning, match=r"a batch of 4 has on average.*l0 1\.3.*larger --batch"):
         TripletRecipe(build_model(options, 5, "triplet-xl"), pairs(), options)

@@ -1,4 +1,4 @@
-"""The analysis of a study: what people found, how sure that is, and how far they agree."""
+"""The analysis of a study: what people prefer, how sure that is, and how far they agree."""
 
 from xlingual.study.analysis.analyse import LEVEL, REPLICATES, analyse
 

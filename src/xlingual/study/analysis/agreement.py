@@ -17,7 +17,7 @@ from xlingual.streams import stream
 from xlingual.study.analysis.scores import Where
 from xlingual.study.records import WORST, Rating, StudyKey
 
-FEWEST_QUERIES = 5  # of which an interval can be made
+FEWEST_QUERIES = 5  # for an interval
 _NEARLY = 1 - 1e-9  # 1 would be infinitely far when stretched
 
 
@@ -49,7 +49,7 @@ def agreement_of(
     alpha = float(ordinal_alpha(together.sum(axis=0)))
     if np.isnan(alpha):
         return RaterAgreement(
-            None, None, n, "all scores are the same, so agreement cannot be told from chance"
+            None, None, n, "all scores are the same, so agreement cannot be distinguished from chance"
         )
     if len(names) < FEWEST_QUERIES:
         return RaterAgreement(alpha, None, n, f"too few queries for an interval: {len(names)}")

@@ -39,7 +39,7 @@ def analyse(
     Args:
         study: What was shown.
         key: Which system made what.
-        ratings: What raters said, in any order; of several of one suggestion the last one counts.
+        ratings: The ratings, in any order; of several of one suggestion the last one counts.
         level: Of all intervals; 1 − level is the error of tests, over all pairs of systems (Holm).
         seed: Of resampling.
         replicates: How often queries (and raters) are resampled, and labels swapped.
@@ -106,7 +106,7 @@ def analyse(
 def _at_looks(
     differences: list[PairDifference], pairs: Sequence[tuple[int, int]], looks: Looks | None
 ) -> list[PairDifference]:
-    """Return the differences with the outcomes that looks allow: a pair is told apart where one passed."""
+    """Return the differences with the outcomes that looks allow: one is found where a look passed."""
     if looks is None:
         return differences
     words = {1: "better", -1: "worse"}
@@ -125,34 +125,34 @@ def _warnings(
     looks: Looks | None,
     planned: int,
 ) -> list[str]:
-    """Return what a reader of the numbers must know, each in a sentence."""
-    said = []
+    """Return the warnings that a reader of the numbers needs, each in a sentence."""
+    sentences = []
     n = len(scores.raters)
     if n < FEWEST_RATERS:
         who = "one rater" if n == 1 else f"{n} raters"
-        said.append(
+        sentences.append(
             f"Intervals and tests are about {who} on other queries, not about other raters: with fewer than "
             f"{FEWEST_RATERS} raters only queries are resampled."
         )
     given = counted(key, ratings)
-    whole = {(scores.raters[r], scores.queries[q]) for r, q in np.argwhere(scores.seen)}
+    complete = {(scores.raters[r], scores.queries[q]) for r, q in np.argwhere(scores.seen)}
     begun = {(rating.rater, rating.query) for rating in given}
-    if part := begun - whole:
+    if part := begun - complete:
         names = listed(sorted({rater for rater, _ in part}))
-        said.append(f"{LEFT_OUT}: {len(part)} of {len(begun)} begun, of raters {names}.")
+        sentences.append(f"{LEFT_OUT}: {len(part)} of {len(begun)} begun, of raters {names}.")
     if missing := len(study.queries) - len(scores.queries):
-        said.append(f"{missing} of {len(study.queries)} queries have no page that is rated in full.")
+        sentences.append(f"{missing} of {len(study.queries)} queries have no page that is rated in full.")
     if looks is None and len(given) < planned:
-        said.append(
-            f"{len(given)} of {planned} {OF_PLANNED}: to stop when a look pleases finds differences "
-            "that are none more often than the level says; name the looks (--looks) before."
+        sentences.append(
+            f"{len(given)} of {planned} {OF_PLANNED}: who stops as soon as a difference is found "
+            "finds false ones more often than the level says; name the looks (--looks) in advance."
         )
     if looks is not None and not any(look.reached for look in looks.rows):
-        said.append("No planned look is reached yet, so no difference can be called found.")
+        sentences.append("No planned look is reached yet, so no difference can be called found.")
     flagged = [row.rater for row in raters if row.flagged]
     if flagged:
-        said.append(
+        sentences.append(
             f"Raters who look inattentive ({listed(flagged)}) are counted all the same: whom to leave out is "
             "to be decided without knowing what it does to the result."
         )
-    return said
+    return sentences

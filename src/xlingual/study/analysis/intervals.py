@@ -1,4 +1,4 @@
-"""Intervals of what raters said: of means, of differences, of win rates, of ratios."""
+"""Intervals of ratings: of means, of differences, of win rates, of ratios."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def win_interval(
     """Return Wilson's interval of a win rate.
 
     The effective number of queries is that of the sample or that of resampled studies, the smaller one.
-    Resampled raters are fewer different ones, who tell queries apart less well: win rates are nearer to one
+    Resampled raters are fewer different ones, who separate the systems less well: win rates are nearer to one
     half there, so that their variance counts in proportion to w(1 − w).
     """
     n, rate, usual = len(wins), float(wins.mean()), float(drawn.mean())

@@ -1,6 +1,6 @@
-"""Looking at a study before its end: each look tests at a level of its own, so that the error stays in all.
+"""Looking at a study before its end: each look has its own level, so that the error over all looks stays.
 
-A look stands where a planned fraction of the planned ratings was there: the first ones by the time they were
+A look is taken when a fraction of the planned ratings was given: the first ones by the time they were
 given. So each later analysis finds the same looks, and nothing depends on when somebody ran it.
 """
 
@@ -24,7 +24,7 @@ _MOST = 4_000_000  # signs to swap: the small p that an early look needs takes m
 
 @dataclass(frozen=True)
 class Looks:
-    """Looks at a study, and the pairs that one of them told apart, with the sign of their difference."""
+    """Looks at a study, and the pairs for which one of them found a difference, with its sign."""
 
     rows: list[InterimLook]
     apart: dict[tuple[int, int], int]
@@ -83,9 +83,9 @@ def _levels(fractions: Sequence[float], alpha: float) -> list[float]:
             raise ValueError("the end of the study is a look, too")
         return levels(fractions, alpha)
     except ValueError as error:
-        said = ", ".join(f"{fraction:g}" for fraction in fractions)
+        named = ", ".join(f"{fraction:g}" for fraction in fractions)
         raise InputError(
-            f"looks at {said}: expected fractions of the planned ratings that rise from above 0 to 1, by "
+            f"looks at {named}: expected fractions of the planned ratings that rise from above 0 to 1, by "
             f"{CLOSEST:g} at least, such as 0.5 and 1"
         ) from error
 

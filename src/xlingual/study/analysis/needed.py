@@ -1,4 +1,4 @@
-"""How many queries, or raters, would show a difference as large as the one that was seen.
+"""How many queries, or raters, would show a difference as large as the observed one.
 
 A rater's difference on a query is taken apart: d = µ + query + rater + rest. What varies with queries shrinks
 with more queries only, what varies with raters with more raters only, the rest with both.
@@ -20,7 +20,7 @@ from xlingual.study.analysis.resampling import FEWEST_RATERS, freedom_of
 from xlingual.study.analysis.scores import Bools, RatedPages, mean_seen
 
 MOST_QUERIES, MOST_RATERS = 100_000, 200
-FEWEST_QUERIES = 5  # that tell how queries differ
+FEWEST_QUERIES = 5  # to estimate how queries differ
 _SWEEPS = 100
 
 
@@ -55,9 +55,9 @@ class Components:
 
 
 def more_needed(scores: RatedPages, pair: tuple[int, int], alpha: float) -> MoreNeeded:
-    """Return how many queries with as many raters, and raters on the same queries, show what was seen.
+    """Return how many queries (raters as now), and raters (queries as now), show the observed difference.
 
-    The difference seen counts as the true one; where it was found since it was large by luck, more is needed.
+    The observed difference is taken as the true one; where it is large by luck, more is needed.
     """
     values = scores.relevant[..., pair[0]] - scores.relevant[..., pair[1]]
     effect, (m, n) = float(mean_seen(values, scores.seen, 0).mean()), scores.seen.shape
@@ -66,7 +66,7 @@ def more_needed(scores: RatedPages, pair: tuple[int, int], alpha: float) -> More
     if abs(effect) < 1e-9:
         why = "the difference seen is 0, which no number of ratings shows"
     elif n < FEWEST_QUERIES:
-        why = f"fewer than {FEWEST_QUERIES} queries do not tell how queries differ"
+        why = f"fewer than {FEWEST_QUERIES} queries do not show how queries differ"
     if why:
         return MoreNeeded(*names, None, None, POWER, why)
     parts = Components.of(values, scores.seen)
@@ -82,20 +82,20 @@ def more_needed(scores: RatedPages, pair: tuple[int, int], alpha: float) -> More
 
 
 def _note(m: int, queries: int | None, raters: int | None, few: bool) -> str | None:
-    said = []
+    sentences = []
     if queries is None:
-        said.append(
+        sentences.append(
             f"{m} raters differ too much in which system they prefer for any number of queries"
             if m >= FEWEST_RATERS
             else f"more than {MOST_QUERIES:,} queries would be needed"
         )
     if m == 1:
-        said.append("one rater does not tell how raters differ, so nothing is known of more raters")
+        sentences.append("one rater does not show how raters differ, so nothing is known of more raters")
     elif few:
-        said.append("so few queries show no difference, however many rate them")
+        sentences.append("so few queries show no difference, however many rate them")
     elif raters is None:
-        said.append("queries differ too much for more raters on the same ones to do")
-    return "; ".join(said) or None
+        sentences.append("queries differ too much for more raters on the same ones to do")
+    return "; ".join(sentences) or None
 
 
 def _least(enough: Callable[[int], bool], start: int, most: int) -> int | None:

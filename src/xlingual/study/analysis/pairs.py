@@ -26,7 +26,7 @@ def pairs_of(scores: RatedPages) -> list[tuple[int, int]]:
 def system_scores(
     scores: RatedPages, resampled: Replicates, bkr: dict[str, float], level: float
 ) -> list[SystemScores]:
-    """Return what raters said of each system."""
+    """Return the ratings of each system in numbers."""
     found = []
     for s, system in enumerate(scores.systems):
         relevant, mean = (scores.query_means(values)[:, s] for values in (scores.relevant, scores.mean))

@@ -2,7 +2,7 @@
 
 Where neither system is better, each query's suggestions might as well have come from the other one. So a
 query's difference (the mean over its raters, who saw the same suggestions) keeps or changes its sign at
-random, and p tells how often the mean then is as far from zero as what was observed. With few queries all
+random, and p is how often the mean then is as far from zero as the observed one. With few queries all
 ways of swapping are gone through; else p is (c + 1)/(n + 1) of random ones (Phipson and Smyth 2010).
 
 Where raters are enough to stand for others (`resampling.FEWEST_RATERS`), their leanings towards one system

@@ -13,7 +13,7 @@ from xlingual.study.records import Rating, Study, StudyKey
 
 LEAST_FAILED, LEAST_REPEATS, LEAST_RATINGS = 2, 10, 20  # below, nothing is said against a rater
 LEAST_PASSED = 0.75  # of controls
-LEAST_KAPPA = 0.2  # of repeats: what is called slight agreement
+LEAST_KAPPA = 0.2  # of repeats; up to it agreement is called slight
 LEAST_SECONDS = 1.0  # a rating, in the middle
 
 
@@ -22,12 +22,12 @@ def rater_scores(study: Study, key: StudyKey, ratings: Mapping[Where, Rating]) -
     by_rater: dict[str, dict[Where, Rating]] = {}
     for where, rating in ratings.items():
         by_rater.setdefault(rating.rater, {})[where] = rating
-    asked = {(query.shown.id, each.id) for query in study.queries for each in query.suggestions}
-    return [_row(rater, by_rater[rater], asked, key) for rater in sorted(by_rater, key=by_number)]
+    wanted_pairs = {(query.shown.id, each.id) for query in study.queries for each in query.suggestions}
+    return [_row(rater, by_rater[rater], wanted_pairs, key) for rater in sorted(by_rater, key=by_number)]
 
 
 def _row(
-    rater: str, ratings: Mapping[Where, Rating], asked: set[tuple[str, str]], key: StudyKey
+    rater: str, ratings: Mapping[Where, Rating], wanted_pairs: set[tuple[str, str]], key: StudyKey
 ) -> RaterScores:
     first = {(q, s): rating.score for (_, q, s, occasion), rating in ratings.items() if occasion == 0}
     again = {(q, s): rating.score for (_, q, s, occasion), rating in ratings.items() if occasion > 0}
@@ -40,7 +40,7 @@ def _row(
     return RaterScores(
         rater=rater,
         n_ratings=len(first),
-        n_missing=len(asked - first.keys()),
+        n_missing=len(wanted_pairs - first.keys()),
         mean_score=float(np.mean(scored or list(first.values()) or list(again.values()))),
         repeats=len(twice),
         repeats_equal=float(np.mean(steps == 0)) if len(twice) else None,
@@ -55,11 +55,11 @@ def _row(
 def _flag(
     twice: np.ndarray, controls: Sequence[bool], scores: Sequence[int], seconds: float | None
 ) -> str | None:
-    """Return what speaks against a rater's attention, None where nothing does or too little is known."""
+    """Return the signs of an inattentive rater, None where there are none or too little is known."""
     against = []
     failed = len(controls) - sum(controls)
     if failed >= LEAST_FAILED and np.mean(controls) < LEAST_PASSED:
-        against.append(f"{failed} of {len(controls)} obvious suggestions rated far from what they are")
+        against.append(f"{failed} of {len(controls)} obvious suggestions got a score far from the right one")
     kappa = weighted_kappa(twice) if len(twice) >= LEAST_REPEATS else None
     if kappa is not None and kappa < LEAST_KAPPA:
         against.append(

@@ -2,7 +2,7 @@
 
 Queries are resampled with replacement and, independently, raters (the pigeonhole bootstrap: A. B. Owen,
 Annals of Applied Statistics 1(2), 2007), which is a little cautious. With fewer than `FEWEST_RATERS` they
-stay as they are: too few of anything tell nothing about others of its kind.
+stay as they are: too few raters say nothing about other raters.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def _routes() -> list[Route]:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    """Answer what is not found, the same words whatever it was; who keeps on trying is held up."""
+    """Answer that a page is not found, always in the same words; slow down whoever keeps on trying."""
     status = getattr(error, "status_code", 503 if isinstance(error, InputError) else 500)
     address = request.client.host if request.client else ""
     if status == 404 and not request.app.state.study.strangers.take(address):

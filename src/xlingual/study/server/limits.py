@@ -1,4 +1,4 @@
-"""How often a rater, and an address, may ask: more than anybody clicks, less than holds up others."""
+"""How often a rater, and an address, may send requests: more than clicks, less than slows others down."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Rate:
 class Limits:
     """The limits of a server. A click, and a page without its images, is one request.
 
-    Many raters may share an address (an office, a proxy), so that of an address is much higher; what is not
-    found is limited most: nobody comes by a link through trying. Images have a limit of their own, so that
-    leafing through pages of many leaves none blank.
+    Many raters may share an address (an office, a proxy), so the limit of an address is much higher.
+    Requests that find nothing are limited most: nobody gets a link by trying. Images have a separate limit,
+    so that pages with many images show all of them.
     """
 
     token: Rate = Rate(120, 20)

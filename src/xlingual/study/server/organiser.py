@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from xlingual.study.links import add_rater, addresses, is_organiser, renew_link
 from xlingual.study.server.pages import instructions
-from xlingual.study.server.state import StudyState, asked, given
+from xlingual.study.server.state import StudyState, scores_expected, scores_given
 from xlingual.study.server.web import Form, page, see, whole_number
 
 
@@ -53,8 +53,14 @@ def renew(state: StudyState, request: Request, _: Form) -> Response:
 def preview(state: StudyState, request: Request, _: Form) -> Response:
     """Show title and instructions as raters see them."""
     base = _enter(state, request)
-    places, labels = state.places_of(0), state.study.labels
-    counts = {"places": places, "asked": asked(places), "given": 0, "scores": {}, "labels": labels}
+    rater_pages, labels = state.pages_of(0), state.study.labels
+    counts = {
+        "rater_pages": rater_pages,
+        "asked": scores_expected(rater_pages),
+        "given": 0,
+        "scores": {},
+        "labels": labels,
+    }
     values = counts | instructions(state) | {"title": state.title().text, "base": base, "preview": True}
     return page(request, "start.html", values)
 
@@ -72,8 +78,11 @@ def _enter(state: StudyState, request: Request) -> str:
 def _people(state: StudyState) -> dict[str, object]:
     rows = []
     for rater in state.ratings.raters():
-        places = state.places(rater)
-        counts = {"asked": asked(places), "given": given(places, state.scores(rater))}
+        rater_pages = state.pages(rater)
+        counts = {
+            "asked": scores_expected(rater_pages),
+            "given": scores_given(rater_pages, state.scores(rater)),
+        }
         rows.append({"name": rater.name, "number": rater.number, "seen": _ago(rater.seen), **counts})
     finished = sum(row["given"] == row["asked"] for row in rows)
     return {"rows": rows, "finished": finished, "total": sum(state.ratings.counts().values())}

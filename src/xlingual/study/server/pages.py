@@ -9,7 +9,7 @@ from starlette.responses import FileResponse, Response
 from xlingual.study.database import Rater
 from xlingual.study.links import find_rater
 from xlingual.study.server.limits import Buckets
-from xlingual.study.server.state import RaterPage, StudyState, asked, first_open, given
+from xlingual.study.server.state import RaterPage, StudyState, first_open, scores_expected, scores_given
 from xlingual.study.server.web import Form, page, see, whole_number
 
 _KEPT = "private, max-age=86400"  # images do not change; a shared cache shall not keep them
@@ -26,32 +26,32 @@ def start(state: StudyState, request: Request, _: Form) -> Response:
 def onward(state: StudyState, request: Request, _: Form) -> Response:
     """Go to the first page that lacks an answer, or to the end."""
     rater = _rater(state, request)
-    place = first_open(state.places(rater), state.scores(rater))
+    rater_page = first_open(state.pages(rater), state.scores(rater))
     base = _base(request)
-    return see(f"{base}/end" if place is None else f"{base}/page/{place.number}")
+    return see(f"{base}/end" if rater_page is None else f"{base}/page/{rater_page.number}")
 
 
 def show(state: StudyState, request: Request, _: Form) -> Response:
     """Show a query and its suggestions."""
     rater = _rater(state, request)
     state.opened(rater)
-    return _rating_page(state, request, rater, _place(state, request, rater))
+    return _rating_page(state, request, rater, _requested_page(state, request, rater))
 
 
 def rate(state: StudyState, request: Request, form: Form) -> Response:
     """Keep one answer (from a script) or all of a page (from its form), then say so or go on."""
     rater = _rater(state, request)
-    place = _place(state, request, rater)
-    answers = _answers(form, place, len(state.study.labels))
-    state.rate(rater, place, answers)
+    rater_page = _requested_page(state, request, rater)
+    answers = _answers(form, rater_page, len(state.study.labels))
+    state.rate(rater, rater_page, answers)
     if request.headers.get("hx-request") == "true":
         if len(answers) != 1:
             raise HTTPException(400)
         fragment = {"swap": True, "suggestion": next(iter(answers))}
         return page(request, "saved.html", _values(state, request, rater) | fragment)
-    lacking = len(place.suggestions) - len(place.scores(state.scores(rater)))
+    lacking = len(rater_page.suggestions) - len(rater_page.scores(state.scores(rater)))
     if lacking:
-        return _rating_page(state, request, rater, place, missing=lacking)
+        return _rating_page(state, request, rater, rater_page, missing=lacking)
     return onward(state, request, form)
 
 
@@ -61,16 +61,16 @@ def undo(state: StudyState, request: Request, form: Form) -> Response:
     number = whole_number(form.get("change", ""))
     change = None if number is None else state.ratings.undo(rater.name, number)
     base = _base(request)
-    for place in state.places(rater):
-        if change and (place.query.shown.id, place.occasion) == (change.query, change.occasion):
-            return see(f"{base}/page/{place.number}#s-{change.suggestion}")
+    for rater_page in state.pages(rater):
+        if change and (rater_page.query.shown.id, rater_page.occasion) == (change.query, change.occasion):
+            return see(f"{base}/page/{rater_page.number}#s-{change.suggestion}")
     return see(f"{base}/next")
 
 
 def end(state: StudyState, request: Request, _: Form) -> Response:
     """Thank the rater, once everything is rated."""
     rater = _rater(state, request)
-    if first_open(state.places(rater), state.scores(rater)) is not None:
+    if first_open(state.pages(rater), state.scores(rater)) is not None:
         return onward(state, request, {})
     state.opened(rater)
     return page(request, "end.html", _values(state, request, rater))
@@ -78,7 +78,7 @@ def end(state: StudyState, request: Request, _: Form) -> Response:
 
 def image(state: StudyState, request: Request, _: Form) -> Response:
     """Send the image of a query or suggestion, chosen by its id from a table."""
-    _rater(state, request, state.looks)
+    _rater(state, request, state.image_requests)
     path = state.images.get(request.path_params["shown"])
     if path is None or not path.is_file():
         raise HTTPException(404)
@@ -101,16 +101,16 @@ def _rater(state: StudyState, request: Request, permits: Buckets | None = None) 
     return rater
 
 
-def _place(state: StudyState, request: Request, rater: Rater) -> RaterPage:
-    places, number = state.places(rater), whole_number(request.path_params["number"])
-    if number is None or not 1 <= number <= len(places):
+def _requested_page(state: StudyState, request: Request, rater: Rater) -> RaterPage:
+    rater_pages, number = state.pages(rater), whole_number(request.path_params["number"])
+    if number is None or not 1 <= number <= len(rater_pages):
         raise HTTPException(404)
-    return places[number - 1]
+    return rater_pages[number - 1]
 
 
-def _answers(form: Form, place: RaterPage, scores: int) -> dict[str, int]:
+def _answers(form: Form, rater_page: RaterPage, scores: int) -> dict[str, int]:
     """Return the scores of a form by suggestion; anything that the page does not ask for is refused."""
-    allowed = {f"score-{one.id}": one.id for one in place.suggestions}
+    allowed = {f"score-{one.id}": one.id for one in rater_page.suggestions}
     values = {str(score): score for score in range(1, scores + 1)}
     if any(name not in allowed or value not in values for name, value in form.items()):
         raise HTTPException(400)
@@ -118,24 +118,24 @@ def _answers(form: Form, place: RaterPage, scores: int) -> dict[str, int]:
 
 
 def _rating_page(
-    state: StudyState, request: Request, rater: Rater, place: RaterPage, missing: int = 0
+    state: StudyState, request: Request, rater: Rater, rater_page: RaterPage, missing: int = 0
 ) -> Response:
     values = _values(state, request, rater)
-    own = {"place": place, "given_here": place.scores(state.scores(rater)), "missing": missing}
+    own = {"rater_page": rater_page, "given_here": rater_page.scores(state.scores(rater)), "missing": missing}
     return page(request, "rate.html", values | own)
 
 
 def _values(state: StudyState, request: Request, rater: Rater) -> dict[str, object]:
     """Return what every page of a rater shows."""
-    places, scores = state.places(rater), state.scores(rater)
+    rater_pages, scores = state.pages(rater), state.scores(rater)
     return {
         "title": state.title().text,
         "labels": state.study.labels,
         "base": _base(request),
-        "places": places,
+        "rater_pages": rater_pages,
         "scores": scores,
-        "asked": asked(places),
-        "given": given(places, scores),
+        "asked": scores_expected(rater_pages),
+        "given": scores_given(rater_pages, scores),
         "change": state.ratings.last_change(rater.name),
     }
 

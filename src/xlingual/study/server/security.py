@@ -1,4 +1,4 @@
-"""What stands before every page: headers on every answer, limits on size and rate, no word from other sites.
+"""The guard before every page: headers on every answer, limits on size and rate, no requests of other sites.
 
 There are no cookies: a link carries its token, so another site cannot act in a rater's name without knowing
 the link. A POST is refused all the same where the browser says that another site's page sent it.

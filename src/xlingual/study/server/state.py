@@ -1,4 +1,4 @@
-"""What a running server knows: the study, its ratings and images, and when each rater did something."""
+"""The state of a running server: the study, its ratings and images, and when each rater was active."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RaterPage:
         return len(self.scores(scores)) == len(self.suggestions)
 
 
-def course(study: Study, rater: int) -> tuple[RaterPage, ...]:
+def pages_of_rater(study: Study, rater: int) -> tuple[RaterPage, ...]:
     """Return the pages of the rater with a number; orders begin anew after the last."""
     queries = {query.shown.id: query for query in study.queries}
     shown = {one.id: one for query in study.queries for one in query.suggestions}
@@ -55,19 +55,19 @@ def course(study: Study, rater: int) -> tuple[RaterPage, ...]:
     )
 
 
-def first_open(places: Sequence[RaterPage], scores: Scores) -> RaterPage | None:
+def first_open(pages: Sequence[RaterPage], scores: Scores) -> RaterPage | None:
     """Return the first page that lacks a score, or None where all is done."""
-    return next((place for place in places if not place.done(scores)), None)
+    return next((page for page in pages if not page.done(scores)), None)
 
 
-def given(places: Sequence[RaterPage], scores: Scores) -> int:
+def scores_given(pages: Sequence[RaterPage], scores: Scores) -> int:
     """Return how many scores of these pages there are."""
-    return sum(len(place.scores(scores)) for place in places)
+    return sum(len(page.scores(scores)) for page in pages)
 
 
-def asked(places: Sequence[RaterPage]) -> int:
-    """Return how many scores are asked for."""
-    return sum(len(place.suggestions) for place in places)
+def scores_expected(pages: Sequence[RaterPage]) -> int:
+    """Return how many scores these pages ask for."""
+    return sum(len(page.suggestions) for page in pages)
 
 
 class StudyState:
@@ -77,8 +77,8 @@ class StudyState:
         study: what raters may see.
         folder: the study's folder; nothing in `secret/` is looked at.
         limits: how often raters and strangers may ask.
-        url: what links begin with; None: the address that a page was asked by.
-        clock: seconds that never go back.
+        url: the beginning of links; None: the address that a page was asked by.
+        clock: a clock in seconds that never goes back.
 
     Raises:
         InputError: an image is missing from the folder, or its name leads out of it; the title page
@@ -97,22 +97,22 @@ class StudyState:
         self.study, self.folder, self.url = study, folder, url
         self.ratings = Ratings(folder)
         self.tokens, self.strangers = Buckets(limits.token, clock), Buckets(limits.not_found, clock)
-        self.looks = Buckets(limits.images, clock)
+        self.image_requests = Buckets(limits.images, clock)
         self.images = _images(study, folder)
         self.fresh_link: Link | None = None  # made by the organiser, shown once
         self._clock = clock
         self._title = read_title(folder, study.title)
         self._acted: dict[str, float] = {}
         self._seen: dict[int, float] = {}
-        self._courses = [course(study, number) for number in range(len(study.orders))]
+        self._pages = [pages_of_rater(study, number) for number in range(len(study.orders))]
 
-    def places(self, rater: Rater) -> tuple[RaterPage, ...]:
+    def pages(self, rater: Rater) -> tuple[RaterPage, ...]:
         """Return a rater's pages."""
-        return self.places_of(rater.number)
+        return self.pages_of(rater.number)
 
-    def places_of(self, number: int) -> tuple[RaterPage, ...]:
+    def pages_of(self, number: int) -> tuple[RaterPage, ...]:
         """Return the pages of the rater with a number."""
-        return self._courses[number % len(self._courses)]
+        return self._pages[number % len(self._pages)]
 
     def scores(self, rater: Rater) -> Scores:
         """Return a rater's scores by query, suggestion and occasion."""
@@ -133,9 +133,9 @@ class StudyState:
         if due and self.ratings.note_seen(rater.number):
             self._seen[rater.number] = moment
 
-    def rate(self, rater: Rater, place: RaterPage, answers: Mapping[str, int]) -> int:
+    def rate(self, rater: Rater, page: RaterPage, answers: Mapping[str, int]) -> int:
         """Keep the answers of a page, by suggestion; return how many were new. They are then on the disk."""
-        before = place.scores(self.scores(rater))
+        before = page.scores(self.scores(rater))
         fresh = {name: score for name, score in answers.items() if before.get(name) != score}
         seconds = None
         if len(fresh) == 1:  # of several at once nobody knows how long each took
@@ -143,8 +143,8 @@ class StudyState:
             passed = moment - self._acted.get(rater.name, -math.inf)
             self._acted[rater.name] = moment
             seconds = round(passed, 2) if passed <= _LONGEST_S else None
-        query, at = place.query.shown.id, now()
-        given = [(name, place.occasion, score, at, seconds) for name, score in fresh.items()]
+        query, at = page.query.shown.id, now()
+        given = [(name, page.occasion, score, at, seconds) for name, score in fresh.items()]
         return self.ratings.add_all([Rating(rater.name, query, *one) for one in given])
 
 

@@ -1,4 +1,4 @@
-"""The organiser's title and instructions: Markdown, of which no HTML, image or script gets through."""
+"""The organiser's title and instructions: Markdown, without HTML, images or scripts."""
 
 from __future__ import annotations
 

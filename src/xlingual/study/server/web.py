@@ -1,4 +1,4 @@
-"""From a request to a handler's words, and from a template to a response."""
+"""Requests, forms and templates: from a request to a handler, and from its values to a response."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def environment(static: Static) -> jinja2.Environment:
 def endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint of a handler, which may wait for the disk: it runs in a thread.
 
-    What writes has threads of its own: where all of them wait for another program, pages are still read.
+    Handlers that write have separate threads: where all of these wait for another program, pages still load.
     """
 
     async def run(request: Request) -> Response:

@@ -21,7 +21,7 @@
   const image = (shown, alt) => (shown.image ? [element("img", { src: study.images[shown.image], alt })] : []);
   const left = (page) => page.suggestions.filter((id) => !answers.has(place(page, id))).length;
 
-  function tell() {
+  function showStatus() {
     const page = study.pages[number];
     by("where").textContent = page ? `Query ${number + 1} of ${study.pages.length}` : `${study.pages.length} queries`;
     by("progress").max = total;
@@ -38,7 +38,7 @@
     const missing = total - answers.size;
     by("missing").textContent = missing ? `${missing} suggestions have no answer yet.` : "All suggestions have an answer.";
     if (study.pages[number]) draw(study.pages[number]);
-    tell();
+    showStatus();
     window.scrollTo(0, 0);
   }
 
@@ -96,7 +96,7 @@
     answers.set(key, { query: page.query, suggestion, occasion: page.occasion, score, at: new Date(now).toISOString(), seconds: (now - last) / 1000 });
     last = now;
     unsaved = true;
-    tell();
+    showStatus();
   }
 
   function undo() {
@@ -118,7 +118,7 @@
     link.click();
     URL.revokeObjectURL(link.href);
     unsaved = false;
-    tell();
+    showStatus();
     by("saved").textContent = `Saved ${answers.size} answers as ${link.download}`;
   }
 

@@ -1,1 +1,1 @@
-"""Recipes: what a paper trains, in terms of the shared losses, samplers and loop."""
+"""Recipes: the trainings of the papers, made of the shared losses, samplers and loop."""

@@ -1,6 +1,6 @@
 """The recipe of LAReQA's dual encoders: pairs of a regime, in-batch sampled softmax.
 
-What the towers read of questions and answers is prepared once, before the training.
+The input of the towers for questions and answers is prepared once, before the training.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from xlingual.training.recipes.softmax import softmax_loss
 
 
 class Inputs(Protocol):
-    """The texts of both sides, as a tower takes them."""
+    """The texts of questions and answers, as a tower takes them."""
 
     def of(self, role: str, rows: Ints) -> tuple[Tensor, ...]:
         """Return what the tower takes for rows of the questions ("query") or answers ("candidate")."""
@@ -201,16 +201,16 @@ def inverse_document_frequency(data: ParallelQuestions, features: TextFeatures, 
 
 
 def token_inputs(data: ParallelQuestions, reader: TextTokens, context: bool) -> TokenInputs:
-    """Return the tokens of all texts; with `context` answers are pairs, told apart by their segments."""
+    """Return the tokens of all texts; with `context` answers are pairs of an answer and its context."""
     pairs = data.answers.context if context else ()
-    sides = {
+    pieces = {
         QUERY: reader.pieces(data.questions.text),
         CANDIDATE: reader.pieces(data.answers.text, list(pairs)),
     }
     return TokenInputs(
-        {role: side.features for role, side in sides.items()},
+        {role: piece.features for role, piece in pieces.items()},
         reader.tokenizer.pad_token_id or 0,
-        {role: int(side.truncated.sum()) for role, side in sides.items()},
+        {role: int(piece.truncated.sum()) for role, piece in pieces.items()},
     )
 
 

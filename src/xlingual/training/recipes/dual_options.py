@@ -1,4 +1,4 @@
-"""What a training of a dual encoder may be told; importing it costs little."""
+"""The options of a training of a dual encoder; importing them costs little."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ class DualOptions(Record, frozen=True, kw_only=True):
     ] = None
     scale: Annotated[
         Annotated[float, Meta(gt=0, le=MOST_SCALE)],
-        option("What products are multiplied by at first; it is trained.", metavar="X"),
+        option("Factor of the products at the start; it is trained.", metavar="X"),
     ] = 20.0
     false_negatives: Annotated[
         Literal["keep", "mask"],
         option(
-            "What becomes of answers of the batch that are right for a question too: keep them as negatives, "
+            "What to do with other answers of a batch that are right for a question: keep them as negatives, "
             "as the paper does, or leave them out."
         ),
     ] = "keep"
-    separate: Annotated[bool, option("Give answers a tower of their own.")] = False
+    separate: Annotated[bool, option("Give answers a separate tower.")] = False
     context: Annotated[
         bool | None,
         option(
@@ -79,7 +79,9 @@ class DualOptions(Record, frozen=True, kw_only=True):
             reads=lengths,
         ),
     ] = (3, 5)
-    buckets: Annotated[Positive, option("Number of values that n-grams share.", metavar="N")] = 32_768
+    buckets: Annotated[Positive, option("Number of features that hashed n-grams share.", metavar="N")] = (
+        32_768
+    )
     threshold: Annotated[
         Positive, option("Words that occur less often than N times are unknown.", metavar="N")
     ] = 1
@@ -105,7 +107,7 @@ class DualOptions(Record, frozen=True, kw_only=True):
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        """Check what no single value shows."""
+        """Check values that depend on each other."""
         super().__post_init__()
         if self.ngrams is not None and (len(self.ngrams) != 2 or not 1 <= self.ngrams[0] <= self.ngrams[1]):
             raise InputError(f"ngrams must be two lengths such as 3,5, or none: found {list(self.ngrams)}")
@@ -113,7 +115,7 @@ class DualOptions(Record, frozen=True, kw_only=True):
             raise InputError(f"sub_batch is {self.sub_batch}, more than the {self.batch} pairs of a batch")
 
 
-# what of FitOptions a network of transformers sets: the paper's, but for the number of steps
+# the FitOptions that a network of transformers changes: the paper's, but for the number of steps
 NETWORK_FIT: Mapping[str, Any] = {
     "rate": 1e-5,
     "epochs": 10,

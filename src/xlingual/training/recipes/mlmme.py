@@ -1,4 +1,4 @@
-"""MLMME's recipe: what a batch holds and what its loss is. VSE is the same with one language and β = 1."""
+"""MLMME's recipe: its batches and their loss. VSE is the same with one language and β = 1."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from xlingual.training.samplers import IMAGES, BatchDraw, BatchSampler
 
 @dataclass(frozen=True)
 class ViewBatch:
-    """What a batch needs of one view: u distinct members, each encoded once, and where they stand.
+    """One view of a batch: u distinct members, each encoded once, and where they are used.
 
     `inputs`: words [u, t] and lengths [u], or image vectors [u, d]. `anchor` [b] is the member of each
-    instance, -1 where there is none; `contrast` [c] those that are contrastive, `groups` [c] whose they are.
+    instance, -1 where there is none; `contrast` [c] those that are contrastive, `groups` [c] their groups.
     """
 
     inputs: tuple[Tensor, ...]
@@ -50,7 +50,7 @@ class MlmmeBatch:
 class MlmmeRecipe:
     """A model, its batches and its loss, for the fit loop.
 
-    Where items give no instance since they have nothing to compare, that is told once (DataWarning). Raises
+    One DataWarning counts the items that give no instance since they have nothing to compare. Raises
     InputError where nothing, or nothing of a language, can be compared.
     """
 
@@ -60,7 +60,7 @@ class MlmmeRecipe:
         if options.beta > 0:
             if corpus.images is None:
                 raise InputError(
-                    f"beta is {options.beta:g}, so images count, but there is no image encoder: tell one, "
+                    f"beta is {options.beta:g}, so images count, but there is no image encoder: give one, "
                     "or beta 0"
                 )
             self._members[IMAGES] = corpus.images
@@ -140,8 +140,8 @@ class MlmmeRecipe:
                 pairs = [pair for pair in _compared(self.options) if tag in pair]
                 others = listed(dict.fromkeys(view for pair in pairs for view in pair if view != tag))
                 raise InputError(
-                    f"no item has a text in {tag!r} together with what it is compared with ({others}): leave "
-                    "the language out"
+                    f"no item has a text in {tag!r} together with one of the views that it "
+                    f"is compared with ({others}): leave the language out"
                 )
         if len(np.unique(corpus.groups[used])) < 2:
             raise InputError(
@@ -158,7 +158,7 @@ class MlmmeRecipe:
 
 
 def build_model(options: MlmmeOptions, vocabularies: Mapping[str, Vocabulary], corpus: Corpus) -> Mlmme:
-    """Return the untrained model; it has an image side where images count (beta above 0)."""
+    """Return the untrained model; it has a map of images where images count (beta above 0)."""
     config = MlmmeConfig(
         vocabulary_sizes={tag: len(vocabularies[tag]) for tag in options.languages},
         picture_dim=corpus.picture_dim if options.beta > 0 else None,
@@ -171,7 +171,7 @@ def build_model(options: MlmmeOptions, vocabularies: Mapping[str, Vocabulary], c
 
 
 def _compared(options: MlmmeOptions) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of views that weigh something."""
+    """Return the pairs of views whose weight is not 0."""
     images = [(IMAGES, tag) for tag in options.languages] if options.beta > 0 else []
     return (*images, *(combinations(options.languages, 2) if options.beta < 1 else ()))
 

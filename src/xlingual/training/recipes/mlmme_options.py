@@ -1,4 +1,4 @@
-"""What a training of MLMME may be told; importing it costs nothing."""
+"""The options of a training of MLMME; importing them costs nothing."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
     beta: Beta = 0.5
     margin: Annotated[
         Annotated[float, Meta(ge=0, le=2)],
-        option("How far a match is to be ahead of what it is compared with.", metavar="X"),
+        option("How far a match must be ahead of the items it is contrasted with.", metavar="X"),
     ] = 0.2
     contrast: Annotated[
         Literal["random", "in-batch", "hardest"],
         option(
-            "What a match is to be ahead of: items drawn at random from all training data, the others of "
+            "What a match is contrasted with: items drawn at random from all training data, the others of "
             "the batch, or the hardest of them.",
         ),
     ] = "random"
@@ -62,7 +62,7 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
     dropout: Annotated[
         Dropout,
         option(
-            "Share of the state and of the image's vector that is left out.",
+            "Share of the state and of the image vector that dropout leaves out.",
             metavar="X",
         ),
     ] = 0.5
@@ -92,16 +92,16 @@ class MlmmeOptions(MlmmeSettings, frozen=True):
     languages: Languages
 
     def __post_init__(self) -> None:
-        """Check what no single value shows."""
+        """Check values that depend on each other."""
         super().__post_init__()
         twice = sorted({tag for tag in self.languages if self.languages.count(tag) > 1})
         if not self.languages or twice:
-            what = f"{twice[0]!r} is there twice" if twice else "none is told"
-            raise InputError(f"languages: {what}; tell each once, such as en,de")
+            what = f"{twice[0]!r} is given twice" if twice else "none is given"
+            raise InputError(f"languages: {what}; give each once, such as en,de")
         if len(self.languages) == 1 and self.beta < 1:
             raise InputError(
                 f"beta is {self.beta:g} with one language ({self.languages[0]}): there are no pairs of "
-                "sentences to weigh; tell more languages, or beta 1"
+                "sentences to weigh; give more languages, or beta 1"
             )
         if not self.project_text and self.state_dim != self.joint_dim:
             raise InputError(
@@ -135,7 +135,7 @@ _VSE: dict[str, Any] = {
     "picture_bias": True,
     "initial": "vsepp",
 }
-# what each recipe sets of MlmmeOptions; docs/mlmme.md tells where the papers' own programs differ
+# what each recipe sets of MlmmeOptions; docs/mlmme.md says where the papers' own programs differ
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "mlmme": {},
     "vse": _VSE,

@@ -72,11 +72,11 @@ def mapped_pairs(model: Triplet, pairs: TextPairs) -> tuple[Vectors, Vectors]:
     """Return x_t and x_b of all texts, float32 [n, out] each."""
     device = next(model.parameters()).device
     title, body = (np.empty((len(pairs), model.config.out_dim), dtype=np.float32) for _ in range(2))
-    sides = ((title, model.title, pairs.title), (body, model.body, pairs.body))
+    views = ((title, model.title, pairs.title), (body, model.body, pairs.body))
     with torch.inference_mode():
         for start in range(0, len(pairs), _BATCH):
             part = slice(start, start + _BATCH)
-            for out, tower, given in sides:
+            for out, tower, given in views:
                 out[part] = tower(torch.tensor(given[part], device=device)).float().cpu().numpy()
     return title, body
 
@@ -84,19 +84,19 @@ def mapped_pairs(model: Triplet, pairs: TextPairs) -> tuple[Vectors, Vectors]:
 def nearest(pairs: TextPairs, title: Vectors, body: Vectors, k: int) -> Ints:
     """Return the k titles nearest to each body by cosine, of each language, int64 [n, languages, k].
 
-    None is of the body's own item; of equally near ones any may be taken. -1 where there are fewer than k.
+    None belongs to the body's own item; of equally near ones any may be taken. -1 where fewer than k.
     """
     n, codes = len(pairs), len(pairs.languages)
     per_item = np.unique(np.stack([pairs.item, pairs.language]), axis=1, return_counts=True)[1]
-    most = k + int(per_item.max())  # so many are enough whichever of them are of its own item
+    most = k + int(per_item.max())  # enough, however many of them belong to its own item
     found = np.full((n, codes, k), -1, dtype=np.int64)
-    ways = top(Cosine(UnitVectors(body), UnitVectors(title)), most, groups=pairs.language)
-    for code, way in enumerate(ways):
-        other = pairs.item[way.query] != pairs.item[way.candidate]
-        query, candidate = way.query[other], way.candidate[other]
+    rankings = top(Cosine(UnitVectors(body), UnitVectors(title)), most, groups=pairs.language)
+    for code, ranking in enumerate(rankings):
+        other = pairs.item[ranking.query] != pairs.item[ranking.candidate]
+        query, candidate = ranking.query[other], ranking.candidate[other]
         first = np.searchsorted(query, np.arange(n + 1))
-        place = np.arange(len(query)) - first[query]
-        taken = place < k
-        found[query[taken], code, place[taken]] = candidate[taken]
+        rank = np.arange(len(query)) - first[query]
+        taken = rank < k
+        found[query[taken], code, rank[taken]] = candidate[taken]
     found[(found < 0).any(axis=2)] = -1
     return found

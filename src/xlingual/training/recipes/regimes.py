@@ -1,7 +1,7 @@
 """Which languages meet in a batch of questions and answers: LAReQA's regimes, by name.
 
 ================  ===============================================================================
-`en-en`           questions and answers of one language only (English, or another that is told)
+`en-en`           questions and answers of one language only (English unless another is given)
 `x-x`             every question with its answers in its own language; a batch mixes languages
 `x-x-mono`        the same pairs, but each batch is of one language
 `x-y`             the languages of question and answer are drawn independently of each other
@@ -69,7 +69,7 @@ def make_regime(name: str, data: ParallelQuestions, batch: int, seed: int, engli
     if name == "en-en" and english not in data.languages:
         raise InputError(
             f"{data.source}: regime en-en trains on {english!r}, and there is only {listed(data.languages)}: "
-            "tell one of these with --language"
+            "give one of these with --language"
         )
     chosen = [data.languages.index(english)] if name == "en-en" else range(len(data.languages))
     return SameLanguage(data, batch, seed, mono=name != "x-x", languages=tuple(chosen))
@@ -80,10 +80,10 @@ def _check_enough(name: str, data: ParallelQuestions) -> None:
     if len(data) < 2:
         raise InputError(f"{data.source}: a single question is not enough to train on: every answer is right")
     used = (data.asked >= 0).any(axis=0) | (data.answer_counts > 0).any(axis=0)
-    there = [data.languages[code] for code in np.flatnonzero(used).tolist()]
-    if name in {"x-y", "hybrid"} and len(there) < 2:
+    used_languages = [data.languages[code] for code in np.flatnonzero(used).tolist()]
+    if name in {"x-y", "hybrid"} and len(used_languages) < 2:
         raise InputError(
-            f"{data.source}: regime {name} draws languages, and there is only {listed(there)}: "
+            f"{data.source}: regime {name} draws languages, and there is only {listed(used_languages)}: "
             "choose more languages, or another regime"
         )
 
@@ -121,15 +121,15 @@ class SameLanguage:
 
     def batch(self, number: int) -> PairBatch:
         """Return a batch by its number, from 0 on."""
-        turn, place = divmod(number, self.batches_of_a_pass)
-        rows = self._order(turn)[place]
+        number_of_pass, place = divmod(number, self.batches_of_a_pass)
+        rows = self._order(number_of_pass)[place]
         question, language = self._question[rows], self._language[rows]
-        draws = stream(self._seed, f"answers of pass {turn}, batch {place}")
+        draws = stream(self._seed, f"answers of pass {number_of_pass}, batch {place}")
         return _pairs(self._data, question, language, language, draws)
 
-    def _pass(self, turn: int) -> list[Ints]:
+    def _pass(self, number: int) -> list[Ints]:
         """Return the rows of every batch of a pass."""
-        draws = stream(self._seed, f"order of pass {turn}")
+        draws = stream(self._seed, f"order of pass {number}")
         order = draws.permutation(len(self._question))
         parts = [order]
         if self._mono:
@@ -147,8 +147,8 @@ class CrossLanguage:
     """Questions and answers whose languages are drawn independently and uniformly.
 
     A pass has each question as often as it is asked in languages, so that it is as long as one of `x-x`. The
-    language in which it is asked, that of the answer, and the answer are drawn each time from those there
-    are.
+    language in which it is asked, that of the answer, and the answer are drawn each time from the available
+    ones.
     """
 
     def __init__(self, data: ParallelQuestions, batch: int, seed: int) -> None:
@@ -162,16 +162,16 @@ class CrossLanguage:
 
     def batch(self, number: int) -> PairBatch:
         """Return a batch by its number, from 0 on."""
-        turn, place = divmod(number, self.batches_of_a_pass)
-        question = self._order(turn)[place * self._batch : (place + 1) * self._batch]
-        draws = stream(self._seed, f"languages of pass {turn}, batch {place}")
+        number_of_pass, place = divmod(number, self.batches_of_a_pass)
+        question = self._order(number_of_pass)[place * self._batch : (place + 1) * self._batch]
+        draws = stream(self._seed, f"languages of pass {number_of_pass}, batch {place}")
         asked_in = _chosen(self._data.asked[question] >= 0, draws)
         answered_in = _chosen(self._data.answer_counts[question] > 0, draws)
         return _pairs(self._data, question, asked_in, answered_in, draws)
 
-    def _pass(self, turn: int) -> Ints:
+    def _pass(self, number: int) -> Ints:
         """Return the questions of a pass in order."""
-        return stream(self._seed, f"order of crossed pass {turn}").permutation(self._question)
+        return stream(self._seed, f"order of crossed pass {number}").permutation(self._question)
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,8 @@ class Alternating:
 
     def batch(self, number: int) -> PairBatch:
         """Return a batch by its number, from 0 on."""
-        turn, which = divmod(number, len(self.regimes))
-        return self.regimes[which].batch(turn)
+        index, which = divmod(number, len(self.regimes))
+        return self.regimes[which].batch(index)
 
 
 def batches_of_epoch(regime: Regime, epoch: int, steps: int) -> Iterator[PairBatch]:
@@ -197,10 +197,10 @@ def batches_of_epoch(regime: Regime, epoch: int, steps: int) -> Iterator[PairBat
         yield regime.batch(number)
 
 
-def _chosen(there: np.ndarray, draws: np.random.Generator) -> Ints:
+def _chosen(available: np.ndarray, draws: np.random.Generator) -> Ints:
     """Return a column [b] for each row of bool [b, L], uniformly among those that are true."""
-    which = draws.integers(there.sum(axis=1))
-    chosen: Ints = np.argmax(np.cumsum(there, axis=1) > which[:, None], axis=1)
+    which = draws.integers(available.sum(axis=1))
+    chosen: Ints = np.argmax(np.cumsum(available, axis=1) > which[:, None], axis=1)
     return chosen
 
 

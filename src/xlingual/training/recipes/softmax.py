@@ -1,7 +1,7 @@
 """In-batch sampled softmax: each question is to pick its own answer among those of the batch.
 
 Vectors are expected at unit length, so that products are cosines. Pair with the samplers of `regimes`: which
-languages meet in a batch decides what is learnt.
+languages meet in a batch decides what the model learns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def softmax_loss(
     ===========  ================  =================================================================
     questions    float [b, d]      unit vectors
     answers      float [b, d]      answer i belongs to question i
-    scale        scalar            what products are multiplied by; may be trained
+    scale        scalar            factor of the products; may be trained
     right        bool [b, b]       answers j that are right for question i too; None: none is masked
     ===========  ================  =================================================================
 

@@ -1,4 +1,4 @@
-"""Titles and bodies as frozen vectors on disk: what an epoch reads is mapped into memory."""
+"""Titles and bodies as frozen vectors on disk, which are mapped into memory."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TextPairs:
 def pack_pairs(folder: Path, manifest: Manifest, options: TripletOptions, source: Source) -> TextPairs:
     """Write the vectors of a manifest's titles and bodies; return them, mapped into memory.
 
-    Texts without a title or a body (or that cannot be split) are left out, which is told (DataWarning).
+    Texts without a title or a body (or that cannot be split) are left out, with a DataWarning.
     Raises InputError where the data have no such columns, or a language has no text with both.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -97,12 +97,12 @@ def _written(path: Path, texts: Texts, source: Source) -> Vectors:
 
 
 def _check_left_out(manifest: Manifest, kept: Ints, options: TripletOptions) -> None:
-    """Tell of texts that have no two views; raise InputError where a language has no others."""
+    """Warn of texts that lack one of the two views; raise InputError where a language has no others."""
     if len(kept) == len(manifest):
         return
     what = f"a {options.title} and a {options.body}" if options.split is None else "two parts"
-    there = {manifest.languages[code] for code in np.unique(manifest.language[kept])}
-    if tag := next((tag for tag in manifest.languages if tag not in there), None):
+    kept_languages = {manifest.languages[code] for code in np.unique(manifest.language[kept])}
+    if tag := next((tag for tag in manifest.languages if tag not in kept_languages), None):
         first = manifest.ids[int(manifest.rows_of(tag)[0])]
         raise InputError(
             f"{manifest.source}: no text in {tag!r} has {what} (the first is {first!r}): name other columns "

@@ -41,7 +41,7 @@ from xlingual.training.samplers import batches_in
 class TripletBatches:
     """Draws the batches of every epoch, a pure function of (seed, epoch).
 
-    `item` [n] tells what each text is about. The texts of an epoch come in random order, each once. The
+    `item` [n] is the item that each text is about. The texts of an epoch come in random order, each once. The
     negative of a text is drawn uniformly among the others of its batch that are about another item.
     """
 
@@ -72,7 +72,7 @@ def _negatives(item: Ints, draws: np.random.Generator) -> Ints:
 
 @dataclass(frozen=True)
 class TripletBatch:
-    """b texts: their frozen vectors, and which of them is the negative of which.
+    """b texts: their frozen vectors, and the negative of each.
 
     `neighbours` are numbers of titles of `near` [m, d], where an index gave them.
     """
@@ -88,10 +88,10 @@ class TripletBatch:
 
 
 class TripletRecipe:
-    """A model, what it is trained on, and how; the loop's `Recipe`.
+    """A model, its training texts and options; the loop's `Recipe`.
 
     The loss is averaged over the texts of a batch. `folder` is where an index is kept, so that a training
-    that was interrupted goes on with the one it had. Raises InputError where the data are too few.
+    that was interrupted goes on with the same index. Raises InputError where the data are too few.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ def build_model(options: TripletOptions, base_dim: int, recipe: str) -> Triplet:
 
 
 def check_pairs(pairs: TextPairs, options: TripletOptions) -> None:
-    """Raise InputError where nothing can be contrasted, or neighbours are wanted that there are not."""
+    """Raise InputError where nothing can be contrasted, or there are too few neighbours."""
     if len(np.unique(pairs.item)) < 2:
         what = "the one text to train on is" if len(pairs) == 1 else f"all {len(pairs)} texts to train on are"
         raise InputError(f"{what} about one item: there is no other title to contrast with")

@@ -1,4 +1,4 @@
-"""What a training of Triplet or TripletXL may be told; importing it costs nothing."""
+"""The options of a training of Triplet or TripletXL; importing them costs nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TripletOptions(Record, frozen=True, kw_only=True):
     margin: Annotated[
         Annotated[float, Meta(ge=0, le=2)],
         option(
-            "How much nearer a body is to be to its own title than to another (cosine distance).", metavar="X"
+            "How much nearer a body must be to its own title than to another (cosine distance).", metavar="X"
         ),
     ] = 0.1
     beta: Annotated[AtLeastZero, option("Weight of the neighbour term.", metavar="X")] = 0.0
@@ -28,11 +28,13 @@ class TripletOptions(Record, frozen=True, kw_only=True):
     ] = 5
     neighbours_from: Annotated[
         Literal["batch", "index"],
-        option("Where the nearest titles are looked for: in the batch, or among all texts."),
+        option("Where to look for the nearest titles: in the batch, or among all texts."),
     ] = "batch"
     neighbours_by: Annotated[
         Literal["current", "base"],
-        option("The vectors by which titles are near: the model's current ones, or those it stands on."),
+        option(
+            "Vectors that say which titles are near: the model's current ones, or those of its base encoder."
+        ),
     ] = "current"
     refresh: Annotated[
         Positive, option("Number of epochs after which an index is made anew.", metavar="N")
@@ -43,7 +45,7 @@ class TripletOptions(Record, frozen=True, kw_only=True):
         Positive,
         option("Dimensions of the second layer, for each of title and body.", metavar="N"),
     ] = 300
-    separate_towers: Annotated[bool, option("Give title and body weights of their own.")] = False
+    separate_towers: Annotated[bool, option("Give title and body separate weights.")] = False
     scaling: Annotated[
         Literal["unit", "raw"], option("Whether title and body count alike, or by their length.")
     ] = "unit"
@@ -59,7 +61,7 @@ class TripletOptions(Record, frozen=True, kw_only=True):
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        """Check what no single value shows."""
+        """Check values that depend on each other."""
         super().__post_init__()
         if not self.title or not self.body or self.title == self.body:
             raise InputError(f"title and body must be two columns: found {self.title!r} and {self.body!r}")

@@ -23,7 +23,7 @@ FORMATS = ("sentence-transformers", "onnx")
 
 @dataclass(frozen=True)
 class ExportedModel:
-    """What was written: a file or folder, and by how much its vectors differ from the model's at most."""
+    """The file or folder that was written, and the largest difference of its vectors from the model's."""
 
     path: Path
     to: str
@@ -52,8 +52,8 @@ def export_model(
         replace: write over what was exported to `out` before.
 
     Raises:
-        InputError: the model is of another kind, the base is another one or cannot be exported, `out` is in
-            the way, or what was written gives other vectors.
+        InputError: the model is of another kind, the base is another one or cannot be exported, `out` exists
+            already, or what was written gives other vectors.
 
     """
     if to not in FORMATS:
@@ -103,7 +103,7 @@ def _tower(network: TripletNetwork, field: str | None) -> str:
         return towers[0]
     if field not in towers:
         raise InputError(
-            f"{network.who} has layers of their own for title and body: export each, with --field title "
+            f"{network.who} has separate layers for title and body: export each, with --field title "
             "and with --field body"
         )
     return field

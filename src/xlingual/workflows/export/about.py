@@ -1,4 +1,4 @@
-"""What an export says of the model that it was made of, and whether it gives the same vectors."""
+"""What an export says of its model, and whether both give the same vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xlingual.models.card import card, front_matter, identity, signature
 from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_config import TripletConfig
 
-MOST = 1e-5  # largest difference of vectors that is left to rounding
+MOST = 1e-5  # largest difference of vectors that rounding may cause
 _KEPT = ("Data", "Scores", "Training", "Signature")
 _SPLITS = {
     "first-sentence": "title is a text's first sentence (or line), body is the rest",

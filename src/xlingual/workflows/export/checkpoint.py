@@ -50,7 +50,7 @@ def whole_dim(model: Any) -> int:  # noqa: ANN401  (a SentenceTransformer)
 
 
 def write_modules(folder: Path, modules: Listing, more: Iterable[tuple[str, str]]) -> None:
-    """List the modules of a folder, and behind them more, as (type, name of its folder)."""
+    """Write the list of a folder's modules, and after them more, as (type, name of its folder)."""
     added = [
         {"idx": i, "name": str(i), "path": path, "type": kind}
         for i, (kind, path) in enumerate(more, start=len(modules))
@@ -86,10 +86,10 @@ def _copy_modules(base: SentenceTransformerEncoder, folder: Path) -> Listing:
 def _copy_network(base: HuggingFaceEncoder, folder: Path) -> Listing:
     _refuse(base.who, base.options, {"dtype": "float32", "long": "truncate", "layer": -1, "pair": None})
     if base.pool not in _MODES or base.language_numbers:
-        what = f"pool={base.pool}" if base.pool not in _MODES else "a network that is told the language"
+        what = f"pool={base.pool}" if base.pool not in _MODES else "a network that reads the language"
         raise InputError(
-            f"{base.who}: {what} has no like in sentence-transformers: export the layers alone, with --to "
-            "onnx"
+            f"{base.who}: {what} has no equivalent in sentence-transformers: export the layers alone, with "
+            "--to onnx"
         )
     _copy(base.folder, model_files(base.folder, modules=False), folder)
     write_settings(folder / SETTINGS, _prompts(base.prompts, {}))
@@ -114,11 +114,11 @@ def _copy(source: Path, files: Iterable[Path], folder: Path) -> None:
 
 
 def _prompts(prompts: Prompts, own: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings that put the same before texts: of no role, queries, documents."""
-    told = {**own, "query": prompts.query, "document": prompts.candidate}
+    """Return the settings that put the same prompts before texts without a role, queries, documents."""
+    settings = {**own, "query": prompts.query, "document": prompts.candidate}
     if not prompts.plain:
-        return {"prompts": told, "default_prompt_name": None}
-    return {"prompts": told | {"plain": prompts.plain}, "default_prompt_name": "plain"}
+        return {"prompts": settings, "default_prompt_name": None}
+    return {"prompts": settings | {"plain": prompts.plain}, "default_prompt_name": "plain"}
 
 
 def _refuse(who: str, options: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
@@ -126,6 +126,6 @@ def _refuse(who: str, options: Mapping[str, Any], usual: Mapping[str, Any]) -> N
     for name, value in usual.items():
         if options[name] != value:
             raise InputError(
-                f"{who}: {name}={options[name]} has no like in sentence-transformers: export the layers "
-                "alone, with --to onnx"
+                f"{who}: {name}={options[name]} has no equivalent in sentence-transformers: export the "
+                "layers alone, with --to onnx"
             )

@@ -31,7 +31,7 @@ from xlingual.workflows.export.checkpoint import (
 )
 
 WHAT = "an export to sentence-transformers"
-MARK = "xlingual.json"  # what was exported; only a folder with it is ever replaced
+MARK = "xlingual.json"  # says what was exported; only a folder with it is ever replaced
 # what the exported model is tried on: short and long texts, several scripts, none
 _TRIED = (
     "Apple pie",
@@ -77,7 +77,7 @@ def export_sentence_transformers(
 
 
 def _check_out(out: Path, replace: bool, below: Path | None) -> None:
-    """Raise InputError where what lies in `out` may not be replaced; `below` is the folder of the base."""
+    """Raise InputError where `out` may not be replaced; `below` is the folder of the base."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     own = below is not None and out.resolve() == below.resolve()

@@ -137,7 +137,7 @@ def xlmr(folder, _):
 
 
 def xlm(folder, _):
-    """Save a network that is told the language; its tokenizer needs sacremoses."""
+    """Save a network that reads the language; its tokenizer needs sacremoses."""
     from transformers import XLMConfig, XLMModel, XLMTokenizer
 
     folder.mkdir(parents=True)

@@ -70,7 +70,7 @@ def answer(status):
         ("HfHubHTTPError", 500, r"the hub gave no answer \(HfHubHTTPError\)"),
     ],
 )
-def test_what_a_hub_answers_is_told_in_one_line(monkeypatch, error, status, message):
+def test_what_a_hub_answers_is_reported_in_one_line(monkeypatch, error, status, message):
     def refuse(*_, **__):
         raise getattr(hub.errors, error)("a long\nmessage", response=answer(status))
 

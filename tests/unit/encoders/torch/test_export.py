@@ -130,9 +130,10 @@ def test_what_it_says_of_itself(checkpoints, trained, tmp_path):
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert 'model = SentenceTransformer("out")' in text and "np.hstack([title, body])" in text
     assert "title is a text's first sentence" in text and "the mean of the cosines" in text
-    told = json.loads((tmp_path / "out" / "xlingual.json").read_text(encoding="utf-8"))
-    assert told["model"] == f"model:triplet:{folder.digest[:16]}" and told["field"] == "both"
-    assert told["base"] == folder.config["base"]["identity"] and told["model"] in told["signature"]
+    settings = json.loads((tmp_path / "out" / "xlingual.json").read_text(encoding="utf-8"))
+    assert settings["model"] == f"model:triplet:{folder.digest[:16]}" and settings["field"] == "both"
+    assert settings["base"] == folder.config["base"]["identity"]
+    assert settings["model"] in settings["signature"]
     kinds = [part["type"] for part in json.loads((tmp_path / "out" / "modules.json").read_text())]
     names = ["Transformer", "Pooling", "Dense", "Dense", "Normalize"]
     assert kinds == [f"sentence_transformers.models.{name}" for name in names]
@@ -159,11 +160,11 @@ def test_the_graph_of_a_trained_model(checkpoints, trained, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "spec", "said"),
     [
-        ("bert", "hf:{}?pool=pooler", "pool=pooler has no like"),
-        ("bert", "hf:{}?layer=1", "layer=1 has no like"),
-        ("bert", "hf:{}?long=windows", "long=windows has no like"),
-        ("xlm", "hf:{}", "a network that is told the language has no like"),
-        ("sentence_bert", "st:{}?dtype=bfloat16", "dtype=bfloat16 has no like"),
+        ("bert", "hf:{}?pool=pooler", "pool=pooler has no equivalent"),
+        ("bert", "hf:{}?layer=1", "layer=1 has no equivalent"),
+        ("bert", "hf:{}?long=windows", "long=windows has no equivalent"),
+        ("xlm", "hf:{}", "a network that reads the language has no equivalent"),
+        ("sentence_bert", "st:{}?dtype=bfloat16", "dtype=bfloat16 has no equivalent"),
         ("bert", "chargram", "only st: and hf: encoders"),
     ],
 )
@@ -194,10 +195,10 @@ def test_bases_that_the_library_cannot_be_are_refused(checkpoints, trained, tmp_
 def test_what_does_not_fit_is_refused_in_one_line(checkpoints, trained, tmp_path, options, said):
     bert = checkpoints("bert")
     folder = trained(f"hf:{bert}")
-    told = {name: v.format(bert) if isinstance(v, str) else v for name, v in options.items()}
-    to, out = told.pop("to", "sentence-transformers"), told.pop("out", "out")
+    settings = {name: v.format(bert) if isinstance(v, str) else v for name, v in options.items()}
+    to, out = settings.pop("to", "sentence-transformers"), settings.pop("out", "out")
     with pytest.raises(InputError, match=said) as raised:
-        export_model(folder.path, to, tmp_path / out, **told)
+        export_model(folder.path, to, tmp_path / out, **settings)
     assert "\n" not in str(raised.value)
     assert (folder.path / "config.json").is_file()
 

@@ -114,7 +114,7 @@ def test_a_network_for_texts_and_images_gives_its_projection(checkpoints, kind, 
         np.testing.assert_allclose(found, getattr(expected, "pooler_output", expected)[0].numpy(), atol=1e-5)
 
 
-def test_a_network_that_is_told_the_language(checkpoints):
+def test_a_network_that_reads_the_language(checkpoints):
     folder = folder_of(checkpoints, "xlm")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModel.from_pretrained(folder).eval()
@@ -321,7 +321,7 @@ def test_code_of_a_model_is_never_run(copied, tmp_path):
     settings = json.loads((folder / "config.json").read_text()) | {"model_type": "own"}
     auto = {"AutoConfig": "own.C", "AutoModel": "own.C"}
     (folder / "config.json").write_text(json.dumps(settings | {"auto_map": auto}))
-    with pytest.raises(InputError, match=r"brings code of its own, which is never run: .*python:MODULE"):
+    with pytest.raises(InputError, match=r"comes with code, which is never run: .*python:MODULE"):
         encoder(folder).encode(texts())
     assert not ran.exists()
 
@@ -422,7 +422,7 @@ def test_an_added_token_without_an_embedding_counts_where_a_text_has_it(copied):
         one.encode(texts(["a <image> lamp"]))
 
 
-def test_what_the_network_raises_is_told_in_one_line(checkpoints, monkeypatch):
+def test_what_the_network_raises_is_reported_in_one_line(checkpoints, monkeypatch):
     one = encoder(checkpoints("bert"))
 
     def fails(*_, **__):
@@ -445,7 +445,7 @@ def test_options_by_role_are_not_ignored_silently(checkpoints):
     one = encoder(checkpoints("bert"), "?query_prompt=query: ")
     with pytest.warns(DataWarning, match="these texts have no role: query_prompt is not used; write prompt="):
         plain = one.encode(texts(["lamp"]))
-    np.testing.assert_array_equal(one.encode(texts(["lamp"])), plain)  # told once
+    np.testing.assert_array_equal(one.encode(texts(["lamp"])), plain)  # warned once
     encoder(checkpoints("bert"), "?query_prompt=query: ").encode(texts(["lamp"], role="query"))
     encoder(checkpoints("bert"), "?query_prompt=query: &prompt=a").encode(texts(["lamp"]))
     with pytest.warns(DataWarning, match="pair is not used; leave pair out"):

@@ -86,7 +86,7 @@ def test_the_body_of_a_classifier_that_is_saved_alone(copied, tmp_path):
 
 
 def folder_of(path, settings=None, types=(), **config):
-    """Write the files that tell the kind of a model, and nothing else."""
+    """Write the files that show the kind of a model, and nothing else."""
     (path / "config.json").write_text(json.dumps(config))
     if settings is not None:
         (path / "config_sentence_transformers.json").write_text(json.dumps(settings))

@@ -12,7 +12,7 @@ library = pytest.importorskip("sentence_transformers")
 from xlingual.encoders import Encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.encoders.prompts import Prompts  # noqa: E402
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder, model_prompts  # noqa: E402
-from xlingual.encoders.torch_runtime import told_random  # noqa: E402
+from xlingual.encoders.torch_runtime import randomly_initialized  # noqa: E402
 from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 
@@ -194,11 +194,11 @@ def test_weights_that_would_be_random_are_refused(copied):
 
 
 def test_warnings_of_older_versions_are_understood():
-    told = (
+    warning = (
         "Some weights of BertModel were not initialized from the model checkpoint at x and are newly "
         "initialized: ['encoder.layer.0.output.dense.weight', 'pooler.dense.bias']\nYou should train"
     )
-    assert told_random([told, "something else ['a.b']"]) == ["encoder.layer.0.output.dense.weight"]
+    assert randomly_initialized([warning, "something ['a.b']"]) == ["encoder.layer.0.output.dense.weight"]
 
 
 def test_a_model_that_the_library_cannot_load(copied):
@@ -286,7 +286,7 @@ def test_a_tokenizer_with_more_tokens_than_embeddings_is_refused(copied):
         encoder(folder).encode(texts())
 
 
-def test_what_the_model_raises_is_told_in_one_line(checkpoints, monkeypatch):
+def test_what_the_model_raises_is_reported_in_one_line(checkpoints, monkeypatch):
     one = encoder(checkpoints("sentence_plain"))
 
     def fails(*_, **__):

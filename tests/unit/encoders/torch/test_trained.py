@@ -160,7 +160,7 @@ def test_images_are_encoded_once_over_runs_and_models(tmp_path, half):
     assert base.asked == 5
 
 
-def test_texts_are_kept_and_what_is_unknown_is_told(tmp_path):
+def test_texts_are_kept_and_what_is_unknown_is_reported(tmp_path):
     folder, store = model_at(tmp_path / "m"), Store(tmp_path / "store")
     data = Manifest.from_rows(
         [
@@ -170,14 +170,14 @@ def test_texts_are_kept_and_what_is_unknown_is_told(tmp_path):
             )
         ]
     )
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         first = embed_texts(data, "m", encoder(f"model:{folder.path}"), np.arange(5), store=store).vectors
-    said = [str(one.message) for one in told]
+    said = [str(one.message) for one in caught]
     assert any("words that it does not know, which are all one to it: en 40 %" in text for text in said)
     assert any("2 of 5 texts have no word that it knows (en 2)" in text for text in said)
-    with pytest.warns(DataWarning, match="all-zero") as told:
+    with pytest.warns(DataWarning, match="all-zero") as caught:
         again = embed_texts(data, "m", encoder(f"model:{folder.path}"), np.arange(5), store=store).vectors
-    assert len(told) == 1
+    assert len(caught) == 1
     np.testing.assert_array_equal(first, again)
 
 
@@ -190,7 +190,7 @@ def test_split_texts_are_read_as_they_are(tmp_path):
 
 
 def test_texts_are_cut_as_in_training(tmp_path):
-    """A model reads no more words than it was trained to, and tells how many texts that cuts."""
+    """A model reads no more words than it was trained to, and reports how many texts that cuts."""
     model_at(tmp_path / "m", max_length=2)
     one = encoder(f"model:{tmp_path / 'm'}")
     cut, short, whole = one.encode(texts("a red chair lamp", "a red", "a lamp"))

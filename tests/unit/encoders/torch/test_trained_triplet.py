@@ -87,7 +87,7 @@ def test_what_the_encoder_below_is_asked_for_is_asked_through_the_model(tmp_path
         made.check_languages(["xx"])
 
 
-def test_texts_without_a_title_are_told_of(tmp_path):
+def test_texts_without_a_title_are_reported(tmp_path):
     folder, rows = model_at(tmp_path / "m"), manifest(title=lambda i: "" if i == 1 else f"title {i}")
     made = encoder(f"model:{folder.path}::{SPEC}")
     with pytest.warns(DataWarning, match="1 of 4 texts have an empty title or body"):
@@ -136,7 +136,7 @@ def test_files_of_vectors_for_each_column(tmp_path):
     )
     found = embed_texts(rows, "m", encoder(f"model:{folder.path}::{spec}"), np.arange(4)).vectors
     np.testing.assert_allclose(found, network.represent(title, body).detach().numpy(), atol=1e-6)
-    with pytest.raises(InputError, match="is no column of its own"):
+    with pytest.raises(InputError, match="the text itself is encoded here, not a column"):
         encoder(spec).encode(rows.texts(np.arange(4)))
     before = encoder(spec).identity
     np.save(tmp_path / "v.title.de.npy", made["body", "de"])

@@ -1,4 +1,4 @@
-"""The recipe: what is right in a batch, its loss, and that a small model learns what its regime tells it."""
+"""The recipe: what is right in a batch, its loss, and that a small model learns what its regime allows."""
 
 from pathlib import Path
 from runpy import run_path

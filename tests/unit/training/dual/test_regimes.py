@@ -138,7 +138,7 @@ def test_data_that_a_regime_cannot_use_is_refused(regime, data, words):
 
 
 def test_other_refusals():
-    with pytest.raises(InputError, match="trains on 'sw', and there is only en, de: tell one of these"):
+    with pytest.raises(InputError, match="trains on 'sw', and there is only en, de: give one of these"):
         make_regime("en-en", full(4, 2), 4, 0, english="sw")
     with pytest.raises(InputError, match="batch must be 2 or more"):
         make_regime("x-x", full(4, 2), 1, 0)

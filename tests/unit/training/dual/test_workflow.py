@@ -171,10 +171,10 @@ def test_a_frozen_base(folder, tmp_path):
 @pytest.mark.parametrize(
     ("base", "options", "words"),
     [
-        ("random:?dim=8", {"context": True}, "context and separate are of towers that read texts"),
+        ("random:?dim=8", {"context": True}, "context and separate are for towers that read texts"),
         ("random:?dim=8", {"separate": True}, "over a frozen encoder leave them out"),
         ("chargram", {}, "counts words in the texts that it is given"),
-        ("hf:somewhere?layer=2", {}, "the network is trained further, so layer is not of its spec"),
+        ("hf:somewhere?layer=2", {}, "the network is trained further, so its spec cannot have layer"),
         ("rnadom", {}, "Did you mean 'random'"),
         ("words", {"regime": "en-en", "language": "fr"}, "trains on 'fr', and there is only en, de"),
     ],

@@ -114,10 +114,11 @@ def test_other_settings_are_refused_by_name(toy, tmp_path):
     other = {"languages": ["en"], "beta": 0.5, "data": {"digest": "b"}, "margin": 0.2}
     with pytest.raises(InputError) as caught:
         fit(toy(), FitOptions(epochs=2, rate=0.5), tmp_path, settings=other, resume=True)
-    told = str(caught.value)
-    assert 'languages was ["en", "de"] and is ["en"]' in told and 'data.digest was "a" and is "b"' in told
-    assert "margin was not set and is 0.2" in told and "rate was 0.001 and is 0.5" in told
-    assert "beta" not in told and "\n" not in told
+    message = str(caught.value)
+    assert 'languages was ["en", "de"] and is ["en"]' in message
+    assert 'data.digest was "a" and is "b"' in message
+    assert "margin was not set and is 0.2" in message and "rate was 0.001 and is 0.5" in message
+    assert "beta" not in message and "\n" not in message
 
 
 def test_one_name_in_both_settings_is_compared_twice(toy, tmp_path):
@@ -184,7 +185,7 @@ def test_a_refusal_comes_before_anything_is_replaced(toy, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "told"),
+    ("file", "content", "message"),
     [
         ("state.json", b"{", "state.json cannot be read"),
         ("state.json", b"{}", "state.json cannot be read"),
@@ -193,7 +194,7 @@ def test_a_refusal_comes_before_anything_is_replaced(toy, tmp_path):
         ("epoch-0001/optimizer.safetensors", None, "optimizer.safetensors cannot be read"),
     ],
 )
-def test_damage_is_told_in_a_line(toy, tmp_path, file, content, told):
+def test_damage_is_reported_in_a_line(toy, tmp_path, file, content, message):
     fit(toy(), FitOptions(epochs=1), tmp_path, settings={})
     path = tmp_path / "checkpoint" / file
     path.unlink()
@@ -201,7 +202,7 @@ def test_damage_is_told_in_a_line(toy, tmp_path, file, content, told):
         path.write_bytes(content)
     with pytest.raises(InputError) as caught:
         fit(toy(), FitOptions(epochs=2), tmp_path, settings={}, resume=True)
-    assert told in str(caught.value) and "\n" not in str(caught.value)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_a_model_of_another_shape_is_refused(toy, tmp_path):
@@ -210,7 +211,7 @@ def test_a_model_of_another_shape_is_refused(toy, tmp_path):
         fit(toy(dim=4), FitOptions(epochs=2), tmp_path, settings={}, resume=True)
 
 
-def test_a_full_disk_is_told_in_a_line_and_the_checkpoint_stays(toy, tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_in_a_line_and_the_checkpoint_stays(toy, tmp_path, monkeypatch):
     fit(toy(), FitOptions(epochs=1), tmp_path, settings={})
 
     def full(file):

@@ -137,9 +137,10 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_checkpoint(toy, 
     )
     with pytest.raises(InputError) as caught:
         fit(spoilt, FitOptions(epochs=5), tmp_path, settings={}, validate=spoilt.validate)
-    told = str(caught.value)
-    assert "loss is nan at epoch 3, batch 4 of 5 (with row" in told and "\n" not in told
-    assert "and 5 more" in told and "try a smaller rate than 0.001" in told and "resume with epochs=2" in told
+    message = str(caught.value)
+    assert "loss is nan at epoch 3, batch 4 of 5 (with row" in message and "\n" not in message
+    assert "and 5 more" in message and "try a smaller rate than 0.001" in message
+    assert "resume with epochs=2" in message
     assert len(log_of(tmp_path)) == 2
     good = toy()
     kept = fit(good, FitOptions(epochs=2), tmp_path, settings={}, validate=good.validate, resume=True)
@@ -270,7 +271,7 @@ def test_a_recipe_without_batches_is_refused(toy, tmp_path):
         fit(toy(n=0), FitOptions(epochs=1), tmp_path, settings={})
 
 
-def test_memory_that_runs_out_is_told_in_a_line(toy, tmp_path):
+def test_memory_that_runs_out_is_reported_in_a_line(toy, tmp_path):
     def full(loss):
         raise MemoryError
 
@@ -279,7 +280,7 @@ def test_memory_that_runs_out_is_told_in_a_line(toy, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"epochs": 0}, "epochs must be a whole number of at least 1, found 0"),
         ({"patience": 0}, "patience must be a whole number of at least 1"),
@@ -293,7 +294,7 @@ def test_memory_that_runs_out_is_told_in_a_line(toy, tmp_path):
         ({"schedule": "cosin"}, "Did you mean 'cosine'"),
     ],
 )
-def test_wrong_options_are_refused(options, told):
+def test_wrong_options_are_refused(options, message):
     with pytest.raises(InputError) as caught:
         FitOptions(**options)
-    assert told in str(caught.value)
+    assert message in str(caught.value)

@@ -101,15 +101,15 @@ def test_tensorboard_that_is_missing_names_its_extra(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("tensorbord:x", "Did you mean 'tensorboard'"),
         ("tensorboard", "needs a folder"),
         ("", "Write tensorboard:DIR"),
     ],
 )
-def test_what_is_no_sink_is_refused(text, told):
-    with pytest.raises(InputError, match=told):
+def test_what_is_no_sink_is_refused(text, message):
+    with pytest.raises(InputError, match=message):
         parse_sink(text)
 
 
@@ -133,10 +133,10 @@ class Failing:
 
 def test_a_sink_that_fails_is_dropped_with_one_warning(toy, tmp_path, log_of):
     failing, good = Failing(2), Failing(None)
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         fit(toy(), FitOptions(epochs=4), tmp_path, settings={}, sinks=[failing, good])
-    (warning,) = [str(item.message) for item in told]
-    assert "sink Failing failed at epoch 2 (ConnectionError: gone away) and is told no more" in warning
+    (warning,) = [str(item.message) for item in caught]
+    assert "sink Failing failed at epoch 2 (ConnectionError: gone away) and is dropped" in warning
     assert (failing.heard, failing.closed) == ([0, 1], 1)
     assert (good.heard, good.closed) == ([0, 1, 2, 3, 4], 1)
     assert len(log_of(tmp_path)) == 4
@@ -155,7 +155,7 @@ def test_sinks_are_closed_when_a_training_fails(toy, tmp_path):
     assert sink.closed == 1
 
 
-def test_a_sink_that_cannot_be_closed_is_told_in_a_warning(toy, tmp_path):
+def test_a_sink_that_cannot_be_closed_is_reported_in_a_warning(toy, tmp_path):
     sink = Failing(None)
     sink.close = lambda: 1 / 0
     with pytest.warns(DataWarning, match="could not be closed"):

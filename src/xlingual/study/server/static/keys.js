@@ -1,4 +1,4 @@
-// The rating page: keys, where the focus goes, and what is said about answers that are not saved yet.
+// The rating page: keys, where the focus goes, and the message about answers that are not saved yet.
 // The page works without this file: then a form is sent with all its answers.
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
@@ -45,7 +45,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   function undo() {
-    undoing = waiting.size > 0; // first let what is on its way arrive
+    undoing = waiting.size > 0; // first let answers on their way arrive
     if (!undoing) document.querySelector("#undo button")?.click();
   }
 
@@ -68,7 +68,7 @@ document.addEventListener("DOMContentLoaded", () => {
     status.dataset.kind = kind;
   }
 
-  function tell() {
+  function showStatus() {
     document.body.classList.toggle("all-given", !cards.some(isOpen));
     const failed = [...waiting.values()].some((attempts) => attempts > 0);
     if (failed) say("Not saved yet: no answer from the server. Trying again …", "bad");
@@ -79,7 +79,7 @@ document.addEventListener("DOMContentLoaded", () => {
   document.body.addEventListener("htmx:beforeRequest", (event) => {
     const card = event.detail.elt;
     if (!waiting.has(card)) waiting.set(card, 0);
-    tell();
+    showStatus();
   });
 
   document.body.addEventListener("htmx:afterRequest", (event) => {
@@ -87,7 +87,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (successful) {
       waiting.delete(card);
       if (cards.includes(card)) confirmed.set(card, event.detail.requestConfig.parameters[chosen(card)?.name]);
-      tell();
+      showStatus();
       if (undoing && !waiting.size) undo();
       return;
     }
@@ -101,7 +101,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const attempts = waiting.get(card) + 1;
     waiting.set(card, attempts);
     setTimeout(() => htmx.trigger(card, "again"), Math.min(15000, 500 * 2 ** attempts));
-    tell();
+    showStatus();
   });
 
   form.addEventListener("submit", (event) => {
@@ -111,7 +111,7 @@ document.addEventListener("DOMContentLoaded", () => {
       say("This one has no answer yet", "bad");
       return goTo(open);
     }
-    // The form carries what is not saved yet, and no more: another tab may have changed the rest since.
+    // The form carries the answers that are not saved yet, and no more: another tab may have changed the rest since.
     const done = cards.filter((card) => !waiting.has(card) && confirmed.get(card) === chosen(card)?.value);
     form.addEventListener("formdata", ({ formData }) => done.forEach((card) => formData.delete(chosen(card).name)), { once: true });
     waiting.clear();

@@ -1,4 +1,4 @@
-"""What a crew makes of its copies' answers, with Ray replaced by actors in this process."""
+"""What an encoder on a cluster makes of its copies' answers, with Ray replaced by actors in this process."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -87,14 +87,14 @@ def texts(count=100):
     return Texts(["x" * i for i in range(count)], ["en"] * count, names)
 
 
-def crew(encoder, ray, workers=2):
+def remote_encoder(encoder, ray, workers=2):
     return _Remote(ray, encoder, ActorSpec("mine", "texts", encoder, 0, ("en",), "."), workers, 0, 1)
 
 
 @pytest.mark.parametrize("lose", [lambda number: False, lambda number: number in (3, 6)])
 def test_pieces_are_put_together_in_order_whoever_made_them(lose):
     ray = Ray(lose)
-    remote = crew(Mine(), ray)
+    remote = remote_encoder(Mine(), ray)
     assert remote.encode(texts()).tolist() == [[i, 1] for i in range(100)]
     remote.stop()
     assert ray.alive == 0
@@ -111,16 +111,16 @@ def test_pieces_are_put_together_in_order_whoever_made_them(lose):
 )
 def test_a_piece_without_a_vector_for_each_row_is_refused(made):
     with pytest.raises(InputError, match=r"encoder 'mine' returned an array of shape .*expected \(13, d\)"):
-        crew(Mine(made), Ray()).encode(texts())
+        remote_encoder(Mine(made), Ray()).encode(texts())
 
 
 def test_pieces_of_several_dimensions_are_refused():
     with pytest.raises(InputError, match="several shapes"):
-        crew(Mine(lambda found: found[:, : 1 + (found[0, 0] > 0)]), Ray()).encode(texts())
+        remote_encoder(Mine(lambda found: found[:, : 1 + (found[0, 0] > 0)]), Ray()).encode(texts())
 
 
 def test_another_encoder_on_a_machine_is_refused():
-    remote = crew(Mine(), Ray())
+    remote = remote_encoder(Mine(), Ray())
     remote.identity = "mine:2"
     with pytest.raises(InputError, match="is mine:1 on a machine of the cluster and mine:2 here"):
         remote.encode(texts())
@@ -128,10 +128,10 @@ def test_another_encoder_on_a_machine_is_refused():
 
 def test_copies_that_are_lost_again_and_again_are_an_error():
     with pytest.raises(XlingualError, match=r"were lost 7 times: .*--workers.*run the same again"):
-        crew(Mine(), Ray(lambda number: True)).encode(texts())
+        remote_encoder(Mine(), Ray(lambda number: True)).encode(texts())
 
 
-def test_a_head_that_has_died_is_told_of(monkeypatch):
+def test_a_head_that_has_died_is_reported(monkeypatch):
     monkeypatch.setattr("xlingual.embed.encoder_pool.HEADLESS", 0.0)
 
     class Dead(Ray):
@@ -142,10 +142,10 @@ def test_a_head_that_has_died_is_told_of(monkeypatch):
             return SimpleNamespace(gcs_address="127.0.0.1:1")
 
     with pytest.raises(XlingualError, match=r"does not answer any more .*kept in the store"):
-        crew(Mine(), Dead()).encode(texts())
+        remote_encoder(Mine(), Dead()).encode(texts())
 
 
-def test_an_encoder_that_cannot_travel_is_told_of_in_words():
+def test_an_encoder_that_cannot_travel_is_reported_in_words():
     class Refusing(Ray):
         def remote(self, **options):
             def start(order):
@@ -154,10 +154,10 @@ def test_an_encoder_that_cannot_travel_is_told_of_in_words():
             return lambda kind: SimpleNamespace(remote=start)
 
     with pytest.raises(InputError, match=r"cannot be sent to other machines \(cannot pickle '_thread.lock'"):
-        crew(Mine(), Refusing())
+        remote_encoder(Mine(), Refusing())
 
 
-def test_what_a_copy_warns_of_and_what_fails_there_is_told():
+def test_what_a_copy_warns_of_and_what_fails_there_is_reported():
     def warning(found):
         import warnings
 
@@ -165,10 +165,10 @@ def test_what_a_copy_warns_of_and_what_fails_there_is_told():
         return found
 
     with pytest.warns(DataWarning, match="a text is cut"):
-        crew(Mine(warning), Ray()).encode(texts(5))
+        remote_encoder(Mine(warning), Ray()).encode(texts(5))
 
     def failing(found):
         raise ZeroDivisionError("in\na copy")
 
     with pytest.raises(XlingualError, match=r"failed on a machine .*\(ZeroDivisionError: in a copy\)"):
-        crew(Mine(failing), Ray()).encode(texts(5))
+        remote_encoder(Mine(failing), Ray()).encode(texts(5))
