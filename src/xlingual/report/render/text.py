@@ -109,8 +109,10 @@ def _markdown_table(table: Table) -> str:
     heads, right, lines = _lines(table, markdown_text, "**{}**")
     rule = ["---:" if one else "---" for one in right]
     rows = "\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *lines))
-    title = f"**{markdown_text(table.title)}**{f' ({markdown_text(table.about)})' if table.about else ''}"
-    return "\n\n".join([title, rows, *map(markdown_text, _notes(table))])
+    title = f"**{markdown_text(table.title)}**" if table.title else ""
+    about = f"({markdown_text(table.about)})" if table.about else ""
+    head = f"{title} {about}".strip()
+    return "\n\n".join([*filter(None, [head]), rows, *map(markdown_text, _notes(table))])
 
 
 def _latex_table(table: Table) -> str:
@@ -118,10 +120,10 @@ def _latex_table(table: Table) -> str:
     head = " & ".join(re.sub(r"\bp\b", "$p$", one) for one in heads) + r" \\"
     rows = [" & ".join(line) + r" \\" for line in lines]
     columns = "".join("r" if one else "l" for one in right)
-    title = f"{table.title}{f' ({table.about})' if table.about else ''}"
-    said = "\n".join(map(latex_comment, [title, *_notes(table)]))
-    body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
-    return f"{said}\n\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}"
+    title = f"{table.title}{f' ({table.about})' if table.about else ''}".strip()
+    comments = map(latex_comment, [*filter(None, [title]), *_notes(table)])
+    body = [r"\toprule", head, r"\midrule", *rows, r"\bottomrule"]
+    return "\n".join([*comments, rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}"])
 
 
 def _notes(table: Table) -> list[str]:
