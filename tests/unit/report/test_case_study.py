@@ -134,7 +134,7 @@ def test_the_verdict_answers_the_questions_in_order() -> None:
     [
         (WORSE, "TripletXL is worse than Triplet: −3.0"),
         (NO_DIFFERENCE, "That TripletXL mends the 2 language pairs that Triplet is worst at is not shown"),
-        (CANNOT_TELL, "cannot be told: Too few."),
+        (CANNOT_TELL, "is not known: Too few."),
     ],
 )
 def test_other_outcomes_on_the_worst_pairs(outcome: str, words: str) -> None:

@@ -9,7 +9,7 @@ from xlingual.report.leaders import BoardRow
 
 
 def none_above(rows: Sequence[BoardRow]) -> bool:
-    """Tell whether no encoder is clearly above chance: each interval holds it or lies on its worse side."""
+    """Tell whether no encoder is clearly above chance: every interval contains or is worse than it."""
     found = [row for row in rows if row.value is not None]
     return bool(found) and all(row.side_of_chance in ("at", "below") for row in found)
 

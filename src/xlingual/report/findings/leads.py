@@ -22,7 +22,7 @@ def lead(leader: BoardRow, found: Sequence[BoardRow], name: str, where: str) -> 
     behind = [row for row in found if row.standing == "behind"]
     head = f"{leader.encoder} leads: {name} {value}{where}"
     if level:
-        return f"{head}, and cannot be told apart from {_level(level)}{_next(behind)}"
+        return f"{head}, but is not distinguishable from {_level(level)}{_next(behind)}"
     if behind:
         return (
             f"{head}, {behind[0].behind_text} ahead of {behind[0].encoder}: "
@@ -48,7 +48,7 @@ def _next(behind: list[BoardRow]) -> str:
 
 
 def position(leader: BoardRow) -> list[str]:
-    """Return where the leader stands between chance and what images alone can tell."""
+    """Return where the leader is between chance and the oracle, retrieval by images alone."""
     if leader.chance is None:
         return []
     luck = numbers.mark(leader.chance, leader.measure)

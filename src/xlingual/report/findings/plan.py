@@ -10,7 +10,7 @@ NONE = "none"  # no difference is shown
 
 
 def findings(plan: Plan) -> list[str]:
-    """Return what the plan says: how many queries, what these can show, and at which pool."""
+    """Return the findings: how many queries are needed, what those there are can show, and at which pool."""
     known = [row for row in plan.rows if row.planned]
     out = [_needed(plan, known), _here(plan, known)] if known else []
     if known and plan.clusters(plan.n_queries) is not None:
