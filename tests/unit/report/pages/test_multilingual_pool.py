@@ -288,7 +288,7 @@ def test_the_glossary_has_the_terms_of_the_parts_that_are_shown(pool):
     assert own == ["mAP", "Own-language answers only"]
     shown = html.render(page_of([pool.results(policies=(PREFER_OWN,))]))
     assert "all answers in the question&#39;s language rank above" in shown
-    assert "all answers stand above" not in shown and "PEER" not in shown
+    assert "all answers rank above" not in shown and "PEER" not in shown
     less, _ = terms_of(pool.each_with(pool.results(), hubs=None, fairness=None, loss=None))
     assert not {"Hub", "PEER", "Where the loss comes from"} & set(less) and "Language share" in less
 
