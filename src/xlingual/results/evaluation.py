@@ -109,9 +109,7 @@ class Results:
     per_query: pa.Table
     examples: pa.Table | None = None
     warnings: list[str] = field(default_factory=list)
-    dropped: dict[str, int] = field(
-        default_factory=dict
-    )  # "texts" left out, "of" how many; {} where none was
+    dropped: dict[str, int] = field(default_factory=dict)  # texts left out, of how many; {} if none
     timings: dict[str, float] = field(default_factory=dict)
     diagnostics: dict[str, Any] = field(default_factory=dict)  # pairs screened and decided, the ranker
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut

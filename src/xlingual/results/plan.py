@@ -71,7 +71,7 @@ class PlanRow(Struct, frozen=True):
             "even the largest difference is shown."
         ),
     ]
-    sizes: Annotated[list[AtSize], about("What the numbers of queries that were asked about show.")]
+    sizes: Annotated[list[AtSize], about("What each requested number of queries can show.")]
     note: Note = None
 
     @property

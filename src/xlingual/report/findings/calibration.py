@@ -100,8 +100,8 @@ def _promises(found: Iterable[Interval]) -> list[str]:
             "checked"
         )
         sentences.append(
-            f"{kind.capitalize()}: the intervals ({method}) aim at {numbers.percent(ci.level)} and contain "
-            f"the truth in at least {numbers.percent(2 * ci.level - 1)} of the cases, if {unit}."
+            f"{kind.capitalize()}: the intervals ({method}) aim at {numbers.percent(ci.level)} and hold the "
+            f"truth in at least {numbers.percent(2 * ci.level - 1)} of the cases, if {unit}."
         )
     return sentences
 
@@ -140,7 +140,7 @@ def _coverage(one: DataSet, several: bool) -> str:
     ends = share.ci
     shown = "" if ends is None else f" [{numbers.percent(ends.low)}, {numbers.percent(ends.high)}]"
     return (
-        f"The {level} intervals{where} (guaranteed: {sure}, for exchangeable families) contained the truth "
-        f"in {numbers.percent(share.value)}{shown} of {share.n_families} families left out; "
+        f"The {level} intervals{where} (guaranteed: {sure}, for exchangeable families) held the truth in "
+        f"{numbers.percent(share.value)}{shown} of {share.n_families} families left out; "
         f"mean width {numbers.number(share.width)}."
     )

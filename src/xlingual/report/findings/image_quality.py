@@ -61,13 +61,13 @@ def _needed(known: Sequence[Degradation], rows: Sequence[Degradation], close: fl
     n_close = next((i for i, one in enumerate(known) if not _is_above(one, close)), len(known))
     if n_close == 0:
         return [f"With no images tried is {interval} above {close:g}; best: {_level(known[0])}."]
-    held, rest = f"{interval} stays above {close:g} down to {_level(known[n_close - 1])}", known[n_close:]
+    enough, rest = f"{interval} stays above {close:g} down to {_level(known[n_close - 1])}", known[n_close:]
     if not rest:
-        return [f"Weakened images suffice, as far as tried: {held}."]
+        return [f"Weakened images suffice, as far as tried: {enough}."]
     lost = [
         f"Agreement is not distinguishable from none with {_level(one)}." for one in rest if _is_open(one)
     ]
-    return [f"Image quality: {held}, and no longer with {_level(rest[0])}.", *lost[:1]]
+    return [f"Image quality: {enough}, and no longer with {_level(rest[0])}.", *lost[:1]]
 
 
 def _is_above(weakened: Degradation, close: float) -> bool:

@@ -198,7 +198,7 @@ def _ends(best: EncoderViews, view: str) -> tuple[str, str] | None:
 def shares(best: EncoderViews) -> list[str]:
     """Return the share of the question's language among the best, and which others are over-represented."""
     ratios = best.pairs("language_share_ratio_top100")
-    own = [value for (asked, found), value in ratios.items() if asked == found and value is not None]
+    own = [value for (question, answer), value in ratios.items() if question == answer and value is not None]
     parts = [f"its own language has {times(fmean(own))} times its share of the pool"] if own else []
     foreign = among_foreign(ratios)
     over = [name for name, value in foreign.items() if value >= MUCH][:2]
@@ -217,9 +217,9 @@ def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, f
     than their share of the pool, which says nothing about any one of them.
     """
     rows: dict[str, dict[str, float]] = {}
-    for (asked, answer), value in ratios.items():
-        if asked != answer and value is not None:
-            rows.setdefault(asked, {})[answer] = value
+    for (question, answer), value in ratios.items():
+        if question != answer and value is not None:
+            rows.setdefault(question, {})[answer] = value
     found: dict[str, list[float]] = {}
     for row in (row for row in rows.values() if len(row) > 1 and any(row.values())):
         average = fmean(row.values())

@@ -214,7 +214,9 @@ def _directions(validation: Validation) -> list[str]:
         values = numbers.in_words([_difference(one.coefficient, one.difference) for one, _ in judged])
         if not judged:
             why = _why(one.difference for one in own)
-            sentences.append(words.stop(f"Whether BkR agrees alike for {names} is not known: {why}"))
+            sentences.append(
+                words.stop(f"Whether the agreement of BkR differs between {names} is not known: {why}")
+            )
         elif all(word == "open" for _, word in judged):
             sentences.append(f"The agreement of BkR is not shown to differ between {names}: {values}.")
         else:
