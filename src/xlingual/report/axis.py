@@ -53,7 +53,7 @@ class LogAxis(Axis):
 
 
 def log_axis_for(values: Iterable[float]) -> LogAxis:
-    """Return an axis with round ends that holds the ratios, as far as from 1/100 to 100.
+    """Return an axis with round ends that holds the ratios, at most from 1/100 to 100.
 
     >>> log_axis_for([1.3, 3.4]).ticks, log_axis_for([0.04, 7.0]).low
     ((0.5, 1.0, 2.0, 5.0), 0.02)

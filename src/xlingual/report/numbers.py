@@ -58,7 +58,7 @@ def _inside(value: float, places: int, most: int, ci: Interval) -> tuple[float, 
 
 
 def bound(value: float) -> str:
-    """Return what an error is at most: two significant digits, rounded up; whole numbers from 10 on.
+    """Return an upper bound of an error: two significant digits, rounded up; whole numbers from 10 on.
 
     >>> bound(0.01408), bound(0.0353), bound(762.2), bound(0.0)
     ('0.015', '0.036', '770', '0')

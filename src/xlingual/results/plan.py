@@ -33,8 +33,8 @@ class AtSize(Struct, frozen=True):
     detectable: Annotated[
         Amount | None,
         about(
-            "Smallest true difference shown with the plan's power; null where not even the largest that "
-            "there can be is shown."
+            "Smallest true difference shown with the plan's power; null where not even the largest "
+            "possible one is shown."
         ),
     ]
     power: Annotated[Share, about("How often the plan's effect is shown.")]
@@ -60,7 +60,7 @@ class PlanRow(Struct, frozen=True):
     detectable: Annotated[
         Amount | None,
         about(
-            "Smallest difference that the queries there are show; null where nothing differs, or where "
+            "Smallest difference that the present queries show; null where nothing differs, or where "
             "not even the largest difference is shown."
         ),
     ]

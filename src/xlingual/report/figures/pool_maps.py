@@ -181,7 +181,7 @@ def _by_value(
 def _scaled(
     values: Sequence[float], within: Iterable[float | None] = ()
 ) -> tuple[Callable[[float | None, str, Interval | None], Heat | None], tuple[str, str]]:
-    """Return what makes a cell of a value, its name and its interval, and the ends of the scale.
+    """Return a function from a value, its name and interval to a cell, and the ends of the scale.
 
     Cells have two decimals, or three where half of the values or more are small.
     """

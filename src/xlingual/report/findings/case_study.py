@@ -38,18 +38,18 @@ def findings(study: CaseStudy) -> list[str]:
 
 
 def label(model: Model) -> str:
-    """Return what a model is called: trained ones as in the paper."""
+    """Return the name of a model on the page: trained ones as in the paper."""
     return _SHOWN.get(model.role, model.name)
 
 
 def names_of(study: CaseStudy, difference: Difference) -> tuple[str, str]:
-    """Return what both models of a difference are called."""
+    """Return the names of both models of a difference on the page."""
     names = {model.name: label(model) for model in study.models}
     return names.get(difference.model, difference.model), names.get(difference.other, difference.other)
 
 
 def compared(study: CaseStudy) -> list[Model]:
-    """Return the base and what was trained on it."""
+    """Return the base and the models trained on it."""
     return [model for role in (BASE, TRIPLET, TRIPLET_XL) if (model := study.model(role)) is not None]
 
 

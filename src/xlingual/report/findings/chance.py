@@ -34,7 +34,7 @@ def nothing_found(best: BoardRow, found: Sequence[BoardRow], name: str, where: s
 
 
 def _luck(found: Sequence[BoardRow]) -> list[str]:
-    """Return a remark where an interval leaves out chance, as one of so many encoders may do by luck."""
+    """Return a remark where an interval excludes chance, which may be luck among many encoders."""
     names = [row.encoder for row in found if row.looks_off_chance]
     if not names:
         return []

@@ -18,7 +18,7 @@ _MOST = 8  # without
 
 
 def findings(comparison: Comparison) -> list[str]:
-    """Return what the comparison says: for each measure who is ahead of whom, then where parts differ."""
+    """Return the findings: for each measure which encoder is ahead of which, then where parts differ."""
     sentences = []
     for board in comparison.boards:
         if board.overall:

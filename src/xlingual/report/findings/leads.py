@@ -91,7 +91,7 @@ def not_good_enough(task: Task, leader: BoardRow, alone: bool) -> list[str]:
 
 
 def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
-    """Return warnings where images cannot compare the encoders: some have seen images, or are repaired.
+    """Return warnings where BkR and SIM cannot compare the encoders: trained on images, or fitted transforms.
 
     `kinds` is what the results know of the encoders (`Results.encoders`).
     """

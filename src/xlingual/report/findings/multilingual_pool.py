@@ -59,7 +59,7 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
 
 
 def bias(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
-    """Return whether the leader prefers answers in the question's language, then what is known of others."""
+    """Return whether the leader prefers answers in the question's language, then the same for the others."""
     facts = []
     own, other = (best.number("one_target_summary", name) for name in ("own", "other"))
     if own is not None and other is not None:

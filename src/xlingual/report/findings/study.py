@@ -1,4 +1,4 @@
-"""The verdict of a blind study: what people found, then what to make of it."""
+"""The verdict of a blind study: what raters found, then cautions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def findings(analysis: StudyAnalysis) -> list[str]:
 
 
 def sentence(text: str) -> str:
-    """Return somebody's note as a sentence."""
+    """Return a note of a record as a sentence."""
     return words.stop(_capital(quoted(text)))
 
 

@@ -1,4 +1,4 @@
-"""What to make of a study's numbers: who judged, how alike and how carefully, and what is still missing."""
+"""Cautions about a study: raters, their agreement and attention, and ratings that are still missing."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def raters(analysis: StudyAnalysis) -> str:
 
 
 def agreement(analysis: StudyAnalysis) -> str:
-    """Return how alike people judge, and what that does to the comparison."""
+    """Return how far raters agree, and its effect on the comparison."""
     found = analysis.agreement
     if analysis.n_raters < 2:
         return ""
@@ -150,7 +150,7 @@ def unfinished(analysis: StudyAnalysis) -> str:
 
 
 def needed(analysis: StudyAnalysis) -> str:
-    """Return how much more rating would show what was seen, where it is not shown yet."""
+    """Return how many more ratings would show the observed difference, where it is not shown yet."""
     rows = [(row, pair) for row, pair in by_pair(analysis, analysis.needed) if open_(pair)]
     if not rows:
         return ""

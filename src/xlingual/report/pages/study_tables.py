@@ -154,7 +154,7 @@ def _grid(title: str, rows: Sequence[dict[str, object]], *notes: str, **more: An
 
 
 def needed(analysis: StudyAnalysis) -> Table:
-    """Return how much rating would show what was seen."""
+    """Return how many ratings would show the observed differences."""
     rows = [
         {
             "systems": against(pair.first, pair.second),
