@@ -119,7 +119,7 @@ def gpu_seconds(work: Pass, gpu: Gpu, half: bool = True) -> dict[str, float]:
 
 
 def list_seconds(work: Pass) -> float:
-    """Return the time of an inverted file on one core: 4·√n lists, of which a query looks at 4·√lists.
+    """Return the time of an inverted file on one core: 4·√n lists; a query looks at 4·√lists of them.
 
     Filling it (each vector to its nearest centre, k-means on 40 vectors a list in 10 rounds) is a product,
     and so is looking: the queries that look through one list do so together.

@@ -79,7 +79,7 @@ _TRUE_MEANS: dict[str, float] = {}
 
 
 def _mean_held(draw, name: str, paired) -> bool:
-    """Tell whether the interval of system a's own mean holds the population's mean."""
+    """Return whether the interval of system a's own mean holds the population's mean."""
     if name not in _TRUE_MEANS:
         rng = np.random.default_rng([1, *name.encode()])
         _TRUE_MEANS[name] = float(np.mean([draw(rng, 0.0).a.mean() for _ in range(20_000)]))

@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _differs(seed: int) -> tuple[bool, bool]:
-    """Return whether encoders of equal quality are told apart, in outcomes and in ranks."""
+    """Return whether encoders of equal quality are called different, in outcomes and in ranks."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(seed)
     meaning = np.tile(rng.standard_normal((ITEMS, DIM)), (2, 1))

@@ -34,7 +34,7 @@ def assert_equal(part: Results, whole: Results) -> None:
         assert found == values[row["measure"], row["query"]], row
 
 
-def told(results: Results) -> str:
+def described(results: Results) -> str:
     """Return R@10 and its interval."""
     entry = results.entries[0]
     assert entry.ci is not None
@@ -46,12 +46,12 @@ def main(sizes: Sequence[int] = SIZES, *, queries: int = QUERIES, all_at_most: i
     for n in sizes:
         asked = min(queries, n // 4)
         part, seconds = evaluated(n, asked, DIMS)
-        print(f"{n:9,} sources and targets, {asked:6,} queries: {seconds:7.1f} s, {told(part)}")
+        print(f"{n:9,} sources and targets, {asked:6,} queries: {seconds:7.1f} s, {described(part)}")
         if n > all_at_most:
             continue
         whole, slow = evaluated(n, None, DIMS)
         assert_equal(part, whole)
-        print(f"{'':9} all of them: {slow:7.1f} s, {told(whole)}; ratio {slow / seconds:.2f}")
+        print(f"{'':9} all of them: {slow:7.1f} s, {described(whole)}; ratio {slow / seconds:.2f}")
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def figure(runs: Sequence[Run], path: Path) -> None:
     panels.savefig(path, dpi=150)
 
 
-def told(run: Run, ratio: float) -> str:
+def described(run: Run, ratio: float) -> str:
     """Return what one size took, in words; `ratio` is that of the predicted to the measured time."""
     stages = []
     for what in ("texts", "images"):
@@ -124,7 +124,7 @@ def main(
     print(f"{dims[0]}-d texts, {dims[1]}-d images, processor time")
     ratios = {run.n: sum(predicted(run, known)) / (run.texts + run.images) for run in runs}
     for run in runs:
-        print(told(run, ratios[run.n]))
+        print(described(run, ratios[run.n]))
     if len(runs) > 1:
         for what in ("texts", "images", "rest", "memory"):
             slope, half = exponent([run.n for run in runs], [getattr(run, what) for run in runs])

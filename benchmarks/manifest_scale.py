@@ -119,8 +119,8 @@ def main(n: int = 100_000) -> None:
                 path = written(Path(folder), content, form)
                 assert_same(path, content)
                 clock, processor, memory = checked(path)
-            told = f"{clock:7.1f} s {processor:7.1f} s {memory / 2**20:7.0f} MiB"
-            print(f"{shape + ',' + form:34} {told}", flush=True)
+            used = f"{clock:7.1f} s {processor:7.1f} s {memory / 2**20:7.0f} MiB"
+            print(f"{shape + ',' + form:34} {used}", flush=True)
             share = n / 1_000_000
             assert processor < LIMIT_SECONDS * share + 5, (shape, form, processor)
             assert memory < LIMIT_BYTES * share + (1 << 28), (shape, form, memory)

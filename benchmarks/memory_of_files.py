@@ -57,7 +57,7 @@ def main(n: int = 200_000, d: int = 128) -> None:
         before = resident()
         print(f"{n:,} texts of each language, {d} dimensions: {4 * size / 2**20:,.0f} MiB of vectors")
         images = run.images()[2]
-        told("images", before)
+        reported("images", before)
         assert len(images.points) == 2 * n - 1  # two are equal
         for _, vectors in run.encoded():
             sample = run.tasks[0].sample
@@ -67,11 +67,11 @@ def main(n: int = 200_000, d: int = 128) -> None:
             out = np.empty((rows_of_tile.stop, columns.stop), dtype=np.float32)
             scores = union.similarity.tile(rows_of_tile, columns, out)
             assert abs(scores[3, 5] * 1e9 - union.similarity.exact(np.array([3]), np.array([5]))[0]) < 2000
-            own = told("texts, first tile", before)
+            own = reported("texts, first tile", before)
     assert own < size, f"{own:,} bytes for {4 * size:,} of vectors"  # numbers of rows, codes, one tile
 
 
-def told(what: str, before: dict[str, int]) -> int:
+def reported(what: str, before: dict[str, int]) -> int:
     """Print what has been added since, and return the program's own part in bytes."""
     more = {kind: size - before[kind] for kind, size in resident().items()}
     own, files = (more[kind] / 2**20 for kind in ("Anon", "File"))

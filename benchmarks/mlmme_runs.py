@@ -1,7 +1,7 @@
 """What further languages and β bring: MLMME trained on emoji and on scenes, with several seeds.
 
 `python -m benchmarks mlmme_runs` prints the tables of docs/results/mlmme.md and draws its figures. Every
-training is kept under out/mlmme, so that what is there is not done again; seeds and data sets can be told:
+training is kept under out/mlmme, so that what is there is not done again; seeds and data sets can be given:
 
     python -c "from benchmarks.mlmme_runs import main; main(['emoji'], seeds=2)"
 """
@@ -95,7 +95,7 @@ def emoji() -> Parts:
 
 
 def scenes(epochs: int = 8) -> Parts:
-    """Return 10,000, 500 and 1,000 built-in scenes told in five languages."""
+    """Return 10,000, 500 and 1,000 built-in scenes described in five languages."""
     folder = OUT / "scenes-data"
     if not (folder / "manifest.parquet").exists():
         write_scenes(folder, n=11_500, languages=FIVE, seed=1, size=64)

@@ -334,9 +334,9 @@ def ablation(content: dict[str, Any]) -> dict[str, float]:
     for one in content["rows"]:
         gain = one["gain"]
         ends = ", ".join(signed(gain["ci"][end]) for end in ("low", "high"))
-        told = f"{signed(gain['value'])} [{ends}], p {gain['p']:.3f}".replace("p 0.", "p .")
+        interval = f"{signed(gain['value'])} [{ends}], p {gain['p']:.3f}".replace("p 0.", "p .")
         bleu = f"{one['bleu']['mean']:.2f} ± {one['bleu']['sd']:.2f}"
-        row([f"without {', '.join(one['without'])}", bleu, told])
+        row([f"without {', '.join(one['without'])}", bleu, interval])
     return {
         f"without {', '.join(one['without'])}": one["gain"]["p"]
         for one in content["rows"]

@@ -145,7 +145,7 @@ def precision(relevant: np.ndarray) -> float:
 
 
 def plain_space(pool: MultilingualPool, questions: np.ndarray, candidates: np.ndarray) -> None:
-    """Fit a ridge model for each pair of languages and for all, and an image, with scikit-learn."""
+    """Fit a ridge model for each pair of languages and for all, and a picture of the space."""
     vectors = np.concatenate([unit(questions), unit(candidates)]).astype(np.float32)
     language = np.concatenate([pool.questions.language, pool.candidates.language])
     train = np.concatenate([pool.questions.cluster, pool.candidates.cluster]) % 3 > 0

@@ -1,7 +1,7 @@
 """Ranking by Ray with one and two workers against one thread of the processor: time, efficiency, equality.
 
 `N=40000 python -m benchmarks ray_speed`: N queries and as many candidates. The start of Ray and the first
-import in its processes are told apart.
+import in its processes are separated.
 """
 
 from __future__ import annotations

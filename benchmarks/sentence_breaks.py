@@ -22,9 +22,9 @@ def agreement(path: Path, language: str) -> tuple[int, int, int]:
         for paragraph in article["paragraphs"]:
             context = paragraph["context"]
             last = {len(context.rstrip())}
-            told = {len(context[:end].rstrip()) for _, end in paragraph["sentence_breaks"]} - last
+            annotated = {len(context[:end].rstrip()) for _, end in paragraph["sentence_breaks"]} - last
             made = {end for _, end in sentence_breaks(context, language)} - last
-            real, found, both = real + len(told), found + len(made), both + len(told & made)
+            real, found, both = real + len(annotated), found + len(made), both + len(annotated & made)
     return real, found, both
 
 

@@ -113,7 +113,7 @@ def open_image(source: bytes | Path | None, *, row: str | None = None, side: int
     return decode(content, source if isinstance(source, Path) else None, row=row, side=side)
 
 
-def open_pictures(sources: Sequence[bytes | Path | None], rows: Sequence[str]) -> list[Image]:
+def open_images(sources: Sequence[bytes | Path | None], rows: Sequence[str]) -> list[Image]:
     """Return several images, opened side by side; `rows` are the ids of the rows that show them."""
     with ThreadPoolExecutor(THREADS, thread_name_prefix="decoding") as executor:
         return list(executor.map(lambda source, row: open_image(source, row=row), sources, rows))

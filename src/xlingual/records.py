@@ -80,7 +80,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Images:
-    """A batch of n pictures: encoded image bytes, a path to them, or None where only vectors exist."""
+    """A batch of n images: encoded image bytes, a path to them, or None where only vectors exist."""
 
     source: Sequence[bytes | Path | None]
     language: Sequence[str]
@@ -96,9 +96,9 @@ class Images:
 
         They stay open with the batch. Raises InputError naming the row where one is absent or broken.
         """
-        from xlingual.images import open_pictures
+        from xlingual.images import open_images
 
-        return open_pictures(self.source, self.ids)
+        return open_images(self.source, self.ids)
 
     def plain(self) -> Images:
         """Return the same batch with plain lists for columns that are kept out of Python's memory."""

@@ -16,8 +16,8 @@ GOOD = "v/good.{lang}.npy"
 
 
 def refused(outcome: Any, *words: str, code: int = 2) -> None:
-    told = outcome.err.splitlines()
-    lines = [line for line in told if not line.startswith("encoding texts: ")]  # a service's cost, told first
+    printed = outcome.err.splitlines()
+    lines = [line for line in printed if not line.startswith("encoding texts: ")]  # a service's cost
     assert (outcome.code, len(lines), outcome.out) == (code, 1, ""), outcome
     assert lines[0].startswith("error: "), outcome.err
     for word in words:

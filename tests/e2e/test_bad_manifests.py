@@ -55,8 +55,8 @@ def test_unreadable_image(bkr: Any) -> None:
 def test_broken_pictures_are_skipped_where_asked_for(bkr: Any) -> None:
     broken("s/images/scene-000003.png")
     Path("s/images/scene-000004.png").unlink()
-    told = ("2 of 120 images are missing or broken", "--skip-broken", "'scene-000003'")
-    refused(bkr(image="pixels"), *told)
+    words = ("2 of 120 images are missing or broken", "--skip-broken", "'scene-000003'")
+    refused(bkr(image="pixels"), *words)
     outcome = bkr("--skip-broken", "--quiet", image="pixels")
     assert outcome.code == 0 and len(outcome.warnings) == 1
     assert "texts take no part (--skip-broken)" in outcome.warnings[0]

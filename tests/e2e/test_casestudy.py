@@ -49,7 +49,7 @@ def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
     assert again.code == 0
     assert Path("again.html").read_bytes() == Path("out/report.html").read_bytes()
     refused = xlingual("report", "out", "out/backretrieval", "--out", "both.html")
-    assert refused.code == 2 and "holds a case study, which has a report of its own" in refused.err
+    assert refused.code == 2 and "holds a case study, which has its own report" in refused.err
 
 
 @pytest.mark.slow  # trained here once: test_fewer_languages_are_evaluated_than_trained_on

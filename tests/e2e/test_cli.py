@@ -227,11 +227,11 @@ def test_wide_long_bytes_and_paths_give_the_same_numbers(bkr: Any) -> None:
     assert found[0] == found[1] == found[2]
 
 
-def test_columns_told_hold_for_the_texts_that_are_fitted_on(xlingual: Any) -> None:
+def test_given_columns_hold_for_the_texts_that_are_fitted_on(xlingual: Any) -> None:
     table = pq.read_table("s/manifest.parquet")
     run = ("--text-encoder", "lsa:?pairs=20&fit={}#train", "--split", "test", "--quiet", "--out")
     found = []
-    for name, stem, more in (("usual", "text", ()), ("told", "name", ("--text-column", "name_{lang}"))):
+    for name, stem, more in (("usual", "text", ()), ("given", "name", ("--text-column", "name_{lang}"))):
         names = [column.replace("text_", f"{stem}_").replace("id", "key") for column in table.schema.names]
         file = f"{name}.parquet"
         pq.write_table(table.rename_columns(names), file)
@@ -264,14 +264,14 @@ def test_one_report_from_two_folders(bkr: Any, xlingual: Any) -> None:
 def test_demo(tmp_path: Path, full: bool) -> None:
     from xlingual.workflows.demo import run_demo
 
-    told: list[str] = []
+    works: list[str] = []
     results = run_demo(
-        tmp_path / "demo", items=120 if full else 50, progress=lambda what, done, total: told.append(what)
+        tmp_path / "demo", items=120 if full else 50, progress=lambda what, done, total: works.append(what)
     )
     assert {result.entries[0].task for result in results} == {"backretrieval", "crosslingual-retrieval"}
     assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
     assert Results.read(tmp_path / "demo" / "backretrieval").entries == results[0].entries
-    assert "painting scenes" in told
+    assert "painting scenes" in works
 
 
 def test_data_check(xlingual: Any) -> None:
@@ -292,13 +292,14 @@ def test_data_check_lists_all_problems_and_fails_for_errors(xlingual: Any) -> No
     rows[3:5] = ["1;de_DE;Stuhl", "2;;Tisch"]
     Path("shop.csv").write_bytes("\n".join(rows).encode("cp1252"))
     outcome = xlingual("data", "check", "shop.csv", "--text-column", "titel")
-    told = outcome.err.splitlines()
+    lines = outcome.err.splitlines()
     assert outcome.code == 2 and re.search(r"texts +38", outcome.out)
-    assert [line.partition(" ")[0] for line in told] == ["error:", "error:"] + ["warning:"] * (len(told) - 2)
+    kinds = [line.partition(" ")[0] for line in lines]
+    assert kinds == ["error:", "error:"] + ["warning:"] * (len(lines) - 2)
     assert "write 'de-DE'" in outcome.err and "empty language" in outcome.err
     assert "with encoding cp1252 and separator ';' (confidence 0.9" in outcome.warnings[0]
-    told_how = ("--text-column", "titel", "--encoding", "cp1252", "--separator", ";")
-    found = json.loads(xlingual("data", "check", "shop.csv", *told_how, "--json").out)
+    options = ("--text-column", "titel", "--encoding", "cp1252", "--separator", ";")
+    found = json.loads(xlingual("data", "check", "shop.csv", *options, "--json").out)
     assert [one["kind"] for one in found["findings"]][:2] == ["empty language", "language tag"]
     assert "guessed format" not in {one["kind"] for one in found["findings"]}
     outcome = xlingual("data", "check", "nothing.csv", "--json")

@@ -16,20 +16,20 @@ COMMANDS = [
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_options_stand_once_under_headings(xlingual, command):
-    told = xlingual(*command.split(), "--help")
-    assert told.code == 0
-    names = re.findall(r"^  (?:-h, )?(--[a-z-]+)", told.out, flags=re.M)
+    shown = xlingual(*command.split(), "--help")
+    assert shown.code == 0
+    names = re.findall(r"^  (?:-h, )?(--[a-z-]+)", shown.out, flags=re.M)
     assert len(names) == len(set(names))
-    headings = re.findall(r"^(\S.*):$", told.out, flags=re.M)
+    headings = re.findall(r"^(\S.*):$", shown.out, flags=re.M)
     assert headings[0] == "Options"
     assert len(headings) == len(set(headings)) > 2
 
 
 def test_what_a_group_of_options_adds_is_under_its_heading(xlingual):
-    told = xlingual("evaluate", "backretrieval", "--help").out
-    ranked = told.partition("Where it is ranked")[2].partition("\n\n")[0]
+    text = xlingual("evaluate", "backretrieval", "--help").out
+    ranked = text.partition("Ranking back end")[2].partition("\n\n")[0]
     for name in ("--backend", "--device", "--threads", "--memory"):
         assert f"\n  {name} " in ranked
-    own = told.partition("Options:")[2].partition("\n\n")[0]
+    own = text.partition("Options:")[2].partition("\n\n")[0]
     assert "\n  --text-encoder " in own
     assert "--backend" not in own

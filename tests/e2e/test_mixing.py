@@ -24,7 +24,7 @@ def captions(languages: tuple[str, ...] = ("en", "de"), n: int = 20) -> str:
     return shared.write_lines("captions.jsonl", rows)
 
 
-def test_a_pool_is_written_and_told(xlingual: Any) -> None:
+def test_a_pool_is_written_and_shown(xlingual: Any) -> None:
     outcome = xlingual("data", "mix-pool", captions(), "--out", "out", "--mix", "en=3, de=1")
     assert (outcome.code, outcome.err) == (0, "wrote out\n")
     assert "40 questions, 53 candidates, 2.65 relevant to a question" in outcome.out

@@ -49,8 +49,8 @@ def test_a_pool_that_is_there_is_replaced_by_force_only(xlingual: Any) -> None:
 def test_equal_seeds_write_equal_bytes(xlingual: Any) -> None:
     write_squad()
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        told = ("--train", "0.5", "--seed", seed, "--quiet", "--format", "jsonl")
-        assert xlingual("data", "squad-to-pool", "squad", "--out", name, *told).out == ""
+        options = ("--train", "0.5", "--seed", seed, "--quiet", "--format", "jsonl")
+        assert xlingual("data", "squad-to-pool", "squad", "--out", name, *options).out == ""
     first, second, third = (Path(name, "questions.jsonl").read_bytes() for name in "abc")
     assert first == second != third
 
@@ -142,9 +142,9 @@ def test_squad_to_pool_refuses_bad_options(xlingual: Any) -> None:
     refused(xlingual(*make, "img.npy/x"), "is a file")
     refused(xlingual("data", "squad-to-pool", "nothing.json", "--out", "out"), "nothing.json: no such file")
     Path("squad/de.json").rename("squad/dev-v2.0.json")
-    refused(xlingual(*make, "out"), "tells none", "write LANG=squad/dev-v2.0.json")
-    told = ("data", "squad-to-pool", "de=squad/dev-v2.0.json", "squad/en.json", "--out", "good")
-    assert xlingual(*told).code == 0
+    refused(xlingual(*make, "out"), "holds none", "write LANG=squad/dev-v2.0.json")
+    options = ("data", "squad-to-pool", "de=squad/dev-v2.0.json", "squad/en.json", "--out", "good")
+    assert xlingual(*options).code == 0
 
 
 def test_without_the_extra_the_pip_line_is_named(xlingual: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,7 +100,7 @@ def test_tune_apply_score(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert words in shown.out
     assert "no METEOR: it needs the language" in shown.out
-    assert "3 systems gain" in shown.out and "3 of them told from chance" in " ".join(shown.out.split())
+    assert "3 systems gain" in shown.out and "3 of them significantly" in " ".join(shown.out.split())
     assert run(*score[:3], *score[5:], "--samples", "100") == 0
     assert "best.0 gains" in capsys.readouterr().out
     worse = (
@@ -147,7 +147,7 @@ def test_ablate(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(*dev, "--out", "a.json") == 0
     shown = capsys.readouterr()
     assert "BLEU on 30 lists, 5-fold cross-validation" in shown.out and "without tm[0–1]" in shown.out
-    assert "Having them helps: good." in shown.out and "Not told from chance: tm[0–1]." in shown.out
+    assert "Having them helps: good." in shown.out and "Not significant: tm[0–1]." in shown.out
     good, tm = json.loads(Path("a.json").read_text())["rows"]
     assert good["gain"]["value"] > 1 and good["gain"]["ci"]["low"] > 0 and good["gain"]["p"] < 0.05
     assert tm["gain"]["ci"]["low"] < 0 < tm["gain"]["ci"]["high"]
@@ -181,7 +181,7 @@ def test_refusals(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
         "ablate", *dev[1:], "--folds", "31"
     )
     other = ("--on", "test.nbest", "--on-references", "test.ref", "--folds", "5")
-    assert "--folds is of cross-validation" in refused("ablate", *dev[1:], *other)
+    assert "--folds belongs to cross-validation" in refused("ablate", *dev[1:], *other)
     assert "a set of features to leave out is empty" in refused("ablate", *dev[1:], "--without", ",")
     test = ("score", "dev.ref", "--references", "dev.ref", "--test", "bootstrap")
     assert "--test compares with --baseline" in refused(*test)

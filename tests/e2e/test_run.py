@@ -68,7 +68,7 @@ def test_paths_count_from_the_file_and_tables_run_in_order(
         ("", ["asks for nothing", "evaluate bkr"]),
         ('manifest = "s"', ["manifest stands outside a table", "command ="]),
         ('command = "evaluate bk"', ["no command 'evaluate bk'"]),
-        ('command = "evaluate"', ["name a whole one"]),
+        ('command = "evaluate"', ["name one in full"]),
         ('command = "run"\nfile = "x.toml"', ["a file runs no other file"]),
         ('command = "gat"', ["no command 'gat'", "Did you mean 'gate'?"]),
         (
@@ -88,7 +88,7 @@ def test_files_that_ask_for_what_there_is_not(xlingual: Any, work: Path, text: s
 def test_schemas(xlingual: Any) -> None:
     found = json.loads(xlingual("run", "--schema", "evaluate bkr").out)
     assert found["title"] == "BackretrievalRequest" and "manifest" in found["required"]
-    refused(xlingual("run", "--schema", "evaluate"), "name a whole one")
+    refused(xlingual("run", "--schema", "evaluate"), "name one in full")
     refused(xlingual("run"), "FILE is missing")
     refused(xlingual("run", "none.toml"), "cannot read none.toml")
 

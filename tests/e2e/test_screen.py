@@ -108,7 +108,7 @@ def test_a_sentence_is_a_line_beside_the_bar(terminal: Callable[[], Terminal]) -
     assert long in stderr.getvalue()
 
 
-def test_a_sentence_is_told_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sentence_is_printed_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with screen.progress(False) as progress:
         progress("about 7 tokens", 0, -1)
         progress("encoding", 0, 7)

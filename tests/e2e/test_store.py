@@ -172,7 +172,7 @@ def test_embed_needs_an_encoder(xlingual: Any) -> None:
     assert (refused.code, "nothing to embed with" in refused.err) == (2, True)
 
 
-def test_a_fitted_encoder_is_told_of(xlingual: Any) -> None:
+def test_a_fitted_encoder_is_reported(xlingual: Any) -> None:
     done = xlingual("embed", "s", "--text-encoder", "lsa:?fit=s#train&dim=8", "--out", "e")
     assert done.code == 0 and "(not in the store)" in done.out
     assert done.warnings and "was fitted on" in done.warnings[0]

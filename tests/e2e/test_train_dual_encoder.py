@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from xlingual.cli import screen
-from xlingual.cli.training_outcome import _page, told_how_to_go_on, uses
+from xlingual.cli.training_outcome import _page, says_how_to_go_on, uses
 from xlingual.requests.shared import Output
 
 pytest.importorskip("torch")
@@ -63,7 +63,7 @@ def test_a_training(xlingual: Any, table: Path, tmp_path: Path) -> None:
     assert config["model"]["ngrams"] is None and config["training"]["epochs_run"] == 1
 
 
-def test_vectors_of_a_file_are_told_how_to_be_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+def test_vectors_of_a_file_show_how_they_are_replaced(capsys: pytest.CaptureFixture[str]) -> None:
     lines = uses("--text-encoder", "model:m", "vectors:v.npy", "texts")
     screen.show_page(_page("Trained.", (), (), 1, lines), {}, Output())
     assert capsys.readouterr().out.splitlines()[2:] == [
@@ -84,7 +84,7 @@ def test_an_interrupted_training_says_how_it_goes_on(
         if there:
             (tmp_path / "checkpoint").mkdir()
             (tmp_path / "checkpoint" / "state.json").touch()
-        with pytest.raises(KeyboardInterrupt), told_how_to_go_on(tmp_path):
+        with pytest.raises(KeyboardInterrupt), says_how_to_go_on(tmp_path):
             raise KeyboardInterrupt
         found = capsys.readouterr().err
         assert found.startswith(said) and bool(found) == there

@@ -91,7 +91,7 @@ def test_the_encoder_below(xlingual: Any, here: Path, encoders: tuple[str, ...],
     assert done.code == 2 and said in done.err and len(done.err.splitlines()) == 1
 
 
-def test_vectors_of_a_file_are_told_how_to_be_replaced(xlingual: Any, here: Path) -> None:
+def test_vectors_of_a_file_show_how_they_are_replaced(xlingual: Any, here: Path) -> None:
     rows = [
         {"id": i, "lang": ("en", "de")[i % 2], "text": "x", "title": f"title {i}", "body": f"body {i}"}
         for i in range(80)

@@ -84,7 +84,7 @@ def test_a_task_that_cannot_be_validated_is_named(validate):
 
 @pytest.fixture(scope="module")
 def products(real_data):
-    """Return the validation of 24 encoders over 25 fixed samples, with true and with shuffled pictures."""
+    """Return the validation of 24 encoders over 25 fixed samples, with true and with shuffled images."""
     folder = real_data / "ikea"
     if not folder.is_dir():
         pytest.skip(f"{folder} is missing")

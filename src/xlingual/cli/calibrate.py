@@ -11,7 +11,7 @@ from xlingual.requests.validating import CalibrateRequest
 
 @command(CalibrateRequest)
 def calibrate(request: CalibrateRequest) -> None:
-    """Learn from validations what true retrieval (XLR) a Backretrieval (BkR) stands for.
+    """Learn from validations to estimate true retrieval (XLR) from Backretrieval (BkR).
 
     VALIDATION is validation.json, or its folder. Use the FILE with
     `xlingual evaluate backretrieval … --calibration FILE`.

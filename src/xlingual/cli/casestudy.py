@@ -65,7 +65,7 @@ def casestudy(request: CaseStudyRequest) -> None:
 
 
 def _ranker(request: CaseStudyRequest, store: Any) -> Ranker:  # noqa: ANN401
-    """Return what ranks: the device is that of the trainings, too, and some serve only these."""
+    """Return the ranker; --device is for the trainings too, and some devices serve only these."""
     ranking = request.ranking
     if ranking.backend in ("cpu", "ray") or (ranking.device or "").startswith("mps"):
         ranking = ranking.changed(device=None)

@@ -1,4 +1,4 @@
-"""Refusing what cannot be written, before any work is done."""
+"""Refusing output that cannot be written, before any work is done."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def check_folder(out: Path, option: str = "--out") -> None:
 
 
 def check_pool_folder(out: Path, force: bool) -> str:
-    """Refuse a folder that cannot take a pool, before any work is done; return what will be replaced.
+    """Refuse a folder that cannot take a pool, before any work is done; return the files to be replaced.
 
-    Files of a pool that stand there are refused, unless `force`: then they are named ("" for none).
+    Files of a pool in it are refused, unless `force`: then their names are returned ("" for none).
     """
     from xlingual.data.pools.folder import pool_files, refuse_pool_in
 

@@ -1,4 +1,4 @@
-"""`xlingual compare`: which encoder is better on the same queries, and which differences are luck."""
+"""`xlingual compare`: which encoder is better on the same queries, and which differences are chance."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _PLAIN_WIDTH = 120  # columns where the output is not a terminal
 _COUNTED = ("encoding", "training")  # work whose speed is of interest
 _LEFT_WIDTH = 28  # columns of share, speed, time left and the spaces between
 _LEAST_BAR = 5
-_SPACES = 2  # columns between words, bar and what is right of it
+_SPACES = 2  # columns between the words, the bar and the words right of it
 _PADDING = re.compile(r" +(?=\n)")
 
 
@@ -72,7 +72,7 @@ def output() -> Console:
 
 
 class _Words(ProgressColumn):
-    """What stands left (0) or right (1) of the bar, cut short where the terminal is narrow."""
+    """The words left (0) or right (1) of the bar, cut short where the terminal is narrow."""
 
     def __init__(self, console: Console, side: int, table_column: Column | None = None) -> None:
         self._console, self._side = console, side
@@ -103,16 +103,16 @@ def progress_bar(console: Console) -> Progress:
 
 
 def _line(task: Task, width: int) -> tuple[str, str]:
-    """Return what stands left and right of the bar of a terminal of `width` columns.
+    """Return the words left and right of the bar, in a terminal of `width` columns.
 
-    Where there is no room for the numbers that are told of the work (its loss, say), first its name is left
-    out, then the speed. A name that is too long is cut.
+    Where there is no room for the numbers of the work (its loss, say), first its name is left out, then the
+    speed. A name that is too long is cut.
     """
-    told, right = task.description, _left(task, speed=True)
-    _, _, numbers = told.partition(" · ")
+    description, right = task.description, _left(task, speed=True)
+    _, _, numbers = description.partition(" · ")
     room = width - _SPACES - _LEAST_BAR
-    if not numbers or len(told) + len(right) <= room:
-        return told, right
+    if not numbers or len(description) + len(right) <= room:
+        return description, right
     return numbers, right if len(numbers) + len(right) <= room else _left(task, speed=False)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LANGUAGES, RECIPE_LANGUAGES = ("en", "de", "es", "ja", "ar"), ("ar", "en", "es", "id", "ru")
 TRAIN = 0.5
-_MOST_PAIRS = 6  # shown of the language pairs
+_MOST_PAIRS = 6  # language pairs that are shown
 
 
 @click.group()
@@ -39,7 +39,7 @@ def data() -> None:
 def scenes(request: ScenesRequest) -> None:
     """Make images of simple scenes, and independent descriptions of them in several languages.
 
-    With --recipes: recipes in five languages, each with title, body and image, each of a dish of its own.
+    With --recipes: recipes in five languages, each with title, body and image, and no two of one dish.
     """
     screen.wrote(_recipes(request) if request.recipes else _scenes(request), quiet=request.quiet)
 
@@ -88,9 +88,9 @@ def _recipes(request: ScenesRequest) -> Path:
         )
 
 
-@command(CheckRequest, short_help="List what is wrong with a manifest.")
+@command(CheckRequest, short_help="List the problems of a manifest.")
 def check(request: CheckRequest) -> int:
-    """Count what a manifest holds, and list all that is wrong with it or deserves a look.
+    """Count what a manifest holds, and list its errors and all that deserves a look.
 
     Errors stop every command that reads the manifest; rows that have one are not counted. Warnings and notes
     stop none. The exit code is 2 where there are errors.
@@ -119,8 +119,8 @@ def check(request: CheckRequest) -> int:
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-for one in (describe, squad_to_pool, mix_pool, scenes, check):
-    data.add_command(one)
+for made in (describe, squad_to_pool, mix_pool, scenes, check):
+    data.add_command(made)
 
 
 def _content(found: Check, near: NearDuplicates) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _content(found: Check, near: NearDuplicates) -> dict[str, Any]:
 
 
 def _print_findings(findings: Sequence[CheckFinding], quiet: bool) -> None:
-    """Print one line for each finding on standard error; notes only where not all is to be quiet."""
+    """Print one line for each finding on standard error; notes are left out if `quiet`."""
     for finding in findings:
         if finding.severity == "note" and quiet:
             continue

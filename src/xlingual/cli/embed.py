@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def embed(request: EmbedRequest) -> None:
     """Compute the vectors of all texts and images of MANIFEST, or of a pool, and write them to files.
 
-    Vectors that are kept in the store are not computed again; what is interrupted goes on where it stopped.
+    Vectors that are kept in the store are not computed again; an interrupted run goes on where it stopped.
     """
     from xlingual.store import Store
     from xlingual.workflows.embed import embed
@@ -54,10 +54,10 @@ def embed(request: EmbedRequest) -> None:
 
 
 def _encoder_pool(request: EmbedRequest) -> EncoderPool | None:
-    """Return where encoders run; None for this machine."""
+    """Return the pool of a Ray cluster; None where encoders run on this machine."""
     if request.backend != "ray":
         if request.address is not None or request.workers is not None:
-            raise InputError("--address and --workers are of clusters: add --backend ray, or leave them out")
+            raise InputError("--address and --workers are for clusters: add --backend ray, or leave them out")
         return None
     from xlingual.embed.encoder_pool import EncoderPool
     from xlingual.ranking.cluster.connection import cluster_address, imported

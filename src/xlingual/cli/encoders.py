@@ -1,4 +1,4 @@
-"""`xlingual encoders`: which schemes there are, what they encode, and what must be installed for them."""
+"""`xlingual encoders`: the schemes, what they encode, and the packages they need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xlingual.encoders import Scheme
 
 
-_FOLDED = Column("what it is", "name", data=True)
+_SUMMARY = Column("what it is", "name", data=True)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class SchemeRow:
         }
 
 
-@command(EncodersRequest, short_help="List the encoders, and what is not installed for them.")
+@command(EncodersRequest, short_help="List the encoders, and the packages that are missing for them.")
 def encoders(request: EncodersRequest) -> None:
     """List the schemes of encoders: what each encodes, and whether the packages it needs are installed.
 
@@ -107,16 +107,16 @@ def _chosen(name: str, rows: Sequence[SchemeRow]) -> SchemeRow:
 
 
 def _page_of_all(rows: Sequence[SchemeRow]) -> Page:
-    said = [
+    lines = [
         f"{row.name} needs {' and '.join(row.missing)}: {row.pip}" for row in rows if row.scheme and row.pip
     ]
-    said += [
+    lines += [
         f"{row.name}, a scheme of {row.package}, cannot be used: {row.problem}" for row in rows if row.problem
     ]
-    said.append("options of one: xlingual encoders NAME; how specs are written: docs/encoders.md")
+    lines.append("options of one: xlingual encoders NAME; how specs are written: docs/encoders.md")
     blocks: list[Block] = [
         _all_table(rows, full=True),
-        *(Prose(line, whole=True, where="both") for line in said),
+        *(Prose(line, whole=True, where="both") for line in lines),
     ]
     return Page.of("encoders", "Encoders", blocks)
 
@@ -128,7 +128,7 @@ def _all_table(rows: Sequence[SchemeRow], full: bool) -> Table:
         for row in rows
         if row.scheme is not None
     ]
-    heads = ("spec" if full else "scheme", Column("encodes", "words"), _FOLDED, Column("packages", "words"))
+    heads = ("spec" if full else "scheme", Column("encodes", "words"), _SUMMARY, Column("packages", "words"))
     return Table.of_texts(
         "Encoders", heads, cells, looks=(TableRoom(names=24),), where="both",
         instead=_all_table(rows, full=False) if full else None,
@@ -157,7 +157,7 @@ def _page_of_one(row: SchemeRow, scheme: Scheme) -> Page:
     block: Block = Prose("it has no options", where="both")
     if scheme.options:
         cells = [(option.name, _default(option.default), option.summary) for option in scheme.options]
-        heads = ("option", Column("default", "words"), _FOLDED)
+        heads = ("option", Column("default", "words"), _SUMMARY)
         block = Table.of_texts("options", heads, cells, looks=(TableRoom(names=40),), where="both")
     return Page.of("encoders", row.name, [block], lines)
 

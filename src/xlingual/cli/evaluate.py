@@ -38,8 +38,8 @@ class Evaluations(Tasks):
         if task is None:
             return None
         request = load(task.request)
-        said = f"{task.sentence}{f' ({task.short[0]})' if task.short else ''}"
-        return RequestCommand(request, partial(_answer, task), help=request.__doc__, short_help=said)
+        sentence = f"{task.sentence}{f' ({task.short[0]})' if task.short else ''}"
+        return RequestCommand(request, partial(_answer, task), help=request.__doc__, short_help=sentence)
 
 
 @click.group(cls=Evaluations)
@@ -47,82 +47,82 @@ def evaluate() -> None:
     """Evaluate text encoders on your own data (bkr, xlr, corr and lareqa are short names)."""
 
 
-def _answer(task: Task, asked: Any) -> None:  # noqa: ANN401  (a request of `evaluate`)
-    """Do what is asked of a task: read, evaluate, write and show. What a request lacks is passed over."""
-    calibration = _calibration(asked) if hasattr(asked, "calibration") else None
-    more: dict[str, Any] = {"trec_depth": _trec_depth(asked)} if hasattr(asked, "trec") else {}
-    if hasattr(asked, "columns"):
+def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `evaluate`)
+    """Answer a request of a task: read, evaluate, write and show; fields that a request lacks are skipped."""
+    calibration = _calibration(request) if hasattr(request, "calibration") else None
+    more: dict[str, Any] = {"trec_depth": _trec_depth(request)} if hasattr(request, "trec") else {}
+    if hasattr(request, "columns"):
         from xlingual.data.sentence_pairs import parse_columns
 
-        more["columns"] = parse_columns(asked.columns)
-    results = _evaluated(task, asked, more)
+        more["columns"] = parse_columns(request.columns)
+    results = _evaluated(task, request, more)
     if calibration is not None:
         from xlingual.evaluation.calibration.estimate import with_estimates
 
         results = with_estimates(results, calibration)
-        if not screen.silent(asked.output) and not any(row.estimated_xlr for row in results.summary):
+        if not screen.silent(request.output) and not any(row.estimated_xlr for row in results.summary):
             screen.note("No XLR can be estimated: no value of Backretrieval.")
-    write_and_show(results, asked.output)
-    say_written(results, asked.output)
-    if getattr(asked, "trec", None) is not None:
-        screen.wrote(asked.trec, quiet=asked.output.quiet)
+    write_and_show(results, request.output)
+    say_written(results, request.output)
+    if getattr(request, "trec", None) is not None:
+        screen.wrote(request.trec, quiet=request.output.quiet)
 
 
-def _data(asked: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool or files)
-    """Read what a task is about."""
-    if hasattr(asked, "files"):
-        return asked.files
-    if hasattr(asked, "pool"):
+def _data(request: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool or files)
+    """Read the data of a request."""
+    if hasattr(request, "files"):
+        return request.files
+    if hasattr(request, "pool"):
         from xlingual.data.pools.pool import MultilingualPool
 
-        return MultilingualPool.read(asked.pool, asked.languages, asked.split)
-    return read_manifest(asked.data)
+        return MultilingualPool.read(request.pool, request.languages, request.split)
+    return read_manifest(request.data)
 
 
-def _trec_depth(asked: Any) -> int | None:  # noqa: ANN401  (a request)
-    """Return how many candidates of a question a run holds, None for all."""
-    if asked.trec is not None:
-        check_folder(asked.trec, "--trec")
-    elif asked.trec_depth is not None:
+def _trec_depth(request: Any) -> int | None:  # noqa: ANN401  (a request)
+    """Return how many candidates of each question a TREC run holds, None for all."""
+    if request.trec is not None:
+        check_folder(request.trec, "--trec")
+    elif request.trec_depth is not None:
         raise InputError(
             "--trec-depth is for the runs that --trec DIR writes: name a folder, or leave it out"
         )
-    return None if asked.trec_depth == "all" else (asked.trec_depth or 1000)
+    return None if request.trec_depth == "all" else (request.trec_depth or 1000)
 
 
-def _calibration(asked: Any) -> Calibration | None:  # noqa: ANN401  (a request)
+def _calibration(request: Any) -> Calibration | None:  # noqa: ANN401  (a request)
     """Read the calibration, before any work is done; None where there is none."""
-    if asked.calibration is None:
+    if request.calibration is None:
         return None
-    if asked.approximation.approximate:
-        raise InputError("--calibration was made of exact numbers: leave out --approximate")
+    if request.approximation.approximate:
+        raise InputError("--calibration needs exact numbers: leave out --approximate")
     from xlingual.evaluation.calibration.estimate import check_measures
     from xlingual.results.calibration import Calibration
 
-    calibration = Calibration.read(asked.calibration)
-    check_measures(calibration, asked.measures)
+    calibration = Calibration.read(request.calibration)
+    check_measures(calibration, request.measures)
     return calibration
 
 
-def _evaluated(task: Task, asked: Any, more: dict[str, Any]) -> Results:  # noqa: ANN401  (a request)
+def _evaluated(task: Task, request: Any, more: dict[str, Any]) -> Results:  # noqa: ANN401  (a request)
     """Run a task as its request says; `more` are further keywords of its function."""
-    function, output = load(task.evaluation), asked.output
+    function, output = load(task.evaluation), request.output
     parameters = list(signature(function).parameters)
     check_output(output.out, output.report, task.name)
-    store = store_of(asked.keeping)
-    given = keywords(asked, function) | more
-    given |= {"text_encoders": within_cost(asked.text_encoders, asked.keeping), "store": store}
+    store = store_of(request.keeping)
+    given = keywords(request, function) | more
+    given |= {"text_encoders": within_cost(request.text_encoders, request.keeping), "store": store}
     if "ranker" in parameters:
-        given["ranker"] = _ranker(asked, store)
+        given["ranker"] = _ranker(request, store)
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
-        given[parameters[0]] = _data(asked)
+        given[parameters[0]] = _data(request)
         found: Results = function(**given, progress=progress)
-        return signed(found, asked)
+        return signed(found, request)
 
 
-def _ranker(asked: Any, store: Any) -> Ranker:  # noqa: ANN401  (as above)
-    ranker = chosen_ranker(asked.ranking, store, quiet=asked.output.quiet)
-    if hasattr(asked, "approximation"):
-        return approximate_ranker(asked.approximation, ranker, asked.ranking.threads)
+def _ranker(request: Any, store: Any) -> Ranker:  # noqa: ANN401  (as above)
+    ranker = chosen_ranker(request.ranking, store, quiet=request.output.quiet)
+    if hasattr(request, "approximation"):
+        return approximate_ranker(request.approximation, ranker, request.ranking.threads)
     return ranker

@@ -1,4 +1,4 @@
-"""Commands of the command line, made from requests: options, help, and the request that is answered."""
+"""Commands of the command line, made from requests: options, help, and the call of a function."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ _SINGLE: dict[type[types.Type], Any] = {
 
 
 class RequestCommand(click.Command):
-    """A command whose options are the fields of a request; `answer` does what one asks.
+    """A command whose options are the fields of a request; `answer` is the function that runs it.
 
-    Its help shows the options of records inside the request under their headings, its own come first.
-
+    Its help shows its own options first, then those of records inside the request under their headings.
     `presets` gives defaults that depend on other values, such as those of a named recipe.
     """
 
@@ -46,17 +45,27 @@ class RequestCommand(click.Command):
         super().__init__(
             kind.command.split()[-1],
             params=[*_parameters(kind), *_refused(kind)],
-            callback=self._asked,
+            callback=self._called,
             context_settings={"allow_extra_args": _takes_data(kind)},
             **({"help": answer.__doc__} | more),
         )
 
     def request(self, given: Mapping[str, Any], where: str = "") -> Request:
-        """Return the request that some values ask for; those of its file of options, if any, come behind."""
+        """Return the request with some values; those of its file of options, if any, yield to them."""
         found = checked(self.kind, given, where)
         if (config := found.get("config")) is not None:
             found = checked(self.kind, read_toml(config), str(config)) | found
         return made(self.kind, {**self.presets(found), **found}, where)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; the error for an unknown option suggests new names in place of old ones."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            new = {old: name for option in self.params for old, name in _replaced(option)}
+            if error.possibilities:
+                error.possibilities[:] = dict.fromkeys(new.get(name, name) for name in error.possibilities)
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
@@ -69,15 +78,15 @@ class RequestCommand(click.Command):
                 with formatter.section(heading or "Options"):
                     formatter.write_dl(records)
 
-    def _asked(self, **given: Any) -> Any:  # noqa: ANN401
+    def _called(self, **given: Any) -> Any:  # noqa: ANN401
         context = click.get_current_context()
         _refuse_extra(context, self.kind)
-        told = {
+        set_by_user = {
             name: value
             for name, value in given.items()
             if context.get_parameter_source(name) is not ParameterSource.DEFAULT
         }
-        return self.answer(self.request(told))
+        return self.answer(self.request(set_by_user))
 
 
 def command(
@@ -96,10 +105,10 @@ def command(
     return of
 
 
-def keywords(asked: Record, function: Callable[..., Any]) -> dict[str, Any]:
+def keywords(request: Record, function: Callable[..., Any]) -> dict[str, Any]:
     """Return the fields of a request, and of the records in it, that a function has keywords for."""
     wanted = signature(function).parameters
-    return {name: value for name, value in values(asked).items() if name in wanted}
+    return {name: value for name, value in values(request).items() if name in wanted}
 
 
 class _Option(click.Option):
@@ -120,14 +129,21 @@ class _Option(click.Option):
             self.opts, self.secondary_opts = shown
 
 
+def _replaced(option: click.Parameter) -> Iterator[tuple[str, str]]:
+    """Yield each old name of an option with the new name for it."""
+    for pair in getattr(option, "old_names", ()):
+        for old, names in zip(pair.split("/"), (option.opts, option.secondary_opts), strict=False):
+            yield old, names[0]
+
+
 class _Text(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click only
-    """A text of which a value is made."""
+    """A text that is parsed to a value."""
 
     def __init__(self, leaf: Leaf, reads: Callable[[str], Any]) -> None:
         self.name, self.reads = leaf.marks.metavar or "text", reads
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Return the value; "none" stays what it is where it means nothing."""
+        """Return the value; the text "none" is kept where it stands for no value."""
         if not isinstance(value, str) or (value == "none" and "none" in self.name):
             return value
         try:
@@ -179,16 +195,18 @@ def _parameter(leaf: Leaf) -> click.Parameter:
     names = leaf.names
     more: dict[str, Any] = {"required": True}
     if not leaf.required:
-        more = {} if leaf.given in (None, ()) else {"default": leaf.given}
+        more = {} if leaf.default in (None, ()) else {"default": leaf.default}
     if kind is click.BOOL:
         more["is_flag"] = True
-        if leaf.given is True and not marks.names:
+        if leaf.default is True and not marks.names:
             names = (f"{names[0]}/--no-{names[0].removeprefix('--')}",)
     else:
         more |= {"type": kind, "multiple": several, "show_default": marks.otherwise is None}
     if marks.bare is not None:
         more |= {"is_flag": False, "flag_value": marks.bare}
-    otherwise = marks.otherwise or ("none" if leaf.given is None and "none" in (marks.metavar or "") else "")
+    otherwise = marks.otherwise or (
+        "none" if leaf.default is None and "none" in (marks.metavar or "") else ""
+    )
     made = _Option(
         [*names, leaf.key],
         metavar=marks.metavar,
@@ -232,7 +250,7 @@ def _single(kind: types.Type) -> Any:  # noqa: ANN401
 
 
 def _refused(kind: type[Request]) -> Iterator[click.Option]:
-    """Yield, unseen, the options that this request has not: they say why."""
+    """Yield hidden options, which this request refuses: they raise an error with the reason."""
     for name, why in refused(kind).items():
 
         def refuse(ctx: click.Context, _: click.Parameter, wanted: bool, why: str = why) -> None:
@@ -245,7 +263,7 @@ def _refused(kind: type[Request]) -> Iterator[click.Option]:
 
 
 def _takes_data(kind: type[Request]) -> bool:
-    """Return whether a pattern that the shell has expanded may leave arguments over."""
+    """Return whether a pattern that the shell expands may give more arguments than expected."""
     known = leaves(kind)
     return "manifest" in known or {"pool", "text_encoders"} <= set(known)
 

@@ -1,8 +1,8 @@
-"""Ctrl-C, and a request to end (SIGTERM), that are heard even where a library swallows them.
+"""Ctrl-C and SIGTERM, which end the work even where a library swallows them.
 
 An import in an extension module (of pandas by pyarrow, say) may take the exception for its own failure and go
-on. The signal is therefore remembered, and repeated when the work next tells how far it is. Either ends
-the work in order: what was encoded is kept.
+on. The signal is therefore remembered, and repeated when the work next reports its progress. Either
+ends the work in order: vectors that were encoded are kept.
 """
 
 from __future__ import annotations

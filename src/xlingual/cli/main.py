@@ -29,26 +29,26 @@ _VERBS = {
     "demo": "Make built-in data, evaluate encoders of rising quality, write a report.",
     "data": "Check a manifest, describe or make a pool, make built-in data.",
     "embed": "Compute vectors of texts and images once, and write them to files.",
-    "store": "Look after the vectors that are kept.",
+    "store": "List, verify, clean up and export the stored vectors.",
     "evaluate": "Evaluate text encoders on a manifest or a pool.",
     "train": "Train embeddings on your own texts and images.",
     "model": "Show a model that was trained here, or export it to other programs.",
-    "casestudy": "Train on the best encoder without parallel texts: does it help?",
-    "validate": "Hold a measure without translations against true retrieval.",
+    "casestudy": "Train on the best encoder without parallel texts, and measure the gain.",
+    "validate": "Check a measure without translations against true retrieval.",
     "compare": "Compare encoders query by query: is the difference real?",
-    "calibrate": "Learn from validations what retrieval a Backretrieval stands for.",
-    "gate": "Pass a candidate that is no worse than a baseline; for CI.",
-    "plan": "How many queries show a difference, and what these can show.",
+    "calibrate": "Learn from validations to estimate true retrieval from Backretrieval.",
+    "gate": "Pass a candidate encoder that is no worse than a baseline; for CI.",
+    "plan": "Say how many queries a difference needs, and what these can show.",
     "rerank": "Re-rank n-best lists of translations: tune, apply and score weights.",
     "study": "Ask people, blind, which system retrieves more relevant texts.",
-    "encoders": "List the encoders, and what is not installed for them.",
-    "run": "Do what a TOML file asks: one command or several, with their options.",
+    "encoders": "List the encoders, and the packages that are missing for them.",
+    "run": "Run the commands of a TOML file, with their options.",
     "report": "Make one HTML report from folders of results.",
 }
 
 
 class _InterruptError(Exception):
-    """Ctrl-C; click would print an empty line of its own."""
+    """Ctrl-C; click would print an empty line for it."""
 
 
 class _PipeError(Exception):
@@ -140,15 +140,15 @@ def _end(code: int) -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run the command line with the arguments and return the exit code."""
-    heard = interruption.Remembering()
+    handler = interruption.Remembering()
     try:
-        with interruption.remembered() as heard:
+        with interruption.remembered() as handler:
             result = xlingual.main(args=arguments, prog_name="xlingual", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except XlingualError as error:
         return _fail(str(error), 2)
     except (_InterruptError, click.Abort, KeyboardInterrupt):
-        return _fail("interrupted", 128 + (heard.called or signal.SIGINT))
+        return _fail("interrupted", 128 + (handler.called or signal.SIGINT))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return 2

@@ -1,4 +1,4 @@
-"""`xlingual model`: what a trained model is, and how other programs get it."""
+"""`xlingual model`: show a trained model, and export it to other programs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def model() -> None:
 
 @command(ShowModelRequest, model)
 def show(request: ShowModelRequest) -> None:
-    """Tell what a model is: its base, data, scores, options, sizes and signature, and how it is used."""
+    """Show a model: its base, data, scores, options, sizes and signature, and how it is used."""
     from xlingual.models.card import card, identity, parameters, signature
     from xlingual.models.folder import ModelFolder
 
     found = ModelFolder.read(request.folder)
-    told = {"identity": identity(found), "digest": found.digest, "signature": str(signature(found))}
-    content = {**found.config, **told, "parameters": parameters(found)}
+    described = {"identity": identity(found), "digest": found.digest, "signature": str(signature(found))}
+    content = {**found.config, **described, "parameters": parameters(found)}
     if request.markdown or request.form == "markdown":
         click.echo(card(found).markdown().encode(), nl=False)
     else:
@@ -40,9 +40,9 @@ def show(request: ShowModelRequest) -> None:
 def export(request: ExportModelRequest) -> None:
     """Write a model of train triplet or triplet-xl for other programs.
 
-    sentence-transformers: the encoder below and the layers, for one field of a text; no code comes with it.
-    onnx: the layers alone, from the vectors of titles and bodies to the model's vectors. What is written is
-    run, and refused where it gives other vectors than the model.
+    sentence-transformers: the encoder below and the layers, for one field of a text, without code. onnx: the
+    layers alone, from the vectors of titles and bodies to the model's vectors. The export is run, and refused
+    where its vectors differ from the model's.
     """
     from xlingual.workflows.export import export_model
 

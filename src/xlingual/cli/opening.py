@@ -1,4 +1,4 @@
-"""What requests name, opened: manifests, the store, and encoders that may cost something."""
+"""Opening manifests, the store, and encoders with a limit of cost, as requests name them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_manifest(request: ManifestOptions) -> Manifest:
 
 
 def columns(request: Columns) -> dict[str, Any]:
-    """Return how a manifest is read, whichever rows are taken, for `Manifest.read`."""
+    """Return the options of `Manifest.read`, but for the choice of rows."""
     return {name: getattr(request, name) for name in Columns.__struct_fields__}
 
 
@@ -40,7 +40,7 @@ def within_cost(specs: Sequence[str], request: Keeping) -> tuple[str, ...]:
 
 
 def _limited(spec: str, most: float) -> str:
-    """Return the spec with the option max_cost, where it is of a service and has none."""
+    """Return the spec with the option max_cost, where it names a paid service and has none."""
     from xlingual.encoders.plugins import Known
     from xlingual.encoders.spec import parse
     from xlingual.hidden import shown

@@ -1,4 +1,4 @@
-"""What becomes of results: written to a folder, shown on the screen, and made into a report."""
+"""Writing results to a folder, showing them on the screen, and making their report."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def write_and_show(found: Results | Validation, request: Output) -> None:
-    """Write what was found into --out, and print it, as the output options say."""
+    """Write results to --out, and print them, as the output options say."""
     if request.out is not None:
         found.write(request.out)
     screen.show(found, request)
 
 
 def say_written(found: Any, request: Any, file: str = "results.json") -> None:  # noqa: ANN401
-    """Say which files were written, as a request or its output asks; with --report write that one first."""
+    """Say which files were written, unless the request is quiet; with --report write the report first."""
     out = request.out
     if out is None:
         return

@@ -34,8 +34,8 @@ def describe(request: DescribeRequest) -> None:
 
     with screen.warnings_as_lines():
         found = describe_pool(read_pool(request.pool, request.languages, request.split))
-    said = [Prose(sentence, where="both") for sentence in _sentences(found)]
-    page = Page.of("pool", found.source, [_languages(found), *said])
+    sentences = [Prose(sentence, where="both") for sentence in _sentences(found)]
+    page = Page.of("pool", found.source, [_languages(found), *sentences])
     screen.show_page(page, found.to_dict(), request)
 
 
@@ -43,8 +43,8 @@ def describe(request: DescribeRequest) -> None:
 def squad_to_pool(request: SquadToPoolRequest) -> None:
     """Make a pool of SQuAD-style JSON files, one for each language; a folder counts as all its *.json.
 
-    Sentence breaks in the files are used as they are; without any, sentences are found by rules. The language
-    is told by the file's name (ar.json, xquad.ar.json), or by LANG=FILE.
+    Sentence breaks in the files are used as they are; without any, sentences are found by rules. The file's
+    name gives the language (ar.json, xquad.ar.json), or LANG=FILE does.
     """
     from xlingual.data.pools.folder import write_pool
     from xlingual.data.pools.reading import pool_of_squad
@@ -111,12 +111,14 @@ def _sentences(found: PoolDescription) -> list[str]:
 
 
 def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
-    """Return what the files held."""
+    """Return the counts of the files, by language."""
     rows = []
     for fact in facts:
         code = pool.languages.index(fact.language)
-        request, held = (int((side.language == code).sum()) for side in (pool.questions, pool.candidates))
-        counts = (request, held, fact.paragraphs, fact.segmented, fact.crossing, fact.gaps)
+        n_questions, n_candidates = (
+            int((texts.language == code).sum()) for texts in (pool.questions, pool.candidates)
+        )
+        counts = (n_questions, n_candidates, fact.paragraphs, fact.segmented, fact.crossing, fact.gaps)
         rows.append((fact.language, *map(Cell.count, counts)))
     heads = ("questions", "candidates", "paragraphs", "made here", "crossing answers", "gaps")
     rule = "made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
@@ -129,8 +131,8 @@ def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
 def mix_pool(request: MixPoolRequest) -> None:
     """Make a pool of questions and candidates from texts with items, with a chosen mix of languages.
 
-    The first text of an item in every question language asks; its other texts are candidates, of which the
-    mix draws. See docs/mixing.md.
+    The first text of an item in every question language is a question; its other texts are candidates, from
+    which the mix is drawn. See docs/mixing.md.
     """
     from xlingual.data.pools.mix import mix_pool
 
@@ -165,12 +167,12 @@ def _page(pool: MultilingualPool) -> Page:
 
     n, m, relevant = len(pool.questions), len(pool.candidates), len(pool.relevant[0])
     counts = (
-        np.bincount(side.language, minlength=len(pool.languages)).tolist()
-        for side in (pool.questions, pool.candidates)
+        np.bincount(texts.language, minlength=len(pool.languages)).tolist()
+        for texts in (pool.questions, pool.candidates)
     )
     rows = [
-        (tag, Cell.count(request), Cell.count(held), f"{held / m:.1%}")
-        for tag, request, held in zip(pool.languages, *counts, strict=True)
+        (tag, Cell.count(n_questions), Cell.count(n_candidates), f"{n_candidates / m:.1%}")
+        for tag, n_questions, n_candidates in zip(pool.languages, *counts, strict=True)
     ]
     title = f"{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question"
     table = Table.of_texts(title, ("language", "questions", "candidates", "share"), rows, where="both")

@@ -1,4 +1,4 @@
-"""What ranks, as a request wants it; finished parts of long passes are kept until the command ends well."""
+"""The ranker of a request; finished parts of long passes are kept until the command ends well."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_SEARCH = ("index", "depth", "probes", "check", "candidates")
 
 
 def chosen_ranker(request: Ranking, store: Path | str | None, *, quiet: bool) -> Ranker:
-    """Return what ranks, and say why it was chosen.
+    """Return the ranker, and say why it was chosen.
 
     Where there is a store ("default": the user's own), finished parts of long passes are kept in it until the
     command has ended well.
@@ -48,7 +48,7 @@ def chosen_ranker(request: Ranking, store: Path | str | None, *, quiet: bool) ->
 
 
 def approximate_ranker(request: ApproximateSearch, inner: Ranker, threads: int) -> Ranker:
-    """Return a search beside a ranker, or the ranker itself where no approximation is wanted."""
+    """Return an approximate ranker, or the ranker itself where no approximation is wanted."""
     chosen = {name: value for name in _OF_SEARCH if (value := getattr(request, name)) is not None}
     if not request.approximate:
         if chosen:

@@ -30,7 +30,7 @@ _KINDS = {
 def report(request: ReportRequest) -> None:
     """Make one HTML report from folders that were written with --out.
 
-    Folders of evaluations go on one page together; whatever else was found has a page of its own.
+    Folders of evaluations share one page; any other result has its own page.
     """
     from xlingual.report import write_report
 
@@ -38,7 +38,7 @@ def report(request: ReportRequest) -> None:
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
     if alone and len(request.folders) > 1:
         raise InputError(
-            f"{alone[0]} holds {_named(kinds[alone[0]])}, which has a report of its own: give it "
+            f"{alone[0]} holds {_named(kinds[alone[0]])}, which has its own report: give it "
             "alone, and make one report for each"
         )
     for folder in (folder for folder, kind in kinds.items() if kind is None):

@@ -90,17 +90,18 @@ def features(request: FeaturesRequest) -> None:
 
 
 def _languages(request: GenerateRequest | FeaturesRequest) -> dict[str, str]:
-    """Return the languages that are told: without one a function has its own."""
-    told = {name: getattr(request, name) for name in _LANGUAGES}
-    return {name: tag for name, tag in told.items() if tag is not None}
+    """Return the languages that are given; a function has defaults for the others."""
+    given = {name: getattr(request, name) for name in _LANGUAGES}
+    return {name: tag for name, tag in given.items() if tag is not None}
 
 
 @command(AblateRequest, rerank)
 def ablate(request: AblateRequest) -> None:
     """Say which features of NBEST help: tune without some, and compare BLEU on sentences held out.
 
-    Each sentence is chosen for by weights that were tuned on the other folds, or --on other lists. The
-    interval and p are of a paired bootstrap over sentences.
+    Translations of a sentence are chosen by weights that were tuned on the other folds; with --on, weights
+    are tuned on NBEST and compared on the other lists. The interval and p come from a paired bootstrap over
+    sentences.
     """
     from xlingual.nbest.ablation import ablate as find
     from xlingual.nbest.apply import read_texts
@@ -110,7 +111,7 @@ def ablate(request: AblateRequest) -> None:
     if (on is None) != (not request.on_references):
         raise InputError("--on and --on-references belong together: give both or none")
     if request.folds is not None and on is not None:
-        raise InputError("--folds is of cross-validation, and --on names other lists: give one of them")
+        raise InputError("--folds belongs to cross-validation, and --on names other lists: give one of them")
     check_file(request.out)
     settings = chosen_settings(request.tuning)
     with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as report:
@@ -177,7 +178,7 @@ def tune(request: TuneRequest) -> None:
 
 @command(ApplyRequest, rerank)
 def apply(request: ApplyRequest) -> None:
-    """Write the hypothesis of each list of NBEST that the weights choose, one a line.
+    """Write the hypothesis that the weights choose from each list of NBEST, one a line.
 
     NBEST must have the features that the weights are for, in the same order.
     """

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from xlingual.nbest.score import Scores, SystemScore
     from xlingual.nbest.weights import Spread, Weights
 
-CHANCE = 0.05  # below it a difference is called told from chance
+CHANCE = 0.05  # p-values below it are called significant
 _TUNINGS = 5  # whose weights are shown
 _CI = "95 % interval"
 
 
 def weights_page(found: Weights) -> Page:
-    """Return what a tuning found: BLEU between its bounds, and the weights of each run."""
+    """Return the page of a tuning: BLEU between its bounds, and the weights of each run."""
     bounds, tunings = found.bounds, found.tunings[:_TUNINGS]
     n, validated = found.bleu.n, found.cross_validated
     how = f"{found.algorithm}, " + (f"mean of {n} tunings ± sd" if n > 1 else "one tuning")
@@ -87,12 +87,12 @@ def ablation_page(found: Ablation) -> Page:
     )
     title = f"BLEU on {found.n_lists:,} lists, {found.judged}"
     bounds = found.bounds
-    said = (
+    sentence = (
         f"Bounds: decoder's choice {bounds.decoder:.2f}, oracle {bounds.oracle:.2f}, anti-oracle "
         f"{bounds.anti_oracle:.2f}, random choice {_spread(bounds.random).plain}."
     )
     table = Table(title, columns, tuple(rows), where="both")
-    return Page.of("ablation", "ablation", [table, Prose(said, where="both")], _of_features(found))
+    return Page.of("ablation", "ablation", [table, Prose(sentence, where="both")], _of_features(found))
 
 
 def _points(value: float) -> str:
@@ -111,19 +111,19 @@ def _scored(score: SystemScore | BleuDifference) -> Cell:
 
 
 def _of_tuning(found: Weights) -> list[str]:
-    """Return what tuning gains over the decoder's choice, and of how much, in sentences."""
+    """Return what tuning gains over the decoder's choice, and how much the oracle gains, in sentences."""
     bounds = found.bounds
     room = bounds.oracle - bounds.decoder
     gain = found.bleu.mean - bounds.decoder
     of = f", of {room:.2f} that the oracle does" if room > 0 else ""
-    said = f"Tuning gains {_points(gain)} BLEU over the decoder's choice{of}, on the lists it was tuned on"
+    gained = f"Tuning gains {_points(gain)} BLEU over the decoder's choice{of}, on the lists it was tuned on"
     if found.cross_validated is None:
-        return [f"{said}: what it gains on others, --folds shows."]
-    return [f"{said}, and {_points(found.cross_validated.mean - bounds.decoder)} on sentences held out."]
+        return [f"{gained}: --folds shows what it gains on others."]
+    return [f"{gained}, and {_points(found.cross_validated.mean - bounds.decoder)} on sentences held out."]
 
 
 def _gain(found: Scores) -> list[str]:
-    """Return what systems gain in BLEU over their baseline, and whether that is told from chance."""
+    """Return what systems gain in BLEU over their baseline, and whether that is significant."""
     own = [system for system in found.systems if system.kind == "system"]
     base = next((system for system in found.systems if system.kind == "baseline"), None)
     if base is None or not own:
@@ -134,22 +134,22 @@ def _gain(found: Scores) -> list[str]:
     room = f", of {bleu['oracle'].value - over:.2f} that the oracle does" if "oracle" in bleu else ""
     changed = f"{'gain' if gain >= 0 else 'lose'}{'s' if len(own) == 1 else ''} {abs(gain):.2f} BLEU"
     ps = [bleu[system.name].p for system in own]
-    told = sum(p is not None and p < CHANCE for p in ps)
+    significant = sum(p is not None and p < CHANCE for p in ps)
     if len(own) == 1:
-        chance = f"{'' if told else 'not '}told from chance (p {numbers.p_value(ps[0])})"
+        chance = f"{'' if significant else 'not '}significant (p {numbers.p_value(ps[0])})"
         return [f"{own[0].name} {changed} over {base.name}{room if gain > 0 else ''}: {chance}."]
     return [
-        f"{len(own)} systems {changed} over {base.name} on average{room if gain > 0 else ''}: {told} of them "
-        f"told from chance (p below {CHANCE:g})."
+        f"{len(own)} systems {changed} over {base.name} on average{room if gain > 0 else ''}: "
+        f"{significant} of them significantly (p below {CHANCE:g})."
     ]
 
 
 def _of_features(found: Ablation) -> list[str]:
-    """Return which features help, in sentences; an interval that excludes zero tells so."""
+    """Return which features help, in sentences; an interval that excludes zero shows it."""
     kinds = (
         ("Having them helps", [row for row in found.rows if row.gain.ci.low > 0]),
         ("Having them harms", [row for row in found.rows if row.gain.ci.high < 0]),
-        ("Not told from chance", [row for row in found.rows if row.gain.ci.low <= 0 <= row.gain.ci.high]),
+        ("Not significant", [row for row in found.rows if row.gain.ci.low <= 0 <= row.gain.ci.high]),
     )
     return [f"{what}: {'; '.join(grouped(row.without) for row in rows)}." for what, rows in kinds if rows]
 
@@ -164,8 +164,8 @@ def grouped(names: Sequence[str]) -> str:
     for name in names:
         label, bracket, place = name.partition("[")
         parts.setdefault(label, []).extend([place.removesuffix("]")] if bracket else [])
-    told = []
+    written = []
     for label, places in parts.items():
         ends = [places[0], places[-1]] if len(places) > 1 else places
-        told.append(f"{label}[{'–'.join(ends)}]" if places else label)
-    return ", ".join(told)
+        written.append(f"{label}[{'–'.join(ends)}]" if places else label)
+    return ", ".join(written)

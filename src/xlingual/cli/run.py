@@ -1,4 +1,4 @@
-"""`xlingual run`: what a TOML file asks, and the JSON Schema of such a file."""
+"""`xlingual run`: run the commands of a TOML file, or show the JSON Schema of such a file."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ _COMMAND = "command"
 
 
 @command(RunRequest)
-def run(asked: RunRequest) -> int:
-    """Do what FILE asks: a TOML file with a command and its options, or several tables of these, in order.
+def run(request: RunRequest) -> int:
+    """Run the commands of FILE: a TOML file with a command and its options, or several tables of these.
 
-    Keys are the names of options or of fields, lists are options that are repeated. Paths, also those in
-    encoders, count from the folder of FILE. The exit code is that of the first command whose code is not 0.
+    Commands run in order. Keys are the names of options or of fields, lists are options that are repeated.
+    Paths, also those in encoders, count from the folder of FILE. The exit code is that of the first command
+    whose code is not 0.
     """
-    if asked.schema is not None:
-        screen.print_json(schema(_command(asked.schema, "--schema").kind))
+    if request.schema is not None:
+        screen.print_json(schema(_command(request.schema, "--schema").kind))
         return 0
-    if asked.file is None:
+    if request.file is None:
         raise InputError("FILE is missing: name a TOML file, or show a schema with --schema COMMAND")
-    parts = _parts(read_toml(asked.file), str(asked.file))
-    folder = asked.file.absolute().parent
+    parts = _parts(read_toml(request.file), str(request.file))
+    folder = request.file.absolute().parent
     if folder != Path.cwd():
         screen.note(f"paths count from {folder}")
     with contextlib.chdir(folder):
@@ -80,5 +81,5 @@ def _command(words: str, where: str) -> RequestCommand:
         if found is None:
             raise InputError(f"{where}: no command {words!r}.{did_you_mean(word, known)}")
     if not isinstance(found, RequestCommand):
-        raise InputError(f'{where}: command is {words!r}: name a whole one, such as "evaluate bkr"')
+        raise InputError(f'{where}: command is {words!r}: name one in full, such as "evaluate bkr"')
     return found

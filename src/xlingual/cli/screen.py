@@ -28,7 +28,7 @@ _PATIENCE = 1.0  # seconds before a progress bar is shown
 def warnings_as_lines() -> Iterator[None]:
     """Show data warnings as one line each on standard error, when the work has ended or failed.
 
-    Within, a progress bar may be alive: what is printed beside it is wrapped, and leaves a dead bar behind.
+    Within, a progress bar may be alive: lines printed beside it are wrapped, and leave a dead bar behind.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
@@ -53,7 +53,7 @@ def warnings_as_lines() -> Iterator[None]:
 
 
 def note(sentence: str) -> None:
-    """Show a sentence about the work on standard error, so that what is printed stays what was asked for."""
+    """Show a sentence about the work on standard error; standard output holds results only."""
     click.echo(click.style(visible_line(sentence), dim=True), err=True)
 
 
@@ -70,11 +70,11 @@ def _sentences(what: str, done: int, total: int) -> None:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Give a callback (what, done, of all) that draws a bar once the work takes over a second.
+    """Give a callback (what, done, total) that draws a bar once the work takes over a second.
 
     What follows " · " in `what` (the loss, say) may change from call to call: the bar goes on.
-    The bar pulses, with the time elapsed beside it, until the first part of the work is done: many a piece of
-    work tells only its beginning and its end. Nothing is drawn where standard error is not a terminal.
+    The bar pulses, with the time elapsed beside it, until the first part of the work is done: some work
+    reports only its beginning and its end. Nothing is drawn where standard error is not a terminal.
     A total below 0 says that `what` is a sentence: it becomes a line of standard error, terminal or not.
     """
     if quiet:
@@ -114,18 +114,18 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
         bar.stop()
 
 
-def silent(request: Any) -> bool:  # noqa: ANN401  (a request that says what is printed)
-    """Whether nothing is to be said besides what is asked for."""
+def silent(request: Any) -> bool:  # noqa: ANN401  (a request with output options)
+    """Whether only the output that was asked for is to be printed."""
     return getattr(request, "quiet", False) or as_json(request)
 
 
 def as_json(request: Any) -> bool:  # noqa: ANN401  (as above)
-    """Whether JSON is asked for."""
+    """Whether the request is for JSON."""
     return bool(request.as_json or request.form == "json")
 
 
 def show(found: Any, request: Any = Output()) -> None:  # noqa: ANN401, B008
-    """Print what was found, a record of results, as `asked` says: JSON also where all else is kept quiet."""
+    """Print a record of results in the form of the request; JSON also where it is quiet."""
     if as_json(request):
         print_json(found.to_dict())
     elif not silent(request):
@@ -135,7 +135,7 @@ def show(found: Any, request: Any = Output()) -> None:  # noqa: ANN401, B008
 
 
 def show_page(page: Page, content: Mapping[str, Any], request: Any) -> None:  # noqa: ANN401
-    """Print a page as `asked` says; as JSON its content, also where all else is kept quiet."""
+    """Print a page in the form of the request; as JSON its content, also where it is quiet."""
     if as_json(request):
         print_json(content)
     elif not silent(request):

@@ -1,4 +1,4 @@
-"""`xlingual store`: look after the vectors that are kept."""
+"""`xlingual store`: list, verify, clean up and export the stored vectors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 @click.group()
 def store() -> None:
-    """Look after the vectors that are kept: list, verify, tidy up, take out."""
+    """List, verify, clean up and export the stored vectors."""
 
 
 @command(LsRequest, store)
@@ -68,10 +68,11 @@ def verify(request: VerifyRequest) -> int:
 
 @command(GcRequest, store)
 def gc(request: GcRequest) -> None:
-    """Remove what counts no longer: damaged files, and what killed programs left behind for an hour.
+    """Remove damaged files, and files that killed programs left behind over an hour ago.
 
-    Every checksum is verified for it. Damaged vectors are computed again when they are next asked for.
-    With --older-than or --encoder whole encoders go; with both, what fits both.
+    Every checksum is verified first. Damaged vectors are computed again when they are next asked for.
+    With --older-than or --encoder all vectors of these encoders are removed; with both, of those that fit
+    both.
     """
     from xlingual.store.maintenance import collect_garbage
 

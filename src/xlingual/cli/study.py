@@ -1,4 +1,4 @@
-"""`xlingual study`: let people judge, without knowing which system it was, what systems retrieve."""
+"""`xlingual study`: let people judge what systems retrieve, without knowing which system it was."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def study() -> None:
     """Ask people, blind, which system retrieves more relevant texts.
 
     `new` draws queries and lets each system suggest texts for them, `serve` shows them to raters, `analyse`
-    says what came of it; `export` and `import` carry ratings to and from files, and make sheets for raters
-    without a network.
+    says whose suggestions people find better; `export` and `import` carry ratings to and from files, and make
+    sheets for raters without a network.
     """
 
 
@@ -43,7 +43,7 @@ def serve(request: ServeStudyRequest) -> None:
     """Serve the study in the folder STUDY to raters, until Ctrl-C.
 
     Prints a personal link for each rater and the organiser's. Every answer is on the disk before the page
-    says so; stop and start as you like. What is in STUDY/secret is never opened, and need not be there.
+    says so; stop and start as you like. The folder STUDY/secret is never opened, and need not be there.
     """
     if missing("study"):
         raise MissingExtraError("the study's server", "study")
@@ -88,15 +88,15 @@ def _announce(study: Path, host: str, base: str, links: list[tuple[str, str]], u
         screen.say("\nOnly this machine reaches it; --host 0.0.0.0 opens it to the network.")
 
 
-_ADDRESS = "http://127.0.0.1:8080"  # where xlingual study serve listens unless told otherwise
+_ADDRESS = "http://127.0.0.1:8080"  # where xlingual study serve listens by default
 
 
 @command(NewStudyRequest, study, short_help="Draw queries and suggestions; write a study.")
 def new(request: NewStudyRequest) -> None:
     """Draw queries from MANIFEST, let each system suggest texts, and write a study for raters.
 
-    What two systems suggest is shown once and credited to both. Which system made what is in STUDY/secret,
-    which the server never opens.
+    A text that two systems suggest is shown once and credited to both. STUDY/secret holds which system
+    suggested what; the server never opens it.
     """
     from xlingual.study.folder import refuse_study_in
     from xlingual.workflows.study import new_study
@@ -126,7 +126,7 @@ def new(request: NewStudyRequest) -> None:
 
 
 def _show(study: Study, out: Path) -> None:
-    """Print what was made, the links to hand out, and what is next."""
+    """Print the size of the study, the links to hand out, and the next steps."""
     from xlingual.study.folder import LINKS_FILE, TITLE_FILE
     from xlingual.study.links import addresses, read_links
 
@@ -162,14 +162,14 @@ def export(request: ExportStudyRequest) -> None:
         raise InputError("--sheet needs --rater NAME, and goes without --with-key")
     if out is not None and name is not None:
         raise InputError("--rater belongs to --sheet: leave it out")
-    made = read_study(study)  # an error that helps, before anything else
-    said = ""
+    made = read_study(study)  # first, for its error
+    summary = ""
     if out is not None:
         check_format(out)
         with Ratings(study) as ratings:
             rows = ratings.all()
         write_ratings(out, rows, read_key(study, made) if request.with_key else None)
-        said = f"{len(rows)} ratings, raters: {listed({row.rater: None for row in rows}) or 'none'}"
+        summary = f"{len(rows)} ratings, raters: {listed({row.rater: None for row in rows}) or 'none'}"
     elif sheet is not None and name is not None:
         if sheet.suffix.lower() not in (".html", ".htm"):
             raise InputError(f"--sheet {sheet}: the name must end in .html")
@@ -178,9 +178,11 @@ def export(request: ExportStudyRequest) -> None:
             rater = known.get(name) or add_rater(ratings, name)[0]
         write_sheet(sheet, study, made, rater)
         new = "" if name in known else " (a new rater)"
-        said = f"sheet of rater {name}{new}; what it saves comes back by: xlingual study import {study} FILE"
+        summary = (
+            f"sheet of rater {name}{new}; what it saves comes back by: xlingual study import {study} FILE"
+        )
     if not request.quiet:
-        screen.say(said)
+        screen.say(summary)
     for path in filter(None, (out, sheet)):
         screen.wrote(path, quiet=request.quiet)
 
@@ -213,10 +215,10 @@ def import_(request: ImportStudyRequest) -> None:
 
 @command(AnalyseStudyRequest, study, short_help="Say whose suggestions people find better.")
 def analyse(request: AnalyseStudyRequest) -> None:
-    """Say what people found in STUDY: whose suggestions are better, by how much, and how sure that is.
+    """Say whose suggestions people find better in STUDY, by how much, and how sure that is.
 
-    Opens STUDY/secret/key.json, which says which system made what: analyse when rating has ended, or at looks
-    that were planned (--looks).
+    Opens STUDY/secret/key.json, which names the system of each suggestion: analyse when rating has ended, or
+    at looks that were planned (--looks).
     """
     from xlingual.study.analysis import analyse as run
     from xlingual.study.database import Ratings

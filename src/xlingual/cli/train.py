@@ -12,7 +12,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
-from xlingual.cli.training_outcome import dual_page, told_how_to_go_on, trained_page, uses
+from xlingual.cli.training_outcome import dual_page, says_how_to_go_on, trained_page, uses
 from xlingual.errors import InputError
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS
 from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest, TripletXlRequest
@@ -33,7 +33,12 @@ def _of_recipe(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**PRESETS[recipe], **FIT_PRESETS[recipe]}
 
 
-@command(MlmmeRequest, train, presets=_of_recipe, short_help="One space for images and languages.")
+@command(
+    MlmmeRequest,
+    train,
+    presets=_of_recipe,
+    short_help="Train one space for images and sentences of several languages (MLMME).",
+)
 def mlmme(request: MlmmeRequest) -> None:
     """Train one space for images and sentences of several languages (MLMME), or VSE with one language.
 
@@ -44,13 +49,13 @@ def mlmme(request: MlmmeRequest) -> None:
 
     def run(**more: Any) -> Any:  # noqa: ANN401
         data = read_manifest(request.data)
-        told = {name: value for name, value in request.model.settings().items() if value is not None}
-        languages = tuple(told.pop("languages", data.languages))
+        settings = {name: value for name, value in request.model.settings().items() if value is not None}
+        languages = tuple(settings.pop("languages", data.languages))
         if len(languages) == 1:
-            told.setdefault("beta", 1.0)
+            settings.setdefault("beta", 1.0)
         return train_mlmme(
             data,
-            MlmmeOptions.preset(request.recipe, languages, **told),
+            MlmmeOptions.preset(request.recipe, languages, **settings),
             request.folder.out,
             image_encoder=request.image_encoder,
             validation=_validation(request.validated.validation, request.data),
@@ -68,7 +73,7 @@ def mlmme(request: MlmmeRequest) -> None:
     screen.show_page(trained_page(trained, lines), trained.folder.config, request.folder)
 
 
-@command(TripletRequest, train, short_help="Titles near their bodies.")
+@command(TripletRequest, train, short_help="Train layers that put a body near its own title (Triplet).")
 def triplet(request: TripletRequest) -> None:
     """Train two layers over an encoder's vectors, so that a body is near its own title (Triplet).
 
@@ -77,7 +82,9 @@ def triplet(request: TripletRequest) -> None:
     _triplet("triplet", request)
 
 
-@command(TripletXlRequest, train, short_help="The same, and no language apart from the others.")
+@command(
+    TripletXlRequest, train, short_help="Train Triplet with a term that keeps languages together (TripletXL)."
+)
 def triplet_xl(request: TripletXlRequest) -> None:
     """Train Triplet with a term that keeps neighbours in other languages as near as in a text's own.
 
@@ -122,7 +129,7 @@ def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
     DualEncoderRequest,
     train,
     presets=_of_base,
-    short_help="Questions and answers of several languages in one space.",
+    short_help="Train a dual encoder of questions and answers in several languages (LAReQA).",
 )
 def dual_encoder(request: DualEncoderRequest) -> None:
     """Train a dual encoder (LAReQA) on the questions of POOL and their answers in all languages.
@@ -153,14 +160,14 @@ def dual_encoder(request: DualEncoderRequest) -> None:
 
 
 def _trained(request: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a request of `train`)
-    """Return what a training gives, with what all trainings are told."""
+    """Run a training with the arguments that all trainings share, and return its result."""
     from xlingual.training.sinks import parse_sink
 
     folder = request.folder
     check_folder(folder.out)
     store, sinks = store_of(request.keeping), list(map(parse_sink, folder.log_to))
     with (
-        told_how_to_go_on(folder.out),
+        says_how_to_go_on(folder.out),
         screen.warnings_as_lines(),
         screen.progress(screen.silent(folder)) as progress,
     ):

@@ -1,4 +1,4 @@
-"""The page of a training that is over."""
+"""The page of a finished training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def told_how_to_go_on(out: Path) -> Iterator[None]:
+def says_how_to_go_on(out: Path) -> Iterator[None]:
     """Say, where a training is interrupted after its first epoch, how it goes on."""
     try:
         yield
@@ -33,36 +33,36 @@ def trained_page(trained: Trained, lines: Sequence[str]) -> Page:
     """Return the best epoch with its sums of recalls, and how the model is used."""
     texts = ", ".join(f"{tag} {count:,}" for tag, count in trained.texts.items())
     images = "" if trained.images is None else f" and {trained.images:,} images"
-    held = " and ".join(
+    validated_on = " and ".join(
         f"{count:,} {'images' if what == 'pictures' else what}"
         for what, count in trained.validated_on.items()
     )
     sum_of = f"mean of {trained.mean_of} sums of recalls" if trained.mean_of > 1 else "sum of recalls"
-    said = (
+    sentence = (
         f"Trained on {texts} texts{images} in {numbers.duration(trained.seconds)}: {_best(trained)}, with "
-        f"a {sum_of} of {trained.score:.1f} of 600 on the validation ({held}), where chance gives "
+        f"a {sum_of} of {trained.score:.1f} of 600 on the validation ({validated_on}), where chance gives "
         f"{trained.chance.value:.1f}."
     )
     rows = [(name, value, trained.chance.parts[name]) for name, value in trained.scores.items()]
-    return _page(said, ("validation", "sum of recalls", "chance"), rows, 1, lines)
+    return _page(sentence, ("validation", "sum of recalls", "chance"), rows, 1, lines)
 
 
 def dual_page(trained: TrainedDual, lines: Sequence[str]) -> Page:
     """Return the best epoch with its mAP, and how the model is used."""
-    held, config = trained.held_out, trained.folder.config
+    n_held_out, config = trained.held_out, trained.folder.config
     chosen = ""
-    if held:
+    if n_held_out:
         chosen = (
-            f": {_best(trained)}; mAP on {numbers.counted(held, 'held-out question')}: "
+            f": {_best(trained)}; mAP on {numbers.counted(n_held_out, 'held-out question')}: "
             f"{trained.scores['pool']:.3f} in the pool of all languages, "
             f"{trained.scores['own-language']:.3f} in the question's own"
         )
     languages = numbers.counted(len(config["data"]["languages"]), "language")
-    said = (
+    sentence = (
         f"Trained on {trained.questions:,} questions in {languages} ({config['training']['regime']}) in "
         f"{numbers.duration(trained.seconds)}{chosen}."
     )
-    return _page(said, ("validation", "mAP"), list((trained.scores or {}).items()), 3, lines)
+    return _page(sentence, ("validation", "mAP"), list((trained.scores or {}).items()), 3, lines)
 
 
 def _best(trained: Trained | TrainedDual) -> str:
@@ -71,7 +71,7 @@ def _best(trained: Trained | TrainedDual) -> str:
 
 
 def _page(
-    said: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]], digits: int, lines: Sequence[str]
+    sentence: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]], digits: int, lines: Sequence[str]
 ) -> Page:
     """Return a page; how the model is used is to be copied, so it is left in whole lines."""
     cells = [(name, *(Cell.of(value, digits=digits) for value in row)) for name, *row in rows]
@@ -80,13 +80,13 @@ def _page(
     blocks += [
         Prose(begin + line, whole=True, where="both") for begin, line in zip(begins, lines, strict=False)
     ]
-    return Page.of("training", "Training", blocks, [said])
+    return Page.of("training", "Training", blocks, [sentence])
 
 
 def uses(option: str, model: str, base: str | None, what: str) -> list[str]:
-    """Return how an encoder is named that is a trained model, on top of `base` where it has one.
+    """Return the option that names a trained model as an encoder, on top of `base` where it has one.
 
-    A file of vectors serves the data of one manifest only: how it is done for other `what` is told too.
+    A file of vectors serves the data of one manifest only: the line for other `what` is returned too.
     """
     if base is None:
         return [f"{option} {shlex.quote(model)}"]

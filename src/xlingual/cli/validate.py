@@ -1,4 +1,4 @@
-"""`xlingual validate`: does a measure that needs no translations order encoders as true retrieval does."""
+"""`xlingual validate`: whether a measure without translations orders encoders as true retrieval does."""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ def validate() -> None:
     """Check how well a measure without translations agrees with true retrieval (bkr is a short name)."""
 
 
-@command(ValidateBackretrievalRequest, validate, short_help="Does it order encoders as true retrieval does?")
+@command(
+    ValidateBackretrievalRequest,
+    validate,
+    short_help="Check whether Backretrieval orders encoders as true retrieval does.",
+)
 def backretrieval(request: ValidateBackretrievalRequest) -> None:
-    """Backretrieval, SIM and CORR against cross-lingual retrieval, over three text encoders or more.
+    """Compare Backretrieval, SIM and CORR with cross-lingual retrieval, over three text encoders or more.
 
     MANIFEST holds items with an image and texts in both languages: the translations are the truth that the
     other measures do without. With --splits leave out --seeds.

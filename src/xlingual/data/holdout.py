@@ -23,17 +23,17 @@ def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest,
     items = np.bincount(group[np.unique(manifest.item, return_index=True)[1]])
     order = stream(seed, "hold out").permutation(len(items))
     before = np.cumsum(items[order]) - items[order]
-    held = np.isin(group, order[before < round(share * items.sum())])
-    if held.all() or not held.any():
+    held_out = np.isin(group, order[before < round(share * items.sum())])
+    if held_out.all() or not held_out.any():
         raise InputError(
             f"{manifest.source}: a share of {share:g} of {manifest.n_items} items cannot be held out: give "
             "more items, another share, or rows of another file"
         )
-    return tuple(manifest.part(distinct_values(manifest.table_row[part])) for part in (~held, held))  # type: ignore[return-value]
+    return tuple(manifest.part(distinct_values(manifest.table_row[part])) for part in (~held_out, held_out))  # type: ignore[return-value]
 
 
 def _dependent(manifest: Manifest) -> Ints:
-    """Return a number for each row: equal where rows share an item, cluster or image, if by way of others.
+    """Return a number for each row: equal where rows share an item, cluster or image, also through others.
 
     Rows of one row of the table share it too.
     """

@@ -33,12 +33,12 @@ def differing_in_case(tags: Iterable[str]) -> list[list[str]]:
 
 
 def case_problem(alike: Sequence[str]) -> str:
-    """Return what is wrong with tags that differ only in case, and what to do."""
+    """Return the problem of tags that differ only in case, and the remedy."""
     return f"the languages {' and '.join(map(repr, alike))} differ only in case: write one of them"
 
 
 def regional_variants(tags: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of tags of which one is the other with a region: `en` and `en-US`.
+    """Return the pairs of a tag and the same tag with a region: `en` and `en-US`.
 
     >>> regional_variants(["en", "zh", "zh-Hant", "en-US"])
     [('en', 'en-US')]

@@ -48,7 +48,7 @@ class Manifest(TextRows):
     """
 
     numberings: tuple[Numbering, ...]
-    columns: ReadOptions = field(default_factory=ReadOptions)  # as they were told when it was read
+    columns: ReadOptions = field(default_factory=ReadOptions)  # as given when it was read
 
     @classmethod
     def read(
@@ -68,11 +68,11 @@ class Manifest(TextRows):
     ) -> Manifest:
         """Read a Parquet, Arrow, JSONL, CSV, TSV or XLSX file, or the folder that holds one.
 
-        Columns have their usual names unless told; `text_column="name_{lang}"` is a pattern for the wide
+        Columns have their usual names unless given; `text_column="name_{lang}"` is a pattern for the wide
         form. `split` and `rows` ("A:B", counted from 0, B left out) choose rows of the file before items are
-        numbered. `separator` and `encoding` are of text files; without them, what differs from the file's
-        name and from UTF-8 is guessed with a DataWarning, or refused. Raises InputError for anything that
-        cannot be right; warns (DataWarning) of empty texts.
+        numbered. `separator` and `encoding` are for text files; without them, a separator that differs
+        from the file's name and an encoding other than UTF-8 are guessed with a DataWarning, or refused.
+        Raises InputError for anything that cannot be right; warns (DataWarning) of empty texts.
         """
         columns: ReadOptions = {
             "text_column": text_column,
@@ -136,8 +136,8 @@ class Manifest(TextRows):
     ) -> Manifest:
         columns = find_columns(table, options)
         whole = build_rows(table, columns)
-        part, ways = whole, numberings(whole)
-        bad = [row for problem in table.how.problems or () for row in problem.rows]
+        part, all_numberings = whole, numberings(whole)
+        bad = [row for problem in table.reading.problems or () for row in problem.rows]
         if split is not None or rows is not None or bad:
             chosen = choose(whole, table_splits(table, columns), split, rows)
             chosen = np.setdiff1d(chosen, np.array(bad, dtype=np.int64))
@@ -145,12 +145,13 @@ class Manifest(TextRows):
             if not len(part):
                 raise InputError(f"{table.source}: the chosen rows have no text: choose others")
             kept = np.isin(whole.table_row, chosen).nonzero()[0]
-            ways = (*numberings(part), *(way.take(kept) for way in numberings(whole, _BEFORE)))
+            before = (numbering.take(kept) for numbering in numberings(whole, _BEFORE))
+            all_numberings = (*numberings(part), *before)
         for warning in (empty_texts_warning(part), doubled_language_warning(part)):
-            if warning and table.how.problems is None:
+            if warning and table.reading.problems is None:
                 warnings.warn(warning, DataWarning, stacklevel=3)
         values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
-        return cls(**(values | {"path": path}), numberings=ways, columns=options)
+        return cls(**(values | {"path": path}), numberings=all_numberings, columns=options)
 
     def _overview(self) -> Overview:
         counts = np.bincount(self.language, minlength=len(self.languages)).tolist()
@@ -183,8 +184,8 @@ class Manifest(TextRows):
         """
         part = chosen_rows(self, table_rows)
         kept = np.isin(self.table_row, table_rows).nonzero()[0]
-        told = [way for way in self.numberings if way.unit.endswith(_BEFORE)]
-        before = (way.take(kept) for way in told or numberings(self, _BEFORE))
+        of_whole = [numbering for numbering in self.numberings if numbering.unit.endswith(_BEFORE)]
+        before = (numbering.take(kept) for numbering in of_whole or numberings(self, _BEFORE))
         return replace(part, numberings=(*numberings(part), *before))
 
     def texts(self, rows: Ints) -> Texts:
@@ -195,7 +196,7 @@ class Manifest(TextRows):
             ids=self.ids.view(rows),
             fields={name: values.view(rows) for name, values in self.fields.items()},
             items=self.item_ids.view(self.item[rows]),
-            numberings=tuple(way.take(rows) for way in self.numberings),
+            numberings=tuple(numbering.take(rows) for numbering in self.numberings),
         )
 
     def images(self, rows: Ints) -> Images:
@@ -204,7 +205,7 @@ class Manifest(TextRows):
             source=view(self.image_source, self.image[rows]),
             language=self._tags(rows),
             ids=self.ids.view(rows),
-            numberings=tuple(way.take(rows) for way in self.numberings),
+            numberings=tuple(numbering.take(rows) for numbering in self.numberings),
         )
 
     def _tags(self, rows: Ints) -> Lookup[str]:
@@ -214,10 +215,10 @@ class Manifest(TextRows):
 def read_reference(text: str, **options: Unpack[ReadOptions]) -> Manifest:
     """Read the manifest that "PATH", "PATH#split" or "PATH#A:B" (rows, as in --rows) means."""
     path, split, rows = split_reference(text)
-    for what, named, told in (("split", split, options.get("split")), ("rows", rows, options.get("rows"))):
-        if named is not None and told is not None and told != named:
+    for what, named, given in (("split", split, options.get("split")), ("rows", rows, options.get("rows"))):
+        if named is not None and given is not None and given != named:
             raise InputError(
-                f"{text!r} names the {what} {named!r}, but --{what} {told!r} is told too: leave one out"
+                f"{text!r} names the {what} {named!r}, but --{what} {given!r} is given too: leave one out"
             )
     if split is not None:
         options["split"] = split

@@ -5,9 +5,10 @@ of the N different texts hold it. So what all texts of a catalogue share counts 
 two texts is the weight of the shingles they share over that of the shingles that either has.
 
 The pairs above a threshold are found exactly, without comparing all pairs. Two sets that share so much share
-one of the rarest shingles of both: the *prefix* of a set is what comes first, rarest first, until the rest
-weighs less than the threshold's part of the set (Chaudhuri, Ganti and Kaushik 2006, "A Primitive Operator for
-Similarity Joins in Data Cleaning"). Only pairs whose prefixes meet are compared, a tile of texts at a time.
+one of the rarest shingles of both: the *prefix* of a set is its first shingles, the rarest first, until the
+rest weighs less than the threshold's part of the set (Chaudhuri, Ganti and Kaushik 2006, "A Primitive
+Operator for Similarity Joins in Data Cleaning"). Only pairs whose prefixes meet are compared, a tile of texts
+at a time.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _COMPARED = 1 << 14  # pairs compared at once
 _REST = 0.7  # prefixes are longer than need be by this: more prefixes meet, far fewer pairs are compared
 _ROUNDING = 1e-9
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_ROW_BITS = np.uint64(24)  # texts of one call; the other 40 bits tell shingles apart
+_ROW_BITS = np.uint64(24)  # texts of one call; the other 40 bits are the shingle's hash
 
 
 def near_texts(
@@ -44,16 +45,16 @@ def near_texts(
 
     Equal texts have a similarity of 1 and are linked in a chain, each to the next; of different ones that are
     near-equal the first of each is linked. With `queries` (positions) only pairs that hold one of them are
-    looked for. An empty text is near-equal to none. With `shingles` about so many of a text on average are
-    looked at, where there are more: those of some hashes, the same of every text; similarities are estimates.
+    returned. An empty text is near-equal to none. With `shingles` about so many of a text on average are
+    compared, where there are more: those of some hashes, the same for every text; similarities are estimates.
     """
     code, different = _numbered(texts)
     first = np.unique(code, return_index=True)[1]
     known = np.flatnonzero(np.array([bool(text) for text in different], dtype=bool))
     sets = _weighted_sets([different[i] for i in known], shingles)
     wanted = np.unique(code if queries is None else code[queries])
-    asked = np.searchsorted(known, wanted[np.isin(wanted, known)])
-    a, b, similarity = _joined(sets, asked, least)
+    wanted_sets = np.searchsorted(known, wanted[np.isin(wanted, known)])
+    a, b, similarity = _joined(sets, wanted_sets, least)
     same = _equal(code, np.isin(code, known))
     same = same[:, np.isin(code[same[0]], wanted)]
     return (
@@ -120,11 +121,11 @@ def _shingles(texts: Sequence[str], most: int | None) -> tuple[Ints, Ints]:
     return (keys & ((np.uint64(1) << _ROW_BITS) - np.uint64(1))).astype(np.int64), code
 
 
-def _joined(sets: csr_matrix, asked: Ints, least: float) -> tuple[Ints, Ints, Floats]:
+def _joined(sets: csr_matrix, wanted: Ints, least: float) -> tuple[Ints, Ints, Floats]:
     """Return the pairs of sets with a similarity of `least` or more, each once: the smaller number first."""
     size = np.asarray(sets.sum(axis=1)).ravel()
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))]
-    for a, b in _meeting(sets, size, asked, least):
+    for a, b in _meeting(sets, size, wanted, least):
         for start in range(0, len(a), _COMPARED):
             part = slice(start, start + _COMPARED)
             shared = np.asarray(sets[a[part]].minimum(sets[b[part]]).sum(axis=1)).ravel()
@@ -135,22 +136,22 @@ def _joined(sets: csr_matrix, asked: Ints, least: float) -> tuple[Ints, Ints, Fl
     return first, second, similarities
 
 
-def _meeting(sets: csr_matrix, size: Floats, asked: Ints, least: float) -> Iterator[tuple[Ints, Ints]]:
-    """Yield pairs that may be similar enough, of which one at least is asked: the smaller number first.
+def _meeting(sets: csr_matrix, size: Floats, wanted: Ints, least: float) -> Iterator[tuple[Ints, Ints]]:
+    """Yield pairs that may be similar enough, at least one of them wanted: the smaller number first.
 
-    What two sets share lies in both prefixes, or in the rest of the one whose prefix ends earlier.
+    A shared shingle lies in both prefixes, or in the rest of the set whose prefix ends earlier.
     """
     prefix, rest, end = _prefixes(sets, size, least)
     sought = prefix.T.tocsr()
-    cost = np.asarray((prefix != 0)[asked] @ np.diff(sought.indptr).astype(np.float64)).ravel()
+    cost = np.asarray((prefix != 0)[wanted] @ np.diff(sought.indptr).astype(np.float64)).ravel()
     sought.data[:] = 1
-    is_asked = np.zeros(sets.shape[0], dtype=bool)
-    is_asked[asked] = True
+    is_wanted = np.zeros(sets.shape[0], dtype=bool)
+    is_wanted[wanted] = True
     for part in _tiles(cost):
-        met = (prefix[asked[part]] @ sought).tocoo()
-        a, b = asked[part][met.row], met.col.astype(np.int64)
+        met = (prefix[wanted[part]] @ sought).tocoo()
+        a, b = wanted[part][met.row], met.col.astype(np.int64)
         most = met.data + np.where(end[a] < end[b], rest[a], rest[b])
-        once = (a < b) | (~is_asked[b] & (a != b))  # a pair of which both are asked is met twice
+        once = (a < b) | (~is_wanted[b] & (a != b))  # a pair with both wanted is met twice
         kept = once & (most >= (size[a] + size[b]) * (least / (1 + least)) - _ROUNDING)
         a, b = a[kept], b[kept]
         yield np.minimum(a, b), np.maximum(a, b)

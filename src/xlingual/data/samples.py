@@ -30,7 +30,7 @@ MOST_SEED = 2**53  # every JSON reader keeps integers up to here
 class Sample:
     """Text rows of the manifest that are sources and targets.
 
-    `pool` holds all sources, asked or not: their images are the candidates of the way back.
+    `pool` holds all sources, queries or not: their images are the candidates of the way back.
     """
 
     seed: int
@@ -40,7 +40,7 @@ class Sample:
 
     @property
     def is_part(self) -> bool:
-        """Whether fewer queries are asked than there are sources."""
+        """Whether only a part of the sources are queries."""
         return len(self.source) < len(self.pool)
 
 
@@ -94,7 +94,7 @@ def _resolve_pair(name: str, languages: Sequence[str]) -> tuple[str, str]:
 
 
 def _near_language(unknown: str, languages: Sequence[str]) -> str:
-    """Return a hint: the language in other letter case, or of which `unknown` is a part, or spelt alike."""
+    """Return a hint: the language in other letter case, or that `unknown` begins, or of a like spelling."""
     low = unknown.lower()
     for language in languages:
         if low in (language.lower(), language.lower().partition("-")[0]):
@@ -147,7 +147,7 @@ def read_splits(path: str | Path, n_items: int) -> Splits:
 
 
 class Sampler:
-    """Draws samples of a manifest for language pairs and seeds; of `usable` rows, bool [n], where told."""
+    """Draws samples of a manifest for language pairs and seeds; of `usable` rows, bool [n], where given."""
 
     def __init__(
         self,
@@ -231,7 +231,9 @@ class Sampler:
         has_source, has_target = self._items[source], self._items[target]
         both = self._permuted(seed, np.intersect1d(has_source, has_target, assume_unique=True))
         half = (len(both) + 1) // 2
-        if self.size is not None:  # the side with fewer items of its own may need more of the shared ones
+        if (
+            self.size is not None
+        ):  # the side with fewer items in one language only may need more of the shared ones
             least = self.size - (len(has_source) - len(both))
             most = len(both) - (self.size - (len(has_target) - len(both)))
             half = int(np.clip(half, min(least, most), max(least, most))) if least <= most else half
@@ -270,10 +272,10 @@ class Sampler:
 
     def _sample(self, seed: int, source: str, sources: Ints, target: str, targets: Ints) -> Sample:
         pool = self._rows(source, sources)
-        return Sample(seed, self._asked(seed, pool), self._rows(target, targets), pool)
+        return Sample(seed, self._query_rows(seed, pool), self._rows(target, targets), pool)
 
-    def _asked(self, seed: int, pool: Ints) -> Ints:
-        """Return the rows that are asked: those of items drawn at random, the same items for every pair."""
+    def _query_rows(self, seed: int, pool: Ints) -> Ints:
+        """Return the rows that are queries: those of items drawn at random, the same items for every pair."""
         if self.queries is None or self.queries >= len(pool):
             return pool
         place = stream(seed, "queries").permutation(self.manifest.n_items)[self.manifest.item[pool]]

@@ -1,4 +1,4 @@
-"""Pairs of sentences with a score of how alike people found them: what textual similarity is judged on."""
+"""Pairs of sentences with people's scores of their similarity: the data of textual similarity (STS)."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class SentencePairs:
     def read(cls, path: str | Path, columns: Mapping[str, str] | None = None) -> SentencePairs:
         """Read Parquet, JSONL, CSV or TSV with the columns score, sentence1, sentence2 and, if any, id.
 
-        `columns` tells other names ({"score": "label"}). A TSV of three fields without a header is read as
-        score, sentence, sentence, nothing in it being quoted: so SemEval's files are. Pairs without a score
+        `columns` gives other names ({"score": "label"}). A TSV of three fields without a header is read as
+        score, sentence, sentence, without quoting, as SemEval's files are. Pairs without a score
         are left out with a warning that counts them. Raises InputError for anything that cannot be used.
         """
         path = Path(path)
         named = _named(columns or {})
         table = _table(path, named)
-        cells = table.load(table.require(named["score"], "--columns score=NAME tells another"))
+        cells = table.load(table.require(named["score"], "--columns score=NAME names another"))
         kept = [row for row, cell in enumerate(cells) if not is_missing(cell)]
         if not kept:
             found = (
@@ -74,7 +74,7 @@ class SentencePairs:
                 DataWarning,
                 stacklevel=2,
             )
-        ids = _ids(table, named["id"], kept, told="id" in (columns or {}))
+        ids = _ids(table, named["id"], kept, named="id" in (columns or {}))
         return cls(path.stem, str(path), ids, score, first, second, table.n_rows - len(kept))
 
 
@@ -82,7 +82,7 @@ def read_sentence_pairs(
     files: str | Path | SentencePairs | Sequence[str | Path | SentencePairs],
     columns: Mapping[str, str] | None = None,
 ) -> list[SentencePairs]:
-    """Return the pairs of one or several files, each under a name of its own.
+    """Return the pairs of one or several files, each under its own name.
 
     A file is named by its stem; files of equal stems by their folder too. Raises InputError for a file that
     is given twice.
@@ -181,21 +181,21 @@ def _number(table: SourceTable, row: int, name: str, cell: Any) -> float:  # noq
 
 def _sentences(table: SourceTable, name: str, rows: Sequence[int]) -> list[str]:
     """Return the sentences of some rows; raise InputError where one is empty."""
-    texts = texts_in(table, table.require(name, "--columns tells another name"))
+    texts = texts_in(table, table.require(name, "--columns names another"))
     for row in rows:
         if is_missing(texts[row]):
             raise InputError(f"{table.where(row, name)}: the pair has a score but no sentence here: give it")
     return [texts[row] or "" for row in rows]
 
 
-def _ids(table: SourceTable, name: str, rows: Sequence[int], *, told: bool) -> list[str]:
+def _ids(table: SourceTable, name: str, rows: Sequence[int], *, named: bool) -> list[str]:
     """Return the ids of some rows: the numbers of the rows, from 1, where the file has no ids."""
-    if name not in table.names and not told:
+    if name not in table.names and not named:
         return [str(row + 1) for row in rows]
     table.require(name, "--columns id=NAME")
     names = names_in(table, name, "id", "give each pair one")
     ids = [names[row] for row in rows]
-    check_unique(ids, table.source, ids, np.array(rows, dtype=np.int64), "give each pair an id of its own")
+    check_unique(ids, table.source, ids, np.array(rows, dtype=np.int64), "give each pair its own id")
     return ids
 
 
@@ -215,7 +215,7 @@ _FIELDS = 3
 
 
 def holds_no_header(path: Path, names: Iterable[str]) -> bool:
-    """Tell whether the first line is a pair: three fields, a number or nothing first, none a known column."""
+    """Return whether the first line is a pair: three fields, first a number or nothing, none a column."""
     with path.open("rb") as file:
         first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n").split("\t")
     if len(first) != _FIELDS or {field.strip() for field in first} & set(names):
@@ -224,7 +224,7 @@ def holds_no_header(path: Path, names: Iterable[str]) -> bool:
 
 
 def read_semeval(path: Path, names: tuple[str, str, str]) -> SourceTable:
-    """Return the table of such a file; `names` are what its three columns are to be called.
+    """Return the table of such a file; `names` are those of its three columns.
 
     Raises InputError for a line of more or fewer fields, and for text that is not UTF-8.
     """

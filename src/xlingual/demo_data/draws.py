@@ -1,4 +1,4 @@
-"""Random streams with names: who draws from one stream never changes what another stream gives.
+"""Random streams with names: draws from one stream never change the numbers of another.
 
 Only `random()` is ever drawn: its bits are part of PCG64 itself, so that a seed keeps its meaning whatever
 numpy does to its other distributions.

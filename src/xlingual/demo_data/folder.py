@@ -1,4 +1,4 @@
-"""Generated items as a folder of images and a manifest, and the checks of what every generator is asked."""
+"""Generated items as a folder of images and a manifest, and the checks of every generator's arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all images share: drawn large with Pillow, then scaled down; the same item gives the same bytes."""
+"""Painting: images are drawn large with Pillow, then scaled down; the same item gives the same bytes."""
 
 from __future__ import annotations
 

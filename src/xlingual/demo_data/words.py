@@ -16,16 +16,16 @@ from xlingual.errors import InputError
 
 Contents = TypeVar("Contents")
 Forms = Mapping[str, str]  # the forms of one word by their names
-Texts = tuple[str, ...]  # any of which may be taken
+Texts = tuple[str, ...]  # alternatives, one of them is taken
 
 BAR = " | "  # between the forms of a word
 
 
 class WordTable:
-    """Words by what they stand for, each with the forms that the line `forms` names ("one | many").
+    """Words by their meaning, each with the forms that the line `forms` names ("one | many").
 
-    An entry is a list of words that mean the same, one of which is drawn, or a single word, for which nothing
-    is drawn. A word without bars is the same in all forms; without a line `forms` the only form is "word".
+    An entry is a list of words that mean the same, from which one is drawn, or a single word, without a
+    draw. A word without bars is the same in all forms; without a line `forms` the only form is "word".
     """
 
     def __init__(self, rows: object) -> None:
@@ -81,7 +81,7 @@ def complete(what: str, names: Iterable[str], needed: Iterable[str]) -> None:
 
 
 def known_fields(what: str, templates: Iterable[str], known: Collection[str]) -> None:
-    """Raise ValueError where a template has a field in braces that nothing will be put into."""
+    """Raise ValueError where a template has an unknown field in braces."""
     for template in templates:
         for _, field, _, _ in Formatter().parse(template):
             if field is not None and field not in known:
@@ -105,7 +105,7 @@ def capital(text: str) -> str:
 
 
 def in_sound(text: str, sounds: Mapping[str, str]) -> str:
-    """Return the text with what sounds otherwise before what follows: "an apple", "d'étoiles"."""
+    """Return the text with forms that depend on the next sound: "an apple", "d'étoiles"."""
     for pattern, instead in sounds.items():
         text = re.sub(pattern, instead, text)
     return text

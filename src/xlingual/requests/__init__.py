@@ -1,7 +1,7 @@
-"""Requests: what one command was asked, each a typed record with a sentence for every field.
+"""Requests: the options of one command as a typed record, with a sentence for every field.
 
 From a record come the options of the command and their help, the TOML file that says the same, the JSON
-Schema, and what a result keeps as "how this was made". `read` is the only door: it checks every value.
+Schema, and what a result keeps as "how this was made". `read` makes them, and checks every value.
 """
 
 from xlingual.requests.provenance import answers, sign, signed

@@ -1,4 +1,4 @@
-"""What `compare`, `gate` and `plan` are asked: encoders, by the results that were kept of them."""
+"""Requests of `compare`, `gate` and `plan`, which take encoders by their results."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class CompareRequest(Request, frozen=True, kw_only=True):
     per_pair: Annotated[bool, option("Compare on each language pair too.")] = False
     margin: Annotated[
         float | None,
-        option("Smaller differences than M do not matter: test equivalence too.", metavar="M"),
+        option("Differences below M do not matter: test equivalence too.", metavar="M"),
     ] = None
     alpha: Annotated[float, option("Significance level of the tests.")] = 0.05
     correction: Annotated[
@@ -126,14 +126,14 @@ class GateRequest(Request, frozen=True, kw_only=True):
 
 
 class PlanRequest(Request, frozen=True, kw_only=True):
-    """Say how many queries show a difference."""
+    """Say how many queries a difference needs."""
 
     command = "plan"
 
     results: Results
-    effect: Annotated[float, option("The difference that is to be found, such as 0.01.", metavar="E")]
-    power: Annotated[float, option("How often the difference is to be found.")] = 0.8
-    alpha: Annotated[float, option("Significance level of the test, two-sided.")] = 0.05
+    effect: Annotated[float, option("The difference to be found, such as 0.01.", metavar="E")]
+    power: Annotated[float, option("Power: how often a test finds the difference.")] = 0.8
+    alpha: Annotated[float, option("Significance level of the two-sided test.")] = 0.05
     baseline: Baseline = None
     measure: Measure = None
     task: Task = None

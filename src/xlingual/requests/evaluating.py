@@ -1,4 +1,4 @@
-"""What the evaluations are asked: `evaluate` and its tasks."""
+"""Requests of `evaluate`, one for each task."""
 
 from __future__ import annotations
 
@@ -34,12 +34,16 @@ from xlingual.requests.values import (
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
 Queries: TypeAlias = Annotated[
     Positive | None,
-    option("Ask only N of the sources, drawn at random, among all candidates.", metavar="N", otherwise="all"),
+    option(
+        "Use only N of the sources as queries, drawn at random; all candidates stay.",
+        metavar="N",
+        otherwise="all",
+    ),
 ]
 
 
 class PairsRequest(Request, frozen=True, kw_only=True):
-    """What is asked of every evaluation that goes through language pairs."""
+    """Options of every evaluation over language pairs."""
 
     data: ManifestOptions
     text_encoders: TextEncoders
@@ -48,7 +52,7 @@ class PairsRequest(Request, frozen=True, kw_only=True):
 
 
 class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
-    """Backretrieval: images stand in for translations.
+    """Measure Backretrieval: images stand in for translations.
 
     For each source text the nearest text in the other language is found; its image must lead back to the
     query's own image. MANIFEST holds texts with images in two languages or more.
@@ -71,7 +75,7 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
 
 
 class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
-    """Cross-lingual retrieval: the ground truth, for items that have texts in both languages."""
+    """Measure cross-lingual retrieval, the ground truth, on items that have texts in both languages."""
 
     command = "evaluate crosslingual-retrieval"
 
@@ -92,7 +96,7 @@ class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
 
 
 class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
-    """Distance correlation: do texts lie as far apart as their images (a baseline without retrieval)."""
+    """Measure distance correlation: whether texts lie as far apart as their images (without retrieval)."""
 
     command = "evaluate distance-correlation"
 
@@ -118,7 +122,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     text_encoders: TextEncoders
     keeping: Keeping
     candidate_text: Annotated[
-        str, option("What is encoded of a candidate: sentence, or sentence+context.", metavar="TEXT")
+        str, option("Text of a candidate that is encoded: sentence, or sentence+context.", metavar="TEXT")
     ] = "sentence"
     measures: Annotated[
         tuple[str, ...],
@@ -182,10 +186,10 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
 
 
 class ImageSentenceRequest(Request, frozen=True, kw_only=True):
-    """Image–sentence ranking: does a sentence find its image, and an image its sentences.
+    """Measure image–sentence ranking: whether a sentence finds its image, and an image its sentences.
 
-    MANIFEST holds texts with images; an item may have several texts of a language, of which the best one
-    counts. Text and image encoder must be of one model, such as CLIP, or model:DIR for both.
+    MANIFEST holds texts with images; an item may have several texts of a language, and the best one counts.
+    Text and image encoder must be of one model, such as CLIP, or model:DIR for both.
     """
 
     command = "evaluate image-sentence"
@@ -244,7 +248,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
 
 
 class StsRequest(Request, frozen=True, kw_only=True):
-    """Textual similarity: do cosines of two sentences follow what people say of how alike they are.
+    """Measure textual similarity: whether cosines of sentence pairs follow the scores that people gave them.
 
     Every FILE holds sentence pairs with a score: Parquet, JSONL, CSV or TSV with the columns score,
     sentence1, sentence2 and, if any, id; or a TSV of SemEval without a header. Shown are Pearson's and

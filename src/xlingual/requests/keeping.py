@@ -1,4 +1,4 @@
-"""What the commands of `store` and `model` are asked."""
+"""Requests of `store` and `model`."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class VerifyRequest(Request, frozen=True, kw_only=True):
 
     root: Root = None
     encoder: Encoder = None
-    quiet: Annotated[bool, option("Print only what is damaged.", run=True)] = False
+    quiet: Annotated[bool, option("Print damaged files and lines only.", run=True)] = False
 
 
 class GcRequest(Request, frozen=True, kw_only=True):
-    """Remove from the store what counts no longer."""
+    """Remove damaged and left-over files from the store."""
 
     command = "store gc"
 
@@ -73,7 +73,7 @@ class StoreExportRequest(Request, frozen=True, kw_only=True):
 
 
 class ShowModelRequest(Request, frozen=True, kw_only=True):
-    """Tell what a model is."""
+    """Show a model."""
 
     command = "model show"
 
@@ -110,8 +110,8 @@ class ExportModelRequest(Request, frozen=True, kw_only=True):
     field: Annotated[
         Literal["title", "body"] | None,
         option(
-            "Whose layers are written, for sentence-transformers, where title and body have layers of their "
-            "own."
+            "Field whose layers are written, for sentence-transformers, where title and body have separate "
+            "layers."
         ),
     ] = None
     force: Annotated[bool, option("Replace what was exported to PATH before.", run=True)] = False

@@ -1,4 +1,4 @@
-"""What the commands of `data` are asked: to check a manifest, and to describe or make data."""
+"""Requests of `data`: to check a manifest, and to describe or make data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FileFormat: TypeAlias = Annotated[
 
 
 class CheckRequest(Request, frozen=True, kw_only=True):
-    """List what is wrong with a manifest."""
+    """List the problems of a manifest."""
 
     command = "data check"
 
@@ -54,7 +54,7 @@ class SquadToPoolRequest(Request, frozen=True, kw_only=True):
     ] = None
     train_by: Annotated[
         Literal["paragraph", "article"],
-        option("What --train draws: no paragraph, or no article, is in both parts."),
+        option("Unit that --train draws: no paragraph, or no article, is in both parts."),
     ] = "paragraph"
     seed: Annotated[Natural, option("Seed of the paragraphs that --train draws.")] = 0
     force: Force = False
@@ -71,7 +71,7 @@ class MixPoolRequest(Request, frozen=True, kw_only=True):
     question_languages: Annotated[
         tuple[str, ...] | None,
         option(
-            "Languages in which items ask.",
+            "Languages of the questions.",
             metavar="en,de,…",
             otherwise="those of the mix, else all",
             reads=comma_list,
@@ -113,7 +113,7 @@ class ScenesRequest(Request, frozen=True, kw_only=True):
     train: Annotated[
         AtLeastZero | None,
         option(
-            "Share of the scenes in the split 'train' [default: 0.5]; with --recipes, so many recipes for "
+            "Share of the scenes in the split 'train' [default: 0.5]; with --recipes, number of recipes for "
             "each language, without images, in the split 'train' [default: 0].",
             metavar="SHARE|N",
         ),
@@ -121,12 +121,15 @@ class ScenesRequest(Request, frozen=True, kw_only=True):
     recipes: Annotated[bool, option("Make recipes instead, none a translation of another.")] = False
     items: Annotated[
         Natural | None,
-        option("With --recipes: so many with images for each language, in the split 'test'.", metavar="N"),
+        option(
+            "With --recipes: number of recipes with images for each language, in the split 'test'.",
+            metavar="N",
+        ),
     ] = None
     parallel: Annotated[
         Natural | None,
         option(
-            "With --recipes: so many dishes told in every language, without images, in the split 'fit'.",
+            "With --recipes: number of dishes, each in every language, without images, in the split 'fit'.",
             metavar="N",
             otherwise="0",
         ),

@@ -1,4 +1,4 @@
-"""How a result was made: what was asked, and what the run was like."""
+"""How a result was made: its request, and the conditions of the run."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _LIBRARIES = (
 )
 
 
-def signed(found: F, asked: Request, *, run: bool = True) -> F:
-    """Return what was found with the request that it answers, and what the run was like.
+def signed(found: F, request: Request, *, run: bool = True) -> F:
+    """Return a result with its request, and the conditions of the run.
 
     Without `run` equal requests give equal files, to the byte.
     """
-    return sign(found, type(asked), values(asked), run=run)
+    return sign(found, type(request), values(request), run=run)
 
 
 def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
-    """Make a function sign what it finds with its arguments, as a request of a kind names them."""
+    """Make a function sign its result with its arguments, as a request of a kind names them."""
 
     def of(function: Callable[P, F]) -> Callable[P, F]:
         wanted = inspect.signature(function)
@@ -55,12 +55,12 @@ def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
 
 
 def request_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was asked that changes a number, for JSON: never a secret, nothing that was left out."""
+    """Return the fields that change a number, for JSON; secrets and empty values are left out."""
     return {"command": kind.command, **_kept(kind, given, run=False)}
 
 
 def run_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the run was like, which changes no number: date, versions, threads, back end."""
+    """Return the conditions of the run, which change no number: date, versions, threads, back end."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "xlingual": version("xlingual"),
@@ -71,7 +71,7 @@ def run_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sign(found: F, kind: type[Request], given: Mapping[str, Any], *, run: bool = True) -> F:
-    """Return what was found with values that were asked for, by the names of a request's fields."""
+    """Return a result with the values of its request, by the names of the request's fields."""
     parts = {"request": request_part(kind, given)} | ({"run": run_part(kind, given)} if run else {})
     if isinstance(found, msgspec.Struct):
         return msgspec.structs.replace(found, **parts)
@@ -81,16 +81,16 @@ def sign(found: F, kind: type[Request], given: Mapping[str, Any], *, run: bool =
 
 
 def _kept(kind: type[Record], given: Mapping[str, Any], *, run: bool) -> dict[str, Any]:
-    told = {
+    named = {
         name: _named(given[name], leaf)
         for name, leaf in leaves(kind).items()
         if name in given and leaf.marks.run == run and not leaf.marks.secret
     }
-    return {name: value for name, value in told.items() if value is not None and value != []}
+    return {name: value for name, value in named.items() if value is not None and value != []}
 
 
 def _named(value: Any, leaf: Leaf) -> Any:  # noqa: ANN401
-    """Return a value as JSON holds it; an object is named by its identity, a spec stands without secrets."""
+    """Return a value as JSON holds it; an object as its identity, a spec without secrets."""
     match value:
         case None | bool() | int() | float():
             return value
@@ -100,8 +100,8 @@ def _named(value: Any, leaf: Leaf) -> Any:  # noqa: ANN401
             return {str(name): _named(part, leaf) for name, part in value.items()}
         case list() | tuple():
             return [_named(part, leaf) for part in value]
-    told = (getattr(value, name, None) for name in ("identity", "digest", "name"))
-    return next((name for name in told if isinstance(name, str)), type(value).__name__)
+    names = (getattr(value, name, None) for name in ("identity", "digest", "name"))
+    return next((name for name in names if isinstance(name, str)), type(value).__name__)
 
 
 def _loaded() -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Where texts and images are ranked, in requests (it changes no number), and approximate ranking."""
+"""Options of the back end that ranks (it changes no number), and of approximate ranking."""
 
 from __future__ import annotations
 
@@ -60,19 +60,26 @@ Address: TypeAlias = Annotated[
 class Ranking(Record, frozen=True, kw_only=True):
     """Where ranking is done."""
 
-    heading = "Where it is ranked (the same numbers everywhere)"
+    heading = "Ranking back end (the same numbers everywhere)"
 
     backend: Annotated[
         Literal["auto", "cpu", "torch", "ray"],
-        option("What ranks; it changes no number. auto: torch where a CUDA device is, else cpu.", run=True),
+        option(
+            "Back end that ranks; it changes no number. auto: torch where a CUDA device is, else cpu.",
+            run=True,
+        ),
     ] = "auto"
     device: Annotated[
         str | None,
-        option("Where torch works: auto, cpu, cuda, cuda:1.", metavar="NAME", otherwise="auto", run=True),
+        option("Device of torch: auto, cpu, cuda, cuda:1.", metavar="NAME", otherwise="auto", run=True),
     ] = None
     precision: Annotated[
         Literal["fp16", "bf16", "fp32"] | None,
-        option("What torch screens in; it changes no number.", otherwise="fp16 on CUDA, else fp32", run=True),
+        option(
+            "Precision in which torch screens candidates; it changes no number.",
+            otherwise="fp16 on CUDA, else fp32",
+            run=True,
+        ),
     ] = None
     threads: Threads = field(default_factory=available_cores)
     memory: Annotated[
@@ -98,7 +105,7 @@ class Ranking(Record, frozen=True, kw_only=True):
 
 
 class ExactRanking(Ranking, frozen=True, kw_only=True):
-    """Where ranking is done that is never approximate."""
+    """Where ranking is done, for tasks that are always ranked exactly."""
 
     refused: ClassVar[Mapping[str, str]] = {
         "--approximate": "ranks exactly: its numbers need the place of every relevant candidate, or "
@@ -113,7 +120,7 @@ class ApproximateSearch(Record, frozen=True, kw_only=True):
 
     approximate: Annotated[
         bool,
-        option("Search an index instead of ranking everything; every number says how far it may be off."),
+        option("Search an index instead of ranking everything; every number comes with its possible error."),
     ] = False
     index: Annotated[
         Literal["ivf", "hnsw"] | None, option("Kind of index that is searched.", otherwise="ivf")
@@ -125,7 +132,7 @@ class ApproximateSearch(Record, frozen=True, kw_only=True):
     probes: Annotated[
         Positive | None,
         option(
-            "Lists (ivf) or vectors (hnsw) looked at for a query: more is slower and misses less.",
+            "Lists (ivf) or vectors (hnsw) searched for a query: more is slower and misses less.",
             metavar="N",
         ),
     ] = None

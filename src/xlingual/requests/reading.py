@@ -1,4 +1,4 @@
-"""The door to requests: values as they were given, by name, become a record that is checked."""
+"""Reading requests: values by name become a record that is checked."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ R = TypeVar("R", bound=Record)
 
 
 def read(kind: type[R], given: Mapping[str, Any], where: str = "") -> R:
-    """Return the request that some values ask for; what is left out has its default.
+    """Return the request with some values; the other fields have their defaults.
 
-    Names are those of fields, at whatever depth, or of options, with - or _. `where` says for errors where
-    the values stand, such as a file; without it they come from the command line, and errors name options.
-    Raises InputError where a name is unknown, a value is not what its field wants, or one is missing.
+    Names are those of fields, at whatever depth, or of options, with - or _. `where` is the place of
+    the values for errors, such as a file; without it they are of the command line, and errors name options.
+    Raises InputError where a name is unknown, a value is not of its field's type, or one is missing.
     """
     return made(kind, checked(kind, given, where), where)
 
 
 def checked(kind: type[Record], given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
-    """Return values as their fields want them, by the fields' names; see `read`."""
+    """Return values as the types of their fields, by the fields' names; see `read`."""
     known = leaves(kind)
     spelled = {name: leaf for leaf in known.values() for name in leaf.spellings}
     found: dict[str, Any] = {}
@@ -67,7 +67,7 @@ def _value(leaf: Leaf, value: Any, name: str, where: str) -> Any:  # noqa: ANN40
 
 
 def _made(kind: type[R], values: Mapping[str, Any], default: R | None) -> R:
-    """Build a record and those in it; what is not among the values is that of `default`, if any."""
+    """Build a record and those in it; fields without a value are taken from `default`, if any."""
     own: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
         inner = record_of(field.type)
@@ -96,7 +96,7 @@ def _at(where: str) -> str:
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """Return what a TOML file holds: names and values, as on the command line; InputError where it is none.
+    """Return the names and values of a TOML file, as on the command line; InputError where it is not TOML.
 
         # triplet.toml
         epochs = 30

@@ -1,4 +1,4 @@
-"""Records whose fields say all of themselves: type, default, limits, a sentence, how they are written."""
+"""Records whose fields declare everything: type, default, limits, a sentence, names on the command line."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _MARKS: Final = "marks"
 
 @dataclass(frozen=True)
 class Marks:
-    """What is known of a field beside its type, its default and its sentence."""
+    """Properties of a field beside its type, its default and its sentence."""
 
     names: tuple[str, ...] = ()  # as on the command line, where not --field-name
     old_names: tuple[str, ...] = ()  # still understood, never shown
     metavar: str | None = None
-    otherwise: str | None = None  # what holds where the field is left out, for people
-    reads: Callable[[str], Any] | None = None  # makes the value of a text: "8GiB", "en,de"
+    otherwise: str | None = None  # what the default means, in words, for people
+    reads: Callable[[str], Any] | None = None  # parses the value from a text: "8GiB", "en,de"
     bare: Any = None  # the value of an option that is named without one
     key: str | None = None  # the field's name among all fields of the request, where not its own
     in_files: bool = False  # not on the command line, in files only
     argument: bool = False  # stands on the command line without a name
-    run: bool = False  # changes no number: threads, folders, what is printed
+    run: bool = False  # changes no number: threads, folders, output
     secret: bool = False  # is never kept
 
 
@@ -44,11 +44,11 @@ def argument(metavar: str, sentence: str, **marks: Any) -> Meta:  # noqa: ANN401
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Fields that belong together; a value that is not what a field wants raises InputError."""
+    """Fields that belong together; a value that is not of its field's type raises InputError."""
 
     heading: ClassVar[str] = ""  # of these options in a command's help
-    refused: ClassVar[Mapping[str, str]] = {}  # options that others have: why these have not
-    otherwise: ClassVar[Mapping[str, str]] = {}  # what holds where a field is left out
+    refused: ClassVar[Mapping[str, str]] = {}  # options that others have, and why these do not
+    otherwise: ClassVar[Mapping[str, str]] = {}  # what the default of a field means, in words
 
     def __post_init__(self) -> None:
         """Check every value; a constructor of msgspec checks nothing by itself."""
@@ -68,7 +68,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Request(Record, frozen=True, kw_only=True):
-    """What one command was asked."""
+    """The options of one command."""
 
     command: ClassVar[str]  # "evaluate backretrieval"
     first: ClassVar[tuple[str, ...]] = ()  # options that stand first in the help
@@ -81,7 +81,7 @@ class Leaf:
 
     key: str  # its name among all fields of the request
     type: Any
-    given: Any  # its default: a value, a function that finds it, or NODEFAULT
+    default: Any  # a value, a function that finds it, or NODEFAULT
     sentence: str
     marks: Marks
     heading: str = ""
@@ -89,7 +89,7 @@ class Leaf:
     @property
     def required(self) -> bool:
         """Whether it has no default."""
-        return self.given is NODEFAULT
+        return self.default is NODEFAULT
 
     @property
     def spec(self) -> bool:
@@ -118,22 +118,22 @@ def leaves(kind: type[Record]) -> Mapping[str, Leaf]:
     """
     found: dict[str, Leaf] = {}
     for leaf in _walk(kind, None):
-        told = replace(leaf.marks, otherwise=kind.otherwise.get(leaf.key, leaf.marks.otherwise))
-        found.setdefault(leaf.key, replace(leaf, marks=told))
+        marks = replace(leaf.marks, otherwise=kind.otherwise.get(leaf.key, leaf.marks.otherwise))
+        found.setdefault(leaf.key, replace(leaf, marks=marks))
     return found
 
 
-def values(asked: Record) -> dict[str, Any]:
+def values(record: Record) -> dict[str, Any]:
     """Return the values of a request and of the records in it, by their names."""
     found: dict[str, Any] = {}
-    for field in msgspec.structs.fields(type(asked)):
-        value = getattr(asked, field.name)
+    for field in msgspec.structs.fields(type(record)):
+        value = getattr(record, field.name)
         found |= values(value) if isinstance(value, Record) else {key_of(field): value}
     return found
 
 
 def refused(kind: type[Record]) -> dict[str, str]:
-    """Return the options that a request has not though others have, and why."""
+    """Return the options that other requests have and this one refuses, and why."""
     inner = (record_of(field.type) for field in msgspec.structs.fields(kind))
     return {name: why for record in (kind, *filter(None, inner)) for name, why in record.refused.items()}
 
@@ -155,17 +155,17 @@ def _walk(kind: type[Record], defaults: Record | None) -> Iterator[Leaf]:
             yield from _walk(inner, field.default if isinstance(field.default, Record) else None)
             continue
         sentence, marks = _meta(field)
-        given = field.default if field.default_factory is NODEFAULT else field.default_factory
+        default = field.default if field.default_factory is NODEFAULT else field.default_factory
         if defaults is not None:
-            given = getattr(defaults, field.name)
-        yield Leaf(marks.key or field.name, field.type, given, sentence, marks, kind.heading)
+            default = getattr(defaults, field.name)
+        yield Leaf(marks.key or field.name, field.type, default, sentence, marks, kind.heading)
 
 
 def _meta(field: msgspec.structs.FieldInfo) -> tuple[str, Marks]:
     for meta in _metas(field.type):
         if meta.extra is not None and _MARKS in meta.extra:
             return meta.description or "", meta.extra[_MARKS]
-    raise TypeError(f"field {field.name!r} of a request is described by no option(…)")
+    raise TypeError(f"field {field.name!r} of a request has no description: declare it with option(…)")
 
 
 def _metas(annotation: Any) -> Iterator[Meta]:  # noqa: ANN401
@@ -190,15 +190,15 @@ def schema(kind: type[Record]) -> dict[str, Any]:
         name = Annotated[Literal[kind.command], Meta(description="The command.")]  # type: ignore[name-defined]
         fields.append(("command", name))
     for leaf in leaves(kind).values():
-        wanted, given = leaf.type, leaf.given
+        wanted, default = leaf.type, leaf.default
         if leaf.marks.reads is not None:
             wanted |= str
-        if callable(given):  # found when the command runs
-            wanted, given = wanted | msgspec.UnsetType, msgspec.UNSET
-        if isinstance(given, Path):
-            given = str(given)
+        if callable(default):  # found when the command runs
+            wanted, default = wanted | msgspec.UnsetType, msgspec.UNSET
+        if isinstance(default, Path):
+            default = str(default)
         described = Annotated[wanted, Meta(description=leaf.sentence)]  # type: ignore[valid-type]
-        fields.append((leaf.key, described) if leaf.required else (leaf.key, described, given))
+        fields.append((leaf.key, described) if leaf.required else (leaf.key, described, default))
     flat = msgspec.defstruct(kind.__name__, fields, kw_only=True, forbid_unknown_fields=True)
     definition = msgspec.json.schema(flat, schema_hook=_OWN.__getitem__)["$defs"][kind.__name__]
     return {"$schema": _DRAFT, **definition, "description": " ".join((kind.__doc__ or "").split())}

@@ -1,4 +1,4 @@
-"""What the commands of `rerank` are asked."""
+"""Requests of `rerank`."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Tuning(Record, frozen=True, kw_only=True):
     epochs: Annotated[
         int | None, option("MIRA: number of passes over the lists.", metavar="N", otherwise="60")
     ] = None
-    no_shuffle: Annotated[bool, option("MIRA: sentences keep their order; one tuning.")] = False
+    no_shuffle: Annotated[bool, option("MIRA: keep the order of the sentences; one tuning.")] = False
     background: Annotated[
         Literal["ones", "paper"] | None,
-        option("MIRA: what the background begins with.", otherwise="ones"),
+        option("MIRA: initial value of the background.", otherwise="ones"),
     ] = None
     precision: Annotated[
         Literal["float64", "float32"] | None,
@@ -48,7 +48,7 @@ class Tuning(Record, frozen=True, kw_only=True):
     ] = None
     average: Annotated[
         Literal["sentences", "updates"] | None,
-        option("MIRA: what weights are averaged over.", otherwise="sentences"),
+        option("MIRA: unit that weights are averaged over.", otherwise="sentences"),
     ] = None
 
 
@@ -173,7 +173,7 @@ class ScoreRequest(Request, frozen=True, kw_only=True):
     references: References
     baseline: Annotated[Path | None, option("Test BEST against these translations.", metavar="FILE")] = None
     nbest: Annotated[
-        Path | None, option("Show what these lists hold: oracle, random choice …", metavar="NBEST")
+        Path | None, option("Show the bounds of these lists: oracle, random choice …", metavar="NBEST")
     ] = None
     language: Annotated[
         str | None, option("Language of the translations (de): adds METEOR.", metavar="CODE")
@@ -218,7 +218,7 @@ class AblateRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     on: Annotated[
-        Path | None, option("Judge on these lists instead of by cross-validation.", metavar="NBEST")
+        Path | None, option("Measure BLEU on these lists instead of by cross-validation.", metavar="NBEST")
     ] = None
     on_references: Annotated[tuple[Path, ...], option("References of --on.", metavar="FILE")] = ()
     folds: Annotated[

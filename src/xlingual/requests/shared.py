@@ -1,4 +1,4 @@
-"""What several requests share: a manifest or a pool, encoders and the store, what is written and printed."""
+"""Options that several requests share: a manifest or a pool, encoders and the store, and output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Cluster: TypeAlias = Annotated[
 
 
 class Columns(Record, frozen=True, kw_only=True):
-    """How a manifest is read, whichever rows are taken."""
+    """How a manifest is read, but for the choice of rows."""
 
     heading = "Reading the manifest"
 
@@ -52,7 +52,7 @@ class Columns(Record, frozen=True, kw_only=True):
 
 
 class ManifestOptions(Columns, frozen=True, kw_only=True):
-    """A manifest, and the rows of it that are taken."""
+    """A manifest, and the choice of its rows."""
 
     manifest: Annotated[Path, argument("MANIFEST", "The file or folder of texts and images.")]
     split: Split = None
@@ -62,7 +62,7 @@ class ManifestOptions(Columns, frozen=True, kw_only=True):
 
 
 class Samples(Record, frozen=True, kw_only=True):
-    """Which languages and samples are evaluated, but for their number."""
+    """Languages and samples that are evaluated, but for the number of samples."""
 
     pairs: Annotated[
         tuple[str, ...] | None,
@@ -78,11 +78,11 @@ class Samples(Record, frozen=True, kw_only=True):
         int | None, option("Number of items drawn for each side.", metavar="N", otherwise="all")
     ] = None
     splits: Annotated[Path | None, option("File of fixed samples: .npz with S and T.")] = None
-    seed: Annotated[int, option("The first seed.")] = 0
+    seed: Annotated[int, option("Seed of the first sample.")] = 0
 
 
 class Sampling(Samples, frozen=True, kw_only=True):
-    """Which languages and samples are evaluated."""
+    """Languages and samples that are evaluated."""
 
     seeds: Annotated[int, option("Number of samples drawn.")] = 1
 
@@ -151,7 +151,7 @@ AsJson: TypeAlias = Annotated[bool, option("Print JSON, as --format json does.",
 
 
 class Output(Record, frozen=True, kw_only=True):
-    """What an evaluation writes and prints."""
+    """Output of an evaluation: files and terminal."""
 
     heading = "Output"
 

@@ -1,4 +1,4 @@
-"""What commands of one word are asked: `embed`, `encoders`, `demo`, `report` and `run`."""
+"""Requests of commands of one word: `embed`, `encoders`, `demo`, `report` and `run`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EmbedRequest(Request, frozen=True, kw_only=True):
     ] = ()
     image_encoder: Annotated[str | None, option("Encoder of the images.", metavar="SPEC")] = None
     candidate_text: Annotated[
-        Literal["sentence", "sentence+context"], option("What is encoded of a pool's candidates.")
+        Literal["sentence", "sentence+context"], option("Text of a pool's candidates that is encoded.")
     ] = "sentence"
     out: Annotated[Path, option("Write the files to the folder DIR.", metavar="DIR", run=True)]
     half: Annotated[
@@ -52,7 +52,7 @@ class EmbedRequest(Request, frozen=True, kw_only=True):
 
 
 class EncodersRequest(Request, frozen=True, kw_only=True):
-    """List the encoders, and what is not installed for them."""
+    """List the encoders, and the packages that are missing for them."""
 
     command = "encoders"
 
@@ -85,12 +85,14 @@ class ReportRequest(Request, frozen=True, kw_only=True):
 
 
 class RunRequest(Request, frozen=True, kw_only=True):
-    """Do what a file asks."""
+    """Run the commands of a TOML file."""
 
     command = "run"
 
     file: Annotated[Path | None, argument("[FILE]", "A TOML file of one command or several.")] = None
     schema: Annotated[
         str | None,
-        option("Print the JSON Schema of what COMMAND may be asked instead.", metavar="COMMAND", run=True),
+        option(
+            "Print the JSON Schema of the options of COMMAND, and run nothing.", metavar="COMMAND", run=True
+        ),
     ] = None

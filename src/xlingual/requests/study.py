@@ -1,4 +1,4 @@
-"""What the commands of `study` are asked."""
+"""Requests of `study`."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class AnalyseStudyRequest(Request, frozen=True, kw_only=True):
     looks: Annotated[
         str | None,
         option(
-            "Fractions of the planned ratings at which you look: 0.5,1. Tests are corrected for it.",
+            "Fractions of the planned ratings at which you analyse: 0.5,1. Tests are corrected for it.",
             metavar="LIST",
         ),
     ] = None
@@ -155,7 +155,9 @@ class ExportStudyRequest(Request, frozen=True, kw_only=True):
         Path | None,
         option("Write the ratings to FILE, a .csv or .parquet.", metavar="FILE", run=True),
     ] = None
-    with_key: Annotated[bool, option("Add which system made what: no longer blind.")] = False
+    with_key: Annotated[bool, option("Add the system of each suggestion: the table is no longer blind.")] = (
+        False
+    )
     sheet: Annotated[
         Path | None,
         option("Write one HTML file to rate with, without a network.", metavar="FILE", run=True),

@@ -1,4 +1,4 @@
-"""What `validate` and `calibrate` are asked."""
+"""Requests of `validate` and `calibrate`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xlingual.requests.shared import (
 
 
 class ManySamples(Samples, frozen=True, kw_only=True):
-    """Which languages and samples a validation is made on: on 25 where nothing else is said."""
+    """Languages and samples of a validation: 25 samples by default."""
 
     seeds: Annotated[int | None, option("Number of samples drawn.", otherwise="25, or those of --splits")] = (
         None
@@ -38,12 +38,12 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     keeping: Keeping
     sampling: ManySamples
     images: ImageEncoding
-    measure: Annotated[str, option("The measure of BkR and XLR, R@k.", metavar="NAME")] = "R@10"
+    measure: Annotated[str, option("Measure R@k of BkR and XLR.", metavar="NAME")] = "R@10"
     both_directions: Annotated[bool, option("Add the reverse of each language pair.")] = False
     family: Annotated[
         str | None,
         option(
-            "Encoders of one family count as one: the first group, or the match, in an encoder's name.",
+            "Count encoders of one family as one: REGEX, or its first group, matches the family's name.",
             metavar="REGEX",
         ),
     ] = None
@@ -72,7 +72,7 @@ class CalibrateRequest(Request, frozen=True, kw_only=True):
     family: Annotated[
         str | None,
         option(
-            "The family of an encoder: what REGEX matches in its name, or the first group.",
+            "Family of an encoder: the part of its name that REGEX, or its first group, matches.",
             metavar="REGEX",
             otherwise="as in the validations",
         ),

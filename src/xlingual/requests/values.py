@@ -1,4 +1,4 @@
-"""Values of fields: whether they are what a field wants, and the kinds that many fields share."""
+"""Values of fields: checks against a field's type, and the types that many fields share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Share: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
 
 
 def check(name: str, value: Any, wanted: Any, where: str = "", *, hidden: bool = False) -> Any:  # noqa: ANN401
-    """Return a value as the type that a field wants; raise InputError, which names it, where it is none.
+    """Return a value as the type of its field; raise InputError, which names the field, where it has another.
 
     `hidden`: the error does not show the value.
     """
@@ -58,7 +58,7 @@ def parts(wanted: Any) -> list[inspect.Type]:  # noqa: ANN401
 
 
 def may_be_none(wanted: Any) -> bool:  # noqa: ANN401
-    """Return whether the text "none" means nothing: where a field may have none, and takes no other text."""
+    """Return whether the text "none" means None: where a field may be None, and takes no other text."""
     kinds = {type(kind) for kind in parts(wanted)}
     return inspect.NoneType in kinds and not kinds & {inspect.StrType, inspect.CustomType}
 

@@ -86,7 +86,7 @@ class FlippedClusters:
         """Return difference/error [B] of replicates whose clusters have these signs [clusters, B]."""
         difference = self.own.residual @ signs
         total = self.own.squares(signs, difference) + np.maximum(self.shared(signs), 0)
-        error = np.sqrt(total * self.correction)
+        error = np.sqrt(np.maximum(total, 0) * self.correction)  # rounding may leave less than nothing
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = difference / error
         # nothing varies in this replicate: as far off as can be, or not at all

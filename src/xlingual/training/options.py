@@ -190,11 +190,11 @@ def told(kind: type[Record], presets: Mapping[str, Mapping[str, Any]]) -> dict[s
     for name, leaf in leaves(kind).items():
         of_value: dict[Any, list[str]] = {}
         for recipe, preset in presets.items():
-            if preset.get(name, leaf.given) != leaf.given and not leaf.marks.in_files:
+            if preset.get(name, leaf.default) != leaf.default and not leaf.marks.in_files:
                 of_value.setdefault(preset[name], []).append(recipe)
         if of_value:
             others = (f"{', '.join(recipes)} {_word(value)}" for value, recipes in of_value.items())
-            found[name] = f"{leaf.marks.otherwise or _word(leaf.given)}; {', '.join(others)}"
+            found[name] = f"{leaf.marks.otherwise or _word(leaf.default)}; {', '.join(others)}"
     return found
 
 

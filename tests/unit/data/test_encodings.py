@@ -17,7 +17,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_an_encoding_is_told_by_the_letters_of_its_languages(tmp_path, name):
+def test_an_encoding_is_known_by_the_letters_of_its_languages(tmp_path, name):
     text = "id,lang,text\n" + "".join(f"{i},de,{word}\n" for i, word in enumerate(WORDS[name].split()))
     (tmp_path / "m.csv").write_bytes(text.encode(name))
     found = find_encoding(tmp_path / "m.csv")
@@ -52,14 +52,14 @@ def test_few_odd_bytes_and_damaged_utf8_are_refused(tmp_path):
     assert guesses("größer\n".encode() * 30 + b"gr\xfcn\n") == {}
 
 
-@pytest.mark.parametrize("told", ["nonsense", "rot13", "base64", ""])
-def test_unknown_encodings(tmp_path, told):
+@pytest.mark.parametrize("given", ["nonsense", "rot13", "base64", ""])
+def test_unknown_encodings(tmp_path, given):
     (tmp_path / "m.csv").write_bytes(b"lang,text\nde,a\n")
-    with pytest.raises(InputError, match="no such encoding: say one such as utf-8"):
-        find_encoding(tmp_path / "m.csv", told)
+    with pytest.raises(InputError, match="no such encoding: give one such as utf-8"):
+        find_encoding(tmp_path / "m.csv", given)
 
 
-def test_what_is_told_is_used_and_no_warning_is_given(tmp_path):
+def test_a_given_encoding_is_used_and_no_warning_is_given(tmp_path):
     path = tmp_path / "m.csv"
     path.write_bytes("lang;text\nde;grün\n".encode("cp1252"))
     assert list(Manifest.read(path, encoding="cp1252", separator=";").text) == ["grün"]

@@ -32,9 +32,9 @@ def test_the_first_sheet_is_read_as_the_strings_of_its_csv(tmp_path):
     assert table.load("year") == ["2024", "2024-05-01T00:00:00"] and table.load("new") == ["TRUE", None]
 
 
-def test_failed_formulas_and_further_sheets_are_told(tmp_path):
+def test_failed_formulas_and_further_sheets_are_reported(tmp_path):
     path = workbook(tmp_path / "m.xlsx", [HEADER, *ROWS, (3, "#N/A", "x", None, None)], "notes")
-    with pytest.warns(DataWarning, match=r"1 cells hold what a failed formula leaves \(row 4: #N/A\)"):
+    with pytest.warns(DataWarning, match=r"1 cells hold the error of a failed formula \(row 4: #N/A\)"):
         Manifest.read(path)
     kinds = {problem.kind: problem.sentence for problem in Manifest.read_gathering(path)[1]}
     assert "only the first sheet is read, not notes" in kinds["further sheets"]
@@ -65,7 +65,7 @@ def test_what_is_no_workbook_is_refused(tmp_path, monkeypatch):
         Manifest.read(workbook(path, [HEADER, *ROWS]))
 
 
-def test_without_the_extra_its_name_is_told(tmp_path, monkeypatch):
+def test_without_the_extra_its_name_is_given(tmp_path, monkeypatch):
     monkeypatch.setattr(extras, "_installed", lambda package: False)
     with pytest.raises(InputError, match=r"pip install 'xlingual\[excel\]'; or save the sheet as CSV UTF-8"):
         Manifest.read(workbook(tmp_path / "m.xlsx", [HEADER, *ROWS]))

@@ -65,7 +65,7 @@ def test_explicit_items_and_clusters_of_any_scalar_type():
     assert other.item.tolist() == [0, 1, 0, 0]
 
 
-def test_same_id_in_two_languages_is_two_items_unless_told():
+def test_same_id_in_two_languages_is_two_items_by_default():
     rows = [{"id": "a", "lang": lang, "text": lang} for lang in ("en", "de")]
     assert Manifest.from_rows(rows).item_ids == ["en:a", "de:a"]
     assert Manifest.from_rows(rows, item_column="id").item_ids == ["a"]
@@ -157,7 +157,7 @@ def test_references(tmp_path, table_file):
     assert read_reference(f"{path}#test").ids == ["b", "c", "d", "e"]
     for rows in ("1:3", "1:", ":2", "-2:"):
         assert read_reference(f"{path}#{rows}").digest == Manifest.read(path, rows=rows).digest
-    with pytest.raises(InputError, match="names the rows '1:3', but --rows '2:' is told too"):
+    with pytest.raises(InputError, match="names the rows '1:3', but --rows '2:' is given too"):
         read_reference(f"{path}#1:3", rows="2:")
     with pytest.raises(InputError, match="the rows 50: choose nothing"):
         read_reference(f"{path}#50:")

@@ -117,9 +117,9 @@ def found(read, root):
         manifest = read()
         examined = check(manifest)
         report = f"Check({', '.join(f'{name}={getattr(examined, name)!r}' for name in CHECKED)})"
-    told = [str(w.message) for w in caught]
+    messages = [str(w.message) for w in caught]
     said = digest(
-        *(text.replace(manifest.source, "FILE").replace(str(root), "ROOT") for text in (report, *told))
+        *(text.replace(manifest.source, "FILE").replace(str(root), "ROOT") for text in (report, *messages))
     )
     return f"{manifest.digest[:16]} {content(manifest, root)} {said.hex()[:16]}"
 
@@ -131,27 +131,27 @@ CHECKED = (
 CASES = [
     (table, options)
     for table, rows in TABLES.items()
-    for options, told in OPTIONS.items()
-    if "split" not in told or told["split"] in {row.get("split") for row in rows}
+    for options, chosen in OPTIONS.items()
+    if "split" not in chosen or chosen["split"] in {row.get("split") for row in rows}
 ]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".jsonl", ".csv", ".tsv", "rows", "arrow table"])
 @pytest.mark.parametrize(("table", "options"), CASES)
 def test_reading_gives_what_it_gave(tmp_path, table_file, suffix, table, options):
-    rows, told = TABLES[table], OPTIONS[options]
+    rows, chosen = TABLES[table], OPTIONS[options]
     if suffix == "rows":
         assert (
-            found(lambda: Manifest.from_rows(rows, folder=tmp_path, **told), tmp_path)
+            found(lambda: Manifest.from_rows(rows, folder=tmp_path, **chosen), tmp_path)
             == GOLDEN[table, options]
         )
     elif suffix == "arrow table":
         columns = {name: [row[name] for row in rows] for name in rows[0]}
         given = pa.table(columns)
         assert (
-            found(lambda: Manifest.from_table(given, folder=tmp_path, **told), tmp_path)
+            found(lambda: Manifest.from_table(given, folder=tmp_path, **chosen), tmp_path)
             == GOLDEN[table, options]
         )
     else:
         path = table_file(tmp_path / f"m{suffix}", rows)
-        assert found(lambda: Manifest.read(path, **told), tmp_path) == GOLDEN[table, options]
+        assert found(lambda: Manifest.read(path, **chosen), tmp_path) == GOLDEN[table, options]

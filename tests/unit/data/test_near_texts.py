@@ -28,7 +28,7 @@ def found(texts, queries=None, least=0.7):
             equal.add((int(a), int(b)))
         else:
             pair = frozenset((plain(texts[a]), plain(texts[b])))
-            assert pair not in different  # told once
+            assert pair not in different  # yielded once
             different[pair] = similarity
     return different, equal
 

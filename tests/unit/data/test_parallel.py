@@ -63,7 +63,7 @@ def test_questions_of_a_pool(folder):
     assert [part.tolist() for part in data.right] == [[0, 0, 0, 1, 2], [0, 1, 3, 3, 4]]
 
 
-def test_a_key_that_a_language_has_twice_is_told_apart_by_ids(tmp_path):
+def test_a_key_that_a_language_has_twice_is_divided_by_ids(tmp_path):
     folder = written(
         tmp_path,
         [question(name, lang, "k") for name in ("1", "2") for lang in ("en", "de")],

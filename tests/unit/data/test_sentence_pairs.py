@@ -92,7 +92,7 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"), [("score", "ROLE=NAME"), ("=x", "no column"), ("scor=x", "Did you mean 'score'")]
 )
-def test_columns_that_are_told_wrongly(text: str, words: str) -> None:
+def test_columns_that_are_named_wrongly(text: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         parse_columns(text)
 
@@ -171,7 +171,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         read_sentence_pairs([])
 
 
-def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+def test_files_of_one_name_are_named_by_their_folders_too(tmp_path: Path) -> None:
     for folder in ("2014", "2015"):
         (tmp_path / folder).mkdir()
     paths = [written(tmp_path / folder, ROWS, "jsonl") for folder in ("2014", "2015")]

@@ -4,9 +4,9 @@ from xlingual.data.reading.separators import Separator, find_separator
 from xlingual.errors import InputError
 
 
-def found(tmp_path, text, usual=",", told=None):
+def found(tmp_path, text, usual=",", given=None):
     (tmp_path / "m.csv").write_text(text, encoding="utf-8")
-    return find_separator(tmp_path / "m.csv", "utf-8", usual, told)
+    return find_separator(tmp_path / "m.csv", "utf-8", usual, given)
 
 
 def test_what_the_name_says_is_taken_where_it_fits(tmp_path):
@@ -38,9 +38,9 @@ def test_texts_that_hold_the_separator_unquoted_lower_the_confidence(tmp_path):
     assert found(tmp_path, "id;text\n") == Separator(",")  # nothing to judge by
 
 
-def test_separators_that_are_told(tmp_path):
-    assert found(tmp_path, "", told="tab") == found(tmp_path, "", told="\t") == Separator("\t")
-    assert found(tmp_path, "", told="semicolon") == Separator(";")
-    for told in ("", "ab", "x", '"', "\n", " "):
+def test_separators_that_are_given(tmp_path):
+    assert found(tmp_path, "", given="tab") == found(tmp_path, "", given="\t") == Separator("\t")
+    assert found(tmp_path, "", given="semicolon") == Separator(";")
+    for given in ("", "ab", "x", '"', "\n", " "):
         with pytest.raises(InputError, match="say one character such as ';'"):
-            found(tmp_path, "", told=told)
+            found(tmp_path, "", given=given)

@@ -43,7 +43,7 @@ FUNCTIONS = {
 OPENED = {"store", "threads", "ranker", "progress"}  # what the command line opens, or chooses by the machine
 # keywords of Python alone; lists and settings are read from what the request names
 PYTHON_ONLY = {"threshold", "references", "lists", "settings"}
-OTHERWISE = {("trec_depth", 1000, None)}  # the option tells whether it was given
+OTHERWISE = {("trec_depth", 1000, None)}  # the option shows whether it was given
 
 
 @pytest.mark.parametrize("kind", FUNCTIONS, ids=lambda kind: kind.command)
@@ -54,7 +54,7 @@ def test_keywords_are_fields(kind):
         if keyword.name in OPENED | PYTHON_ONLY:
             continue
         field = fields[keyword.name]
-        default = field.given() if callable(field.given) else field.given
+        default = field.default() if callable(field.default) else field.default
         if keyword.default is inspect.Parameter.empty:
             assert field.required, keyword.name
         elif (keyword.name, keyword.default, default) not in OTHERWISE:
@@ -105,9 +105,10 @@ def test_keywords_that_are_fields_have_their_defaults(kind, function):
         field = fields.get(keyword.name)
         if field is None or keyword.name in OPENED or keyword.default is inspect.Parameter.empty:
             continue
-        if field.given is None or field.marks.otherwise is not None:  # said in words
+        if field.default is None or field.marks.otherwise is not None:  # said in words
             continue
-        assert field.given == keyword.default or (field.given, keyword.default) == ("none", ()), keyword.name
+        equal = field.default == keyword.default or (field.default, keyword.default) == ("none", ())
+        assert equal, keyword.name
         shared += 1
     assert shared
 

@@ -111,6 +111,6 @@ def test_a_field_must_be_described():
         command = "bare"
         what: int = 0
 
-    with pytest.raises(TypeError, match="'what' of a request is described by no option"):
+    with pytest.raises(TypeError, match="'what' of a request has no description"):
         schema(Bare)
     assert argument("FILE", "A file.").description == "A file."

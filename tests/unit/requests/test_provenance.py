@@ -18,8 +18,8 @@ SECRETS = {
 
 
 def test_secrets_are_not_kept():
-    told = f"{request_part(BackretrievalRequest, SECRETS)} {run_part(BackretrievalRequest, SECRETS)}"
-    assert "sk-1" not in told and "pw" not in told and "https://…@host/v1" in told
+    kept = f"{request_part(BackretrievalRequest, SECRETS)} {run_part(BackretrievalRequest, SECRETS)}"
+    assert "sk-1" not in kept and "pw" not in kept and "https://…@host/v1" in kept
     assert "pw" not in str(run_part(MlmmeRequest, {"log_to": ("mlflow:https://me:pw@host",)}))
 
 
@@ -47,8 +47,8 @@ def test_objects_are_named_by_their_identity():
 
 
 def test_the_run_has_versions_and_what_changes_no_number():
-    told = run_part(BackretrievalRequest, {"threads": 2, "seeds": 3, "memory": None, "out": Path("r")})
-    assert told["threads"] == 2 and told["out"] == "r" and "seeds" not in told and "memory" not in told
-    assert told["xlingual"] and told["python"] and "T" in told["date"]
+    kept = run_part(BackretrievalRequest, {"threads": 2, "seeds": 3, "memory": None, "out": Path("r")})
+    assert kept["threads"] == 2 and kept["out"] == "r" and "seeds" not in kept and "memory" not in kept
+    assert kept["xlingual"] and kept["python"] and "T" in kept["date"]
     pytest.importorskip("numpy")
     assert "numpy" in run_part(BackretrievalRequest, {})["libraries"]

@@ -45,7 +45,7 @@ def test_a_record_may_have_other_defaults_in_a_request():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("epoch = 3", "unknown option 'epoch'. Did you mean 'epochs'? Known: batch, beta, clip"),
         ("epochs = 3.0", "epochs must be a whole number of at least 1, found 3.0"),
@@ -64,15 +64,15 @@ def test_a_record_may_have_other_defaults_in_a_request():
         ("warmup = 30", "warmup is 30 epochs of 30"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(text, told):
+def test_what_is_wrong_is_reported_in_a_line(text, message):
     with pytest.raises(InputError) as caught:
         mlmme(text)
-    assert told in str(caught.value) and str(caught.value).startswith("options.toml: ")
+    assert message in str(caught.value) and str(caught.value).startswith("options.toml: ")
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "told"),
+    ("kind", "given", "message"),
     [
         (
             BackretrievalRequest,
@@ -89,10 +89,10 @@ def test_what_is_wrong_is_told_in_a_line(text, told):
         (TripletRequest, {"log-to": [3]}, "log-to is not what it must be"),
     ],
 )
-def test_wrong_requests(kind, given, told):
+def test_wrong_requests(kind, given, message):
     with pytest.raises(InputError) as caught:
         read(kind, given, "file")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_texts_of_the_command_line_are_read_in_files_too():
@@ -115,11 +115,11 @@ def test_a_constructor_checks_too():
         CompareRequest(results=("folder",), seed=-1)
 
 
-@pytest.mark.parametrize(("content", "told"), [("epochs 3", "is not valid TOML"), (b"\xff", "not valid")])
-def test_files_that_are_no_toml(tmp_path, content, told):
+@pytest.mark.parametrize(("content", "message"), [("epochs 3", "is not valid TOML"), (b"\xff", "not valid")])
+def test_files_that_are_no_toml(tmp_path, content, message):
     path = tmp_path / "x.toml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_toml(path)
 
 

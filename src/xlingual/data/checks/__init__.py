@@ -1,1 +1,1 @@
-"""Checking manifests: counts, and warnings of what deserves a look."""
+"""Checking manifests: counts, and findings that deserve a look."""

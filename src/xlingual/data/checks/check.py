@@ -1,4 +1,4 @@
-"""Checking a manifest: what it holds, and what in it deserves a look before it is measured with."""
+"""Checking a manifest: counts of its contents, and findings that deserve a look before it is used."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _doubled_ids(manifest: Manifest) -> list[str]:
 
 @dataclass(frozen=True)
 class _Facts:
-    """What is counted of all texts at once; all [n]."""
+    """Facts about all texts, computed at once; all [n]."""
 
     code: Ints  # equal texts have equal codes
     empty: NDArray[np.bool_]  # without visible characters
@@ -199,7 +199,7 @@ _AT_ONCE = 64  # images opened side by side before the next ones are read
 
 def check_images(manifest: Manifest, progress: Progress | None = None) -> ImageCheck:
     """Open every image; `progress` is called with (images done, images in all)."""
-    tell = progress or (lambda done, total: None)
+    report = progress or (lambda done, total: None)
     with_image = np.flatnonzero(manifest.image >= 0)
     first = np.unique(manifest.image[with_image], return_index=True)[1]
     sources = manifest.image_source
@@ -209,14 +209,14 @@ def check_images(manifest: Manifest, progress: Progress | None = None) -> ImageC
     contents: dict[bytes, int] = {}
     unreadable, same_bytes = [], []
     for done in range(1, len(absent) + 1):
-        tell(done, total)
-    looks = zip(there.tolist(), _opened(view(sources, there), shown_by.view(there)), strict=True)
-    for done, (number, found) in enumerate(looks, len(absent) + 1):
+        report(done, total)
+    opened = zip(there.tolist(), _opened(view(sources, there), shown_by.view(there)), strict=True)
+    for done, (number, found) in enumerate(opened, len(absent) + 1):
         if isinstance(found, InputError):
             unreadable.append((shown_by[number], str(found)))
         elif (earlier := contents.setdefault(found, number)) != number:
             same_bytes.append((_name(sources, shown_by, number), _name(sources, shown_by, earlier)))
-        tell(done, total)
+        report(done, total)
     return ImageCheck(
         n_rows_with=len(with_image),
         n_rows_without=len(manifest) - len(with_image),
@@ -233,10 +233,10 @@ def _opened(sources: Sequence[bytes | Path], rows: Sequence[str]) -> Iterator[by
     with ThreadPoolExecutor(THREADS, thread_name_prefix="decoding") as executor:
         for start in range(0, len(sources), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
-            yield from executor.map(_look, sources[part], rows[part])
+            yield from executor.map(_open, sources[part], rows[part])
 
 
-def _look(source: bytes | Path, row: str) -> bytes | InputError:
+def _open(source: bytes | Path, row: str) -> bytes | InputError:
     try:
         content = read_bytes(source, row=row)
         decode(content, source if isinstance(source, Path) else None, row=row, side=GLANCE)

@@ -1,4 +1,4 @@
-"""What a check found, as plain data: counts, and a finding for each kind of thing that deserves a look."""
+"""The result of a check, as plain data: counts, and a finding for each kind of problem."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_EXAMPLES = 3
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """One kind of thing; errors stop every command that reads the manifest, the others stop none."""
+    """One kind of problem; errors stop every command that reads the manifest, the others stop none."""
 
     severity: Severity
     kind: str  # a short name that does not change, for programs
@@ -37,7 +37,7 @@ def shortened(text: str, most: int = 80) -> str:
 
 
 def findings_of(problems: Sequence[Problem]) -> list[CheckFinding]:
-    """Return what was gathered while reading: a finding for each kind, with the sentence of the first."""
+    """Return the problems gathered while reading: a finding for each kind, with the sentence of the first."""
     grouped: dict[tuple[Severity, str], list[Problem]] = {}
     for problem in problems:
         grouped.setdefault((problem.severity, problem.kind), []).append(problem)
@@ -48,9 +48,9 @@ def findings_of(problems: Sequence[Problem]) -> list[CheckFinding]:
 
 
 def _examples(same: Sequence[Problem]) -> list[str]:
-    told = [example for problem in same for example in problem.examples]
-    if told or sum(len(problem.rows) for problem in same) < 2:
-        return told
+    examples = [example for problem in same for example in problem.examples]
+    if examples or sum(len(problem.rows) for problem in same) < 2:
+        return examples
     return [f"row {row + 1}" for problem in same for row in problem.rows[:_MOST_EXAMPLES]]
 
 
@@ -61,7 +61,7 @@ def ordered(findings: Iterable[CheckFinding]) -> list[CheckFinding]:
 
 @dataclass(frozen=True)
 class ImageCheck:
-    """The images; `missing` and `unreadable` hold (id of a row that shows it, what is wrong)."""
+    """The images; `missing` and `unreadable` hold (id of a row that shows it, the problem)."""
 
     n_rows_with: int  # text rows that have an image
     n_rows_without: int
@@ -100,7 +100,7 @@ class PairCheck:
 
 @dataclass(frozen=True)
 class Check:
-    """What `check` found, as plain data."""
+    """The result of `check`, as plain data."""
 
     source: str
     digest: str

@@ -1,4 +1,4 @@
-"""The findings of a check in a manifest's contents: what, how often, and what to do."""
+"""The findings of a check in a manifest's contents: the problem, its count, and the remedy."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def build_pool(
     """Return the pool of the chosen languages, in their order, and of the rows of a split.
 
     `languages` is the whole pool's own order; questions and candidates are those of the whole pool in the
-    order of their files. A language of which the choice leaves nothing is left out, and so are questions that
-    lose their relevant candidates by it, with a DataWarning. Questions with equal ids or equal keys are
+    order of their files. A language without chosen rows is left out, and so are questions that lose their
+    relevant candidates by the choice, with a DataWarning. Questions with equal ids or equal keys are
     parallel, and of one cluster and one article; a DataWarning where the rows say otherwise. Raise InputError
     where the whole pool is not sound: a question without a relevant candidate.
     """
@@ -43,7 +43,7 @@ def build_pool(
         what = "candidates" if len(questions) else "questions"
         raise InputError(f"{source} has no {what}: a pool needs questions and candidates")
     check_relevant(languages, questions, candidates, lambda row: source)
-    told = questions
+    given = questions
     questions, candidates = join_parallel(questions, candidates)
     order = languages if chosen is None else chosen_languages(source, languages, chosen)
     codes = [languages.index(tag) for tag in order]
@@ -55,7 +55,7 @@ def build_pool(
         raise InputError(f"{source}: there is no candidate of {_choice(order, split)}: choose more")
     left = _answered(questions, candidates, of_questions[-1], of_candidates[-1])
     notes = _note_unanswered(source, questions, of_questions[-1], left, order, split)
-    notes += warn(*joined_sentences(source, told, questions, left))
+    notes += warn(*joined_sentences(source, given, questions, left))
     of_questions.append(left)
     present = {*questions.language[left].tolist(), *candidates.language[of_candidates[-1]].tolist()}
     codes = [code for code in codes if code in present]
@@ -94,8 +94,8 @@ def check_relevant(
     languages: Sequence[str], questions: Questions, candidates: Candidates, where: Callable[[int], str]
 ) -> None:
     """Raise InputError where no candidate holds a question's key; `where` names the row of a question."""
-    held = {key for keys in candidates.keys for key in keys}
-    without = [row for row, key in enumerate(questions.key) if key not in held]
+    answered_keys = {key for keys in candidates.keys for key in keys}
+    without = [row for row, key in enumerate(questions.key) if key not in answered_keys]
     if without:
         row = without[0]
         raise InputError(
@@ -124,24 +124,24 @@ def _stages(language: Ints, splits: list[str] | None, codes: Sequence[int], spli
     return stages
 
 
-def _answered(questions: Questions, candidates: Candidates, asked: Ints, pool: Ints) -> Ints:
-    """Return those rows of `asked` whose key a candidate of `pool` holds."""
-    held = {key for row in pool for key in candidates.keys[row]}
-    return np.array([row for row in asked.tolist() if questions.key[row] in held], dtype=np.int64)
+def _answered(questions: Questions, candidates: Candidates, rows: Ints, pool: Ints) -> Ints:
+    """Return those `rows` of questions whose key a candidate of `pool` holds."""
+    answered_keys = {key for row in pool for key in candidates.keys[row]}
+    return np.array([row for row in rows.tolist() if questions.key[row] in answered_keys], dtype=np.int64)
 
 
 def _note_unanswered(
-    source: str, questions: Questions, asked: Ints, left: Ints, order: Sequence[str], split: str | None
+    source: str, questions: Questions, rows: Ints, left: Ints, order: Sequence[str], split: str | None
 ) -> tuple[str, ...]:
     if not len(left):
         raise InputError(
             f"{source}: no question of {_choice(order, split)} has a relevant candidate there: choose others"
         )
-    lost = [questions.ids[row] for row in np.setdiff1d(asked, left)]
+    lost = [questions.ids[row] for row in np.setdiff1d(rows, left)]
     if not lost:
         return ()
     return warn(
-        f"{source}: {len(lost)} of {len(asked)} questions of {_choice(order, split)} have no relevant "
+        f"{source}: {len(lost)} of {len(rows)} questions of {_choice(order, split)} have no relevant "
         f"candidate there and are left out ({shown(lost)})"
     )
 
@@ -184,5 +184,5 @@ def _taken(part: Part, rows: Ints) -> Part:
         return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows.tolist()]
 
     columns = {f.name: getattr(part, f.name) for f in fields(part)}
-    told = {name: taken(values) for name, values in columns.items() if values is not None}
-    return replace(part, **told)
+    chosen = {name: taken(values) for name, values in columns.items() if values is not None}
+    return replace(part, **chosen)

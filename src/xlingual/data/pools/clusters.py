@@ -1,4 +1,4 @@
-"""Which questions and candidates are not independent: clusters where none are told, and over translations."""
+"""Which questions and candidates are not independent: clusters where none are given, and of translations."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def join_parallel(questions: Questions, candidates: Candidates) -> tuple[Questio
     )
 
 
-def joined_sentences(source: str, told: Questions, used: Questions, rows: Ints) -> list[str]:
-    """Return a sentence, with counts, for clusters and one for articles, where they are not as told."""
-    columns = [("cluster", told.cluster, used.cluster)]
-    if told.article is not None and used.article is not None:
-        columns.append(("article", told.article, used.article))
+def joined_sentences(source: str, given: Questions, used: Questions, rows: Ints) -> list[str]:
+    """Return a sentence, with counts, for clusters and one for articles, where they are not as given."""
+    columns = [("cluster", given.cluster, used.cluster)]
+    if given.article is not None and used.article is not None:
+        columns.append(("article", given.article, used.article))
     sentences = []
     for what, before, after in columns:
         pairs = np.unique(np.stack([after[rows], before[rows]]), axis=1)
-        parts = np.bincount(pairs[0])  # how many that are told make each that is used
+        parts = np.bincount(pairs[0])  # how many given ones make each used one
         if parts.max(initial=0) > 1:
             sentences.append(
                 f"{source}: parallel questions in different {what}s are counted as one {what}: "
@@ -68,43 +68,46 @@ def joined_sentences(source: str, told: Questions, used: Questions, rows: Ints) 
 
 
 def clusters_by_id_or_key(ids: Sequence[str], key: Sequence[str]) -> Ints:
-    """Return the cluster of each question where none is told: the same for equal ids or keys."""
+    """Return the cluster of each question where none is given: the same for equal ids or keys."""
     code, _ = numbered(key)
     return joined(code, ids)[code]
 
 
 def clusters_of_questions(
-    questions: Questions, keys: Sequence[tuple[str, ...]], told: Ints
+    questions: Questions, keys: Sequence[tuple[str, ...]], given: Ints
 ) -> tuple[Ints, Ints, tuple[int, int]]:
-    """Return the clusters of questions and candidates where they are told for the candidates only.
+    """Return the clusters of questions and candidates where they are given for the candidates only.
 
     A question is of the cluster of the candidates that hold its key: if these are of several, all of them are
-    one cluster. `told` [m] numbers the candidates' clusters; every question has a candidate. Also returned:
-    how many told clusters hold the keys of questions, and how many they make.
+    one cluster. `given` [m] numbers the candidates' clusters; every question has a candidate. Also returned:
+    how many given clusters hold the keys of questions, and how many they make.
     """
-    asked = {*questions.key}
-    held = [(code, key) for code, own in zip(told.tolist(), keys, strict=True) for key in own if key in asked]
-    codes = np.array([code for code, _ in held], dtype=np.int64)
-    label = joined(codes, [key for _, key in held], size=1 + int(told.max()))
-    of_key = {key: int(label[code]) for code, key in held}
+    wanted = {*questions.key}
+    pairs = zip(given.tolist(), keys, strict=True)
+    answering = [(code, key) for code, own in pairs for key in own if key in wanted]
+    codes = np.array([code for code, _ in answering], dtype=np.int64)
+    label = joined(codes, [key for _, key in answering], size=1 + int(given.max()))
+    of_key = {key: int(label[code]) for code, key in answering}
     of_questions = np.array([of_key[key] for key in questions.key], dtype=np.int64)
-    return of_questions, label[told], (len(np.unique(codes)), len(np.unique(of_questions)))
+    return of_questions, label[given], (len(np.unique(codes)), len(np.unique(of_questions)))
 
 
 def clusters_of_candidates(
     questions: Questions, keys: Sequence[tuple[str, ...]], context: Sequence[str], language: Ints
 ) -> Ints:
-    """Return the cluster of each candidate where none is told for the candidates.
+    """Return the cluster of each candidate where none is given for the candidates.
 
     It is that of the first question whose key it holds; else that of a candidate with the same context in the
-    same language; else a number of its own, beyond the questions'.
+    same language; else a new number, beyond the questions'.
     """
-    asked = list(zip(questions.key, questions.cluster.tolist(), strict=True))
-    of_key = dict(reversed(asked))  # of equal keys the first question's
+    clusters = list(zip(questions.key, questions.cluster.tolist(), strict=True))
+    of_key = dict(reversed(clusters))  # of equal keys the first question's
     known = [next((of_key[key] for key in own if key in of_key), None) for own in keys]
     places = list(zip(language.tolist(), context, strict=True))
-    held = [(place, number) for place, number in zip(places, known, strict=True) if number is not None]
-    of_place = {place: number for place, number in reversed(held) if place[1]}
+    numbered_places = [
+        (place, number) for place, number in zip(places, known, strict=True) if number is not None
+    ]
+    of_place = {place: number for place, number in reversed(numbered_places) if place[1]}
     free = count(int(questions.cluster.max(initial=-1)) + 1)
     found = []
     for place, number in zip(places, known, strict=True):

@@ -1,4 +1,4 @@
-"""What a pool holds, language by language: Table 1 of the LAReQA paper for any pool."""
+"""Counts of a pool, language by language: Table 1 of the LAReQA paper for any pool."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PoolDescription:
 
 
 def describe_pool(pool: PoolRows) -> PoolDescription:
-    """Count what a pool holds."""
+    """Count the questions and candidates of a pool."""
     q, c = pool.questions, pool.candidates
     question, candidate = pool.relevant
     counts = np.bincount(question, minlength=len(q))
@@ -81,23 +81,23 @@ def describe_pool(pool: PoolRows) -> PoolDescription:
 def _row(
     tag: str,
     pool: PoolRows,
-    asked: np.ndarray,
-    held: np.ndarray,
+    its_questions: np.ndarray,
+    its_candidates: np.ndarray,
     counts: np.ndarray,
     own: np.ndarray,
     repeated: np.ndarray,
 ) -> LanguageDescription:
-    relevant = counts[asked]
+    relevant = counts[its_questions]
     return LanguageDescription(
         language=tag,
-        n_questions=int(asked.sum()),
-        n_candidates=int(held.sum()),
-        pool_share=float(held.sum() / len(pool.candidates)),
+        n_questions=int(its_questions.sum()),
+        n_candidates=int(its_candidates.sum()),
+        pool_share=float(its_candidates.sum() / len(pool.candidates)),
         relevant_mean=float(relevant.mean()) if len(relevant) else None,
         relevant_least=int(relevant.min()) if len(relevant) else None,
         relevant_most=int(relevant.max()) if len(relevant) else None,
-        n_own_language=int(own[asked].sum()),
-        n_repeated_texts=int(repeated[held].sum()),
+        n_own_language=int(own[its_questions].sum()),
+        n_repeated_texts=int(repeated[its_candidates].sum()),
     )
 
 

@@ -69,9 +69,9 @@ def _quotas(manifest: Manifest, supply: Mapping[Options, int], shares: Floats, t
     have = _have(manifest, supply, shares)
     for tag in (tag for tag, count in have.items() if count == 0):
         raise InputError(
-            f"{manifest.source}: no text in {tag!r} can be a candidate (possible candidates: {told(have)}): "
-            "an item's first text in a question language is its question; choose other question languages, "
-            "or leave it out of the mix"
+            f"{manifest.source}: no text in {tag!r} can be a candidate "
+            f"(possible candidates: {numbers_listed(have)}): an item's first text in a question language is "
+            "its question; choose other question languages, or leave it out of the mix"
         )
     quotas = _rounded(manifest, supply, shares, total)
     for code in np.flatnonzero((quotas == 0) & (shares > 0)).tolist():
@@ -87,8 +87,10 @@ def _rounded(manifest: Manifest, supply: Mapping[Options, int], shares: Floats, 
     most = most_possible(supply, shares, total)
     if most > 0 and (total is None or most == total):
         return largest_remainder(shares, most)
-    wanted = told({tag: f"{shares[code]:.1%}" for code, tag in enumerate(manifest.languages) if shares[code]})
-    possible = f"possible candidates: {told(_have(manifest, supply, shares))}"
+    wanted = numbers_listed(
+        {tag: f"{shares[code]:.1%}" for code, tag in enumerate(manifest.languages) if shares[code]}
+    )
+    possible = f"possible candidates: {numbers_listed(_have(manifest, supply, shares))}"
     if total is None or most == 0:
         raise InputError(
             f"{manifest.source}: no number of candidates has the shares {wanted} ({possible}): change them"
@@ -108,7 +110,7 @@ def _have(manifest: Manifest, supply: Mapping[Options, int], shares: Floats) -> 
     }
 
 
-Options: TypeAlias = tuple[int, ...]  # the languages, ascending, of which one thing may serve as one
+Options: TypeAlias = tuple[int, ...]  # the languages, ascending, in one of which a thing may serve
 
 
 def largest_remainder(shares: Floats, total: int) -> Ints:
@@ -151,7 +153,7 @@ def can_meet(supply: Mapping[Options, int], quotas: Ints) -> bool:
 
 
 def most_possible(supply: Mapping[Options, int], shares: Floats, most: int | None = None) -> int:
-    """Return the largest total (up to `most`) of which the supply meets the rounded shares; 0 for none.
+    """Return the largest total (up to `most`) whose rounded shares the supply meets; 0 for none.
 
     Rounding is not monotone: some total may fail although a larger one can be met. Rounding all shares down
     is, and bounds the search from above.
@@ -190,7 +192,7 @@ def draw_languages(options: Sequence[Options], quotas: Ints, rng: np.random.Gene
         else:
             path = _path(own, left, holders)
             if not path:
-                hopeless.add(own)  # what is full for it now stays full
+                hopeless.add(own)  # languages that are full for it now stay full
                 continue
             code = path[0][0]
             for start, kind, end in reversed(path):
@@ -236,6 +238,6 @@ def supply_of(options: Sequence[Options]) -> dict[Options, int]:
     return {kind: counts[kind] for kind in sorted(counts) if kind}
 
 
-def told(numbers: Mapping[str, object]) -> str:
+def numbers_listed(numbers: Mapping[str, object]) -> str:
     """Return "en 3, de 1"."""
     return listed((f"{tag} {number}" for tag, number in numbers.items()), 40)

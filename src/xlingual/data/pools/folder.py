@@ -40,19 +40,19 @@ def pool_files(folder: str | Path, stems: Sequence[str] = (QUESTIONS, CANDIDATES
 
 
 def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates, tuple[str, ...]]:
-    """Return the languages, all rows in the order of the files, and sentences on what deserves a look.
+    """Return the languages, all rows in the order of the files, and warnings.
 
     Languages are those of the candidates by the first one, then those that only questions have, likewise.
     """
-    asked, held = _open(folder, QUESTIONS), _open(folder, CANDIDATES)
-    language, languages = _languages(held)
-    asked_in, more = _languages(asked)
+    question_table, candidate_table = _open(folder, QUESTIONS), _open(folder, CANDIDATES)
+    language, languages = _languages(candidate_table)
+    question_language, more = _languages(question_table)
     languages += [tag for tag in more if tag not in languages]
     recode = np.array([languages.index(tag) for tag in more], dtype=np.int64)
-    questions = _questions(asked, recode[asked_in])
-    candidates = _candidates(held, language)
-    check_relevant(languages, questions, candidates, lambda row: asked.where(row, "key"))
-    return tuple(languages), *_clustered(asked, held, questions, candidates)
+    questions = _questions(question_table, recode[question_language])
+    candidates = _candidates(candidate_table, language)
+    check_relevant(languages, questions, candidates, lambda row: question_table.where(row, "key"))
+    return tuple(languages), *_clustered(question_table, candidate_table, questions, candidates)
 
 
 def _open(folder: Path, stem: str) -> SourceTable:
@@ -107,8 +107,8 @@ def _questions(table: SourceTable, language: Ints) -> Questions:
         )
     key = _names(table, "key")
     article = numbered(_names(table, "article"))[0] if "article" in table.names else None
-    ids, told = _ids(table, language), "cluster" in table.names
-    cluster = numbered(_names(table, "cluster"))[0] if told else clusters_by_id_or_key(ids, key)
+    ids, given = _ids(table, language), "cluster" in table.names
+    cluster = numbered(_names(table, "cluster"))[0] if given else clusters_by_id_or_key(ids, key)
     return Questions(ids, language, texts, key, cluster, article, _split(table))
 
 
@@ -123,36 +123,38 @@ def _candidates(table: SourceTable, language: Ints) -> Candidates:
 
 
 def _clustered(
-    asked: SourceTable, held: SourceTable, questions: Questions, candidates: Candidates
+    question_table: SourceTable, candidate_table: SourceTable, questions: Questions, candidates: Candidates
 ) -> tuple[Questions, Candidates, tuple[str, ...]]:
-    """Return questions and candidates with clusters numbered together, and what deserves a look."""
+    """Return questions and candidates with clusters numbered together, and warnings."""
     keys = candidates.keys
     notes: tuple[str, ...] = ()
     of_questions, of_candidates = questions.cluster, candidates.cluster
-    if "cluster" not in held.names or all(is_missing(value) for value in held.load("cluster")):
+    if "cluster" not in candidate_table.names or all(
+        is_missing(value) for value in candidate_table.load("cluster")
+    ):
         of_candidates = clusters_of_candidates(questions, keys, candidates.context, candidates.language)
-    elif "cluster" in asked.names:
-        both, _ = numbered([*_names(asked, "cluster"), *_names(held, "cluster")])
-        of_questions, of_candidates = both[: asked.n_rows], both[asked.n_rows :]
+    elif "cluster" in question_table.names:
+        both, _ = numbered([*_names(question_table, "cluster"), *_names(candidate_table, "cluster")])
+        of_questions, of_candidates = both[: question_table.n_rows], both[question_table.n_rows :]
         if not np.isin(of_candidates, of_questions).any():
             notes = (
-                f"{held.source}, column 'cluster': no candidate is in the cluster of any question of "
-                f"{asked.source}: give equal clusters equal names, or leave the column out of one of the "
-                "files",
+                f"{candidate_table.source}, column 'cluster': no candidate is in the cluster of any question "
+                f"of {question_table.source}: give equal clusters equal names, or leave the column out of "
+                "one of the files",
             )
     else:
-        own = numbered(_names(held, "cluster"))[0]
+        own = numbered(_names(candidate_table, "cluster"))[0]
         of_questions, of_candidates, (before, after) = clusters_of_questions(questions, keys, own)
         if after < before:
             notes = (
-                f"{held.source}, column 'cluster': candidates of one question are in different clusters: "
-                f"they are counted as one, and {before} clusters with answers become {after}",
+                f"{candidate_table.source}, column 'cluster': candidates of one question are in different "
+                f"clusters: they are counted as one, and {before} clusters with answers become {after}",
             )
     return replace(questions, cluster=of_questions), replace(candidates, cluster=of_candidates), notes
 
 
 def _refuse_misspelt_keys(table: SourceTable, cells: list[Any]) -> None:
-    """Raise InputError where a row has a field of nearly that name instead: it would answer nothing.
+    """Raise InputError where a row has a field of nearly the name 'keys' instead: it would answer nothing.
 
     JSON lines may differ in their fields, so that the column is there and yet missing in a row.
     """

@@ -12,7 +12,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.build import build_pool
-from xlingual.data.pools.drawing import draw_all, draw_one, told
+from xlingual.data.pools.drawing import draw_all, draw_one, numbers_listed
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.roles import ItemRoles, roles
 from xlingual.data.pools.rows import Candidates, Questions
@@ -33,10 +33,11 @@ def mix_pool(
     """Return a pool of questions and candidates made from the texts of a manifest.
 
     *Roles.* In every question language (default: those of the mix, else all) the first text of an item is a
-    question; all its other texts may be candidates. A text that asks is no candidate, so that nothing is ever
-    looked for by itself. All candidates of a question's item are relevant to it. An item with one text asks
-    nothing; an item of which every text would ask (one in each language, all of them question languages) asks
-    in one of them, drawn evenly. Blank texts, and those that an item has twice in one language, are left out.
+    question; all its other texts may be candidates. A text that is a question is no candidate, so that no
+    text is its own answer. All candidates of a question's item are relevant to it. An item with one text has
+    no question; an item whose texts would all be questions (one in each language, all of them question
+    languages) has one in one of them, drawn evenly. Blank texts, and those that an item has twice in one
+    language, are left out.
 
     *Mix.* `mix` gives the wanted shares of languages among the candidates, as any positive numbers; languages
     that it does not name have none. As many candidates as possible (or `candidates` in all) are drawn at
@@ -45,13 +46,14 @@ def mix_pool(
 
     *One per item.* With `per_item="one"` each item has one candidate, in one language, drawn by the mix (else
     evenly among the item's languages), as in a store where every document is in one language. Where an item's
-    only text in that language would be a question, it is the candidate instead, if another language asks.
+    only text in that language would be a question, it is the candidate instead, if it has a question in
+    another language.
 
     Questions whose item has no candidate in the pool are dropped, and counted in a DataWarning; `questions`
     draws so many of the others. Questions keep the item as id and key, so equal ids are parallel; candidates
     keep the text's id. Rows are ordered by language (in the manifest's order), then as in the manifest.
     Question languages need no candidates; those without stand last. Raises InputError where a language is
-    absent, the shares cannot be met (telling what can), or all candidates would be in one language.
+    absent, the shares cannot be met (the error says which can), or all candidates would be in one language.
     """
     if per_item not in ("all", "one"):
         raise InputError(f"per_item {per_item!r}: expected 'all' or 'one'")
@@ -62,59 +64,63 @@ def mix_pool(
     items, left_out = roles(manifest, asking, shares, per_item == "one", stream(seed, "pool mix roles"))
     draw = draw_one if per_item == "one" else draw_all
     drawn = draw(manifest, items, shares, candidates, stream(seed, "pool mix"))
-    asked, notes = _asked(items, drawn, questions, manifest, stream(seed, "pool mix questions"))
-    held = np.unique(manifest.language[drawn])
-    if len(held) < 2:
+    question_rows, notes = _question_rows(
+        items, drawn, questions, manifest, stream(seed, "pool mix questions")
+    )
+    candidate_languages = np.unique(manifest.language[drawn])
+    if len(candidate_languages) < 2:
         raise InputError(
-            f"{manifest.source}: all candidates are in {manifest.languages[held[0]]!r}: a multilingual "
-            "pool has candidates in two languages at least; name fewer question languages or more in the mix "
-            "(for one language to search, evaluate crosslingual-retrieval takes the manifest as it is)"
+            f"{manifest.source}: all candidates are in {manifest.languages[candidate_languages[0]]!r}: a "
+            "multilingual pool has candidates in two languages at least; name fewer question languages or "
+            "more in the mix (for one language to search, evaluate crosslingual-retrieval takes the "
+            "manifest as it is)"
         )
-    lonely = np.setdiff1d(manifest.language[asked], held).tolist()
-    if lonely and question_languages is None:  # they ask though nobody chose them
+    lonely = np.setdiff1d(manifest.language[question_rows], candidate_languages).tolist()
+    if lonely and question_languages is None:  # nobody chose them
         tags = listed((manifest.languages[code] for code in lonely), 40)
         notes.append(f"no candidate is in {tags}: questions in it have their answers in others")
     sentences = tuple(f"{manifest.source}: {note}" for note in [*left_out, *notes])
     for sentence in sentences:
         warnings.warn(sentence, DataWarning, stacklevel=2)
-    return _pool(manifest, asked, drawn, sentences)
+    return _pool(manifest, question_rows, drawn, sentences)
 
 
-def _asked(
+def _question_rows(
     items: Sequence[ItemRoles],
     drawn: Ints,
     total: int | None,
     manifest: Manifest,
     rng: np.random.Generator,
 ) -> tuple[Ints, list[str]]:
-    """Return the rows [n] that ask, and a note on the questions that were dropped."""
+    """Return the rows [n] that are questions, and a note on the questions that were dropped."""
     in_pool = set(drawn.tolist())
-    asked: list[int] = []
+    question_rows: list[int] = []
     dropped = 0
     for item in items:
         answered = {row for own in item.answers.values() for row in own if row in in_pool}
-        asked += [row for row in item.asks.values() if row not in answered] if answered else []
+        question_rows += [row for row in item.asks.values() if row not in answered] if answered else []
         dropped += 0 if answered else len(item.asks)
-    if not asked:
+    if not question_rows:
         raise InputError(
             f"{manifest.source}: no question has a relevant candidate: a question and its answers are "
             "different texts of one item, so give items several texts (--item-column names their column)"
         )
-    if total is not None and total > len(asked):
+    if total is not None and total > len(question_rows):
         raise InputError(
-            f"{manifest.source}: {total} questions are wanted, but only {len(asked)} have a relevant "
+            f"{manifest.source}: {total} questions are wanted, but only {len(question_rows)} have a relevant "
             "candidate: ask for fewer questions"
         )
-    rows = np.sort(rng.permutation(np.sort(asked))[:total])
-    of = f"{dropped} of {dropped + len(asked)} questions"
+    rows = np.sort(rng.permutation(np.sort(question_rows))[:total])
+    of = f"{dropped} of {dropped + len(question_rows)} questions"
     return rows, [f"{of} are dropped: no text of their item is a candidate"] if dropped else []
 
 
-def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) -> MultilingualPool:
+def _pool(manifest: Manifest, question_rows: Ints, drawn: Ints, notes: tuple[str, ...]) -> MultilingualPool:
     """Return the pool of these rows, ordered by language, then as in the manifest."""
-    asked, drawn = np.sort(asked), np.sort(drawn)
-    held, asking = np.unique(manifest.language[drawn]), np.unique(manifest.language[asked])
-    present = [*held.tolist(), *np.setdiff1d(asking, held).tolist()]
+    question_rows, drawn = np.sort(question_rows), np.sort(drawn)
+    candidate_codes = np.unique(manifest.language[drawn])
+    question_codes = np.unique(manifest.language[question_rows])
+    present = [*candidate_codes.tolist(), *np.setdiff1d(question_codes, candidate_codes).tolist()]
     code = np.full(len(manifest.languages), -1, dtype=np.int64)
     code[present] = np.arange(len(present))
     item = [manifest.item_ids[own] for own in manifest.item]
@@ -130,12 +136,12 @@ def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) 
         f"the pool mixed from {manifest.source}",
         tuple(manifest.languages[own] for own in present),
         Questions(
-            ids=take(item, asked),
-            language=code[manifest.language[asked]],
-            text=take(manifest.text, asked),
-            key=take(item, asked),
-            cluster=manifest.cluster[asked],
-            split=split(asked),
+            ids=take(item, question_rows),
+            language=code[manifest.language[question_rows]],
+            text=take(manifest.text, question_rows),
+            key=take(item, question_rows),
+            cluster=manifest.cluster[question_rows],
+            split=split(question_rows),
         ),
         Candidates(
             ids=take(manifest.ids, drawn),
@@ -161,8 +167,8 @@ def shares_of(mix: Mapping[str, float] | None, manifest: Manifest) -> Floats | N
         shares[_code(tag, manifest, "the mix names")] = share
     if np.count_nonzero(shares) < 2:
         raise InputError(
-            f"the mix {told(mix) or 'is empty and'} leaves fewer than two languages: give at least two a "
-            f"share; {manifest.source} has {listed(manifest.languages, 40)}"
+            f"the mix {numbers_listed(mix) or 'is empty and'} leaves fewer than two languages: give "
+            f"at least two a share; {manifest.source} has {listed(manifest.languages, 40)}"
         )
     shares /= shares.max()  # so that no sum overflows
     normalised: Floats = shares / shares.sum()

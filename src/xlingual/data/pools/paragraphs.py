@@ -41,7 +41,7 @@ class Paragraph:
 
 @dataclass
 class LanguageFacts:
-    """Counts of what in one file deserves a look."""
+    """Counts of oddities in one file."""
 
     language: str
     source: str
@@ -94,33 +94,38 @@ def _paragraph(
     content: Mapping[str, Any], where: str, facts: LanguageFacts, place: tuple[int, int, int], segment: bool
 ) -> Paragraph:
     context = _text(content.get("context"), "context", where)
-    told, qas = content.get("sentence_breaks"), content.get("qas")
-    if told is None and not segment:
+    given_breaks, qas = content.get("sentence_breaks"), content.get("qas")
+    if given_breaks is None and not segment:
         raise InputError(
             f"{where} has no 'sentence_breaks': make a pool of the file with: xlingual data squad-to-pool"
         )
-    if told is None and content.get("sentences") is not None:
+    if given_breaks is None and content.get("sentences") is not None:
         raise InputError(
             f"{where} has 'sentences' but no 'sentence_breaks': add the breaks, or remove the sentences"
         )
-    facts.segmented += told is None
-    breaks = sentence_breaks(context, facts.language) if told is None else _breaks(told, context, where)
+    facts.segmented += given_breaks is None
+    breaks = (
+        sentence_breaks(context, facts.language)
+        if given_breaks is None
+        else _breaks(given_breaks, context, where)
+    )
     sentences = _sentences(content.get("sentences"), breaks, context, where, facts)
     _count_gaps(context, breaks, facts)
     if not _all_of(qas, dict):
         raise InputError(f"{where}: found {described(qas)} as 'qas': expected a list of questions")
-    asked = (_question(entry, where, context, breaks, facts, told is None) for entry in qas)
-    return Paragraph(*place, context, sentences, [question for question in asked if question is not None])
+    questions = (_question(entry, where, context, breaks, facts, given_breaks is None) for entry in qas)
+    answerable = [question for question in questions if question is not None]
+    return Paragraph(*place, context, sentences, answerable)
 
 
 def _all_of(value: Any, kind: type) -> TypeGuard[list[Any]]:  # noqa: ANN401
     return isinstance(value, list) and all(isinstance(entry, kind) for entry in value)
 
 
-def _breaks(told: object, context: str, where: str) -> list[tuple[int, int]]:
+def _breaks(given: object, context: str, where: str) -> list[tuple[int, int]]:
     """Return the breaks; raise InputError where they overlap, are unsorted or leave the context."""
     breaks: list[tuple[int, int]] = []
-    for number, pair in enumerate(told if isinstance(told, list) else [told], 1):
+    for number, pair in enumerate(given if isinstance(given, list) else [given], 1):
         if not (isinstance(pair, list) and len(pair) == 2 and all(type(offset) is int for offset in pair)):
             raise InputError(f"{where}, sentence break {number}: {pair!r:.60} is not [start, end]")
         start, end = pair
@@ -140,21 +145,21 @@ def _breaks(told: object, context: str, where: str) -> list[tuple[int, int]]:
 
 
 def _sentences(
-    told: object, breaks: list[tuple[int, int]], context: str, where: str, facts: LanguageFacts
+    given: object, breaks: list[tuple[int, int]], context: str, where: str, facts: LanguageFacts
 ) -> list[str]:
     slices = [context[start:end] for start, end in breaks]
-    if told is None:
+    if given is None:
         return slices
-    if not _all_of(told, str):
+    if not _all_of(given, str):
         raise InputError(f"{where}: 'sentences' is not a list of texts")
-    if len(told) != len(breaks):
+    if len(given) != len(breaks):
         raise InputError(
-            f"{where} has {len(told)} sentences but {len(breaks)} sentence breaks: give one for each"
+            f"{where} has {len(given)} sentences but {len(breaks)} sentence breaks: give one for each"
         )
-    for sentence in told:
+    for sentence in given:
         _check_characters(sentence, where)
-    facts.differing += sum(sentence != part for sentence, part in zip(told, slices, strict=True))
-    return told
+    facts.differing += sum(sentence != part for sentence, part in zip(given, slices, strict=True))
+    return given
 
 
 def _count_gaps(context: str, breaks: list[tuple[int, int]], facts: LanguageFacts) -> None:
@@ -198,8 +203,8 @@ def _sentence_of(
     segmented: bool,
 ) -> int:
     """Return the number of the sentence in which an answer begins."""
-    told = answer if isinstance(answer, dict) else {}
-    start, text = told.get("answer_start"), told.get("text")
+    fields = answer if isinstance(answer, dict) else {}
+    start, text = fields.get("answer_start"), fields.get("text")
     if type(start) is not int or not isinstance(text, str):
         raise InputError(f"{where}: an answer needs 'text' and a whole number as 'answer_start'")
     facts.misplaced += context[start : start + len(text)] != text if start >= 0 else 1

@@ -52,8 +52,8 @@ class ParallelQuestions:
         """Return a hash, in hex, of all that a training on these questions depends on."""
         hasher = hashlib.blake2b(b"xlingual/parallel/1", digest_size=16)
         texts = [self.languages, self.ids]
-        for side in (self.questions, self.answers):
-            texts += [side.text, side.language, side.context]
+        for part in (self.questions, self.answers):
+            texts += [part.text, part.language, part.context]
         for column in texts:
             raw = [text.encode("utf-8", "surrogatepass") for text in column]
             hasher.update(np.array([len(raw), *map(len, raw)], dtype="<i8").tobytes() + b"".join(raw))

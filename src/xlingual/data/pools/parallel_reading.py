@@ -93,8 +93,8 @@ def _read_table(path: str | Path, languages: Sequence[str] | None, split: str | 
     if twice is not None:
         raise InputError(f"{file}, column 'id': {twice!r} is there twice: give each question its own id")
     cluster, _ = numbered(_column(table, "cluster", rows, ids))
-    asked, questions, _ = _side(columns, "question", tags, ids)
-    answer, answers, owner = _side(columns, "answer", tags, ids)
+    asked, questions, _ = _texts_of(columns, "question", tags, ids)
+    answer, answers, owner = _texts_of(columns, "answer", tags, ids)
     for row in np.flatnonzero((asked < 0).all(axis=1) | (answer < 0).all(axis=1)).tolist():
         what = "question" if (asked[row] < 0).all() else "answer"
         raise InputError(
@@ -117,7 +117,7 @@ def _read_table(path: str | Path, languages: Sequence[str] | None, split: str | 
 
 
 def _names(keys: Sequence[str], ids: Sequence[str], language: Ints) -> list[tuple[str, ...]]:
-    """Return what makes each row the same question as another one."""
+    """Return a name for each row, equal for rows that are the same question."""
     times = Counter(zip(keys, language.tolist(), strict=True))
     twice = {key for (key, _), count in times.items() if count > 1}
     return [(key, name) if key in twice else (key,) for key, name in zip(keys, ids, strict=True)]
@@ -170,10 +170,10 @@ def _texts(table: SourceTable, name: str, rows: Sequence[int]) -> list[str]:
     return [(values[row] or "").strip() and values[row] for row in rows]
 
 
-def _side(
+def _texts_of(
     columns: dict[tuple[str, str], list[str]], part: str, tags: Sequence[str], ids: Sequence[str]
 ) -> tuple[Ints, Texts, Ints]:
-    """Return the row of each text [n, L] (-1: none), the texts, and whose each is."""
+    """Return the row of each text [n, L] (-1: none), the texts, and the question of each text."""
     owner, language = np.nonzero(np.array([[bool(text) for text in columns[part, tag]] for tag in tags]).T)
     place = np.full((len(ids), len(tags)), -1, dtype=np.int64)
     place[owner, language] = np.arange(len(owner))

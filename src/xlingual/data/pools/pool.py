@@ -13,7 +13,7 @@ from xlingual.data.pools.rows import PoolRows
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MultilingualPool(PoolRows):
-    """Questions and candidates of several languages; see `PoolRows` for what it holds."""
+    """Questions and candidates of several languages; see `PoolRows` for its columns."""
 
     @classmethod
     def of(cls, rows: PoolRows) -> MultilingualPool:

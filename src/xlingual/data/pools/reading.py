@@ -28,7 +28,7 @@ def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: s
 
     `languages` restricts and orders the languages; without it they are in the order of their first candidates
     (in SQuAD-style files: of the file names). `split` takes the rows of one split. Raise InputError where the
-    pool is not sound; what deserves a look is a DataWarning, and kept in the pool's `warnings`.
+    pool is not sound; oddities are a DataWarning each, and kept in the pool's `warnings`.
     """
     path = Path(path)
     if isinstance(languages, str):
@@ -46,7 +46,7 @@ def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: s
 
 
 def is_pool(path: str | Path) -> bool:
-    """Tell whether a path looks like a pool: a pool folder, or SQuAD-style files."""
+    """Return whether a path looks like a pool: a pool folder, or SQuAD-style files."""
     path = Path(path)
     if os.path.isdir(path):
         return bool(pool_files(path)) or any(path.glob("*.json"))
@@ -68,7 +68,7 @@ def pool_of_squad(
     languages: Sequence[str] | None = None,
     split: str | None = None,
 ) -> PoolRows:
-    """Return the pool of SQuAD-style files, with a warning for what in them deserves a look."""
+    """Return the pool of SQuAD-style files, with a warning for each kind of oddity in them."""
     if not len(rows.questions):
         raise InputError(f"{listed(paths, 3)}: no question with an answer: give a file that has some")
     pool = build_pool(source, rows.languages, rows.questions, rows.candidates, languages, split)
@@ -77,7 +77,7 @@ def pool_of_squad(
 
 
 def _checked(pool: PoolRows, *sentences: str) -> PoolRows:
-    """Return the pool with its warnings, which are raised here."""
+    """Return the pool with its warnings, which are issued here."""
     empty = sum(not text.strip() for text in pool.candidates.text)
     if empty:
         sentences += (f"{pool.source}: {empty} of {len(pool.candidates)} candidates have an empty text",)
@@ -102,5 +102,5 @@ def _check_path(path: Path) -> None:
 
 
 def _mixing(path: Path) -> str:
-    """Return how a pool is made of a manifest."""
+    """Return a hint: the command that makes a pool of a manifest."""
     return f". A manifest becomes a pool by: xlingual data mix-pool {path} --out DIR"

@@ -1,4 +1,4 @@
-"""Which texts of a manifest ask, and which may answer."""
+"""Which texts of a manifest are questions, and which may be candidates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ItemRoles:
-    """What the texts of one item can be; rows of the manifest by language code."""
+    """Roles of the texts of one item; rows of the manifest by language code."""
 
     asks: dict[int, int]  # language → the text that is the question
     answers: dict[int, list[int]]  # language → possible candidates
@@ -28,7 +28,7 @@ def roles(
     one: bool,
     rng: np.random.Generator,
 ) -> tuple[list[ItemRoles], list[str]]:
-    """Divide the texts of every item into questions and possible candidates; say what was left out.
+    """Divide the texts of every item into questions and possible candidates, with notes on texts left out.
 
     `asking` are the question languages; `shares` [languages] are the wanted ones of the candidates, None for
     any; with `one` every item has one candidate at most.
@@ -49,7 +49,7 @@ def _shared_out(
     one: bool,
     rng: np.random.Generator,
 ) -> ItemRoles:
-    """Return the roles of an item's texts; a lone one asks nothing."""
+    """Return the roles of an item's texts; a lone one is no question."""
     if _is_lone(texts):
         return ItemRoles({}, {code: rows for code, rows in texts.items() if wanted[code]})
     asks = {code: rows[0] for code, rows in texts.items() if code in asking}

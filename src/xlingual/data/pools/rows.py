@@ -16,7 +16,7 @@ CANDIDATE_TEXTS = ("sentence", "sentence+context")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Part:
-    """What questions and candidates have, n of them."""
+    """Columns that questions and candidates share, n rows."""
 
     ids: list[str]  # [n], unique within a language
     language: Ints  # [n], index into the pool's languages
@@ -31,14 +31,14 @@ class Questions(_Part):
     """n questions. Equal ids in several languages are one question, asked in each of them."""
 
     key: list[str]  # [n]: the candidates that carry this key are relevant
-    cluster: Ints  # [n], from 0: what is not independent (a paragraph, in all its languages)
+    cluster: Ints  # [n], from 0: questions that are not independent (of a paragraph, in all its languages)
     article: Ints | None = None  # [n], a coarser cluster, for a sensitivity check
     split: list[str] | None = None  # [n]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Candidates(_Part):
-    """m candidates, told apart by their position, never by their text, which is a sentence."""
+    """m candidates, identified by their position, never by their text, which is a sentence."""
 
     context: list[str]  # [m], what surrounds it; "" where there is nothing
     keys: list[tuple[str, ...]]  # [m], may be empty
@@ -78,17 +78,17 @@ class PoolRows:
     @property
     def role_languages(self) -> dict[str, list[str]]:
         """The languages of the questions (role "query") and of the candidates ("candidate"), in order."""
-        sides = {"query": self.questions.language, "candidate": self.candidates.language}
-        return {role: [self.languages[code] for code in np.unique(of)] for role, of in sides.items()}
+        roles = {"query": self.questions.language, "candidate": self.candidates.language}
+        return {role: [self.languages[code] for code in np.unique(of)] for role, of in roles.items()}
 
     @cached_property
     def digest(self) -> str:
         """Hex hash of everything that an evaluation of this pool depends on."""
         hasher = hashlib.blake2b(b"xlingual/pool/1", digest_size=16)
         q, c = self.questions, self.candidates
-        asked, held = ([self.languages[code] for code in part.language] for part in (q, c))
+        question_tags, candidate_tags = ([self.languages[code] for code in part.language] for part in (q, c))
         keys = ["\x00".join(own) for own in c.keys]
-        for column in (asked, q.ids, q.text, q.key, held, c.ids, c.text, c.context, keys):
+        for column in (question_tags, q.ids, q.text, q.key, candidate_tags, c.ids, c.text, c.context, keys):
             raw = [value.encode("utf-8", "surrogatepass") for value in column]
             hasher.update(np.array([len(raw), *map(len, raw)], dtype="<i8").tobytes() + b"".join(raw))
         hasher.update(np.array([*q.cluster, -1, *c.cluster], dtype="<i8").tobytes())
@@ -127,7 +127,7 @@ class PoolRows:
     def fit_texts(self) -> Texts:
         """Return candidates and questions as one batch, in which rows of equal cluster are one item.
 
-        Ids and texts are those that are evaluated, so that an encoder fitted on evaluated rows is found out.
+        Ids and texts are those that are evaluated, so that an encoder fitted on evaluated rows is detected.
         """
         candidates, questions = self.candidate_texts(), self.question_texts()
         return Texts(

@@ -100,7 +100,7 @@ def _ends(context: str, language: str) -> list[int]:
 
 
 def _abbreviates(context: str, end: int) -> bool:
-    """Tell whether a Thai sentence that is to end here would end at the full stop of an abbreviation.
+    """Return whether a Thai sentence that is to end here would end at the full stop of an abbreviation.
 
     That is so where letters follow the full stop at once, and where at most four Thai letters are before it:
     "พ.ศ. 2553" (a year of the Buddhist era), "ดร. " (doctor).

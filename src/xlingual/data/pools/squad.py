@@ -1,6 +1,6 @@
 """SQuAD-style JSON (v1.1 and 2.0), one file per language, as the rows of a pool.
 
-Every sentence of every paragraph is a candidate, told apart by its position; the relevant one of an answer is
+Every sentence of every paragraph is a candidate, identified by its position; the relevant one of an answer is
 the first whose break satisfies start ≤ answer_start < end (offsets count Python code points).
 """
 
@@ -28,7 +28,7 @@ _WORDS = {"dev", "val", "all", "new", "old", "raw", "out", "qa", "of", "to", "th
 def squad_files(given: Sequence[str | Path]) -> list[tuple[str, Path]]:
     """Return (language, file) for files, `LANG=FILE`, and folders, which count as all their `*.json`.
 
-    Raise InputError where a file is missing, its language cannot be told, or two are in one language.
+    Raise InputError where a file is missing, its language is not known, or two are in one language.
     """
     found: list[tuple[str, Path]] = []
     for word in given:
@@ -61,7 +61,7 @@ def json_files(folder: Path) -> list[Path]:
 
 
 def language_of(path: Path) -> str:
-    """Return the language that a file's name tells; raise InputError where it tells none or several.
+    """Return the language in a file's name; raise InputError where it has none or several.
 
     It is the stem if that is a language tag (`zh-Hant.json`), else the one tag among its pieces between dots
     and hyphens (`xquad.ar.json`, `dev-context-ar-question-ar.json`).
@@ -74,7 +74,7 @@ def language_of(path: Path) -> str:
     if len(short) == 1:
         return short.pop()
     what = f"several ({listed(sorted(short))})" if short else "none"
-    raise InputError(f"{path}: its name should tell one language but tells {what}: write LANG={path}")
+    raise InputError(f"{path}: its name should hold one language but holds {what}: write LANG={path}")
 
 
 def is_tag(word: str) -> bool:
@@ -92,7 +92,7 @@ def _named(word: str) -> tuple[str | None, Path]:
 
 @dataclass(frozen=True, eq=False)
 class SquadRows:
-    """All rows of the files, language by language, and what in the files deserves a look."""
+    """All rows of the files, language by language, and counts of oddities in the files."""
 
     languages: tuple[str, ...]
     questions: Questions
@@ -122,7 +122,7 @@ def read_squad(files: Sequence[tuple[str, Path]], *, segment: bool = False) -> S
 
 
 def warning_sentences(source: str, facts: Sequence[LanguageFacts]) -> list[str]:
-    """Return what in the files deserves a look, one sentence each, with the count of each language."""
+    """Return the warnings about the files, one sentence each, with the count of each language."""
 
     def counted(name: str) -> str:
         counts = [(fact.language, getattr(fact, name)) for fact in facts]
@@ -152,12 +152,12 @@ def _components(paragraphs: Sequence[Paragraph], nodes: Sequence[Hashable]) -> I
 
 def _questions(paragraphs: Sequence[Paragraph], cluster: Ints, article: Ints) -> Questions:
     counts = [len(paragraph.questions) for paragraph in paragraphs]
-    asked = [question for paragraph in paragraphs for question in paragraph.questions]
+    questions = [question for paragraph in paragraphs for question in paragraph.questions]
     return Questions(
-        ids=[question.id for question in asked],
+        ids=[question.id for question in questions],
         language=np.repeat(np.array([p.language for p in paragraphs], dtype=np.int64), counts),
-        text=[question.text for question in asked],
-        key=[question.id for question in asked],
+        text=[question.text for question in questions],
+        key=[question.id for question in questions],
         cluster=np.repeat(cluster, counts),
         article=np.repeat(article, counts),
     )

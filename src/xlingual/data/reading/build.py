@@ -27,7 +27,7 @@ MOST_LABELS = 50  # different values of a column that divides rows into parts
 
 
 def build_rows(table: SourceTable, columns: ManifestColumns) -> TextRows:
-    """Return the text rows of a table in either form; what is wrong is told as `table.how` says."""
+    """Return the text rows of a table in either form; problems are reported to `table.reading`."""
     if table.n_rows == 0:
         raise InputError(f"{table.source} has no rows: give a manifest with at least one text")
     return _wide(table, columns) if columns.texts else _long(table, columns)
@@ -81,7 +81,7 @@ def _long(table: SourceTable, columns: ManifestColumns) -> TextRows:
     id_code, id_words = numbered_strings(ids)
     remedy = "give each text of a language its own id (--id-column names the column)"
     keys, where = language * len(id_words) + id_code, table.where(column=columns.id)
-    check_unique(keys, where, ids, every_row, remedy, table.how)
+    check_unique(keys, where, ids, every_row, remedy, table.reading)
     image, sources = images_in(table, columns.image)
     item, item_ids = (
         _items_by_image(image, ids, id_code, Lookup(languages, language))
@@ -112,17 +112,19 @@ def _long(table: SourceTable, columns: ManifestColumns) -> TextRows:
 
 
 def _check_languages(table: SourceTable, column: str, language: Ints, languages: tuple[str, ...]) -> None:
-    """Tell errors of what is no language tag, and of tags that differ only in case."""
+    """Report tags that are no language tags, and tags that differ only in case."""
     for code, tag in enumerate(languages):
         if problem := tag_problem(tag):
             rows = np.flatnonzero(language == code)
-            table.how.error("language tag", f"{table.where(int(rows[0]), column)}: {problem}", rows.tolist())
+            table.reading.error(
+                "language tag", f"{table.where(int(rows[0]), column)}: {problem}", rows.tolist()
+            )
     counts = np.bincount(language, minlength=len(languages))
     for alike in differing_in_case(languages):
         rare = sorted(alike, key=lambda tag: -counts[languages.index(tag)])[1:]
         rows = np.flatnonzero(np.isin(language, [languages.index(tag) for tag in rare]))
         counted = [f"{tag!r} in {counts[languages.index(tag)]} rows" for tag in alike]
-        table.how.error("language case", f"{table.source}: {case_problem(alike)}", rows.tolist(), counted)
+        table.reading.error("language case", f"{table.source}: {case_problem(alike)}", rows.tolist(), counted)
 
 
 def _wide(table: SourceTable, columns: ManifestColumns) -> TextRows:
@@ -134,7 +136,7 @@ def _wide(table: SourceTable, columns: ManifestColumns) -> TextRows:
         item_ids,
         np.arange(table.n_rows),
         remedy,
-        table.how,
+        table.reading,
     )
     cells = [text_cells(table, column.name) for column in columns.texts]
     row, number = np.nonzero(~np.stack([missing for _, missing in cells], axis=1))  # row by row
@@ -148,7 +150,7 @@ def _wide(table: SourceTable, columns: ManifestColumns) -> TextRows:
     ids = _text_ids(item_ids, row, np.array([c.number for c in columns.texts], dtype=np.int64)[number])
     id_code, id_words = numbered_strings(ids)
     again = "do not end ids in '#2', '#3' …"
-    check_unique(language * len(id_words) + id_code, table.source, ids, row, again, table.how)
+    check_unique(language * len(id_words) + id_code, table.source, ids, row, again, table.reading)
     image, sources = images_in(table, columns.image)
     shows, used = numbered_ints(np.append(-1, image[row]))
     splits = table_splits(table, columns)
@@ -190,10 +192,10 @@ def _text_ids(item_ids: Strings, row: Ints, number: Ints) -> ColumnBase[str]:
 def _items_by_image(
     image: Ints, ids: Strings, id_code: Ints, tags: Lookup[str]
 ) -> tuple[Ints, ColumnBase[str]]:
-    """Return the items of rows: equal images are one item, a row without an image is one of its own."""
+    """Return the items of rows: equal images are one item, a row without an image is an item by itself."""
     item, _ = numbered_ints(np.where(image >= 0, image, -1 - np.arange(len(image))))
     first = np.unique(item, return_index=True)[1]
-    if len(distinct_values(id_code[first])) < len(first):  # an id of two languages, not told to be one item
+    if len(distinct_values(id_code[first])) < len(first):  # an id of two languages, and no column of items
         return item, Strings.of(map("{}:{}".format, tags.view(first), ids.view(first)))
     return item, ids.view(first)
 

@@ -64,7 +64,7 @@ def find_columns(table: SourceTable, options: ReadOptions) -> ManifestColumns:
     """Decide the form and find all columns; raise InputError where a needed one is missing.
 
     The form is wide where the text column is a pattern with {lang}; long where a text column without {lang}
-    or a language column is told, or the table has both `lang` and `text`; else wide where there are columns
+    or a language column is given, or the table has both `lang` and `text`; else wide where there are columns
     `text_<language>`.
     """
     if not table.names:
@@ -76,10 +76,12 @@ def find_columns(table: SourceTable, options: ReadOptions) -> ManifestColumns:
     of_folder = source.stem == "metadata" and source.suffix != ""  # as in an image folder of Hugging Face
     images = ("file_name", "image") if of_folder else ("image",)
     roles = {
-        "id": _told_or_usual(table, options.get("id_column"), "--id-column", "id"),
-        "image": _told_or_usual(table, options.get("image_column"), "--image-column", *images),
-        "item": None if texts else _told_or_usual(table, options.get("item_column"), "--item-column", "item"),
-        "cluster": _told_or_usual(table, options.get("cluster_column"), "--cluster-column", "cluster"),
+        "id": _given_or_usual(table, options.get("id_column"), "--id-column", "id"),
+        "image": _given_or_usual(table, options.get("image_column"), "--image-column", *images),
+        "item": None
+        if texts
+        else _given_or_usual(table, options.get("item_column"), "--item-column", "item"),
+        "cluster": _given_or_usual(table, options.get("cluster_column"), "--cluster-column", "cluster"),
         "split": "split" if "split" in table.names else None,
     }
     used = {text, lang, *(column.name for column in texts), *roles.values()}
@@ -100,11 +102,11 @@ def find_columns(table: SourceTable, options: ReadOptions) -> ManifestColumns:
 def _is_wide(table: SourceTable, options: ReadOptions) -> bool:
     text, lang, item = options.get("text_column"), options.get("lang_column"), options.get("item_column")
     if text is not None and "{lang}" in text:
-        for told, option in ((lang, "--lang-column"), (item, "--item-column")):
-            if told is not None:
+        for given, option in ((lang, "--lang-column"), (item, "--item-column")):
+            if given is not None:
                 raise InputError(
-                    f"{option} {told} does not go with --text-column {text!r}: in the wide form the "
-                    "columns tell the language and each row is an item; leave one of the two out"
+                    f"{option} {given} does not go with --text-column {text!r}: in the wide form the "
+                    "columns name the language and each row is an item; leave one of the two out"
                 )
         return True
     if text is not None or lang is not None or {"lang", "text"} <= set(table.names):
@@ -119,9 +121,9 @@ def _is_wide(table: SourceTable, options: ReadOptions) -> bool:
 
 
 def _long_texts(table: SourceTable, options: ReadOptions) -> tuple[str, str]:
-    told, told_lang = options.get("text_column"), options.get("lang_column")
-    text = "text" if told is None else table.require(told, "--text-column")
-    lang = "lang" if told_lang is None else table.require(told_lang, "--lang-column")
+    given_text, given_lang = options.get("text_column"), options.get("lang_column")
+    text = "text" if given_text is None else table.require(given_text, "--text-column")
+    lang = "lang" if given_lang is None else table.require(given_lang, "--lang-column")
     if text not in table.names and lang in table.names:
         raise InputError(
             f"{table.source} has a column {lang!r} but no column 'text': name it with --text-column."
@@ -135,7 +137,7 @@ def _long_texts(table: SourceTable, options: ReadOptions) -> tuple[str, str]:
         )
     if lang not in table.names:
         raise InputError(
-            f"{table.source} has a column {text!r} but no column 'lang' that tells the language: add it, "
+            f"{table.source} has a column {text!r} but no column 'lang' of languages: add it, "
             f"or name it with --lang-column.{_usual_hint(table, options)} "
             f"Its columns: {listed(table.names, 20)}"
         )
@@ -155,7 +157,7 @@ def _wide_texts(table: SourceTable, options: ReadOptions) -> tuple[TextColumn, .
             f"Its columns: {listed(table.names, 20)}"
         )
     for _, language, name in _matches(table, pattern, UNDERSCORED):
-        table.how.error(
+        table.reading.error(
             "language tag",
             f"{table.source}, column {name!r}: {language!r} is not a language tag: rename the column to "
             f"{name.replace(language, language.replace('_', '-'))!r}",
@@ -163,7 +165,7 @@ def _wide_texts(table: SourceTable, options: ReadOptions) -> tuple[TextColumn, .
         )
     languages = list(dict.fromkeys(language for _, language, _ in found))
     for alike in differing_in_case(languages):
-        table.how.error("language case", f"{table.source}: {case_problem(alike)}", examples=alike)
+        table.reading.error("language case", f"{table.source}: {case_problem(alike)}", examples=alike)
     return tuple(
         TextColumn(name, language, rank)
         for language in languages
@@ -181,9 +183,9 @@ def _matches(table: SourceTable, pattern: str, tag: re.Pattern[str]) -> list[tup
     return [(int(match["number"] or -1), match["lang"], name) for match, name in fits]
 
 
-def _told_or_usual(table: SourceTable, told: str | None, option: str, *usual: str) -> str | None:
-    if told is not None:
-        return table.require(told, option)
+def _given_or_usual(table: SourceTable, given: str | None, option: str, *usual: str) -> str | None:
+    if given is not None:
+        return table.require(given, option)
     return next((name for name in usual if name in table.names), None)
 
 
@@ -202,11 +204,11 @@ def _language_fields(names: list[str], languages: tuple[str, ...]) -> dict[str, 
 def _usual_hint(table: SourceTable, options: ReadOptions) -> str:
     """Return the options that name columns called something else, where they can be guessed."""
     found = []
-    for told, usual, option, others in (
+    for given, usual, option, others in (
         (options.get("lang_column"), "lang", "--lang-column", _LIKE_LANG),
         (options.get("text_column"), "text", "--text-column", _LIKE_TEXT),
     ):
-        if told is None and usual not in table.names:
+        if given is None and usual not in table.names:
             like = [name for other in others for name in table.names if name.lower() == other]
             guess = next((name for name in like if table.is_text(name)), None) or nearest(usual, table.names)
             if guess is None:

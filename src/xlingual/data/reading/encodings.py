@@ -1,8 +1,8 @@
-"""The encoding of a text file: UTF-8, or the one that the user said, or a guess.
+"""The encoding of a text file: UTF-8, or the one that the user gave, or a guess.
 
 A guess is made only of files that are not UTF-8, from the texts in them: under the right encoding the letters
 outside ASCII of a cell are those of one language. How many cells are so is the confidence of the guess; a
-file of which no guess is good enough is refused.
+file without a guess that is good enough is refused.
 """
 
 from __future__ import annotations
@@ -63,20 +63,20 @@ _CELL_ENDS = re.compile(r'[,;\t\r\n|"]+')
 
 
 class Encoding(NamedTuple):
-    """A name that Python knows, and how sure it is: None where nothing was guessed."""
+    """A name that Python knows, and its confidence: None where nothing was guessed."""
 
     name: str
     confidence: float | None = None
 
 
-def find_encoding(path: Path, told: str | None = None) -> Encoding:
+def find_encoding(path: Path, given: str | None = None) -> Encoding:
     """Return the encoding in which all of a file can be read; raise InputError where none is known."""
-    if told is not None:
-        name = _known(told)
+    if given is not None:
+        name = _known(given)
         place = _undecodable(path, name)
         if place is not None:
             raise InputError(
-                f"{path}, line {_line(path, place)} is not {told} text: give the right one with --encoding"
+                f"{path}, line {_line(path, place)} is not {given} text: give the right one with --encoding"
             )
         return Encoding(name)
     with path.open("rb") as file:
@@ -90,14 +90,14 @@ def find_encoding(path: Path, told: str | None = None) -> Encoding:
     return _guessed(path, _line(path, place))
 
 
-def _known(told: str) -> str:
+def _known(given: str) -> str:
     """Return the name of the encoding as Python knows it."""
     try:
-        found = codecs.lookup(told.strip())
+        found = codecs.lookup(given.strip())
         b"aaaa".decode(found.name, errors="ignore")  # which refuses encodings of anything but text
     except (LookupError, ValueError, UnicodeError):
         raise InputError(
-            f"--encoding {told!r:.40}: no such encoding: say one such as utf-8, utf-16, cp1252 or gb18030"
+            f"--encoding {given!r:.40}: no such encoding: give one such as utf-8, utf-16, cp1252 or gb18030"
         ) from None
     return UTF8 if found.name in ("utf-8", "utf-8-sig") else found.name
 

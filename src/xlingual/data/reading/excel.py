@@ -11,7 +11,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from xlingual.data.reading.gathering import ROWS, Gathered, table_of_strings
-from xlingual.data.reading.problems import AT_ONCE, Problem, Reading, first_line
+from xlingual.data.reading.problems import STRICT, Problem, Reading, first_line
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed
 from xlingual.extras import missing, pip_line
@@ -22,7 +22,7 @@ _MOST_COLUMNS = 16_384
 _FAULTS = ("#N/A", "#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NULL!", "#NUM!")  # what failed formulas leave
 
 
-def read_excel(path: Path, how: Reading = AT_ONCE) -> SourceTable:
+def read_excel(path: Path, reading: Reading = STRICT) -> SourceTable:
     """Read the first sheet of a workbook; every value becomes the string that it would be as CSV."""
     if missing("excel"):
         raise InputError(f"{path}: a workbook of Excel is read with {pip_line('excel')}; or {_SAVE}")
@@ -30,7 +30,7 @@ def read_excel(path: Path, how: Reading = AT_ONCE) -> SourceTable:
     gathered = Gathered()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of parts of the workbook that are not looked at
+            warnings.simplefilter("ignore")  # about parts of the workbook that are not read
             header, others, faults = _gather(path, gathered)
     except InputError:
         raise
@@ -40,13 +40,13 @@ def read_excel(path: Path, how: Reading = AT_ONCE) -> SourceTable:
         ) from error
     if others:
         sheets = f"{path}: only the first sheet is read, not {listed(others, 3)}"
-        how.tell(Problem("note", "further sheets", sheets, count=len(others)))
+        reading.report(Problem("note", "further sheets", sheets, count=len(others)))
     if faults:
         cells = (
-            f"{path}: {len(faults)} cells hold what a failed formula leaves ({listed(faults, 3)}): mend them"
+            f"{path}: {len(faults)} cells hold the error of a failed formula ({listed(faults, 3)}): mend them"
         )
-        how.tell(Problem("warning", "failed formulas", cells, count=len(faults), examples=faults[:3]))
-    return table_of_strings(gathered, header, path, how)
+        reading.report(Problem("warning", "failed formulas", cells, count=len(faults), examples=faults[:3]))
+    return table_of_strings(gathered, header, path, reading)
 
 
 def _check_size(path: Path) -> None:

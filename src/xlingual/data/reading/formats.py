@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xlingual.data.reading.encodings import UTF8, Encoding, find_encoding
 from xlingual.data.reading.excel import read_excel
 from xlingual.data.reading.gathering import ROWS, Gathered, table_of, table_of_strings
-from xlingual.data.reading.problems import AT_ONCE, Problem, Reading, first_line
+from xlingual.data.reading.problems import STRICT, Problem, Reading, first_line
 from xlingual.data.reading.separators import Separator, find_separator
 from xlingual.data.reading.tables import (
     SourceTable,
@@ -41,7 +41,7 @@ def _opened(path: Path, format_name: str) -> Iterator[None]:
         raise InputError(f"{path} is not {format_name} file ({first_line(error)}): write it again") from error
 
 
-def read_parquet(path: Path, how: Reading = AT_ONCE) -> SourceTable:
+def read_parquet(path: Path, reading: Reading = STRICT) -> SourceTable:
     """Read the schema of a Parquet file; columns are read when asked for, others never."""
     import pyarrow.parquet as pq
 
@@ -65,11 +65,11 @@ def read_parquet(path: Path, how: Reading = AT_ONCE) -> SourceTable:
             )
         return sound(found, str(path), name)
 
-    return table_of_schema(schema, n_rows, column, str(path), path.parent, how)
+    return table_of_schema(schema, n_rows, column, str(path), path.parent, reading)
 
 
-def read_arrow(path: Path, how: Reading = AT_ONCE) -> SourceTable:
-    """Map an Arrow file (IPC, Feather) or stream into memory: what is not asked for is never read."""
+def read_arrow(path: Path, reading: Reading = STRICT) -> SourceTable:
+    """Map an Arrow file (IPC, Feather) or stream into memory: columns that are not needed are never read."""
     import pyarrow as pa
 
     with _opened(path, "an Arrow"):
@@ -79,16 +79,16 @@ def read_arrow(path: Path, how: Reading = AT_ONCE) -> SourceTable:
         except pa.ArrowInvalid:
             source.seek(0)
             table = pa.ipc.open_stream(source).read_all()
-        return table_of_arrow(table, str(path), path.parent, how)
+        return table_of_arrow(table, str(path), path.parent, reading)
 
 
-def read_jsonl(path: Path, how: Reading = AT_ONCE) -> SourceTable:
+def read_jsonl(path: Path, reading: Reading = STRICT) -> SourceTable:
     """Read one JSON object per line; empty lines are passed over."""
-    encoding = find_encoding(path, how.encoding)
+    encoding = find_encoding(path, reading.encoding)
     bad: list[tuple[int, str]] = []
 
     def refuse(row: int, sentence: str) -> None:
-        if how.problems is None:
+        if reading.problems is None:
             raise InputError(sentence)
         bad.append((row, sentence))
 
@@ -101,13 +101,13 @@ def read_jsonl(path: Path, how: Reading = AT_ONCE) -> SourceTable:
         gathered.take(block)
     if bad:
         examples = [sentence.split(", ", 1)[-1] for _, sentence in bad[:3]]
-        how.error("not JSON", bad[0][1], [row for row, _ in bad], examples)
-    _tell_guess(path, how, encoding)
-    return table_of(gathered, str(path), path.parent, how)
+        reading.error("not JSON", bad[0][1], [row for row, _ in bad], examples)
+    _report_guess(path, reading, encoding)
+    return table_of(gathered, str(path), path.parent, reading)
 
 
 def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file; `refuse` is told of lines that hold none, and {} stands for them."""
+    """Yield the objects of a file; `refuse` is called for lines that hold none, and {} stands for them."""
     count = 0
     # Only "\n" ends a line: JSON strings may hold other separators, such as U+2028, as they are.
     with path.open(encoding=encoding, newline="\n") as handle:
@@ -136,7 +136,7 @@ def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) ->
 
 
 def _refuse_one_value(path: Path, encoding: str, count: int) -> None:
-    """Raise InputError where a file, of which no line could be read, is one JSON value."""
+    """Raise InputError where a file without a readable line is one JSON value."""
     try:
         whole = None if count else json.loads(path.read_text(encoding=encoding))
     except (ValueError, RecursionError):
@@ -146,14 +146,14 @@ def _refuse_one_value(path: Path, encoding: str, count: int) -> None:
         raise InputError(f"{path}: expected one JSON object per line; this file holds {kind}: write it again")
 
 
-def read_csv(path: Path, how: Reading = AT_ONCE) -> SourceTable:
+def read_csv(path: Path, reading: Reading = STRICT) -> SourceTable:
     """Read comma-separated values with a header; every value stays the string it is."""
-    return _read_delimited(path, ",", how)
+    return _read_delimited(path, ",", reading)
 
 
-def read_tsv(path: Path, how: Reading = AT_ONCE) -> SourceTable:
+def read_tsv(path: Path, reading: Reading = STRICT) -> SourceTable:
     """Read tab-separated values with a header, quoted like CSV."""
-    return _read_delimited(path, "\t", how)
+    return _read_delimited(path, "\t", reading)
 
 
 READERS: dict[str, Callable[..., SourceTable]] = {
@@ -166,26 +166,26 @@ READERS: dict[str, Callable[..., SourceTable]] = {
 }
 
 
-def _read_delimited(path: Path, usual: str, how: Reading) -> SourceTable:
-    encoding = find_encoding(path, how.encoding)
-    separator = find_separator(path, encoding.name, usual, how.separator)
+def _read_delimited(path: Path, usual: str, reading: Reading) -> SourceTable:
+    encoding = find_encoding(path, reading.encoding)
+    separator = find_separator(path, encoding.name, usual, reading.separator)
     gathered = Gathered()
     header: list[str] = []
     with path.open(encoding=encoding.name, newline="") as handle:
         reader = csv.reader(handle, delimiter=separator.mark, strict=True)
         try:
             header = next(reader, [])
-            rows = _delimited_rows(reader, path, len(header), separator, how)
+            rows = _delimited_rows(reader, path, len(header), separator, reading)
             while block := list(islice(rows, ROWS)):
                 gathered.take_lines(block)
         except csv.Error as error:
-            how.error(
+            reading.error(
                 "quotes",
                 f"{path}, line {reader.line_num}: {error}: mend the quotes there, or use JSONL or Parquet",
             )
-    _tell_guess(path, how, encoding, separator)
+    _report_guess(path, reading, encoding, separator)
     _check_header(path, header, separator)
-    return table_of_strings(gathered, header, path, how)
+    return table_of_strings(gathered, header, path, reading)
 
 
 def _delimited_rows(
@@ -193,47 +193,49 @@ def _delimited_rows(
     path: Path,
     width: int,
     separator: Separator,
-    how: Reading,
+    reading: Reading,
 ) -> Iterator[list[str]]:
-    """Yield the rows of a file, those of another width than the header cut or filled up, and tell of them."""
+    """Yield the rows of a file; those of another width than the header are cut or filled up, and reported."""
     bad: list[int] = []
-    told: list[str] = []
+    examples: list[str] = []
     what = {",": "commas", ";": "semicolons", "\t": "tabs"}.get(separator.mark, separator.shown)
     try:
         for number, row in enumerate(filter(None, reader), 1):  # an empty line is no row
             if len(row) != width:
-                told.append(f"row {number} (line {reader.line_num}): {len(row)} fields")
-                if how.problems is None:
+                examples.append(f"row {number} (line {reader.line_num}): {len(row)} fields")
+                if reading.problems is None:
                     break
                 bad.append(number - 1)
                 row = (row + [""] * width)[:width]
             yield row
     finally:
-        if told:
-            how.error(
+        if examples:
+            reading.error(
                 "row width",
-                f"{path}, {told[0]} where the header has {width}: quote texts that hold {what}, quotes or "
-                "line ends",
+                f"{path}, {examples[0]} where the header has {width}: quote texts that hold {what}, "
+                "quotes or line ends",
                 bad,
-                told[:3],
+                examples[:3],
             )
 
 
-def _tell_guess(path: Path, how: Reading, encoding: Encoding, separator: Separator | None = None) -> None:
-    """Tell what was guessed, and how sure it is."""
-    told = [("--encoding", f"encoding {encoding.name}", encoding.confidence)]
+def _report_guess(
+    path: Path, reading: Reading, encoding: Encoding, separator: Separator | None = None
+) -> None:
+    """Report the encoding and the separator that were guessed, and the confidence."""
+    formats = [("--encoding", f"encoding {encoding.name}", encoding.confidence)]
     if separator is not None:
-        told.append(("--separator", f"separator {separator.shown}", separator.confidence))
-    guessed = [(option, words, sure) for option, words, sure in told if sure is not None]
+        formats.append(("--separator", f"separator {separator.shown}", separator.confidence))
+    guessed = [(option, words, confidence) for option, words, confidence in formats if confidence is not None]
     if guessed:
-        options, words, sure = zip(*guessed, strict=True)
+        options, words, confidence = zip(*guessed, strict=True)
         sentence = (
-            f"{path}: read with {' and '.join(words)} (confidence {min(sure):.2f}): say "
+            f"{path}: read with {' and '.join(words)} (confidence {min(confidence):.2f}): say "
             f"{' and '.join(options)} if that is wrong"
         )
-        how.tell(Problem("warning", "guessed format", sentence))
-    elif how.encoding is None and encoding.name != UTF8:
-        how.tell(Problem("note", "encoding", f"{path}: read as {encoding.name.upper()}"))
+        reading.report(Problem("warning", "guessed format", sentence))
+    elif reading.encoding is None and encoding.name != UTF8:
+        reading.report(Problem("note", "encoding", f"{path}: read as {encoding.name.upper()}"))
 
 
 def _check_header(path: Path, header: list[str], separator: Separator) -> None:

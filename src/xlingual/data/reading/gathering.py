@@ -1,4 +1,4 @@
-"""Gathering the rows of a text format into columns, a block at a time, so that few are Python objects."""
+"""Gathering the rows of a text format into columns, block by block, so that few cells are Python objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.data.reading.problems import AT_ONCE, Reading
+from xlingual.data.reading.problems import STRICT, Reading
 from xlingual.data.reading.tables import SourceTable, check_names
 from xlingual.errors import InputError
 
@@ -81,13 +81,13 @@ class Gathered:
         return pa.chunked_array(blocks, pa.large_string())
 
     def holds(self, name: str, kinds: type | tuple[type, ...]) -> bool:
-        """Tell whether a column holds values of some kinds, and nothing else but missing ones."""
+        """Return whether a column holds values of some kinds, and nothing else but missing ones."""
         found = self._kinds[name]
         return bool(found) and all(issubclass(kind, kinds) for kind in found)
 
 
-def table_of(gathered: Gathered, source: str, folder: Path | None, how: Reading = AT_ONCE) -> SourceTable:
-    """Return the table of what was gathered by the names of its columns."""
+def table_of(gathered: Gathered, source: str, folder: Path | None, reading: Reading = STRICT) -> SourceTable:
+    """Return the table of columns that were gathered by their names."""
     check_names(gathered.names, source)
     return SourceTable(
         source,
@@ -98,7 +98,7 @@ def table_of(gathered: Gathered, source: str, folder: Path | None, how: Reading 
         is_text=lambda name: gathered.holds(name, str),
         is_code=lambda name: gathered.holds(name, (int, bool)),
         arrow=gathered.arrow,
-        how=how,
+        reading=reading,
     )
 
 
@@ -114,7 +114,7 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], source: str, folder: Path |
     return table_of(gathered, source, folder)
 
 
-def table_of_strings(gathered: Gathered, header: Sequence[str], path: Path, how: Reading) -> SourceTable:
+def table_of_strings(gathered: Gathered, header: Sequence[str], path: Path, reading: Reading) -> SourceTable:
     """Return the table of columns that were gathered by their places, "0", "1" …, and their names."""
     check_names(header, str(path))
     place = {name: str(number) for number, name in enumerate(header)}
@@ -126,7 +126,7 @@ def table_of_strings(gathered: Gathered, header: Sequence[str], path: Path, how:
         load=lambda name: gathered.load(place[name]) if gathered.n_rows else [],
         is_text=lambda name: bool(name),  # a column without a name is an index that another tool wrote
         arrow=lambda name: gathered.arrow(place[name]) if gathered.n_rows else None,
-        how=how,
+        reading=reading,
     )
 
 

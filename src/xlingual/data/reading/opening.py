@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.data.reading.formats import READERS, read_arrow
-from xlingual.data.reading.problems import AT_ONCE, Reading
+from xlingual.data.reading.problems import STRICT, Reading
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed, nearest, why
 from xlingual.files import regular_file
@@ -37,7 +37,7 @@ _OF_POOLS = tuple(
 )
 
 
-def open_table(path: str | Path, how: Reading = AT_ONCE) -> tuple[SourceTable, Path]:
+def open_table(path: str | Path, reading: Reading = STRICT) -> tuple[SourceTable, Path]:
     """Return the table of a manifest, and its file: `path` itself or the one found in the folder `path`.
 
     A folder of numbered Parquet or Arrow files, or a pattern with `*` that matches such files, is one table;
@@ -61,7 +61,7 @@ def open_table(path: str | Path, how: Reading = AT_ONCE) -> tuple[SourceTable, P
             "convert it (a spreadsheet: save it as CSV UTF-8), or give the folder that holds it"
         )
     try:
-        return (joined(shards, str(path), folder, reader, how) if shards else reader(path, how)), path
+        return (joined(shards, str(path), folder, reader, reading) if shards else reader(path, reading)), path
     except OSError as error:
         raise InputError(f"{path} cannot be read: {why(error)}") from error
 
@@ -129,13 +129,13 @@ def shards_like(pattern: str) -> list[Path]:
 
 
 def joined(
-    paths: Sequence[Path], source: str, folder: Path, reader: Callable[..., SourceTable], how: Reading
+    paths: Sequence[Path], source: str, folder: Path, reader: Callable[..., SourceTable], reading: Reading
 ) -> SourceTable:
     """Return the rows of all files, one file after the other; images lie beside the files.
 
     Raises InputError where the files have different columns.
     """
-    tables = [reader(path, how) for path in paths]
+    tables = [reader(path, reading) for path in paths]
     first = tables[0]
     for path, table in zip(paths, tables, strict=True):
         if set(table.names) != set(first.names):
@@ -165,7 +165,7 @@ def joined(
         is_text=lambda name: all(table.is_text(name) for table in tables),
         is_code=lambda name: all(table.is_code(name) for table in tables),
         arrow=arrow,
-        how=how,
+        reading=reading,
     )
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a file: raised at once where it is to be used, gathered where all is to be listed."""
+"""Problems of a file: raised at once where the file is to be used, gathered where all are to be listed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True)
 class Problem:
-    """One kind of thing that is wrong, wherever it occurs."""
+    """One kind of problem, wherever it occurs."""
 
     severity: Severity
     kind: str  # a short name that does not change, for programs
@@ -31,13 +31,13 @@ class Problem:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the user said about how a file is to be read, and where problems are gathered."""
+    """Options of reading a file, and where problems are gathered."""
 
     separator: str | None = None
     encoding: str | None = None
     problems: list[Problem] | None = None  # None: the first error is raised, and warnings are warned of
 
-    def tell(self, problem: Problem) -> None:
+    def report(self, problem: Problem) -> None:
         """Gather a problem, or raise or warn of it."""
         if self.problems is not None:
             self.problems.append(problem)
@@ -47,13 +47,13 @@ class Reading:
             warnings.warn(problem.sentence, DataWarning, stacklevel=2)
 
     def error(self, kind: str, sentence: str, rows: Sequence[int] = (), examples: Sequence[str] = ()) -> None:
-        """Tell an error; see `tell`."""
-        self.tell(Problem("error", kind, sentence, rows, examples))
+        """Report an error; see `report`."""
+        self.report(Problem("error", kind, sentence, rows, examples))
 
 
 def first_line(error: Exception, most: int = 200) -> str:
-    """Return the first line of what a library says of an error, cut to `most` characters."""
+    """Return the first line of a library's error message, cut to `most` characters."""
     return next(iter(str(error).splitlines()), "")[:most] or type(error).__name__
 
 
-AT_ONCE = Reading()  # the user said nothing, and the first error is raised
+STRICT = Reading()  # without options; the first error is raised

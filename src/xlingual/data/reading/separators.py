@@ -1,4 +1,4 @@
-"""What separates the columns of a text file: by its name, by what the user said, or by a guess."""
+"""The separator of the columns of a text file: that of its name, the one that the user gave, or a guess."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FEW = 5  # lines
 
 
 class Separator(NamedTuple):
-    """A character, and how sure it is: None where the user said it or it is what the file's name says."""
+    """A character, and its confidence: None where the user gave it or the file's name says it."""
 
     mark: str
     confidence: float | None = None
@@ -31,12 +31,12 @@ class Separator(NamedTuple):
         return "tab" if self.mark == "\t" else repr(self.mark)
 
 
-def find_separator(path: Path, encoding: str, usual: str, told: str | None = None) -> Separator:
-    """Return what separates the columns of a file; `usual` is what its name says."""
-    if told is not None:
-        mark = _WORDS.get(told.strip().lower(), told)
+def find_separator(path: Path, encoding: str, usual: str, given: str | None = None) -> Separator:
+    """Return the separator of the columns of a file; `usual` is the one that its name says."""
+    if given is not None:
+        mark = _WORDS.get(given.strip().lower(), given)
         if len(mark) != 1 or mark.isalnum() or mark in "\"'\r\n\0 ":
-            raise InputError(f"--separator {told!r:.40}: say one character such as ';', ',' or '|', or tab")
+            raise InputError(f"--separator {given!r:.40}: say one character such as ';', ',' or '|', or tab")
         return Separator(mark)
     with path.open(encoding=encoding, newline="") as file:
         sample = file.read(_SAMPLE)
@@ -52,7 +52,7 @@ def find_separator(path: Path, encoding: str, usual: str, told: str | None = Non
 
 
 def _confidence(sample: str, mark: str) -> tuple[float, bool]:
-    """Return how sure a separator is, and whether all rows looked at have as many fields as the header.
+    """Return the confidence of a separator, and whether all rows have as many fields as the header.
 
     It is the share of such rows, times e/(e + 1), where e counts the separators in them and in the header.
     """

@@ -71,7 +71,9 @@ def _paths(table: SourceTable, name: str, strings: Strings) -> tuple[Ints, Seque
             number_of[code] = numbers.setdefault(inside(text), len(numbers))
         except (InputError, ValueError, OSError) as error:
             rows = np.flatnonzero(codes == code).tolist()
-            table.how.error("image path", f"{table.where(rows[0], name)}: {error}", rows, [f"{text!r:.80}"])
+            table.reading.error(
+                "image path", f"{table.where(rows[0], name)}: {error}", rows, [f"{text!r:.80}"]
+            )
     return number_of[codes], Paths(table.folder, Strings.of(numbers))
 
 
@@ -92,7 +94,7 @@ def _mixed(table: SourceTable, name: str, cells: Sequence[Any]) -> tuple[Ints, S
                 )
             image = value if isinstance(value, bytes) else path_of(str(value))
         except (InputError, ValueError, OSError) as error:
-            table.how.error("image path", f"{table.where(row, name)}: {error}", [row])
+            table.reading.error("image path", f"{table.where(row, name)}: {error}", [row])
             continue
         codes[row] = numbers.setdefault(image, len(numbers))
     return codes, list(numbers)

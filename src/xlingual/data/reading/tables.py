@@ -1,4 +1,4 @@
-"""Tables: what a manifest file holds, before it is known what its columns mean."""
+"""Tables: the columns of a manifest file, before their meaning is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.data.reading.problems import AT_ONCE, Reading, first_line
+from xlingual.data.reading.problems import STRICT, Reading, first_line
 from xlingual.errors import InputError, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class SourceTable:
     is_code: Callable[[str], bool] = lambda name: False  # whole numbers or truth values, or missing values?
     # the column as Arrow strings, which need no Python object each; None where it holds anything else
     arrow: Callable[[str], pa.ChunkedArray | None] = lambda name: None
-    how: Reading = AT_ONCE  # which gathers what is wrong, or raises
+    reading: Reading = STRICT  # gathers problems, or raises
 
     def where(self, row: int | None = None, column: str | None = None) -> str:
         """Return "file, row 3, column 'text'" for the 0-based row."""
@@ -47,11 +47,13 @@ class SourceTable:
         return name
 
 
-def table_of_arrow(table: pa.Table, source: str, folder: Path | None, how: Reading = AT_ONCE) -> SourceTable:
+def table_of_arrow(
+    table: pa.Table, source: str, folder: Path | None, reading: Reading = STRICT
+) -> SourceTable:
     """Return a table over an Arrow table; a column is validated in full before its values are touched."""
     columns = dict(zip(table.schema.names, table.columns, strict=True))
     column = cache(lambda name: sound(columns[name], source, name))
-    return table_of_schema(table.schema, table.num_rows, column, source, folder, how)
+    return table_of_schema(table.schema, table.num_rows, column, source, folder, reading)
 
 
 def table_of_schema(
@@ -60,7 +62,7 @@ def table_of_schema(
     column: Callable[[str], pa.ChunkedArray],
     source: str,
     folder: Path | None,
-    how: Reading,
+    reading: Reading,
 ) -> SourceTable:
     """Return a table of a schema; `column` gives a sound column when it is asked for."""
     check_names(schema.names, source)
@@ -74,7 +76,7 @@ def table_of_schema(
         is_text=lambda name: _is_text(types[name]),
         is_code=lambda name: _is_code(types[name]),
         arrow=lambda name: column(name) if _is_text(types[name]) else None,
-        how=how,
+        reading=reading,
     )
 
 

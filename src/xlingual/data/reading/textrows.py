@@ -62,7 +62,7 @@ class TextRows:
     def digest(self) -> str:
         """Hex hash of languages, ids, texts, items and images (their bytes, or paths within the folder).
 
-        Of items it counts which rows share one, not what it is called.
+        Of items it depends on which rows share one, not on their names.
         """
         hasher = hashlib.blake2b(b"xlingual/manifest/1", digest_size=16)
         for column in (Lookup(self.languages, self.language), self.ids, self.text):

@@ -9,7 +9,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Lookup, Strings
-from xlingual.data.reading.problems import AT_ONCE, Reading
+from xlingual.data.reading.problems import STRICT, Reading
 from xlingual.data.reading.strings import blank, few_words, strings_of_arrow
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import listed
@@ -18,7 +18,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def texts_in(table: SourceTable, name: str) -> list[str | None]:
-    """Return a column of texts; None where one is missing. Tells an error for anything but a string."""
+    """Return a column of texts; None where one is missing. Reports an error for anything but a string."""
     values = table.load(name)
     odd = [
         row
@@ -26,7 +26,7 @@ def texts_in(table: SourceTable, name: str) -> list[str | None]:
         if value is not None and not isinstance(value, str) and not _is_nan(value)
     ]
     if odd:
-        table.how.error(
+        table.reading.error(
             "no text",
             f"{table.where(odd[0], name)}: found {described(values[odd[0]])} where a text is expected: "
             "write it as a string, or rename the column if it holds no texts",
@@ -37,7 +37,7 @@ def texts_in(table: SourceTable, name: str) -> list[str | None]:
 
 
 def names_in(table: SourceTable, name: str, what: str, remedy: str) -> list[str]:
-    """Return a column of scalars as strings; tells an error where one is missing or a list.
+    """Return a column of scalars as strings; reports an error where one is missing or a list.
 
     `what` and `remedy` complete the sentences of the errors: "id", "give each row one".
     """
@@ -45,10 +45,10 @@ def names_in(table: SourceTable, name: str, what: str, remedy: str) -> list[str]
     empty = [row for row, value in enumerate(values) if is_missing(value)]
     if empty:
         sentence = f"{table.where(empty[0], name)}: empty {what}{and_more(empty)}: {remedy}"
-        table.how.error(f"empty {what}", sentence, empty)
+        table.reading.error(f"empty {what}", sentence, empty)
     odd = [row for row, value in enumerate(values) if is_many(value)]
     if odd:
-        table.how.error(
+        table.reading.error(
             f"no {what}",
             f"{table.where(odd[0], name)}: found {described(values[odd[0]])} as {what}: give a string or a "
             "number",
@@ -66,7 +66,7 @@ def is_many(value: Any) -> bool:  # noqa: ANN401
     several = isinstance(value, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
         value, "__array_interface__"
     )
-    return several and getattr(value, "shape", None) != ()  # as a numpy number has it
+    return several and getattr(value, "shape", None) != ()  # which is that of a numpy number
 
 
 def numbered(values: Iterable[Key]) -> tuple[Ints, list[Key]]:
@@ -82,9 +82,9 @@ def check_unique(
     names: Sequence[str],
     rows: Ints,
     remedy: str,
-    how: Reading = AT_ONCE,
+    reading: Reading = STRICT,
 ) -> None:
-    """Tell an error naming both rows where two keys are equal; `rows` are 0-based rows of the table."""
+    """Report an error that names both rows where two keys are equal; `rows` are 0-based rows of the table."""
     if len(distinct_values(keys) if isinstance(keys, np.ndarray) else set(keys)) == len(keys):
         return
     seen: dict[Hashable, int] = {}
@@ -92,7 +92,7 @@ def check_unique(
     doubles = [(first, position) for first, position in places if first != position]
     first, second = doubles[0]
     more = f" ({len(doubles) - 1} more rows repeat an id)" if len(doubles) > 1 else ""
-    how.error(
+    reading.error(
         "same id",
         f"{where}: rows {rows[first] + 1} and {rows[second] + 1} have the same id {names[second]!r:.80}"
         f"{more}: {remedy}",
@@ -142,11 +142,11 @@ def _is_nan(value: object) -> bool:
 
 
 def _unicode(table: SourceTable, name: str, texts: list[Any]) -> list[Any]:
-    """Return the texts; tells an error for half a surrogate pair, which JSON can spell but UTF-8 cannot."""
+    """Return the texts; reports an error for half a surrogate pair, which JSON can spell but UTF-8 cannot."""
     if encodes("".join(text for text in texts if text)):
         return texts
     rows = [row for row, text in enumerate(texts) if text and not encodes(text)]
-    table.how.error(
+    table.reading.error(
         "half a character",
         f"{table.where(rows[0], name)}: half of a surrogate pair (\\ud800 … \\udfff) is no character: "
         "remove it, or write the pair or the character itself",
@@ -213,7 +213,7 @@ def _cells(table: SourceTable, name: str) -> Iterable[object]:
     cells = table.load(name)
     odd = [row for row, cell in enumerate(cells) if is_many(cell)]
     if odd:
-        table.how.error(
+        table.reading.error(
             f"no {name}",
             f"{table.where(odd[0], name)}: found {described(cells[odd[0]])}: give a string or a number",
             odd,

@@ -1,7 +1,7 @@
 """Recipes: built-in data, made from a seed.
 
-Dishes told in one language each, with title, body and image, and nothing translated: what a cooking site in
-several languages has, for Backretrieval and for training without parallel texts.
+Dishes described in one language each, with title, body and image, without translations, as on a cooking site
+in several languages: for Backretrieval and for training without parallel texts.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 
 from xlingual.demo_data.draws import pick, stream
 from xlingual.demo_data.folder import check_request, write_items
+from xlingual.demo_data.recipes.content import choose_content
 from xlingual.demo_data.recipes.dishes import Dish, draw_dish, with_jitter
 from xlingual.demo_data.recipes.image import paint
-from xlingual.demo_data.recipes.telling import tell
 from xlingual.demo_data.recipes.words import GRAMMARS
 from xlingual.errors import InputError
 
@@ -66,7 +66,7 @@ def recipe_rows(
 
     For each language `items` recipes with an image (split "test"), then `train` without (split "train"):
     each is a dish of that language's cuisine, drawn for it alone, so that no two recipes are translations.
-    Last `parallel` dishes without images, each told in every language (split "fit").
+    Last `parallel` dishes without images, each described in every language (split "fit").
 
     Recipe number i of a split and language depends on `seed` and on these three only, neither on how many
     there are nor on the other languages.
@@ -127,7 +127,7 @@ def _recipes(
 
 
 def _own_dish(split: str, language: str, seed: int, index: int) -> Dish:
-    """Return the dish of a recipe of one language; what only an image shows is from a stream of its own."""
+    """Return the dish of a recipe of one language; parts that only an image shows have their own stream."""
     dish = draw_dish(stream(seed, f"recipe-dish-{split}-{language}", index), GRAMMARS[language].words.cuisine)
     if split != "test":
         return dish
@@ -136,6 +136,6 @@ def _own_dish(split: str, language: str, seed: int, index: int) -> Dish:
 
 def _told(name: str, split: str, language: str, dish: Dish, seed: int, index: int, size: int) -> DemoRecipe:
     rng = stream(seed, f"recipe-text-{split}-{language}", index)
-    telling, grammar = tell(dish, rng), GRAMMARS[language]
-    title = grammar.title(telling, rng)
-    return DemoRecipe(name, name, split, language, title, grammar.body(telling, rng), dish, size)
+    content, grammar = choose_content(dish, rng), GRAMMARS[language]
+    title = grammar.title(content, rng)
+    return DemoRecipe(name, name, split, language, title, grammar.body(content, rng), dish, size)

@@ -1,4 +1,4 @@
-"""Dishes, before any language: what is cooked, of what and how, and how it is served."""
+"""Dishes, before any language: kinds, ingredients, methods, and how they are served."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from xlingual.demo_data.draws import Draws, chance, pick, weighted
 from xlingual.demo_data.recipes.pantry import INGREDIENTS, PANTRY, Taste
 
-FAVOURED = 4.0  # times as likely as what a cuisine neither favours nor avoids
+FAVOURED = 4.0  # times as likely as things that a cuisine neither favours nor avoids
 RARE = 0.15
 
 
@@ -69,7 +69,7 @@ _USUAL_TABLE, _USUAL_VESSEL = 0.6, 0.7  # how often an image has the first of TA
 
 @dataclass(frozen=True)
 class Dish:
-    """One dish. `table`, `vessel` and `jitter` are seen in the image and never told.
+    """One dish. `table`, `vessel` and `jitter` are seen in the image and never described.
 
     `jitter` holds MOST_PIECES triples in [0, 1), where pieces lie and how they are turned: painting needs it.
     """

@@ -269,7 +269,7 @@ def paint(dish: Dish, size: int = 64) -> bytes:
 
 
 def _boards(canvas: Canvas, dish: Dish) -> None:
-    """Draw the joints of the table's boards, in a place that no text tells."""
+    """Draw the joints of the table's boards, in a place that no text describes."""
     shade = mixed(TABLE_COLOURS[dish.table], (0, 0, 0), 0.12)
     for i in range(4):
         y = (i + dish.jitter[0][0]) / 4

@@ -23,12 +23,12 @@ class Ingredient(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Pantry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands in the file."""
+    """Contents of the file."""
 
     ingredients: dict[str, Ingredient]
     seasonings: dict[Taste, Texts]
     toppings: dict[Taste, dict[str, Colour]]  # the colour of their specks
-    units: dict[str, str]  # of what cannot be seen
+    units: dict[str, str]  # of ingredients that cannot be seen
 
 
 PANTRY = read_toml(Path(__file__).with_suffix(".toml"), Pantry)

@@ -1,6 +1,6 @@
-"""How a recipe is told: title and body, put together from a language's words.
+"""The text of a recipe: title and body, put together from a language's words.
 
-All that a language needs is its TOML file in `words/`. Whatever is random comes from the teller's own stream.
+All that a language needs is its TOML file in `words/`. All draws come from the stream of the recipe's text.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from xlingual.demo_data.draws import Draws, chance, pick
+from xlingual.demo_data.recipes.content import STYLES, Amount, RecipeContent
 from xlingual.demo_data.recipes.dishes import KINDS, PLANS, Cuisine
 from xlingual.demo_data.recipes.pantry import UNITS
-from xlingual.demo_data.recipes.telling import STYLES, Amount, Telling
 from xlingual.demo_data.words import (
     Forms,
     Texts,
@@ -34,7 +34,7 @@ LONG_ACTIONS = ("simmer", "bake", "rest", "chill", "steam")
 
 
 class RecipeWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What stands in the TOML file of a language."""
+    """Contents of the TOML file of a language."""
 
     comma: str
     last: str  # before the last of a list
@@ -59,7 +59,7 @@ class RecipeWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     cuisine: Cuisine
 
     def __post_init__(self) -> None:
-        """Raise ValueError where a word is missing or one is for what there is not."""
+        """Raise ValueError where a word is missing or unknown."""
         actions = {step.partition(":")[0] for plan in PLANS.values() for step in plan}
         tails, forms = ("region", "occasion", "minutes"), self.nouns.forms
         for what, names, needed in (
@@ -94,41 +94,41 @@ class Language:
         """The words of the language, read when they are first needed."""
         return read_toml(WORDS / f"{self.code}.toml", RecipeWords)
 
-    def title(self, telling: Telling, rng: Draws) -> str:
-        """Return the title: kind and main ingredient, and what else is named."""
+    def title(self, content: RecipeContent, rng: Draws) -> str:
+        """Return the title: kind and main ingredient, and the further names."""
         words = self.words
-        kind = words.kinds.draw(rng, telling.kind)
-        style = words.styles.word(rng, telling.style, kind.get("agrees", "word"))
+        kind = words.kinds.draw(rng, content.kind)
+        style = words.styles.word(rng, content.style, kind.get("agrees", "word"))
         titles = words.titles[kind.get("title", "plain")]
-        length = ("alone", "one", "more")[min(len(telling.named), 2)]
+        length = ("alone", "one", "more")[min(len(content.named), 2)]
         title = titles.word(rng, length if length in titles.entries else "more").format(
             kind=kind["word"],
             style=style,
-            hero=self._forms((telling.hero,)),
-            named=self._forms(telling.named),
-            all=self._forms((telling.hero, *telling.named)),
+            hero=self._forms((content.hero,)),
+            named=self._forms(content.named),
+            all=self._forms((content.hero, *content.named)),
         )
         region, occasion = pick(rng, words.regions), pick(rng, words.occasions)
-        if telling.tail:
-            told = {"region": region, "occasion": occasion, "minutes": self.minutes(telling.minutes)}
-            title += words.tails[telling.tail].format_map(told)
+        if content.tail:
+            tails = {"region": region, "occasion": occasion, "minutes": self.minutes(content.minutes)}
+            title += words.tails[content.tail].format_map(tails)
         if words.prefix and chance(rng, words.prefix_share):
             title = f"{words.prefix} {title}"
         return capital(in_sound(" ".join(title.split()), words.sounds))
 
-    def body(self, telling: Telling, rng: Draws) -> str:
+    def body(self, content: RecipeContent, rng: Draws) -> str:
         """Return the ingredient list and the numbered steps, one a line."""
         words = self.words
-        lines = [self.serves(telling.servings)] if telling.servings else []
+        lines = [self.serves(content.servings)] if content.servings else []
         lines.append(pick(rng, words.ingredients))
-        lines += [f"- {self.amount(amount)}" for amount in telling.amounts]
+        lines += [f"- {self.amount(amount)}" for amount in content.amounts]
         lines.append(pick(rng, words.steps))
-        for number, step in enumerate(telling.steps, start=1):
+        for number, step in enumerate(content.steps, start=1):
             minutes = pick(rng, LONG if step.action in LONG_ACTIONS else SHORT)
             sentence = words.actions.word(rng, step.action)
             what = self._joined([words.object.format_map(self._nouns[name]) for name in step.what])
             lines.append(f"{number}. {sentence.format(x=what, t=self.minutes(minutes))}.")
-        if telling.tip:
+        if content.tip:
             lines.append(pick(rng, words.tips))
         return "\n".join(lines)
 

@@ -1,8 +1,7 @@
 """How a scene is described: tables of words and sentences, and a noun phrase from each language's grammar.
 
 A language gives, for each mention, the *fields* its sentences are made of: the noun phrase in the cases it
-needs, the place, the forms of the verb that agree with it. Whatever is random comes from the describer's own
-stream.
+needs, the place, the forms of the verb that agree with it. All draws come from the stream of the description.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from xlingual.demo_data.words import (
 Fields = dict[str, str]
 
 SAY_IN_ONE = 0.5  # how often several groups share a sentence
-ATTACH_GROUND = 0.5  # how often the background is told within the only sentence
+ATTACH_GROUND = 0.5  # how often the background is part of the only sentence
 WORDS = Path(__file__).parent / "words"
 
 
 class SentenceTemplates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Sentences with fields in braces."""
 
-    single: Texts  # about one group whose place is not told
+    single: Texts  # about one group whose place is not mentioned
     placed: Texts  # about one group and its place
     listed: Texts  # about several groups
     ground: Texts  # about the background
@@ -47,7 +46,7 @@ class SentenceTemplates(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class Lists(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How groups are listed: what stands between them, and each entry of a field with its place."""
+    """How groups are listed: the words between them, and each entry of a field with its place."""
 
     comma: str
     last: str  # before the last one
@@ -56,7 +55,7 @@ class Lists(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SceneWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What stands in the TOML file of a language."""
+    """Contents of the TOML file of a language."""
 
     nouns: WordTable
     colours: WordTable
@@ -76,21 +75,21 @@ class SceneWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     gap: str = " "  # between sentences
 
     def __post_init__(self) -> None:
-        """Raise ValueError where a word is missing or one is for what there is not."""
-        said = {**self.sizes.entries, **self.patterns.entries, **self.behind.entries}
+        """Raise ValueError where a word is missing or unknown."""
+        sizes_and_patterns = {**self.sizes.entries, **self.patterns.entries, **self.behind.entries}
         for what, names, needed in (
             ("nouns", self.nouns.entries, KINDS),
             ("colours", self.colours.entries, COLOURS),
-            ("sizes, patterns and behind", said, (*SIZES, *PATTERNS)),
+            ("sizes, patterns and behind", sizes_and_patterns, (*SIZES, *PATTERNS)),
             ("places", self.places.entries, POSITIONS),
             ("grounds", self.grounds.entries, BACKGROUNDS),
         ):
             complete(what, names, needed)
         fields = {"np", "place", *self.lists.entries, *self.verbs.entries}
         known_fields("lists.entries", self.lists.entries.values(), fields)
-        told, ground = self.sentences, self.grounds.forms
-        known_fields("sentences", (*told.single, *told.placed, *told.listed), fields)
-        known_fields("sentences", (*told.ground, *told.attached), {"sentence", *ground})
+        templates, ground = self.sentences, self.grounds.forms
+        known_fields("sentences", (*templates.single, *templates.placed, *templates.listed), fields)
+        known_fields("sentences", (*templates.ground, *templates.attached), {"sentence", *ground})
 
 
 @dataclass(frozen=True)
@@ -109,15 +108,15 @@ class Grammar:
         raise NotImplementedError
 
     def number(self, mention: Mention, rng: Draws, form: str = "word") -> str:
-        """Return the word for how many; one for "several" is drawn whether it is said or not."""
+        """Return the word for how many; one for "several" is drawn whether it is used or not."""
         numbers = self.words.numbers
         several = numbers.word(rng, "several", form)
         return several if mention.number == "several" else numbers.word(rng, mention.amount, form)
 
     def adjectives(self, order: str, mention: Mention, rng: Draws, form: str = "word") -> list[str]:
-        """Return words for what the mention says, drawn in the given order ("size colour pattern")."""
+        """Return words for the attributes of a mention, drawn in the given order ("size colour pattern")."""
         return [
-            getattr(self.words, f"{said}s").word(rng, getattr(mention, said), form) for said in order.split()
+            getattr(self.words, f"{name}s").word(rng, getattr(mention, name), form) for name in order.split()
         ]
 
     def listed(self, field: str, entries: Sequence[str]) -> str:
@@ -126,7 +125,7 @@ class Grammar:
         return joined(entries, lists.comma, (len(entries) > 2 and lists.last_of_many) or lists.last)
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
-        """Return the fields of one mention; `place` is "" where the place is not told."""
+        """Return the fields of one mention; `place` is "" where the place is not mentioned."""
         words = self.words
         fields = self.phrase(words.nouns.draw(rng, mention.kind), mention, rng)
         if words.sounds:
@@ -153,8 +152,8 @@ class Grammar:
         return self.words.gap.join(capital(sentence) for sentence in sentences)
 
     def _sentence(self, fields: Fields, rng: Draws) -> str:
-        told = self.words.sentences
-        return pick(rng, told.placed if fields["place"] else told.single).format_map(fields)
+        templates = self.words.sentences
+        return pick(rng, templates.placed if fields["place"] else templates.single).format_map(fields)
 
     def _with_ground(self, sentences: list[str], ground: Fields, rng: Draws) -> list[str]:
         if len(sentences) == 1 and chance(rng, ATTACH_GROUND):

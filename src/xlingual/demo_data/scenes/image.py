@@ -59,7 +59,7 @@ def paint(scene: Scene, size: int = 96) -> bytes:
     for group in scene.groups:
         _paint_group(canvas, group, _region(group.position, scene), scene.background in DARK)
     edge, width = canvas.width - 1, max(1, canvas.width // 48)
-    # A frame, which keeps the likeness of images, being in all of them, from telling too much.
+    # A frame in all images: their similarity then depends less on the objects.
     ImageDraw.Draw(canvas).rectangle((0, 0, edge, edge), outline=FRAME, width=width)
     return png(canvas)
 

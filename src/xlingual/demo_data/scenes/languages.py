@@ -147,7 +147,7 @@ class Japanese(Grammar):
         return super().listed(field, [*(entry.removesuffix("が") for entry in entries[:-1]), entries[-1]])
 
     def _number(self, mention: Mention, counter: str, rng: Draws) -> str:
-        """Return the number with its counter, or "" where it is not told."""
+        """Return the number with its counter, or "" where it is not mentioned."""
         if mention.number == "several":
             return "いくつか" if counter in "つ個" else f"数{counter}"
         if mention.number == "bare" or (mention.count == 1 and not chance(rng, SAY_ONE)):

@@ -1,4 +1,4 @@
-"""What one describer chooses to say about a scene, before any language."""
+"""The mentions of a scene, as one describer chooses them, before any language."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAY_PATTERN = {"plain": 0.04, "striped": 0.75, "dotted": 0.75, "checked": 0.75}
 
 @dataclass(frozen=True)
 class Mention:
-    """What is said of one group; None where nothing is said.
+    """The description of one group; None for attributes that are not mentioned.
 
     `number` says how the count is put: "exact" (three stars), "several" (of 3 or more), or "bare" (stars).
     """
@@ -41,7 +41,7 @@ class Mention:
 
 @dataclass(frozen=True)
 class Mentions:
-    """What is said of a scene, in the order in which it is said."""
+    """The description of a scene, in the order of its mentions."""
 
     groups: tuple[Mention, ...]
     background: str | None = None
@@ -49,8 +49,8 @@ class Mentions:
 
 def choose_mentions(scene: Scene, rng: Draws) -> Mentions:
     """Choose what to say: a random subset of the groups (at least one) and of what could be said of them."""
-    said = [group for group in scene.groups if chance(rng, SAY["group"])] or [pick(rng, scene.groups)]
-    groups = tuple(_mention(group, rng) for group in shuffled(rng, said))
+    mentioned = [group for group in scene.groups if chance(rng, SAY["group"])] or [pick(rng, scene.groups)]
+    groups = tuple(_mention(group, rng) for group in shuffled(rng, mentioned))
     return Mentions(groups, scene.background if chance(rng, SAY["background"]) else None)
 
 

@@ -1,4 +1,4 @@
-"""What is in an image: groups of equal objects on a background, drawn at random."""
+"""The contents of an image: groups of equal objects on a background, drawn at random."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Habit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Usual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What goes with what, so that things recur as among real products: `themes.toml`."""
+    """Things that usually go together, so that they recur as among real products: `themes.toml`."""
 
     themes: dict[str, Texts]  # by their backgrounds, the kinds that belong to them, the most frequent first
     habits: dict[str, Habit]  # of kinds
@@ -77,8 +77,8 @@ class Scene:
 def draw_scene(rng: Draws) -> Scene:
     """Draw a scene of a theme; no two groups share a position or a kind.
 
-    Themes and habits make things recur: what the texts say goes together with how the images look, as it
-    does among real products. Without them, a text's likeness to another tells nothing about their images.
+    Themes and habits make things recur: texts go together with the look of images, as among real products.
+    Without them, the similarity of two texts would say nothing about their images.
     """
     theme = weighted(rng, BACKGROUNDS, _skewed(len(BACKGROUNDS)))
     background = theme if chance(rng, OFTEN["background"]) else pick(rng, BACKGROUNDS)

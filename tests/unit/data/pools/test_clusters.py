@@ -51,7 +51,7 @@ def rows_of(*, ids=shared, keys=shared, asked=None, held=None, article=None):
     for tag in TAGS:
         for i in range(N):
             row = {"id": ids(tag, i), "lang": tag, "text": f"{i}?", "key": keys(tag, i)}
-            row |= {name: told(tag, i) for name, told in (("cluster", asked), ("article", article)) if told}
+            row |= {name: of(tag, i) for name, of in (("cluster", asked), ("article", article)) if of}
             questions.append(row)
             every = list(dict.fromkeys(keys(other, i) for other in TAGS))
             for kind, answered in (("a", every), ("b", [])):
@@ -61,7 +61,7 @@ def rows_of(*, ids=shared, keys=shared, asked=None, held=None, article=None):
     return questions, candidates
 
 
-TOLD = {
+NAMED = {
     "clusters of a language, equal ids and keys": {"asked": own},
     "equal ids only": {"asked": own, "keys": own},
     "equal keys only": {"asked": own, "ids": own},
@@ -80,17 +80,17 @@ def assert_translations_together(pool):
     assert np.array_equal(q.cluster[question], c.cluster[candidate])
 
 
-@pytest.mark.parametrize("case", TOLD)
+@pytest.mark.parametrize("case", NAMED)
 def test_parallel_questions_are_of_one_cluster_though_columns_say_otherwise(pool_folder, case):
     with pytest.warns(DataWarning, match="are counted as one") as caught:
-        pool = MultilingualPool.read(pool_folder(*rows_of(**TOLD[case])))
+        pool = MultilingualPool.read(pool_folder(*rows_of(**NAMED[case])))
     assert list(pool.warnings) == [str(entry.message) for entry in caught]
     assert len(pool.warnings) == 1
     assert_translations_together(pool)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "names",
     [
         {},
         {"keys": own},
@@ -101,8 +101,8 @@ def test_parallel_questions_are_of_one_cluster_though_columns_say_otherwise(pool
         {"held": shared, "ids": own, "keys": own},
     ],
 )
-def test_what_says_nothing_otherwise_is_no_reason_to_warn(pool_folder, told):
-    pool = MultilingualPool.read(pool_folder(*rows_of(**told)))
+def test_what_says_nothing_otherwise_is_no_reason_to_warn(pool_folder, names):
+    pool = MultilingualPool.read(pool_folder(*rows_of(**names)))
     assert pool.warnings == ()
     assert_translations_together(pool)
 
@@ -137,9 +137,9 @@ def test_chains_of_parallel_questions_are_one_cluster(pool_folder, tables):
 
 
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-@pytest.mark.parametrize("case", TOLD)
+@pytest.mark.parametrize("case", NAMED)
 def test_intervals_and_held_out_parts_keep_translations_together(pool_folder, case):
-    pool = MultilingualPool.read(pool_folder(*rows_of(**TOLD[case])))
+    pool = MultilingualPool.read(pool_folder(*rows_of(**NAMED[case])))
     plain = MultilingualPool.read(pool_folder(*rows_of(asked=shared, held=shared), "plain"))
     found, wanted = (
         multilingual_pool(each, text_encoders=Anywhere(), views="none").entries[0] for each in (pool, plain)
@@ -194,7 +194,7 @@ def test_clusters_that_hold_answers_to_one_question_are_joined(pool_folder, tabl
     assert pool.candidates.cluster.tolist() == [0, 0, 1, 0, 0, 2]
 
 
-def test_clusters_of_candidates_in_other_names_than_the_questions_are_told(pool_folder, tables):
+def test_clusters_of_candidates_in_other_names_than_the_questions_are_reported(pool_folder, tables):
     questions, candidates = tables
     for i, row in enumerate(candidates):
         row["cluster"] = f"paragraph {i}"
@@ -221,6 +221,6 @@ def test_mixed_pools_join_the_clusters_of_an_item(tmp_path):
         warnings.simplefilter("error")
         plain = mixed("plain", shared)
     with pytest.warns(DataWarning, match="8 of 8 questions, whose clusters become 4 instead of 8"):
-        told = mixed("told", own)
-    assert plain.warnings == () and len(told.warnings) == 1
-    assert told.digest == plain.digest
+        joined = mixed("joined", own)
+    assert plain.warnings == () and len(joined.warnings) == 1
+    assert joined.digest == plain.digest

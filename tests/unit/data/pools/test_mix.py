@@ -82,7 +82,7 @@ def test_a_language_may_ask_without_answering():
     assert by_language(named, named.candidates) == {"fr": 3, "de": 3}
 
 
-def test_languages_that_ask_unasked_and_have_no_candidates_are_told():
+def test_question_languages_by_default_without_candidates_are_reported():
     manifest = manifest_of([{"en": 2, "de": 2, "fr": 1}] * 3)
     with pytest.warns(DataWarning, match="no candidate is in fr: questions in it have their answers in oth"):
         pool = mix_pool(manifest)

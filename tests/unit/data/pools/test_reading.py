@@ -64,7 +64,7 @@ def test_equal_contexts_of_two_languages_share_no_cluster_and_empty_ones_none(po
     assert len({cluster[name] for name in ("b", "f", "h0", "h1")}) == 4
 
 
-def test_clusters_that_are_told_are_taken(pool_folder, tables):
+def test_given_clusters_are_taken(pool_folder, tables):
     questions, candidates = tables
     for row, name in zip(candidates, ["p2", "p1", "p2", "p7", "p1", "p8"], strict=True):
         row["cluster"] = name

@@ -76,12 +76,13 @@ def test_what_deserves_a_look_is_counted_for_each_language(squad, paragraph):
     path = squad("de", [content]).parent
     with pytest.warns(DataWarning):
         pool = read(path)
-    told = " ".join(pool.warnings)
-    assert "characters outside every sentence break: 1 [en 1]; no candidate has them" in told
-    assert "answers that cross a sentence break" in told
-    assert "sentences that differ from their slice" in told and ": 1 [de 1]" in told
+    warnings = " ".join(pool.warnings)
+    assert "characters outside every sentence break: 1 [en 1]; no candidate has them" in warnings
+    assert "answers that cross a sentence break" in warnings
+    assert "sentences that differ from their slice" in warnings and ": 1 [de 1]" in warnings
     assert (
-        "answers that the context does not have at answer_start: " in told and "; count code points" in told
+        "answers that the context does not have at answer_start: " in warnings
+        and "; count code points" in warnings
     )
     assert pool.candidates.text[1] == "Bert lief weg."
     with pytest.warns(DataWarning):
@@ -175,7 +176,7 @@ def test_an_ambiguous_name_asks_for_the_language(tmp_path, name):
         language_of(tmp_path / f"{name}.json")
 
 
-def test_a_language_may_be_told(squad, paragraph):
+def test_a_language_may_be_given(squad, paragraph):
     path = squad("dev-v2.0", [paragraph(EN, BREAKS)])
     assert squad_files([f"en={path}"]) == [("en", path)]
     with pytest.raises(InputError, match="both in 'en'"):

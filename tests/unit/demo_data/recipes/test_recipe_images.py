@@ -1,4 +1,4 @@
-"""An image shows kind, method, ingredients and topping, and what only an image tells."""
+"""An image shows kind, method, ingredients and topping, and details that only an image shows."""
 
 import io
 from dataclasses import replace
@@ -34,8 +34,8 @@ def test_the_same_dish_gives_the_same_bytes():
 def test_kinds_and_methods_look_different():
     images = {key: _pixels(replace(SOUP, kind=key[0], method=key[1])) for key in PLANS}
     for a, b in combinations(images, 2):
-        told_by_words_only = a[0] == b[0] and a[0] in ("stew", "dumplings")
-        assert told_by_words_only or np.abs(images[a] - images[b]).mean() > 0.5, (a, b)
+        in_words_only = a[0] == b[0] and a[0] in ("stew", "dumplings")
+        assert in_words_only or np.abs(images[a] - images[b]).mean() > 0.5, (a, b)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -48,13 +48,13 @@ def test_every_ingredient_shows_in_every_kind(kind):
     assert len({*beside.values(), alone["carrot"]}) == len(INGREDIENTS)
 
 
-def test_what_no_text_tells_changes_the_image():
+def test_details_of_no_text_change_the_image():
     assert len({paint(replace(SOUP, table=table)) for table in TABLES}) == len(TABLES)
     assert len({paint(replace(SOUP, vessel=vessel)) for vessel in VESSELS}) == len(VESSELS)
     assert len({paint(replace(SOUP, topping=topping)) for topping in (None, *TOPPINGS)}) == len(TOPPINGS) + 1
 
 
-def test_what_only_texts_tell_leaves_the_image_alone():
+def test_details_of_texts_only_leave_the_image_alone():
     other = replace(SOUP, seasonings=("basil", "cumin"), minutes=45, servings=8)
     assert paint(other) == paint(SOUP)
 

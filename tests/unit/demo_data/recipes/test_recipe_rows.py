@@ -55,8 +55,8 @@ def test_splits_ids_and_items():
 
 def test_recipes_are_not_parallel_but_the_fit_split_is():
     rows = list(recipe_rows(200, train=200, parallel=200))
-    told = Counter((row.split, row.dish) for row in rows)
-    assert {count for (split, _), count in told.items() if split == "fit"} == {len(LANGUAGES)}
+    times = Counter((row.split, row.dish) for row in rows)
+    assert {count for (split, _), count in times.items() if split == "fit"} == {len(LANGUAGES)}
     same_core = {
         split: Counter((row.dish.kind, row.dish.hero, row.dish.others) for row in rows if row.split == split)
         for split in ("test", "train")

@@ -1,4 +1,4 @@
-"""What is told is true of the dish, complete in every language, and as a native speaker would write it."""
+"""The texts are true of the dish, complete in every language, and as a native speaker would write it."""
 
 import re
 from string import Formatter
@@ -7,9 +7,9 @@ import pytest
 
 from xlingual.demo_data.draws import stream
 from xlingual.demo_data.recipes import LANGUAGES, recipe_rows
+from xlingual.demo_data.recipes.content import QUANTITIES, QUICK, Amount, RecipeContent, choose_content
 from xlingual.demo_data.recipes.dishes import KINDS, PLANS, Step, shopping, steps
 from xlingual.demo_data.recipes.pantry import INGREDIENTS, UNITS
-from xlingual.demo_data.recipes.telling import QUANTITIES, QUICK, Amount, Telling, tell
 from xlingual.demo_data.recipes.words import GRAMMARS
 
 
@@ -20,14 +20,14 @@ class Always:
         return 0.0
 
 
-def _telling(**changes):
-    told = {
+def _content(**changes):
+    fields = {
         "kind": "soup", "hero": "carrot", "named": ("bean", "basil"), "style": "simple", "tail": "region",
         "minutes": 20, "servings": 4, "tip": True,
         "amounts": (Amount("carrot", 3, "piece"), Amount("bean", 200, "g"), Amount("garlic", 3, "clove")),
         "steps": (Step("cut", ("carrot", "bean")), Step("simmer"), Step("garnish", ("parsley",))),
     }  # fmt: skip
-    return Telling(**(told | changes))
+    return RecipeContent(**(fields | changes))
 
 
 TITLES = {
@@ -58,8 +58,8 @@ BODIES = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_titles_and_bodies_word_for_word(language):
-    assert GRAMMARS[language].title(_telling(), Always()) == TITLES[language]
-    assert GRAMMARS[language].body(_telling(), Always()) == BODIES[language]
+    assert GRAMMARS[language].title(_content(), Always()) == TITLES[language]
+    assert GRAMMARS[language].body(_content(), Always()) == BODIES[language]
 
 
 def test_grammar_of_titles():
@@ -76,7 +76,7 @@ def test_grammar_of_titles():
         ("en", "cookies", "cherry"): "Homemade cherry cookies",
     }
     for (language, kind, hero), title in cases.items():
-        assert GRAMMARS[language].title(_telling(kind=kind, hero=hero, **plain), Always()) == title
+        assert GRAMMARS[language].title(_content(kind=kind, hero=hero, **plain), Always()) == title
 
 
 def test_numbers_agree():
@@ -99,7 +99,7 @@ def test_tables_are_complete_in_every_language():
             for number in QUANTITIES[unit]:
                 entry = GRAMMARS[language].amount(Amount(name, number, unit))
                 assert entry and "{" not in entry and "  " not in entry
-    assert all(len(told) == 1 for told in fields.values())  # a step names its ingredients in all languages
+    assert all(len(named) == 1 for named in fields.values())  # a step names its ingredients in all languages
     assert {(kind, method) for kind in KINDS for method in KINDS[kind].methods} == set(PLANS)
 
 
@@ -123,17 +123,17 @@ def test_drawn_recipes_are_well_formed(language):
             assert not re.search("[A-Za-z]", row.text), row.text
 
 
-def test_a_cook_tells_only_what_is_so():
+def test_a_cook_mentions_only_what_is_so():
     for number, row in enumerate(recipe_rows(0, ["en"], train=500)):
-        dish, telling = row.dish, tell(row.dish, stream(0, "test", number))
-        assert (telling.kind, telling.hero) == (dish.kind, dish.hero)
-        assert set(telling.named) <= {*dish.others, *dish.seasonings}
-        assert set(telling.steps) <= set(steps(dish))
-        names = [amount.name for amount in telling.amounts]
+        dish, content = row.dish, choose_content(row.dish, stream(0, "test", number))
+        assert (content.kind, content.hero) == (dish.kind, dish.hero)
+        assert set(content.named) <= {*dish.others, *dish.seasonings}
+        assert set(content.steps) <= set(steps(dish))
+        names = [amount.name for amount in content.amounts]
         assert dish.hero in names and set(names) <= set(shopping(dish)) and len(set(names)) == len(names)
         assert {*dish.others, *dish.seasonings} <= set(shopping(dish))
-        assert telling.style != "quick" or dish.minutes <= QUICK
-        assert telling.style != "spicy" or "chilli" in dish.seasonings
+        assert content.style != "quick" or dish.minutes <= QUICK
+        assert content.style != "spicy" or "chilli" in dish.seasonings
 
 
 def test_main_and_further_ingredients_belong_to_the_kind():

@@ -89,7 +89,7 @@ def test_descriptions_of_two_languages_are_independent_draws():
         [choose_mentions(scene, stream(0, f"text-{language}", i)) for language in ("de", "en")]
         for i, scene in ((i, draw_scene(stream(0, "scene", i))) for i in range(500))
     ]
-    told = [[mentions.background is not None for mentions in pair] for pair in said]
-    both = sum(first and second for first, second in told)
-    expected = sum(first for first, _ in told) * sum(second for _, second in told) / 500
+    mentioned = [[mentions.background is not None for mentions in pair] for pair in said]
+    both = sum(first and second for first, second in mentioned)
+    expected = sum(first for first, _ in mentioned) * sum(second for _, second in mentioned) / 500
     assert abs(both - expected) < 40  # more than 4 standard deviations

@@ -1,4 +1,4 @@
-"""What one cook chooses to tell of a dish, before any language."""
+"""The content of a recipe, as one cook chooses it, before any language."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xlingual.demo_data.draws import Draws, chance, pick, shuffled
 from xlingual.demo_data.recipes.dishes import Dish, Step, shopping, steps
 from xlingual.demo_data.recipes.pantry import UNITS
 
-# How likely a cook is to tell each thing; further ingredients and seasonings in the title.
+# How likely a cook is to mention each thing; further ingredients and seasonings in the title.
 SAY = {
     "other": 0.6,
     "seasoning": 0.12,
@@ -45,8 +45,8 @@ class Amount:
 
 
 @dataclass(frozen=True)
-class Telling:
-    """What is told. In the title: `named` beside kind and hero, `style`, and behind it at most one `tail`."""
+class RecipeContent:
+    """The content of a recipe. Its title has kind, hero, `named`, `style`, and at most one `tail` behind."""
 
     kind: str
     hero: str
@@ -60,13 +60,13 @@ class Telling:
     tip: bool
 
 
-def tell(dish: Dish, rng: Draws) -> Telling:
-    """Choose what to tell of a dish: the title, the list in an order of its own, the steps in theirs."""
+def choose_content(dish: Dish, rng: Draws) -> RecipeContent:
+    """Choose the content of a recipe: the title, the list in any order, the steps in their order."""
     named = [name for name in dish.others if chance(rng, SAY["other"])]
     named += [name for name in dish.seasonings if chance(rng, SAY["seasoning"])]
-    done = steps(dish)
-    told = tuple(step for step in done if chance(rng, SAY["step"])) or done
-    return Telling(
+    all_steps = steps(dish)
+    chosen = tuple(step for step in all_steps if chance(rng, SAY["step"])) or all_steps
+    return RecipeContent(
         kind=dish.kind,
         hero=dish.hero,
         named=tuple(shuffled(rng, named)),
@@ -75,7 +75,7 @@ def tell(dish: Dish, rng: Draws) -> Telling:
         minutes=dish.minutes,
         servings=dish.servings if chance(rng, SAY["servings"]) else None,
         amounts=_amounts(dish, rng),
-        steps=told,
+        steps=chosen,
         tip=chance(rng, SAY["tip"]),
     )
 
