@@ -33,9 +33,9 @@ def as_html(found: Any, *, title: str | None = None) -> str:  # noqa: ANN401
 
 
 def in_notebook(found: Any) -> str | None:  # noqa: ANN401
-    """Return what a notebook shows of what was found, reaching beyond nothing and running no script.
+    """Return what a notebook shows of what was found; it loads nothing and runs no script.
 
-    None for what has no page: a notebook then shows it as Python does.
+    None for a value without a page: a notebook then shows it as Python does.
     """
     from xlingual.report.render import html
 

@@ -21,7 +21,7 @@ class Axis:
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
-        """Return the place of the value in percent of the width, held within the axis."""
+        """Return the place of the value in percent of the width, clipped to the axis."""
         share = (value - self.low) / (self.high - self.low)
         return round(100 * min(max(share, 0.0), 1.0), 2)
 
@@ -43,9 +43,9 @@ class LogAxis(Axis):
     """An axis of ratios: twice as many lies as far from 1 as half as many. 1 is always on it."""
 
     def at(self, value: float) -> float:
-        """Return the place of a ratio in percent of the width, held within the axis."""
-        held = min(max(value, self.low), self.high)
-        return round(100 * math.log(held / self.low) / math.log(self.high / self.low), 2)
+        """Return the place of a ratio in percent of the width, clipped to the axis."""
+        clipped = min(max(value, self.low), self.high)
+        return round(100 * math.log(clipped / self.low) / math.log(self.high / self.low), 2)
 
     def labels(self) -> list[tuple[float, str]]:
         """Return (place in percent, text) of every tick."""
@@ -53,7 +53,7 @@ class LogAxis(Axis):
 
 
 def log_axis_for(values: Iterable[float]) -> LogAxis:
-    """Return an axis with round ends that holds the ratios, as far as from 1/100 to 100.
+    """Return an axis with round ends that holds the ratios, at most from 1/100 to 100.
 
     >>> log_axis_for([1.3, 3.4]).ticks, log_axis_for([0.04, 7.0]).low
     ((0.5, 1.0, 2.0, 5.0), 0.02)

@@ -1,6 +1,6 @@
 """What can be shown: a page is a list of blocks, and every renderer knows every block.
 
-A module of `pages/` says which blocks stand on a page and in which order; `render/` turns them into HTML,
+A module of `pages/` decides which blocks a page has and in which order; `render/` turns them into HTML,
 lines of a terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup; names in
 sentences and cells may be marked (`marking`).
 """
@@ -124,7 +124,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Card:
-    """A text and those that belong to it: a query and what it retrieved, a question and its candidates."""
+    """A text and others that belong to it: a query and its retrieved text, a question and its candidates."""
 
     first: Text | None
     others: Sequence[Text]
@@ -144,13 +144,13 @@ class Cards:
 
 @dataclass(frozen=True)
 class Prose:
-    """A paragraph: about what follows, or a note on what stands above."""
+    """A paragraph: an introduction to the blocks below, or a note on those above."""
 
     text: str
     style: Literal["about", "about close", "note-line", "legend"] = "about"
     where: Where = "page"
-    whole: bool = False  # in a terminal one line, however long: it is to be copied
-    bold: bool = False  # about what bold type means: left out where a console has none
+    whole: bool = False  # in a terminal one line, however long, so that it can be copied
+    bold: bool = False  # explains bold type: left out where a console has none
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ Block: TypeAlias = Table | Matrix | Boxes | Figure | Cards | Prose | Heading | L
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page under a heading of its own."""
+    """A part of a page with its own heading."""
 
     title: str
     blocks: Sequence[Block]
@@ -207,7 +207,7 @@ class Section:
 class Page:
     """Everything that a page shows."""
 
-    kind: str  # what stands above the title: "report", "comparison" …
+    kind: str  # printed above the title: "report", "comparison" …
     title: str
     verdict: Sequence[Finding]
     sections: Sequence[Section]
@@ -221,13 +221,13 @@ class Page:
     names: Sequence[str] = ()  # of encoders: sentences set them apart
 
     @classmethod
-    def of(cls, kind: str, title: str, blocks: Sequence[Block], said: Sequence[str] = ()) -> Page:
-        """Return a page of one section, with its verdict where something is said."""
-        return cls(kind, title, [Finding(said)] if said else [], [Section("", blocks)])
+    def of(cls, kind: str, title: str, blocks: Sequence[Block], findings: Sequence[str] = ()) -> Page:
+        """Return a page of one section, with a verdict if there are findings."""
+        return cls(kind, title, [Finding(findings)] if findings else [], [Section("", blocks)])
 
 
 def walk(blocks: Iterable[Block], wanted: Where = "page") -> Iterator[Block]:
-    """Give every block that a medium shows, those in containers after their container."""
+    """Yield every block that a medium shows, those in containers after their container."""
     for block in blocks:
         if block.where not in ("both", wanted):
             continue

@@ -7,7 +7,7 @@ from __future__ import annotations
 LIGHT = ("#f4f6d8", "#b5dfba", "#58b7c4", "#2a73b2", "#16326b")
 DARK = ("#1c2740", "#27548c", "#2d8f9f", "#72c59a", "#f1eda6")
 
-# From too little (blue) over the neutral centre to too much (orange): told apart with any colour sight.
+# From too little (blue) over the neutral centre to too much (orange): distinguishable with any colour vision.
 LIGHT_BOTH_WAYS = ("#1d5fa0", "#8fc0e0", "#f1f1ec", "#f2b37a", "#b4530a")
 DARK_BOTH_WAYS = ("#7cc0f5", "#2f6a9c", "#252c37", "#8f5320", "#f5a95f")
 

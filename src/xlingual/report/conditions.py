@@ -29,7 +29,7 @@ def unequal(runs: Sequence[Results], task: str) -> list[str]:
 
 
 def parsed(signature: str) -> Signature:
-    """Return the parts of a signature; one that cannot be read stands as a whole under one key."""
+    """Return the parts of a signature; one that cannot be read is the value of a single key."""
     try:
         return Signature.parse(signature)
     except ValueError:

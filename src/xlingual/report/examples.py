@@ -35,14 +35,14 @@ def chosen(
     used = 0
     for label, records in by_encoder[:MOST_ENCODERS]:
         most = MOST_EACH
-        while not picked and most > 1 and _weight(records, most) > budget:
+        while not picked and most > 1 and _image_bytes(records, most) > budget:
             most -= 1
-        weight = _weight(records, most)
+        weight = _image_bytes(records, most)
         if picked and used + weight > budget:
             break
         picked.append((label, [record for record in records if record["place"] < most]))
         used += weight
-    return _arranged(picked, task, budget), min(used, budget)
+    return _folds(picked, task, budget), min(used, budget)
 
 
 def data_uri(content: bytes | None) -> str | None:
@@ -106,16 +106,16 @@ def _records(run: Results, task: str) -> list[dict[str, Any]]:
     return records
 
 
-def _weight(records: list[dict[str, Any]], most: int) -> int:
+def _image_bytes(records: list[dict[str, Any]], most: int) -> int:
     shown = [record for record in records if record["place"] < most]
     return sum(
         len(record[name] or b"") for record in shown for name in ("query_picture", "retrieved_picture")
     )
 
 
-def _arranged(picked: list[tuple[str, list[dict[str, Any]]]], task: Task, budget: int) -> list[Block]:
+def _folds(picked: list[tuple[str, list[dict[str, Any]]]], task: Task, budget: int) -> list[Block]:
     """Return the examples under a heading: a fold for each pair, in it one for each further encoder."""
-    image = _within(budget)
+    image = _image_uris(budget)
     pairs: dict[str, dict[str, dict[str, list[Card]]]] = {}
     for label, records in picked:
         for record in records:
@@ -151,7 +151,7 @@ def _card(record: dict[str, Any], task: Task, image: Callable[[bytes | None], st
     return Card(query, [retrieved], note)
 
 
-def _within(budget: int) -> Callable[[bytes | None], str | None]:
+def _image_uris(budget: int) -> Callable[[bytes | None], str | None]:
     """Return a function that gives data: URIs until the budget of bytes is used up."""
     left = budget
 

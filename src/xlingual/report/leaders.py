@@ -14,10 +14,10 @@ from xlingual.tasks import task_of
 
 Standing: TypeAlias = Literal["leader", "level", "behind", "unknown"]
 Side: TypeAlias = Literal["above", "at", "below"]  # better than chance, at it, worse
-System: TypeAlias = tuple[int, str, str | None]  # run, encoder, image encoder: what a row is about
+System: TypeAlias = tuple[int, str, str | None]  # run, encoder, image encoder: they identify a row
 
 _KEY = attrgetter("task", "encoder", "image_encoder", "measure")
-# what a mean over pairs that nobody wrote does not have
+# fields that are empty where the mean over pairs is computed here
 _OF_A_PAIR = (
     *("source", "target", "ci", "ci_simultaneous", "chance", "oracle", "ceiling", "normalized"),
     *("sd_seeds", "behind"),
@@ -51,14 +51,14 @@ class BoardRow(Summary, frozen=True, kw_only=True):
 
     @property
     def system(self) -> System:
-        """What the row is about."""
+        """Run, encoder and image encoder of the row."""
         return (self.run, self.encoder, self.image_encoder)
 
     @property
     def side_of_chance(self) -> Side | None:
-        """On which side of what an encoder that knows nothing would score the whole interval lies.
+        """On which side of chance the whole interval lies; "at" where it contains chance.
 
-        The interval is the simultaneous one, which allows for the number of encoders and pairs looked at.
+        The interval is the simultaneous one, which allows for the number of encoders and pairs.
         """
         return side_of_chance(self.ci_simultaneous or self.ci, self.chance, self.measure)
 
@@ -69,7 +69,7 @@ class BoardRow(Summary, frozen=True, kw_only=True):
 
     @property
     def looks_off_chance(self) -> bool:
-        """Whether only the number of encoders and pairs looked at makes the value one at chance."""
+        """Whether the value is at chance by the simultaneous interval but not by its own."""
         return self.at_chance and side_of_chance(self.ci, self.chance, self.measure) != "at"
 
     @property
@@ -117,7 +117,7 @@ def contains(ci: Interval, value: float) -> bool:
     return ci.low <= value <= ci.high
 
 
-def off(summary: Summary) -> float | None:
+def error_of(summary: Summary) -> float | None:
     """Return how far the value of a mean may be off, None where it is exact."""
     return None if summary.approximation is None else summary.approximation.error
 
@@ -130,7 +130,7 @@ def tasks(runs: Iterable[Results]) -> list[str]:
 def measures(runs: Iterable[Results], task: str) -> list[str]:
     """Return the measures of a task in order of appearance; the first one is its headline.
 
-    The headline of the task's row comes first wherever it was asked for, if it carries the task's views.
+    The measure that carries the task's views comes first wherever it is among the requested ones.
     """
     found = list(dict.fromkeys(row.measure for run in runs for row in run.summary if row.task == task))
     viewed = task_of(task).viewed
@@ -145,13 +145,13 @@ def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -
     runs = as_runs(results)
     boards = [_overall(run, task, measure) for run in runs]
     several_runs = sum(bool(board) for board in boards) > 1
-    several_eyes = len({row.image_encoder for board in boards for row in board}) > 1
+    several_image_encoders = len({row.image_encoder for board in boards for row in board}) > 1
     rows = []
     for place, (run, board) in enumerate(zip(runs, boards, strict=True), start=1):
         leader = _leader(board)
         for summary in board:
             label = summary.encoder
-            if several_eyes and summary.image_encoder:
+            if several_image_encoders and summary.image_encoder:
                 label += f" · {summary.image_encoder}"
             if several_runs:
                 label += f" (run {place})"
@@ -215,7 +215,7 @@ def _mean(rows: list[Summary]) -> Summary:
 
 
 def _leader(board: list[Summary]) -> Summary | None:
-    """Return the row that the others are compared with, or the best one where none was compared."""
+    """Return the row that the others are compared with, or the best one where there are no comparisons."""
     named = {row.behind.leader for row in board if row.behind}
     valued = [row for row in board if row.value is not None]
     candidates = [row for row in valued if row.encoder in named and row.behind is None] or valued

@@ -1,7 +1,7 @@
 """Names set apart in sentences and cells.
 
-A system may be called "a", as the command's help does, so such names are marked where a text is made instead
-of being looked for in it afterwards. Every renderer shows the marks in its own way.
+A system may have a name like "a", as in the command's help, so names are marked where a text is made, not
+searched for afterwards. Every renderer shows the marks in its own way.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ _OPEN, _CLOSE = "\x02", "\x03"
 _SHORT = 2  # letters; a name as short as that could be read as a word
 
 
-def said(name: str) -> str:
+def marked(name: str) -> str:
     """Return the name, marked as one."""
     return f"{_OPEN}{quoted(name)}{_CLOSE}"
 
 
 def quoted(text: str) -> str:
-    """Return words that somebody else wrote, without marks."""
+    """Return a text that users wrote, without marks."""
     return visible(text.replace(_OPEN, "").replace(_CLOSE, ""))
 
 
 def against(first: str, second: str) -> str:
     """Return "b against a" with both names marked."""
-    return f"{said(first)} against {said(second)}"
+    return f"{marked(first)} against {marked(second)}"
 
 
 def bare(text: str) -> str:
@@ -35,11 +35,11 @@ def bare(text: str) -> str:
 def plain(sentence: str) -> str:
     """Return the sentence without marks; very short names get quotation marks.
 
-    >>> plain(f"more with {said('a')} than with {said('labse')}")
+    >>> plain(f"more with {marked('a')} than with {marked('labse')}")
     'more with ‘a’ than with labse'
     """
-    told = "".join(in_quotes(part) if name else part for part, name in parts(sentence))
-    return told.replace("\u00a0", " ")
+    shown = "".join(in_quotes(part) if name else part for part, name in parts(sentence))
+    return shown.replace("\u00a0", " ")
 
 
 def in_quotes(name: str) -> str:

@@ -7,7 +7,7 @@ import re
 from xlingual.visible import visible
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~#@])")
-_LINK = re.compile(r"^:(?=:)|:(?=//)")  # what begins a command to GitHub, and what it makes a link of
+_LINK = re.compile(r"^:(?=:)|:(?=//)")  # the beginning of a GitHub workflow command, and of a link
 _NOT_XML = re.compile("[\ufffe\uffff]")
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -22,8 +22,8 @@ def number(
 ) -> str:
     """Return the value as text: ranks with one decimal, everything else with three; "–" for no value.
 
-    Where a value may be off by an `error`, digits that this leaves unknown are not shown. What is shown lies
-    in the interval `ci`, if need be rounded the other way or with a digit more, and no rank is 0.
+    Where a value may be off by an `error`, digits that this leaves unknown are not shown. The value shown
+    lies in the interval `ci`, if need be rounded the other way or with a digit more, and no rank is 0.
 
     >>> number(0.3121), number(-0.0001), number(12.5, "MedR"), number(None)
     ('0.312', '0.000', '12.5', '–')
@@ -58,7 +58,7 @@ def _inside(value: float, places: int, most: int, ci: Interval) -> tuple[float, 
 
 
 def bound(value: float) -> str:
-    """Return what an error is at most: two significant digits, rounded up; whole numbers from 10 on.
+    """Return an upper bound of an error: two significant digits, rounded up; whole numbers from 10 on.
 
     >>> bound(0.01408), bound(0.0353), bound(762.2), bound(0.0)
     ('0.015', '0.036', '770', '0')
@@ -73,7 +73,7 @@ def bound(value: float) -> str:
 def known_digits(digits: int, error: float | None) -> int:
     """Return how many of the decimals are known: the error changes the last one by two at the most.
 
-    Below 0 stand tens, hundreds …
+    Negative numbers mean tens, hundreds …
 
     >>> known_digits(3, 0.0038), known_digits(3, 0.0004), known_digits(1, 66.0), known_digits(3, None)
     (2, 3, -2, 3)
@@ -84,7 +84,7 @@ def known_digits(digits: int, error: float | None) -> int:
 
 
 def mark(value: float | None, measure: str = "") -> str:
-    """Return what values are compared with as text: a plain "0" where it is zero by definition.
+    """Return a reference value (chance, oracle) as text: a plain "0" where it is zero by definition.
 
     >>> mark(0.0, "CORR"), mark(0.02739), mark(0.00123)
     ('0', '0.027', '0.0012')
@@ -116,7 +116,7 @@ def plus_minus(mean: float | None, error: float | None) -> str:
 def not_zero(value: float | None) -> str:
     """Return a number with at least one digit that is not zero, where it is not zero itself.
 
-    What is nothing with six decimals is the dust of rounding, and written as zero.
+    A value that is zero to six decimals is rounding error, and written as zero.
 
     >>> not_zero(0.012), not_zero(0.00021), not_zero(0.0), not_zero(1e-17), not_zero(None)
     ('0.012', '0.0002', '0.000', '0.000', '–')
@@ -183,7 +183,7 @@ def difference(
 ) -> str:
     """Return "value [low, high]" with enough decimals to see on which side of each mark an end lies.
 
-    Of the value those are left out that an `error` of it leaves unknown.
+    Decimals of the value that its `error` leaves unknown are left out.
 
     >>> difference(0.02, Interval(0.0004, 0.0396, 0.95, "bootstrap"))
     '0.0200 [0.0004, 0.0396]'
@@ -210,7 +210,7 @@ def _with_sign(value: float, digits: int) -> str:
 
 
 def digits_beside(ends: Sequence[float], marks: Sequence[float], digits: int = 3) -> int:
-    """Return how many decimals, `digits` or more, tell each end from each mark it is not equal to.
+    """Return how many decimals, `digits` or more, separate each end from each mark it is not equal to.
 
     >>> digits_beside([-0.0002, 0.03], [0.0])
     4

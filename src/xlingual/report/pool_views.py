@@ -1,4 +1,4 @@
-"""What results say about each encoder over a multilingual pool, and how its amounts are written."""
+"""The numbers of each encoder over a multilingual pool, and how they are written."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class EncoderViews:
         return found
 
 
-def seen(runs: Sequence[Results], rows: Iterable[BoardRow], policy: str = AGNOSTIC) -> list[EncoderViews]:
+def views_of(runs: Sequence[Results], rows: Iterable[BoardRow], policy: str = AGNOSTIC) -> list[EncoderViews]:
     """Return each row with its entry under a language policy, in the order of the rows."""
 
     def entry_of(row: BoardRow) -> Entry | None:
@@ -103,14 +103,16 @@ def languages_of(found: Iterable[EncoderViews]) -> list[str]:
     return list(dict.fromkeys(language for one in found for language in one.languages))
 
 
-def sides_of(languages: Iterable[str], pairs: Collection[Pair]) -> tuple[list[str], list[str]]:
-    """Return the languages that ask and those that answer in any of the pairs, in the order of the pool.
+def question_and_answer_languages(
+    languages: Iterable[str], pairs: Collection[Pair]
+) -> tuple[list[str], list[str]]:
+    """Return the languages of questions and those of answers in any of the pairs, in the order of the pool.
 
-    >>> sides_of(["de", "en", "th"], [("th", "de"), ("th", "en"), ("en", "en")])
+    >>> question_and_answer_languages(["de", "en", "th"], [("th", "de"), ("th", "en"), ("en", "en")])
     (['en', 'th'], ['de', 'en'])
     """
-    asked, answered = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
-    return [tag for tag in languages if tag in asked], [tag for tag in languages if tag in answered]
+    questions, answers = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+    return [tag for tag in languages if tag in questions], [tag for tag in languages if tag in answers]
 
 
 def tables_of(
@@ -125,8 +127,8 @@ def tables_of(
     return [(one, of[key]) for one, key in keyed if key in of]
 
 
-def side(ci: Interval | None) -> Side:
-    """Tell on which side of zero the whole interval lies, or that it holds it."""
+def side_of_zero(ci: Interval | None) -> Side:
+    """Return on which side of zero the whole interval lies; "holds" where it contains zero."""
     if ci is None:
         return "unknown"
     if contains(ci, 0.0):

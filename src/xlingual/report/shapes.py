@@ -1,4 +1,4 @@
-"""Drawings: what SVG draws, as plain records. Figures make them, and one renderer writes them."""
+"""Drawings as plain records of SVG elements. Figures make them, and one renderer writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study seen from its better systems, and how its numbers are written."""
+"""A study with its better systems first, and how its numbers are written."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ordered_pairs(analysis: StudyAnalysis) -> list[PairDifference]:
 
 
 def by_pair(analysis: StudyAnalysis, rows: Iterable[AboutPair]) -> list[tuple[AboutPair, PairDifference]]:
-    """Return what there is about pairs in the order of these, each with its pair."""
+    """Return rows about pairs in the order of the pairs, each with its pair."""
     of = {frozenset((row.first, row.second)): row for row in rows}
     found = [(of.get(frozenset((pair.first, pair.second))), pair) for pair in ordered_pairs(analysis)]
     return [(row, pair) for row, pair in found if row is not None]
@@ -60,29 +60,31 @@ def turned(pair: PairDifference) -> PairDifference:
         pair,
         first=pair.second,
         second=pair.first,
-        ratio=None if pair.ratio is None else _over(pair.ratio),
-        ratio_ci=None if over is None else replace(over, low=_over(over.high), high=_over(over.low)),
+        ratio=None if pair.ratio is None else _reciprocal(pair.ratio),
+        ratio_ci=None
+        if over is None
+        else replace(over, low=_reciprocal(over.high), high=_reciprocal(over.low)),
         score_difference=-pair.score_difference,
-        score_ci=_less(pair.score_ci),
+        score_ci=_subtracted(pair.score_ci),
         wins=pair.losses,
         losses=pair.wins,
         win_rate=1 - pair.win_rate,
-        win_ci=_less(pair.win_ci, 1),
+        win_ci=_subtracted(pair.win_ci, 1),
         outcome={"better": "worse", "worse": "better"}.get(pair.outcome, pair.outcome),
     )
 
 
 def _turned_bkr(row: WithBkr) -> WithBkr:
-    ci = None if row.ci is None else _less(row.ci)
+    ci = None if row.ci is None else _subtracted(row.ci)
     return replace(row, first=row.second, second=row.first, difference=-row.difference, ci=ci)
 
 
-def _less(ci: Interval, of: float = 0) -> Interval:
-    """Return the interval of `of` less the value."""
-    return replace(ci, low=of - ci.high, high=of - ci.low)
+def _subtracted(ci: Interval, total: float = 0) -> Interval:
+    """Return the interval of `total` less the value."""
+    return replace(ci, low=total - ci.high, high=total - ci.low)
 
 
-def _over(value: float) -> float:
+def _reciprocal(value: float) -> float:
     return 1 / value if value else math.inf
 
 
@@ -121,8 +123,8 @@ def win_rate(pair: PairDifference) -> str:
     return numbers.bracketed(numbers.percent, pair.win_rate, pair.win_ci)
 
 
-def wanted(analysis: StudyAnalysis) -> str:
-    """Return what a suggestion of the best score is called, as it stands before a noun."""
+def best_label(analysis: StudyAnalysis) -> str:
+    """Return the name of the best score as an adjective: "very relevant"."""
     best = analysis.labels[0]
     return best.lower() if best == _DEFAULT else f"“{best}”"
 
@@ -133,5 +135,5 @@ def level(analysis: StudyAnalysis) -> str:
 
 
 def resampled(analysis: StudyAnalysis) -> str:
-    """Return what the intervals are about."""
+    """Return what was resampled for the intervals."""
     return "queries and raters" if analysis.raters_resampled else "queries"

@@ -40,7 +40,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in one place of a table: a text, and what belongs to it."""
+    """One cell of a table: its text, interval, badges, bar, and the values behind them."""
 
     text: str = ""
     interval: str = ""
@@ -48,11 +48,11 @@ class Cell:
     gap: Cell | None = None  # the difference to a baseline: beside it, or below it in a table of two lines
     title: str = ""  # on hover
     tone: Tone = ""
-    mark: str = ""  # what a terminal and texts show behind the text, where the page has a tone
+    mark: str = ""  # a sign after the text in a terminal and in texts, where the page has a tone
     bar: Bar | Drawing | None = None
     value: float | int | str | None = None  # at full precision, for CSV
     ends: tuple[float, float] | None = None  # of the interval, for CSV
-    spread: float | None = None  # what stands after ± in place of the interval, for CSV
+    spread: float | None = None  # the number after ± in place of the interval, for CSV
 
     @classmethod
     def of(
@@ -96,7 +96,7 @@ class Cell:
     ) -> Cell:  # fmt: skip
         """Return the cell of a value as `write` writes it: "value", or with its interval "value [low, high]".
 
-        `scale`: times how much CSV has it.
+        `scale`: CSV has the value times this.
         """
         if value is None:
             return cls(numbers.MISSING, **more)
@@ -118,7 +118,7 @@ class Cell:
 
     @property
     def alone(self) -> Cell:
-        """The cell without what stands below."""
+        """The cell without its gap."""
         return replace(self, gap=None)
 
     @property
@@ -134,26 +134,26 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its head, and what kind of thing stands in it."""
+    """A column: its head, and the kind of its cells."""
 
     head: str
     kind: Literal["rank", "name", "number", "words", "chart"] = "number"
     short: str | None = None  # its head in a terminal and in texts
-    interval: str = ""  # there, the head of a column of its own for the intervals
+    interval: str = ""  # there, the head of a separate column of the intervals
     main: bool = False  # the number that the table is about
-    data: bool = False  # holds names of people's own: encoders, files
+    data: bool = False  # holds names that users gave: encoders, files
     badges: tuple[Badge, ...] = ()  # beside its head on a page
-    meaning: str = ""  # said below the table where the column is shown
+    meaning: str = ""  # printed below the table where the column is shown
     where: Where = "both"
 
     @property
     def label(self) -> str:
-        """What stands before its numbers on a telephone; abbreviations keep their capitals."""
+        """The label before its numbers on a telephone; abbreviations keep their capitals."""
         return self.head if any(map(str.isupper, self.head[1:])) else self.head.lower()
 
     @property
     def key(self) -> str:
-        """What the terminal, Markdown and CSV call it."""
+        """Its name in the terminal, Markdown and CSV."""
         return self.head if self.short is None else self.short
 
 
@@ -168,7 +168,7 @@ class Row:
     heading: str = ""
 
     def remark(self, badges: Literal["long", "short", "none"] = "long") -> str:
-        """Return what the badges of a row say in a terminal and in texts."""
+        """Return the badges of a row as text, for a terminal and for texts."""
         found = [badge for cell in self.cells for badge in cell.badges if badge.where != "page"]
         if self.note:
             return "no value"
@@ -187,14 +187,14 @@ class TableRoom:
 
     dropped: tuple[str, ...] = ()  # columns, by their keys
     bare: tuple[str, ...] = ()  # columns without their intervals
-    stacked: bool = False  # intervals stand below their values
+    stacked: bool = False  # intervals are below their values
     names: int = 28  # columns of a name; longer ones are folded
     heads: int = 16  # columns of a head, which is broken between words
     badges: Literal["long", "short", "none"] = "long"
 
 
 def narrower(*spare: str) -> tuple[TableRoom, ...]:
-    """Return the looks that most tables have; columns that are spared go first, one after the other."""
+    """Return the looks that most tables have: the `spare` columns are dropped first, one after the other."""
     looks = [TableRoom(), TableRoom(stacked=True)]
     for n in range(1, len(spare) + 1):
         looks += [TableRoom(dropped=spare[:n]), TableRoom(dropped=spare[:n], names=16)]
@@ -208,7 +208,7 @@ class Key:
     text: str
     swatch: Drawing | None = None
     badge: Badge | None = None
-    name: str = ""  # somebody's own, set apart at the end
+    name: str = ""  # one that a user gave, set apart at the end
 
 
 @dataclass(frozen=True)
@@ -228,8 +228,8 @@ class Table:
     instead: Table | str | None = None  # where a terminal has no room: another table, or a sentence
     splits: bool = False  # there, columns without room follow in a further table
     records: Sequence[Mapping[str, Any]] | None = None  # rows of the CSV, where they say more than the cells
-    unsaid: tuple[str, ...] = ()  # columns whose absence needs no remark: the verdict has them
-    about: str = ""  # behind the title in Markdown and LaTeX, which stand alone
+    in_verdict: tuple[str, ...] = ()  # columns whose absence needs no remark: the verdict has them
+    about: str = ""  # after the title in Markdown and LaTeX, which have no page around them
     where: Where = "page"
 
     @classmethod
@@ -259,13 +259,13 @@ class Table:
 
     @property
     def meanings(self) -> str:
-        """What the columns of the page mean, those that mean the same together."""
+        """What the columns of the page mean, those with the same meaning together."""
         return _meanings(
             {column.head: column.meaning for column in self.columns if column.where != "terminal"}
         )
 
-    def said(self, dropped: Sequence[str] = ()) -> str:
-        """Return what the columns of a terminal and of texts mean, but those that are dropped."""
+    def meanings_in_text(self, dropped: Sequence[str] = ()) -> str:
+        """Return what the columns mean that a terminal and texts show, except those that are dropped."""
         return _meanings({column.key: column.meaning for _, column in self.shown(dropped)})
 
     def shown(self, dropped: Sequence[str] = ()) -> list[tuple[int, Column]]:
@@ -278,7 +278,7 @@ class Table:
 
     @property
     def tall(self) -> bool:
-        """Whether differences stand below their values."""
+        """Whether differences are below their values."""
         return self.style == "figures two-lines"
 
     def of(self, places: Sequence[int]) -> Table:
@@ -287,7 +287,7 @@ class Table:
         return replace(self, columns=columns, rows=tuple(row.of(places) for row in self.rows))
 
     def without_empty(self) -> Table:
-        """Return the table without columns of numbers that say nothing in any row."""
+        """Return the table without columns of numbers that are empty in every row."""
         return self.of(
             [
                 i

@@ -40,7 +40,7 @@ GLOSSARY = (
     (
         "Normalised",
         "How far the value is on the way from chance (0\u00a0%) to the oracle (100\u00a0%). It compares "
-        "data sets and may exceed 100\u00a0%. It is left out where the two ends are too close to tell.",
+        "data sets and may exceed 100\u00a0%. It is left out where the two ends are too close.",
     ),
     (
         "SIM",
@@ -58,7 +58,7 @@ GLOSSARY = (
         "Interval",
         "Where the number would land for another sample of the same size from the same source, at the level "
         "given. A lead is called real when the interval of the paired difference excludes zero. Each "
-        "comparison stands for itself: among many encoders, one may look different by luck.",
+        "comparison is judged by itself: among many encoders, one may look different by luck.",
     ),
     (
         "Tied",
@@ -94,14 +94,14 @@ def stop(text: str) -> str:
 
 
 def pair(source: str, target: str) -> str:
-    """Return a language pair as text; "pool" as target stands for candidates in all languages."""
+    """Return a language pair as text; "pool" as target means candidates in all languages."""
     if target == "pool":
         return "all questions" if source == "all" else f"questions in {named(source)}"
     return f"{source} → {target}"
 
 
 def gathered(noted: Iterable[tuple[str | Place, str | None]]) -> list[str]:
-    """Return each note once, with what it is about before it where it is not about everything.
+    """Return each note once, after the names of its cells where it is not about all of them.
 
     A cell is (row, column): a note of a whole column or row is about that.
 
@@ -137,7 +137,7 @@ def _alike(noted: list[tuple[str | Place, str | None]]) -> list[tuple[str | Plac
 
 
 def _places(wheres: Container[str | Place], everywhere: list[str | Place]) -> list[str]:
-    """Return what a note is about in as few words as can be: whole columns, whole rows, then single cells."""
+    """Return the places of a note as briefly as possible: whole columns, whole rows, then single cells."""
     cells = [where for where in everywhere if isinstance(where, tuple)]
     columns, rows = (list(dict.fromkeys(cell[i] for cell in cells)) for i in (1, 0))
     whole = [c for c in columns if all(cell in wheres for cell in cells if cell[1] == c)]

@@ -1,4 +1,4 @@
-"""A calibration on disk: all that is needed to estimate true retrieval (XLR) from Backretrieval (BkR)."""
+"""A calibration on disk: what it takes to estimate true retrieval (XLR) from Backretrieval (BkR)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MUST_EQUAL = {
     "images": "the image encoder",
 }
 NEAR = 0.02  # of the larger: numbers of distinct images within it count as equal
-WITHIN = "within this data"  # how the note, or the method of the interval, of an estimate begins
+WITHIN = "within this data"  # the beginning of an estimate's note or of its interval's method
 EXTRAPOLATION = "extrapolation to other data"
 OTHER_CONDITIONS = "extrapolation to other conditions"  # of data that the calibration knows
 
@@ -63,13 +63,13 @@ class Conditions(Struct, frozen=True):
     xlr_measure: Annotated[
         str | None,
         about(
-            "What the measure of XLR is called where items have several target texts, Success@10; null: "
-            "as `measure`."
+            "Name of the measure of XLR where it differs from `measure`, as with several target texts of an "
+            "item (Success@10); null where it is the same."
         ),
     ] = None
 
     def differences(self, other: Conditions) -> list[str]:
-        """Return in words where `other` does not meet these conditions; empty where it does."""
+        """Return a sentence part for each condition that `other` does not meet."""
         found = [
             f"{name} is {getattr(other, key)}, in the calibration {getattr(self, key)}"
             for key, name in MUST_EQUAL.items()
@@ -145,9 +145,9 @@ class ErrorDifference(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """How often intervals held the truth, each family in turn left out of everything."""
+    """How often intervals contained the true XLR, each family in turn left out of everything."""
 
-    level: Annotated[Level, about("Level asked for.")]
+    level: Annotated[Level, about("Nominal level.")]
     guaranteed: Annotated[Number, about("2·level - 1: what jackknife+ guarantees.")]
     value: Annotated[Number | None, about("Mean over families of the share of a family's points inside.")]
     ci: Annotated[Interval | None, about("Clopper–Pearson interval over families.")]
@@ -168,15 +168,15 @@ class DataSet(Struct, frozen=True):
     residuals: Annotated[
         list[Number],
         about(
-            "Of each of its points, in their order, from the curve without its family, absolute, in "
-            "radians; empty where there is only one family."
+            "Absolute residuals of its points, in their order, from the curve fitted without the point's "
+            "family, in radians; empty where there is only one family."
         ),
     ]
-    coverage: Annotated[Coverage, about("How often intervals within this data held the truth.")]
+    coverage: Annotated[Coverage, about("How often intervals within this data contained the true XLR.")]
 
 
 class Calibration(Answer, frozen=True, kw_only=True, tag="xlingual/calibration/2"):
-    """A fitted calibration; `residuals` and `without` are what jackknife+ over data sets needs."""
+    """A fitted calibration; jackknife+ over data sets uses `residuals` and `without`."""
 
     made_by = "xlingual calibrate VALIDATION… --out FILE"
 
@@ -198,8 +198,8 @@ class Calibration(Answer, frozen=True, kw_only=True, tag="xlingual/calibration/2
     residuals: Annotated[
         list[Number],
         about(
-            "Of each point from the curve without its data set, absolute, in radians; empty where there "
-            "is only one."
+            "Absolute residual of each point from the curve fitted without its data set, in radians; empty "
+            "where there is only one data set."
         ),
     ]
     data_sets: Annotated[list[DataSet], about("One entry per data set: equal data in cells.")]
@@ -211,7 +211,7 @@ class Calibration(Answer, frozen=True, kw_only=True, tag="xlingual/calibration/2
 
     @property
     def xlr_measure(self) -> str:
-        """What the measure of XLR is called: R@10, Success@10, or both."""
+        """Name of the measure of XLR: R@10, Success@10, or both."""
         return " or ".join(dict.fromkeys(cell.xlr_measure or cell.measure for cell in self.cells))
 
     def data_of(self, point: CalibrationPoint) -> str:
@@ -219,7 +219,7 @@ class Calibration(Answer, frozen=True, kw_only=True, tag="xlingual/calibration/2
         return self.cells[point.cell].data
 
     def problem(self) -> str | None:
-        """Return what does not fit together, or None."""
+        """Return the first inconsistency between fields, None where there is none."""
         if not self.cells or not self.points:
             return "'cells' or 'points' is empty"
         if not self.predictors:

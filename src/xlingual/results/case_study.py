@@ -1,6 +1,6 @@
 """What a case study found: encoders by Backretrieval over language pairs, and what two trainings change.
 
-Written beside the results of the evaluation that it rests on (Fain, Twomey and Bollegala 2021, section 3.2).
+Written beside the results of the evaluation behind it (Fain, Twomey and Bollegala 2021, section 3.2).
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Model(Struct, frozen=True):
 class Difference(Struct, frozen=True):
     """One model against another on the same queries: value of `model` less that of `other`."""
 
-    model: Annotated[str, about("Whose value is meant.")]
-    other: Annotated[str, about("Whose value is taken off.")]
+    model: Annotated[str, about("The model whose value is compared.")]
+    other: Annotated[str, about("The model whose value is subtracted.")]
     where: Annotated[
         str,
         among(ALL_PAIRS, WORST_PAIRS),
@@ -82,7 +82,7 @@ class Difference(Struct, frozen=True):
         among("better", "worse", "no difference found", "cannot tell"),
         about("What the adjusted p says."),
     ]
-    note: Annotated[str | None, about("Why there is no test, or what to know of it.")] = None
+    note: Annotated[str | None, about("Why there is no test, or a remark on it.")] = None
 
 
 class WorstPair(Struct, frozen=True):
@@ -97,7 +97,7 @@ class WorstPair(Struct, frozen=True):
 
 
 class Worst(Struct, frozen=True):
-    """How Triplet's worst pairs were chosen, and what the choice alone does to a difference on them."""
+    """How Triplet's worst pairs were chosen, and the gain on them that the choice alone gives."""
 
     number: Annotated[Count, about("Language pairs in each choice.")]
     shown: Annotated[list[WorstPair], about("The worst pairs of Triplet over all queries and trainings.")]
@@ -119,7 +119,7 @@ class Worst(Struct, frozen=True):
 
 
 class Training(Struct, frozen=True):
-    """How a model came to be; None where it was not trained by this study."""
+    """The training of a model; fields are None where it was not trained by this study."""
 
     encoder: Annotated[str, about("Its name in results.json.")]
     spec: Annotated[str, about("Its spec.")]
@@ -153,7 +153,7 @@ class CaseStudy(FolderDocument, frozen=True, tag="xlingual/case_study/1"):
     ]
     differences: Annotated[list[Difference], about("The questions of the study, in order.")]
     worst: Annotated[Worst, about("The worst pairs of Triplet.")]
-    trainings: Annotated[list[Training], about("How the trained models came to be.")]
+    trainings: Annotated[list[Training], about("The trainings of the models.")]
     conditions: Conditions
     warnings: Warnings = field(default_factory=list)
     timings: Timings = field(default_factory=dict)
@@ -163,12 +163,12 @@ class CaseStudy(FolderDocument, frozen=True, tag="xlingual/case_study/1"):
         return next((model for model in self.models if model.role == role), None)
 
     def difference(self, role: str, where: str) -> Difference | None:
-        """Return the difference that was asked of the model of a role, None where it was not."""
+        """Return the difference of the model of a role on `where`, None where there is none."""
         model = self.model(role)
         found = (d for d in self.differences if model and d.model == model.name and d.where == where)
         return next(found, None)
 
     def problem(self) -> str | None:
-        """Return which model of a difference there is not."""
+        """Return a problem where a difference names an unknown model."""
         compared = (name for one in self.differences for name in (one.model, one.other))
         return unknown(compared, (model.name for model in self.models), "'models'")

@@ -1,4 +1,4 @@
-"""What a comparison found: differences between encoders on the same queries, and what may be said of them."""
+"""What a comparison found: differences between encoders on the same queries, and their outcomes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CANNOT_TELL = "cannot tell"  # the data does not allow a test
 
 
 class Compared(Struct, frozen=True):
-    """One encoder against the baseline; what concerns a difference is None for the baseline itself."""
+    """One encoder against the baseline; fields of the difference are None for the baseline itself."""
 
     encoder: Annotated[str, about("Label of the encoder.")]
     value: Annotated[Number, about("Value of the measure.")]
@@ -47,13 +47,13 @@ class Compared(Struct, frozen=True):
     outcome: Annotated[
         str,
         among(BASELINE, BETTER, WORSE, EQUIVALENT, NO_DIFFERENCE, CANNOT_TELL),
-        about("What may be said."),
+        about("Outcome of the tests."),
     ]
     rank_low: Annotated[Size | None, about("Best rank that corrected tests leave open; null for parts.")]
     rank_high: Annotated[Size | None, about("Worst such rank.")]
     note: Note = None
     top: Annotated[bool, about("Whether no encoder is shown to be better: rank_low is 1.")] = (
-        False  # made of the others
+        False  # derived from the other fields
     )
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What names in results of earlier conventions meant when they were written."""
+"""Names of measures in results of earlier conventions: what they meant then."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def _was(names: Sequence[str], what: str, now: Sequence[str]) -> str:
 def _version(entry: Entry) -> int:
     try:
         return version(Signature.parse(entry.signature).conditions)
-    except (ValueError, TypeError, AttributeError):  # what reads the entries says what is wrong with them
+    except (ValueError, TypeError, AttributeError):  # reading the entries reports what is wrong with them
         return 0
 
 
 def _several_targets(entries: Iterable[Entry], per_query: pa.Table) -> bool:
-    """Tell whether there are more targets than items that ask: some item has several of them.
+    """Tell whether there are more targets than items with a query, so that some item has several.
 
-    Where only some sources were asked this cannot be told, and the answer is yes.
+    Where only some sources were queried this is not known, and the answer is yes.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -67,6 +67,6 @@ def _several_targets(entries: Iterable[Entry], per_query: pa.Table) -> bool:
                 own = own & (pc.field(name) == getattr(entry, name))
             if entry.n_target > len(pc.unique(per_query.filter(own)["item"])):
                 return True
-    except (pa.ArrowException, KeyError, TypeError):  # a damaged table, which who reads it will tell
+    except (pa.ArrowException, KeyError, TypeError):  # a damaged table: reading it reports that
         return True
     return False

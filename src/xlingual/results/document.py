@@ -16,8 +16,8 @@ from xlingual.results.values import about
 from xlingual.typed import convert
 
 Kind = TypeVar("Kind", bound=msgspec.Struct)
-Asked: TypeAlias = Annotated[
-    dict[str, Any], about("How this was made: the command, and all it was asked that changes a number.")
+RequestRecord: TypeAlias = Annotated[
+    dict[str, Any], about("How this was made: the command, and every setting that changes a number.")
 ]
 RunOf: TypeAlias = Annotated[
     dict[str, Any], about("The run: date, versions, threads and folders; it may differ between equal runs.")
@@ -25,14 +25,14 @@ RunOf: TypeAlias = Annotated[
 
 
 class Document(msgspec.Struct, frozen=True, tag_field="schema"):
-    """What a file holds; its tag, the name and version of its kind, stands first in it as `schema`.
+    """The content of a file; its first key, `schema`, is the tag: name and version of its kind.
 
-    What a later version added is passed over; what an earlier one lacked has a default.
+    Keys that a later version added are ignored; those that an earlier one lacked have defaults.
     """
 
-    made_by: ClassVar[str]  # what writes such a file, in words
-    file: ClassVar[str] = ""  # its name in a folder of its own
-    derived: ClassVar[tuple[str, ...]] = ()  # files beside it that were made of it
+    made_by: ClassVar[str]  # the command that writes such a file
+    file: ClassVar[str] = ""  # its usual name in a folder
+    derived: ClassVar[tuple[str, ...]] = ()  # files beside it that are made from it
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the file holds."""
@@ -49,7 +49,7 @@ class Document(msgspec.Struct, frozen=True, tag_field="schema"):
     def read(cls, path: str | Path) -> Self:
         """Read a file, or the folder that holds it under its usual name.
 
-        Raises InputError that names file and field where it is not one, or does not fit together.
+        Raises InputError that names file and field where it is not such a file, or is inconsistent.
         """
         path = Path(path)
         path = path / cls.file if cls.file and path.is_dir() else path
@@ -59,19 +59,19 @@ class Document(msgspec.Struct, frozen=True, tag_field="schema"):
         return found
 
     def problem(self) -> str | None:
-        """Return what does not fit together, beyond the fields themselves; None where all does."""
+        """Return the first inconsistency between fields; None where there is none."""
         return None
 
 
 class Answer(Document, frozen=True, kw_only=True):
-    """What was found, with the request that it answers; `run` may differ between equal answers."""
+    """Findings with the request that gave them; `run` may differ between equal findings."""
 
-    request: Asked | UnsetType = UNSET
+    request: RequestRecord | UnsetType = UNSET
     run: RunOf | UnsetType = UNSET
 
 
 class FolderDocument(Answer, frozen=True):
-    """What stands under its usual name in a folder of its own."""
+    """A document that is written into a folder, under its usual name."""
 
     def write(self, path: str | Path) -> None:
         """Write the file into the folder `path` (made if need be), atomically."""
@@ -85,7 +85,7 @@ def read_record(path: Path, kind: type[Kind], made_by: str) -> Kind:
 
 
 def remedy(made_by: str) -> str:
-    """Return what to do about a file that is not what it must be."""
+    """Return what to do about a wrong file, for an error message."""
     return f"run {made_by} again"
 
 

@@ -13,7 +13,7 @@ from xlingual.results.views import Views
 class Approximation(Struct, frozen=True):
     """How a number was found without ranking everything, and how far it may be off.
 
-    By a search: `search`, `depth`, and what the `n_checked` queries that were evaluated exactly as well say.
+    By a search: `search`, `depth`, and the check on the `n_checked` queries that were ranked exactly too.
     By a uniform sample of the candidates: `candidates`, their number.
     """
 
@@ -27,7 +27,7 @@ class Approximation(Struct, frozen=True):
     candidates: Annotated[
         Whole | None, about("Size of the uniform sample of candidates; null where an index was searched.")
     ]
-    n_checked: Annotated[Whole | None, about("Queries that were evaluated exactly as well.")]
+    n_checked: Annotated[Whole | None, about("Queries that were also evaluated exactly.")]
     recall_nearest: Annotated[
         Number | None, about("Share of the checked queries for which a nearest text was found.")
     ]
@@ -44,11 +44,11 @@ class Approximation(Struct, frozen=True):
     ]
     ci: Annotated[Interval | None, about("Interval of that difference over all queries; null as difference.")]
     error: Annotated[Amount, about("The value is not further off than this; digits below it are not shown.")]
-    oracle_error: Annotated[Number | None, about("The same of the oracle.")] = None
+    oracle_error: Annotated[Number | None, about("The same for the oracle.")] = None
 
 
 class Measured(Struct, frozen=True):
-    """What a number and a mean of numbers have in common."""
+    """The fields that a number and a mean of numbers share."""
 
     task: Annotated[
         str,
@@ -60,7 +60,7 @@ class Measured(Struct, frozen=True):
     source: Annotated[str | None, about("Language of the queries; null for the mean over pairs.")]
     target: Annotated[
         str | None,
-        about("Language of the candidates, of the task sts the file; null for the mean over pairs or files."),
+        about("Language of the candidates, for sts the file; null for the mean over pairs or files."),
     ]
     encoder: Annotated[str, about("Name of the text encoder.")]
     image_encoder: Annotated[str | None, about("Name of the image encoder; null for tasks without images.")]
@@ -84,7 +84,7 @@ class Entry(Measured, frozen=True):
     """One number: an encoder, a language pair, a measure and a seed. None where a key does not apply."""
 
     source: Annotated[str, about("Language of the queries.")]
-    target: Annotated[str, about("Language of the candidates; of the task sts the file.")]
+    target: Annotated[str, about("Language of the candidates; for sts the file.")]
     n_source: Annotated[Size, about("Source texts (queries).")]
     n_target: Annotated[Size, about("Target texts (candidates).")]
     n_tied: Annotated[
@@ -98,9 +98,9 @@ class Entry(Measured, frozen=True):
     views: Annotated[
         Views | None,
         about(
-            "Of the task multilingual-pool: further numbers by name, such as by_question_language and "
-            "one_target; of image-sentence: against (the difference to a baseline) and folds (the value "
-            "of each slice); of sts: against and against_mean, the differences to the baseline; null "
+            "For the task multilingual-pool: further numbers by name, such as by_question_language and "
+            "one_target; for image-sentence: against (the difference to a baseline) and folds (the value "
+            "of each slice); for sts: against and against_mean, the differences to the baseline; null "
             "elsewhere."
         ),
     ] = None
@@ -129,7 +129,7 @@ class Behind(Struct, frozen=True):
 
 
 class EstimatedXLR(Struct, frozen=True):
-    """The true retrieval (XLR) that a BkR stands for by a calibration; `ci` is a prediction interval."""
+    """True retrieval (XLR) estimated from BkR by a calibration; `ci` is a prediction interval."""
 
     value: Annotated[Share, about("The estimate.")]
     ci: Annotated[
@@ -138,13 +138,11 @@ class EstimatedXLR(Struct, frozen=True):
     ]
     note: Annotated[
         str | None,
-        about(
-            "Why there is no interval, or what speaks against the value; null where there is nothing to say."
-        ),
+        about("Why there is no interval, or why the value is doubtful; null where there is no remark."),
     ] = None
     measure: Annotated[
         str | None,
-        about("Measure of XLR, where it is not called as that of BkR: Success@10; null elsewhere."),
+        about("Name of the measure of XLR where it differs from that of BkR: Success@10; null elsewhere."),
     ] = None
 
 
@@ -173,13 +171,13 @@ class Summary(Measured, frozen=True):
     estimated_xlr: Annotated[
         EstimatedXLR | None,
         about(
-            "True cross-lingual retrieval that this Backretrieval stands for; null without a calibration "
+            "True cross-lingual retrieval estimated from this Backretrieval; null without a calibration "
             "(--calibration)."
         ),
     ] = None
     views: Annotated[
         Views | None,
-        about("Of the task image-sentence: against, the difference to a baseline; null elsewhere."),
+        about("For the task image-sentence: against, the difference to a baseline; null elsewhere."),
     ] = None
     approximation: Annotated[
         Approximation | None,
@@ -191,7 +189,7 @@ class Summary(Measured, frozen=True):
     ci_simultaneous: Annotated[
         Interval | None,
         about(
-            "The interval that holds its target at once with those of all encoders (of one language pair: "
-            "all encoders and pairs); chance is judged by it. Null where one number stands alone."
+            "Simultaneous interval over all encoders (for one language pair: over all encoders and pairs); "
+            "chance is judged by it. Null where there is a single number."
         ),
     ] = None

@@ -18,7 +18,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from xlingual.errors import InputError, XlingualError
 from xlingual.notebook import html_of
 from xlingual.results.conventions import remarks
-from xlingual.results.document import Asked, RunOf, plain, remedy
+from xlingual.results.document import RequestRecord, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
 from xlingual.results.files import DIGESTS, REPORT, read_json, write_together
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
@@ -34,9 +34,9 @@ SCHEMA = "xlingual/results/1"
 
 
 class Dropped(Struct, frozen=True):
-    """How many texts were left out: of a broken image, or of no language pair that could be evaluated."""
+    """How many texts were left out: for a broken image, or for lack of a pair to evaluate."""
 
-    texts: Annotated[Count | UnsetType, about("Texts of the languages asked for that take no part.")] = UNSET
+    texts: Annotated[Count | UnsetType, about("Texts of the requested languages that were left out.")] = UNSET
     of: Annotated[Count | UnsetType, about("Texts of these languages.")] = UNSET
 
 
@@ -51,19 +51,19 @@ class Diagnostics(Struct, frozen=True):
     pairs_decided: Annotated[Whole | UnsetType, about("Pairs scored in float64, to be exact.")] = UNSET
     ranking: Annotated[
         dict[str, str | Number | Whole] | UnsetType,
-        about("What ranked: backend, and what is special to it (device, precision …)."),
+        about("The ranker: its backend and settings (device, precision …)."),
     ] = UNSET
 
 
 class EncoderKind(Struct, frozen=True):
-    """What is known about the kind of an encoder."""
+    """Known properties of an encoder."""
 
     trained_on_images: Annotated[bool | UnsetType, about("Whether the model was trained on images too.")] = (
         UNSET
     )
     fitted_transform: Annotated[
         bool | UnsetType,
-        about("Whether it changes the vectors of another encoder as it has learnt from data."),
+        about("Whether it is a transform, fitted on data, of another encoder's vectors."),
     ] = UNSET
 
 
@@ -76,17 +76,17 @@ class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
         dict[str, Number],
         about("Seconds by stage, and other figures of the run; all that differs between equal runs."),
     ]
-    warnings: Annotated[list[str], about("What in the data deserved a look, one sentence each.")] = []
+    warnings: Annotated[list[str], about("Warnings about the data, one sentence each.")] = []
     dropped: Annotated[Dropped, about("How many texts were left out; empty where none was.")] = Dropped()
     diagnostics: Annotated[Diagnostics, about("How ranks were found.")] = Diagnostics()
     truncated: Annotated[
         dict[str, dict[str, Count]],
-        about("Encoder, then language: how many texts were cut; only encoders that note it."),
+        about("Number of texts that were cut, by encoder, then language; only encoders that report it."),
     ] = {}
     encoders: Annotated[
-        dict[str, EncoderKind], about("By encoder, what is known about its kind; else left out.")
+        dict[str, EncoderKind], about("Known properties by encoder; encoders without any are left out.")
     ] = {}
-    request: Asked | UnsetType = UNSET
+    request: RequestRecord | UnsetType = UNSET
     run: RunOf | UnsetType = UNSET
     files: Annotated[
         dict[str, Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]] | UnsetType,
@@ -101,7 +101,7 @@ class Results:
     """Everything an evaluation found.
 
     `entries` holds one number per encoder, pair, measure and seed; `summary` their means; `per_query` (Arrow)
-    what they are means of; `examples` (Arrow, may be None) what the report shows.
+    the values that they are means of; `examples` (Arrow, may be None) the texts and thumbnails of the report.
     """
 
     entries: list[Entry]
@@ -109,14 +109,14 @@ class Results:
     per_query: pa.Table
     examples: pa.Table | None = None
     warnings: list[str] = field(default_factory=list)
-    dropped: dict[str, int] = field(default_factory=dict)  # texts that take no part, of; {} where all do
+    dropped: dict[str, int] = field(default_factory=dict)  # texts left out, of how many; {} if none
     timings: dict[str, float] = field(default_factory=dict)
-    diagnostics: dict[str, Any] = field(default_factory=dict)  # pairs screened and decided, what ranked
+    diagnostics: dict[str, Any] = field(default_factory=dict)  # pairs screened and decided, the ranker
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
-    encoders: dict[str, dict[str, bool]] = field(default_factory=dict)  # what is known of their kinds
+    encoders: dict[str, dict[str, bool]] = field(default_factory=dict)  # their known properties
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
     request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results
-    run: dict[str, Any] = field(default_factory=dict)  # what else the run was like; it changes no number
+    run: dict[str, Any] = field(default_factory=dict)  # circumstances that change no number
     remarks: list[str] = field(default_factory=list)  # on names that meant something else when it was written
 
     def _repr_html_(self) -> str | None:

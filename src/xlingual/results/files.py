@@ -1,10 +1,10 @@
 """Files of results: readable JSON without not-a-number, and a folder of several files that are one result.
 
 Both are written so that a crash leaves the old one or the new one. The main file of a folder lists the
-SHA-256 of each of the others. A new result is first written under names of its own (`per_query.parquet.new`)
-and brought to the disk. Then the main file is replaced: from that moment the new result counts. Last, the
-others are moved to their places. Whoever reads takes of each file the one that the main file means, in its
-place or, where a crash came before the last step, under its name of waiting.
+SHA-256 of each of the others. A new result is first written under temporary names (`per_query.parquet.new`)
+and synced to disk. Then the main file is replaced: from that moment the new result counts. Last, the
+others are moved to their places. A reader takes the version of each file whose digest the main file lists: in
+its place or, after a crash before the last step, under its temporary name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from xlingual.visible import visible_json
 
 REPORT = "report.html"
 DIGESTS = "files"  # the key of the main file: name → SHA-256
-_WAITING = ".new"
+_TEMPORARY = ".new"
 
 Writer = Callable[[Path], None]
 
@@ -31,7 +31,7 @@ Writer = Callable[[Path], None]
 def to_json(content: Mapping[str, Any]) -> str:
     """Return readable JSON; not-a-number values are refused (ValueError), never written.
 
-    Characters that a terminal obeys or that reorder a line stand as escapes: they mean the same to a reader.
+    Characters that a terminal obeys or that reorder a line are escaped: a JSON parser reads the same.
     """
     return visible_json(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
 
@@ -54,7 +54,7 @@ def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
 
     Its fields are not checked: `xlingual.typed.convert` does.
 
-    `made_by` says in words what writes such a file ("xlingual evaluate … --out DIR").
+    `made_by` is the command that writes such a file ("xlingual evaluate … --out DIR").
     """
     if not path.exists():
         raise InputError(f"{path} is missing: give what was written by {made_by}")
@@ -92,9 +92,9 @@ def write_together(
 ) -> None:
     """Write the JSON `content` as the file `main` with the files `parts`, each by its writer, as one.
 
-    `derived` are files that were made from an earlier result, `obsolete` those that it may have had and the
-    new one has not: both are removed, the first before the new result counts. What fails before that leaves
-    the old one as it was.
+    `derived` are files that were made from an earlier result, `obsolete` those of an earlier result that the
+    new one lacks: both are removed, the first before the new result counts. An error before that leaves the
+    old result as it was.
     """
     to_json(content)  # refuses what is not a number before any file is touched
     folder = make_folder(folder)
@@ -102,41 +102,41 @@ def write_together(
     digests = {}
     try:
         for name, write in parts.items():
-            waiting = _waiting(folder / name)
+            temporary = _temporary(folder / name)
             with writing(folder / name):
-                write(waiting)
-                sync(waiting)
-                digests[name] = _digest_of(waiting)
-        waiting = _waiting(folder / main)
+                write(temporary)
+                sync(temporary)
+                digests[name] = _digest_of(temporary)
+        temporary = _temporary(folder / main)
         with writing(folder / main):
-            waiting.write_text(to_json({**content, DIGESTS: digests}), encoding="utf-8")
-            sync(waiting)
+            temporary.write_text(to_json({**content, DIGESTS: digests}), encoding="utf-8")
+            sync(temporary)
             sync(folder)
         for name in derived:
             (folder / name).unlink(missing_ok=True)
-        os.replace(waiting, folder / main)
+        os.replace(temporary, folder / main)
     except BaseException:
         for name in (*parts, main):
-            _waiting(folder / name).unlink(missing_ok=True)
+            _temporary(folder / name).unlink(missing_ok=True)
         raise
     sync(folder)
     for name in parts:
-        os.replace(_waiting(folder / name), folder / name)
+        os.replace(_temporary(folder / name), folder / name)
     for name in obsolete:
         if name not in parts:
             (folder / name).unlink(missing_ok=True)
-            _waiting(folder / name).unlink(missing_ok=True)
+            _temporary(folder / name).unlink(missing_ok=True)
     sync(folder)
 
 
 def open_part(path: Path, digest: str | None) -> BufferedReader:
-    """Open a file that the main file beside it lists with a digest; None: it lists none, as of old.
+    """Open a file whose digest the main file lists; None: it lists none, as in earlier versions.
 
-    Raises FileNotFoundError where there is none, InputError where what is there belongs to another result.
+    Raises FileNotFoundError where there is no such file, InputError where it belongs to another result.
     """
     found = False
     # the place twice: a run that is just writing may move the file there meanwhile
-    for place in (path, _waiting(path), path):
+    for place in (path, _temporary(path), path):
         if not place.exists():
             continue
         file = regular_file(place, "a file of results").open("rb")
@@ -154,7 +154,7 @@ def open_part(path: Path, digest: str | None) -> BufferedReader:
 
 
 def _finish(folder: Path, main: str) -> None:
-    """Move to its place what a run that was stopped left under its name of waiting, where it is meant."""
+    """Move to their places the temporary files of a stopped run that the main file lists."""
     if not (folder / main).is_file():
         return
     try:
@@ -164,11 +164,11 @@ def _finish(folder: Path, main: str) -> None:
         return  # a damaged result, or one without digests: nothing to keep whole
     for name, digest in digests.items():
         path = folder / name
-        waiting = _waiting(path)
-        if not waiting.is_file() or (path.is_file() and _digest_of(path) == digest):
+        temporary = _temporary(path)
+        if not temporary.is_file() or (path.is_file() and _digest_of(path) == digest):
             continue
-        if _digest_of(waiting) == digest:
-            os.replace(waiting, path)
+        if _digest_of(temporary) == digest:
+            os.replace(temporary, path)
 
 
 def _digest_of(path: Path) -> str:
@@ -180,5 +180,5 @@ def _digest(file: BufferedReader) -> str:
     return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _waiting(path: Path) -> Path:
-    return path.with_name(f"{path.name}{_WAITING}")
+def _temporary(path: Path) -> Path:
+    return path.with_name(f"{path.name}{_TEMPORARY}")

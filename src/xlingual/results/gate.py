@@ -29,11 +29,13 @@ class Needed(Struct, frozen=True):
     """How many queries would decide, if the true difference were `difference`, with the gate's power."""
 
     difference: Annotated[Number, about("Supposed true difference.")]
-    outcome: Annotated[str, among(PASS, FAIL), about("What it would be shown as.")]
+    outcome: Annotated[str, among(PASS, FAIL), about("The outcome that they would show.")]
     queries: Annotated[
         Count | None, about("Distinct queries for each language pair; null where no number would do.")
     ]
-    more: Annotated[Count | None, about("Queries beyond those there are; null where no number would do.")]
+    more: Annotated[
+        Count | None, about("Queries in addition to the present ones; null where no number would do.")
+    ]
     note: Note = None
 
 
@@ -56,13 +58,15 @@ class Decision(Struct, frozen=True):
     if_observed: Annotated[
         Needed | None,
         about(
-            "Queries that would decide if the true difference were the observed one; null where the gate "
-            "can tell."
+            "Queries that would decide if the true difference were the observed one; null where the outcome "
+            "is pass or fail."
         ),
     ]
     if_equal: Annotated[
         Needed | None,
-        about("Queries that would decide if the true difference were 0; null where the gate can tell."),
+        about(
+            "Queries that would decide if the true difference were 0; null where the outcome is pass or fail."
+        ),
     ]
     note: Note = None
     part: Annotated[
@@ -77,7 +81,7 @@ class Decision(Struct, frozen=True):
 
     @property
     def worse(self) -> bool:
-        """Whether the candidate is worse than the baseline, be it by little."""
+        """Whether the candidate is worse than the baseline, even by less than the margin."""
         return self.ci.high < 0
 
 

@@ -23,7 +23,7 @@ from xlingual.results.values import (
     about,
 )
 
-_ALONE = 0.9  # clusters to a query, beyond which queries are as good as independent
+_ALONE = 0.9  # clusters per query, above which queries count as independent
 
 
 class AtSize(Struct, frozen=True):
@@ -33,8 +33,8 @@ class AtSize(Struct, frozen=True):
     detectable: Annotated[
         Amount | None,
         about(
-            "Smallest true difference shown with the plan's power; null where not even the largest that "
-            "there can be is shown."
+            "Smallest true difference shown with the plan's power; null where not even the largest "
+            "possible one is shown."
         ),
     ]
     power: Annotated[Share, about("How often the plan's effect is shown.")]
@@ -60,7 +60,7 @@ class PlanRow(Struct, frozen=True):
     detectable: Annotated[
         Amount | None,
         about(
-            "Smallest difference that the queries there are show; null where nothing differs, or where "
+            "Smallest difference that the present queries show; null where nothing differs, or where "
             "not even the largest difference is shown."
         ),
     ]
@@ -71,7 +71,7 @@ class PlanRow(Struct, frozen=True):
             "even the largest difference is shown."
         ),
     ]
-    sizes: Annotated[list[AtSize], about("What the numbers of queries that were asked about show.")]
+    sizes: Annotated[list[AtSize], about("What each requested number of queries can show.")]
     note: Note = None
 
     @property
@@ -93,7 +93,7 @@ class Plan(Answer, frozen=True, tag="xlingual/plan/1"):
     effect: Annotated[Number, about("The difference to show.")]
     power: Annotated[Level, about("How often it shall be shown.")]
     alpha: Annotated[Level, about("Significance level, two-sided.")]
-    n_queries: Annotated[Count, about("Distinct queries there are, for each language pair.")]
+    n_queries: Annotated[Count, about("Distinct queries of the results, for each language pair.")]
     n_pairs: Annotated[Size, about("Language pairs.")]
     n_seeds: Annotated[Size, about("Seeds.")]
     pool: Annotated[Size, about("Candidates that a rank is counted among, mean over samples: N.")]
@@ -104,7 +104,7 @@ class Plan(Answer, frozen=True, tag="xlingual/plan/1"):
     n_tests: Annotated[Size, about("How many tests `compare` would correct for; the plan does not.")] = 1
     baseline_given: Annotated[bool, about("False where the baseline is the leader of the same data.")] = True
     n_clusters: Annotated[
-        Size | None, about("Clusters that the queries there are come from; null where this was not recorded.")
+        Size | None, about("Clusters of these queries; null where this was not recorded.")
     ] = None
 
     k_over_pool: Annotated[
@@ -112,7 +112,7 @@ class Plan(Answer, frozen=True, tag="xlingual/plan/1"):
         about(
             "K/N, the part of the pool that counts as found; null for other measures than R@k and Success@k."
         ),
-    ] = None  # made of the others
+    ] = None  # derived from the other fields
 
     def __post_init__(self) -> None:
         structs.force_setattr(self, "k_over_pool", self.share)
@@ -123,9 +123,9 @@ class Plan(Answer, frozen=True, tag="xlingual/plan/1"):
         return None if self.k is None else self.k / self.pool
 
     def clusters(self, queries: int) -> int | None:
-        """Return from about how many clusters so many queries come, as many to a cluster as there are now.
+        """Return about how many clusters a number of queries comes from, at the present queries per cluster.
 
-        None where (nearly) every query is a cluster of its own: then queries say it all.
+        None where (nearly) every query is its own cluster: the number of queries then suffices.
         """
         if self.n_clusters is None or self.n_clusters > _ALONE * self.n_queries:
             return None

@@ -1,7 +1,6 @@
 """JSON Schemas of the files of results, made of their records: `python -m xlingual.results.schemas [NAME]`.
 
-The records say what stands in a file, within which limits, and what it means; here it is only written in
-another form.
+The records define the fields of a file, their limits and their descriptions; here they are only converted.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def schema_of(name: str) -> dict[str, Any]:
                 for task, kind in VIEWS.items()
             ]
     for kind in VIEWS.values():
-        if kind.__name__ in found["$defs"]:  # their task stands in the row
+        if kind.__name__ in found["$defs"]:  # the row has their task
             found["$defs"][kind.__name__]["properties"].pop("task")
             found["$defs"][kind.__name__]["required"].remove("task")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}

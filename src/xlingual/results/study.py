@@ -1,4 +1,4 @@
-"""What a blind study came to: people's scores of what systems retrieved."""
+"""The results of a blind study: raters' scores of the texts that systems retrieved."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from xlingual.results.values import (
     among,
 )
 
-LEFT_OUT = "Pages that are not rated in full are left out"  # how a warning of an analysis begins
-OF_PLANNED = "planned ratings are in"  # what another one says
-NOT_REACHED = "not reached"  # how the note of a look begins that is still to come
+LEFT_OUT = "Pages that are not rated in full are left out"  # beginning of a warning of an analysis
+OF_PLANNED = "planned ratings are in"  # part of another warning
+NOT_REACHED = "not reached"  # beginning of the note of a look that is still to come
 
 
 class SystemScores(Struct, frozen=True):
-    """What raters said of a system's suggestions; means over queries, each query counting alike."""
+    """How raters scored a system's suggestions; means over queries, each query counting alike."""
 
     system: Annotated[str, about("Name of the system.")]
     very_relevant: Annotated[Amount, about("Suggestions of score 1 per query, mean over queries and raters.")]
     very_relevant_ci: Annotated[Interval | None, about("Its interval.")]
-    share: Annotated[Share, about("The same, of all its suggestions.")]
+    share: Annotated[Share, about("Suggestions of score 1 as a share of all its suggestions.")]
     mean_score: Annotated[float, Meta(ge=1, le=4), about("Mean score, 1 best, 4 worst.")]
     mean_score_ci: Annotated[Interval | None, about("Its interval.")]
     counts: Annotated[list[Count], Meta(min_length=4, max_length=4), about("Ratings of score 1, 2, 3 and 4.")]
@@ -43,7 +43,7 @@ class SystemScores(Struct, frozen=True):
 class PairDifference(Struct, frozen=True):
     """One system against another, on the same queries and by the same raters."""
 
-    first: Annotated[str, about("The system whose numbers are told.")]
+    first: Annotated[str, about("The system that the numbers are about.")]
     second: Annotated[str, about("The system it is compared with.")]
     ratio: Annotated[Amount | None, about("Very relevant suggestions, first over second.")]
     ratio_ci: Annotated[Interval | None, about("Its interval, taken on the logarithmic scale.")]
@@ -60,9 +60,11 @@ class PairDifference(Struct, frozen=True):
     p_score: Annotated[Share, about("Two-sided p of the difference in mean score.")]
     p_adjusted: Annotated[Share, about("p_permutation corrected by Holm over the pairs.")]
     outcome: Annotated[
-        str, among("better", "worse", "no difference found"), about("What p_adjusted says of first.")
+        str, among("better", "worse", "no difference found"), about("Outcome for first, by p_adjusted.")
     ]
-    ratio_note: Annotated[str | None, about("Why there is no ratio, or what was added for it.")] = None
+    ratio_note: Annotated[
+        str | None, about("Why there is no ratio, or which count was added to compute it.")
+    ] = None
 
 
 class RaterScores(Struct, frozen=True):
@@ -72,7 +74,7 @@ class RaterScores(Struct, frozen=True):
     n_ratings: Annotated[Count, about("Ratings given.")]
     n_missing: Annotated[Count, about("Suggestions of pages not rated.")]
     mean_score: Annotated[float, Meta(ge=1, le=4), about("Mean score given.")]
-    repeats: Annotated[Count, about("Suggestions that were asked twice.")]
+    repeats: Annotated[Count, about("Suggestions that were shown twice.")]
     repeats_equal: Annotated[Share | None, about("Share of them with the same score; null without any.")]
     repeats_near: Annotated[Share | None, about("Share of them within one step; null without any.")]
     controls: Annotated[Count, about("Obviously right or wrong suggestions.")]
@@ -93,14 +95,14 @@ class RaterAgreement(Struct, frozen=True):
 
 
 class InterimLook(Struct, frozen=True):
-    """A look at a study before its end, with the error that is left for it."""
+    """An interim look at a study, with the level of its test."""
 
     number: Annotated[Size, about("Its place among the looks.")]
     fraction: Annotated[Amount, about("Share of the planned ratings.")]
     spent: Annotated[Share, about("Error spent up to here.")]
     level: Annotated[Share, about("p at which it tests.")]
     stop: Annotated[bool, about("Whether the difference passes it.")]
-    note: Annotated[str | None, about("What to know of it.")] = None
+    note: Annotated[str | None, about("A remark on the look.")] = None
 
     @property
     def reached(self) -> bool:
@@ -124,10 +126,10 @@ class MoreNeeded(Struct, frozen=True):
 
 
 class WithBkr(Struct, frozen=True):
-    """Whether people and Backretrieval say the same of the same queries."""
+    """Whether raters and Backretrieval favour the same system on the same queries."""
 
-    first: Annotated[str, about("The system whose value is meant.")]
-    second: Annotated[str, about("The system whose value is taken off.")]
+    first: Annotated[str, about("The system whose value is compared.")]
+    second: Annotated[str, about("The system whose value is subtracted.")]
     measure: Annotated[str, about("Canonical name of the measure.")]
     difference: Annotated[Number, about("BkR of first less that of second.")]
     ci: Annotated[Interval | None, about("Its interval.")]
@@ -161,7 +163,7 @@ class StudyAnalysis(FolderDocument, frozen=True, tag="xlingual/study_analysis/1"
     n_ratings: Annotated[Count, about("Ratings.")]
     n_raters: Annotated[Count, about("Raters with at least one rating.")]
     raters_resampled: Annotated[
-        bool, about("False where there are too few raters: intervals are about these.")
+        bool, about("False where there are too few raters: intervals then hold for these raters only.")
     ]
     systems: Annotated[list[SystemScores], about("The systems.")]
     pairs: Annotated[list[PairDifference], about("All pairs of systems.")]
@@ -183,6 +185,6 @@ class StudyAnalysis(FolderDocument, frozen=True, tag="xlingual/study_analysis/1"
     replicates: Annotated[Count, about("Replicates of tests and intervals.")] = 0
 
     def problem(self) -> str | None:
-        """Return which system of a pair there is not."""
+        """Return a problem where a pair names an unknown system."""
         compared = (name for row in self.pairs for name in (row.first, row.second))
         return unknown(compared, (row.system for row in self.systems), "'systems'")

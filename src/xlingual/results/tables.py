@@ -1,4 +1,4 @@
-"""The tables beside `results.json`: their columns, and reading them so that nothing later need doubt them."""
+"""The tables beside `results.json`: their columns, and reading them with every check."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PER_QUERY, EXAMPLES = "per_query", "examples"
-# of a multilingual pool: the image of the space, hubs, how often each candidate is found, worst questions;
+# of a multilingual pool: the picture of the space, hubs, how often each candidate is found, worst questions;
 # of textual similarity: the scored pairs
 TABLES = ("points", "hubs", "occurrences", "worst", "pairs")
 LABEL_PREFIX = "by."  # columns of PER_QUERY that divide queries into slices
 _WITH_TEXTS = (EXAMPLES, "hubs", "worst")  # may be left out where results are shared
 
-Kind: TypeAlias = Literal["text", "whole", "number", "bytes", "truth"]
+Kind: TypeAlias = Literal["text", "whole", "number", "bytes", "boolean"]
 
 
 def _of(kind: Kind, *names: str) -> dict[str, Kind]:
@@ -48,7 +48,7 @@ COLUMNS: Mapping[str, Mapping[str, Kind]] = {
 _LATER: Mapping[str, Mapping[str, Kind]] = {  # columns that tables of an earlier version lack
     PER_QUERY: _of("text", "item") | _of("whole", "retrieved_cluster", "above", "tied"),
     "hubs": _of("whole", "relevant_to"),
-    "worst": _of("number", "rank_of_best") | _of("truth", "relevant"),
+    "worst": _of("number", "rank_of_best") | _of("boolean", "relevant"),
     "points": _of("text", "text_id"),
     "pairs": _of("text", "source") | _of("whole", "cluster"),
 }
@@ -63,7 +63,7 @@ _WORDS: Mapping[Kind, str] = {
     "whole": "whole numbers",
     "number": "numbers",
     "bytes": "bytes",
-    "truth": "true and false",
+    "boolean": "true and false",
 }
 
 
@@ -82,8 +82,8 @@ def write_table(table: pa.Table, path: Path) -> None:
 def read_tables(folder: Path, digests: Mapping[str, str] | None) -> dict[str, pa.Table]:
     """Return the tables of a folder of results by name, the one of queries at least.
 
-    Of a folder that lists digests, those that it lists are read, and must be as they were written; one with
-    texts may be missing. Raises InputError where a table is missing, another one, or damaged.
+    Of a folder that lists digests, only the listed tables are read, and they must be unchanged; one with
+    texts may be missing. Raises InputError where a table is missing, of another result, or damaged.
     """
     found = {}
     for name in COLUMNS:
@@ -166,7 +166,7 @@ def _holds(kind: Kind, found: pa.DataType) -> bool:
         "whole": (types.is_integer,),
         "number": (types.is_integer, types.is_floating),
         "bytes": (types.is_binary, types.is_large_binary),
-        "truth": (types.is_boolean,),
+        "boolean": (types.is_boolean,),
     }
     inner = found.value_type if kind == "text" and types.is_dictionary(found) else found
     return any(check(inner) for check in checks[kind])

@@ -25,7 +25,7 @@ from xlingual.results.values import (
 )
 
 TRUTH = "XLR"
-TRUTH_AT_1 = "XLR@1"  # at K = 1 encoders still differ that all but reach 1 at K = 10
+TRUTH_AT_1 = "XLR@1"  # encoders that are all near 1 at K = 10 still differ at K = 1
 MEASURES = ("BkR", "SIM", "CORR")  # compared with the truth
 COEFFICIENTS = ("pearson", "spearman")
 SUBSETS = ("all", "below", "above")  # encoders whose XLR is below, or at least, the threshold
@@ -207,8 +207,8 @@ class DirectionDifference(Struct, frozen=True):
 class Degradation(Struct, frozen=True):
     """Agreement with weakened image vectors: `kind` is none, dims, noise or shuffle.
 
-    `kept` tells how good the image vectors are: of the K images nearest to an image, the share that still
-    are with the weakened vectors. The oracle does not: in few dimensions images easily lead back.
+    `kept` measures how good the image vectors are: of the K images nearest to an image, the share that still
+    are with the weakened vectors. The oracle does not: in few dimensions the way back is easily found.
     """
 
     kind: Annotated[str, among("none", "dims", "noise", "shuffle"), about("How they were weakened.")]
@@ -228,7 +228,7 @@ class Degradation(Struct, frozen=True):
     chance: Annotated[Share | None, about("BkR of an encoder that knows nothing.")]
     oracle: Annotated[Number | None, about("BkR of perfect retrieval by these images.")]
     sim_oracle: Annotated[Number | None, about("SIM of perfect retrieval by these images.")]
-    agreement: Annotated[dict[str, dict[str, Agreement]], about("Agreement as of a pair.")]
+    agreement: Annotated[dict[str, dict[str, Agreement]], about("Agreement with XLR, as for a pair.")]
 
 
 class Validation(FolderDocument, frozen=True, tag="xlingual/validation/1"):
@@ -265,13 +265,13 @@ class Validation(FolderDocument, frozen=True, tag="xlingual/validation/1"):
     truncated: Annotated[
         dict[str, dict[str, Count]],
         about(
-            "Encoder, then language: how many texts were longer than the encoder reads and were cut; only "
-            "encoders that note it."
+            "Number of texts that were cut to what the encoder reads, by encoder and language; only encoders "
+            "that report it."
         ),
     ] = field(default_factory=dict)
 
     def problem(self) -> str | None:
-        """Return which measure, difference or coefficient is not there."""
+        """Return a problem where a measure, difference or coefficient is missing."""
         missing = next(self._missing(), None)
         return None if missing is None else f"the field {missing!r} is missing"
 
@@ -295,6 +295,6 @@ class Validation(FolderDocument, frozen=True, tag="xlingual/validation/1"):
 def _lacking(
     where: str, found: Mapping[str, Any], keys: Iterable[str], within: Sequence[str] = ()
 ) -> Iterator[str]:
-    """Yield the keys that are not there, and the keys `within` that those that are there lack."""
+    """Yield the missing `keys`, and for each key found the missing keys `within` it."""
     yield from (f"{where}.{key}" for key in keys if key not in found)
     yield from (f"{where}.{key}.{inner}" for key in found for inner in within if inner not in found[key])

@@ -1,4 +1,4 @@
-"""What records of results are made of: numbers within limits, descriptions, intervals."""
+"""Types of the fields of results: numbers within limits, descriptions, intervals."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
-_LARGE = 1e100  # what is larger is no result, and overflows where it is squared
-_LONG = 2**63 - 1  # what Arrow and numpy hold
+_LARGE = 1e100  # larger numbers are no results, and overflow when squared
+_LONG = 2**63 - 1  # the largest integer of Arrow and numpy
 
 
 def about(description: str) -> Meta:
-    """Return what describes a field: in the JSON Schema, and to whoever reads its class."""
+    """Return the description of a field, for the JSON Schema and for readers of its class."""
     return Meta(description=description)
 
 
 def among(*values: str) -> Meta:
-    """Return what restricts text to some plain words; its type stays `str`, so that any can be assigned."""
+    """Return the restriction of a text to some values; its type stays `str`, so that any can be assigned."""
     return Meta(pattern=f"^({'|'.join(values)})$", extra_json_schema={"enum": list(values)})
 
 
@@ -31,9 +31,9 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, le=_LONG)]
 Size: TypeAlias = Annotated[int, Meta(ge=1, le=_LONG)]
 Note: TypeAlias = Annotated[
     str | None,
-    about("Why a number is missing, or what must be known about it; null where there is nothing to say."),
+    about("Why a number is missing, or a remark on it; null where there is none."),
 ]
-Warnings: TypeAlias = Annotated[list[str], about("What deserved a look, one sentence each.")]
+Warnings: TypeAlias = Annotated[list[str], about("Warnings, one sentence each.")]
 Timings: TypeAlias = Annotated[
     dict[str, Number], about("Seconds by stage; the only part that differs between equal runs.")
 ]

@@ -1,6 +1,6 @@
-"""What entries of some tasks say beside their number, one record for each task.
+"""Further numbers of entries, with one record for each task that has some.
 
-In `results.json` they stand as `views`, and the entry's `task` tells their kind.
+In `results.json` they are the key `views`, and the entry's `task` gives their kind.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PoolIntervals(Struct, frozen=True, omit_defaults=True):
 class HubCounts(Struct, frozen=True):
     """How unevenly the first places are divided among the candidates."""
 
-    k: Annotated[Whole | None, about("First places of each question that are counted.")] = None
+    k: Annotated[Whole | None, about("Number of first places of each question that are counted.")] = None
     skewness: Annotated[Number | None, about("Skewness of how often candidates are found.")] = None
     never: Annotated[Number | None, about("Share of the candidates that are never found.")] = None
     largest: Annotated[Number | None, about("How often the most frequent one is found.")] = None
@@ -50,14 +50,14 @@ class HubCounts(Struct, frozen=True):
 
 
 class SpaceAxes(Struct, frozen=True):
-    """What the drawing of the vectors of two languages shows; its points are a table of their own."""
+    """Axes of the picture of the space of two languages; its points are the table `points`."""
 
     languages: Annotated[list[str], about("The two languages.")] = []
     explained: Annotated[list[Number | None], about("Share of the variance by axis.")] = []
 
 
 class PoolViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="multilingual-pool"):
-    """Views of language bias of one encoder over a multilingual pool; None: not looked at, or not possible.
+    """Views of language bias of one encoder over a multilingual pool; None: not requested, or not possible.
 
     Each is explained in docs/multilingual-pool.md.
     """
@@ -77,31 +77,35 @@ class PoolViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="
         ByLanguage | None, about("Score in the pool of the question's language, by language.")
     ] = None
     monolingual_pool_average: Annotated[Number | None, about("Its mean over languages.")] = None
-    monolingual_pool_questions: Annotated[dict[str, Whole] | None, about("Questions that it is of.")] = None
+    monolingual_pool_questions: Annotated[
+        dict[str, Whole] | None, about("Number of questions with an answer in that pool, by language.")
+    ] = None
     subsets: Annotated[ByLanguage | None, about("Score in pools of some of the languages.")] = None
     loss: Annotated[
         dict[str, ByLanguage] | None, about("Wrong candidates above each right one, by pair, then kind.")
     ] = None
-    top: Annotated[Whole | None, about("First candidates that language shares are of.")] = None
+    top: Annotated[
+        Whole | None, about("Number of first candidates that language shares are computed over.")
+    ] = None
     language_share_top100: Annotated[
         ByLanguage | None, about("Share of a language among the first candidates, by pair.")
     ] = None
     language_share_ratio_top100: Annotated[
-        ByLanguage | None, about("The same over its share of the pool.")
+        ByLanguage | None, about("The same divided by the language's share of the pool.")
     ] = None
     fairness: Annotated[dict[str, ByLanguage] | None, about("PEER of the ranking's head.")] = None
     hubs: Annotated[HubCounts | None, about("How unevenly first places are divided.")] = None
     language_id_accuracy: Annotated[
-        ByLanguage | None, about("How well vectors tell their language: all, and by pair.")
+        ByLanguage | None, about("Accuracy of identifying the language from the vector: all, and by pair.")
     ] = None
-    language_id_chance: Annotated[ByLanguage | None, about("The same by guessing.")] = None
-    language_id_notes: Annotated[dict[str, str] | None, about("What must be known about these.")] = None
-    picture: Annotated[SpaceAxes | None, about("What the drawing of two languages shows.")] = None
+    language_id_chance: Annotated[ByLanguage | None, about("Accuracy of guessing.")] = None
+    language_id_notes: Annotated[dict[str, str] | None, about("Remarks on these.")] = None
+    picture: Annotated[SpaceAxes | None, about("Axes of the picture of the space of two languages.")] = None
     errors: Annotated[ByLanguage | None, about("Questions by kind of error, own language preferred.")] = None
     errors_by_question_language: Annotated[
         dict[str, ByLanguage] | None, about("The same by question language.")
     ] = None
-    first: Annotated[ByLanguage | None, about("What stands first: share by kind.")] = None
+    first: Annotated[ByLanguage | None, about("Share of questions by kind of the first candidate.")] = None
     ci: Annotated[PoolIntervals | None, about("Intervals, under the same names.")] = None
 
 
@@ -123,18 +127,18 @@ class AgreementAgainst(Against, frozen=True):
 
 
 class ImageSentenceViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="image-sentence"):
-    """What image–sentence ranking says beside a number."""
+    """Further numbers of image–sentence ranking."""
 
     against: Annotated[Against | None, about("The difference to the baseline of the language.")] = None
     folds: Annotated[Sequence[Number | None] | None, about("The value of each slice.")] = None
 
 
 class StsViews(Struct, frozen=True, tag_field="task", tag="sts"):
-    """What textual similarity says beside an agreement."""
+    """Further numbers of textual similarity."""
 
     against: Annotated[AgreementAgainst | None, about("The difference to the baseline on the file.")] = None
     against_mean: Annotated[
-        AgreementAgainst | None, about("The same of the means over files; null where there is one.")
+        AgreementAgainst | None, about("The same for the mean over files; null where there is one file.")
     ] = None
 
 
@@ -153,7 +157,7 @@ def tagged(row: Any) -> Any:  # noqa: ANN401  (a row of results.json, perhaps a 
 
 
 def untagged(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as results.json has it: the task stands in the row, not in its views."""
+    """Return a row as results.json has it: the row has the task, not its views."""
     if row["views"]:
         row["views"].pop("task")
     return row

@@ -8,7 +8,7 @@ import pyarrow as pa
 from msgspec import structs
 
 from xlingual.report import leaderboard
-from xlingual.report.pool_views import seen
+from xlingual.report.pool_views import views_of
 from xlingual.results import Behind, Entry, Interval, Results, Summary
 from xlingual.results.document import plain
 from xlingual.results.views import PoolViews
@@ -53,7 +53,7 @@ def signature(encoder, policy="agnostic"):
     return str(Signature(conditions, {"encoder": f"vectors-sha256-of-{encoder}"}))
 
 
-def views_of(name, languages, rng):
+def made_views(name, languages, rng):
     """Return every view of an encoder, plausible and consistent enough to look at."""
     quality, bias, far = ENCODERS[name]
     hard = {lang: far * FAR[lang] for lang in languages}
@@ -173,7 +173,7 @@ def pool_results(encoders=tuple(ENCODERS), languages=LANGUAGES, policies=("agnos
     rng = np.random.default_rng(seed)
     entries, summaries, leader = [], [], None
     for name in encoders:
-        views = views_of(name, languages, rng)
+        views = made_views(name, languages, rng)
         value = views["macro"]
         leader = leader or (name, value)
         behind = (
@@ -272,9 +272,9 @@ def typed(views):
     return convert(held | {"task": TASK}, PoolViews, where="views")
 
 
-def seen_in(results, policy="agnostic"):
+def viewed(results, policy="agnostic"):
     """Return the encoders of the leaderboard with their views."""
-    return seen([results], leaderboard([results], TASK, "AP"), policy)
+    return views_of([results], leaderboard([results], TASK, "AP"), policy)
 
 
 def rewritten(results, of, change):
@@ -307,7 +307,7 @@ def each_with(results, **views):
 class Pool:
     """The builders, for tests."""
 
-    seen = staticmethod(seen_in)
+    views_of = staticmethod(viewed)
     without = staticmethod(without)
     changed = staticmethod(changed)
     each_with = staticmethod(each_with)

@@ -134,7 +134,7 @@ def test_the_verdict_answers_the_questions_in_order() -> None:
     [
         (WORSE, "TripletXL is worse than Triplet: −3.0"),
         (NO_DIFFERENCE, "That TripletXL mends the 2 language pairs that Triplet is worst at is not shown"),
-        (CANNOT_TELL, "cannot be told: Too few."),
+        (CANNOT_TELL, "is not known: Too few."),
     ],
 )
 def test_other_outcomes_on_the_worst_pairs(outcome: str, words: str) -> None:
@@ -230,7 +230,9 @@ def test_names_are_set_apart_where_they_stand_not_where_they_look_alike() -> Non
 def test_a_page_without_trainings_or_with_one_pair() -> None:
     nothing = Worst(0, [], [], False, None, None, "none")
     bare = study(models=study().models[:2], differences=[], worst=nothing, trainings=[], n_trainings=1)
-    assert "Nothing was trained" in as_html(bare) and "worst at are followed" not in as_html(bare)
+    assert "Nothing was trained" in as_html(bare) and "worst pairs of Triplet are followed" not in as_html(
+        bare
+    )
     pair = [replace(m, pairs=m.pairs[:1], sd_pairs=None) for m in study().models]
     assert 'class="plot ' not in as_html(study(models=pair, n_pairs=1, worst=nothing))
 

@@ -72,7 +72,11 @@ def test_against_a_baseline_each_outcome_is_named_with_its_encoders():
         (row("x", 0.3, 0.0, outcome="equivalent"), 0.02, "equivalent: the difference, 0.000 [−0.010, 0.010]"),
         (row("x", 0.3, 0.0, outcome="no difference found"), None, "no difference is found for x"),
         (row("x", 0.3, 0.0, outcome="no difference found"), 0.001, "within ±0.001 is not shown either"),
-        (replace(row("x", 0.3, 0.0, outcome="cannot tell", note="only 3")), None, "told of x: only 3."),
+        (
+            replace(row("x", 0.3, 0.0, outcome="cannot tell", note="only 3")),
+            None,
+            "no test is possible for x: only 3.",
+        ),
     ],
 )
 def test_one_encoder_against_a_baseline(other, margin, said):
@@ -164,7 +168,7 @@ def test_what_cannot_be_told_of_a_part_is_no_other_outcome():
         board([*MIXED[:2], replace(MIXED[2], outcome="cannot tell"), MIXED[3]], column="size", label="2"),
     ]
     _, sentence = verdict(comparison(board(MIXED), *parts))
-    assert sentence == "Every encoder has the same outcome on all 2 parts by size, where it can be told."
+    assert sentence == "Every encoder has the same outcome on all 2 parts by size, where a test is possible."
 
 
 def test_ends_show_their_side_of_zero_and_of_the_margin():

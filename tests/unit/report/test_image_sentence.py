@@ -104,12 +104,12 @@ def test_the_verdict_says_first_whether_a_system_is_ahead_of_the_baseline() -> N
         "In English (en), b is ahead of the baseline vse: a sum of recalls of 270.0 out of 600 against "
         "240.0, a real difference of +30.0 [18.0, 42.0]."
     )
-    assert second == "Of the others, c (+6.0) cannot be told apart from it; d (−60.0) is behind it."
+    assert second == "Of the others, c (+6.0) is not distinguishable from it; d (−60.0) is behind it."
 
 
 @pytest.mark.parametrize(
     ("level", "words"),
-    [(0.41, "cannot be told apart from the baseline vse"), (0.3, "b is behind the baseline vse")],
+    [(0.41, "is not distinguishable from the baseline vse"), (0.3, "b is behind the baseline vse")],
 )
 def test_the_verdict_on_no_gain(level: float, words: str) -> None:
     assert words in verdict(results({"vse": 0.4, "b": level}, baseline="vse"))[0]
@@ -123,7 +123,7 @@ def test_the_verdict_without_a_baseline() -> None:
     )
     assert "the lead is real on this data" in clear
     close = verdict(results({"a": 0.5, "b": 0.49}))[0]
-    assert "cannot be told apart from b" in close and "the interval contains zero" in close
+    assert "is not distinguishable from b" in close and "the interval contains zero" in close
     alone = verdict(results({"a": 0.5}, images=20))
     assert alone[0].startswith("In English (en), a reaches a sum of recalls of 300.0")
     assert "chance is 9.6" in alone[0] and alone[-1] == "Only 20 images: the intervals are wide."

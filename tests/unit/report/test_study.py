@@ -21,7 +21,7 @@ from xlingual.report import as_html, page_of, verdict, write_report
 from xlingual.report.axis import log_axis_for
 from xlingual.report.colours import contrast
 from xlingual.report.figures.study import NARROW, ROOMY, drawing, people_against_bkr, scores_bar
-from xlingual.report.marking import plain, said
+from xlingual.report.marking import marked, plain
 from xlingual.report.render import html, terminal
 from xlingual.report.shapes import Drawing, Shape
 from xlingual.report.study_views import better_first, ratio, signed, times, turned
@@ -75,7 +75,7 @@ def test_the_verdict_begins_with_what_people_found() -> None:
         "2.30 against 1.10 per query (p = 0.004)."
     )
     assert second == (
-        "The mean score, of which lower is better, points the same way: 2.18 with ‘b’ and 2.70 with ‘a’, a "
+        "The mean score (lower is better) points the same way: 2.18 with ‘b’ and 2.70 with ‘a’, a "
         "difference of −0.52 [−0.84, −0.20] (p = 0.011)."
     )
     assert third == (
@@ -104,7 +104,7 @@ def test_few_raters_and_agreement_are_explained() -> None:
         (0.4, 0.1, "Raters agree only in part"),
         (0.4, -0.1, "not shown to agree more than by luck"),
         (-0.2, -0.4, "not shown to agree more than by luck"),
-        (None, None, "How far raters agree cannot be told: All scores are equal."),
+        (None, None, "How far raters agree is not known: All scores are equal."),
     ],
 )
 def test_agreement_in_words(alpha: float | None, low: float | None, words: str) -> None:
@@ -148,7 +148,7 @@ def test_bkr_that_says_the_same_or_the_other() -> None:
     assert "are not shown to go together" in other
     assert "points the same way for 2 of 3 pairs, and the other way for 1" in told(made.three())
     assert "BkR" not in told(made.analysis(bkr=[]))
-    assert "cannot be told: <em>no</em>." in told(made.hostile())
+    assert "is not known: <em>no</em>." in told(made.hostile())
 
 
 def test_three_systems_are_ordered_and_told_apart() -> None:
@@ -158,15 +158,15 @@ def test_three_systems_are_ordered_and_told_apart() -> None:
         "suggestions), against 1.90 with triplet and 1.10 with labse."
     )
     assert apart == (
-        "Told apart: triplet-xl from labse (2.1 times [1.3, 3.4], p = 0.012) and triplet from labse (1.7 "
-        "times [1.1, 2.9], p = 0.034). p is corrected for 3 pairs; intervals are not."
+        "Shown to differ: triplet-xl from labse (2.1 times [1.3, 3.4], p = 0.012) and triplet from labse "
+        "(1.7 times [1.1, 2.9], p = 0.034). p is corrected for 3 pairs; intervals are not."
     )
-    assert not_apart == "Not told apart: triplet-xl from triplet (1.2 times [0.80, 2.0], p = 0.310)."
+    assert not_apart == "Not shown to differ: triplet-xl from triplet (1.2 times [0.80, 2.0], p = 0.310)."
     assert "between triplet-xl and triplet" in told(made.three())
     firsts = [row.cells[0].marked for row in pair_rows(made.three())]
     assert firsts == ["triplet-xl against triplet", "triplet-xl against labse", "triplet against labse"]
     none = replace(made.three(), pairs=[made.level_pair(p.first, p.second) for p in made.three().pairs])
-    assert "No two of them are told apart: triplet from triplet-xl" in told(none)
+    assert "No two of them are shown to differ: triplet from triplet-xl" in told(none)
     assert told(none).count("p is corrected for 3 pairs") == 1
     even = made.level_pair("a", "b", wins=0, losses=0, ties=20)
     assert "‘a’ and ‘b’ are even on every query." in told(made.analysis(pairs=[even]))
@@ -328,11 +328,11 @@ def test_hostile_and_right_to_left_texts_are_shown_as_they_are() -> None:
 def test_names_are_set_apart_where_they_stand_not_where_they_look_alike() -> None:
     page = as_html(made.analysis())
     assert "<bdi>a</bdi>, 2.30 against 1.10" in page and "<bdi>a</bdi> difference" not in page
-    sentence = f"{said('a')} & {said('long <name>')}"
+    sentence = f"{marked('a')} & {marked('long <name>')}"
     shown_on_page = html._environment([]).from_string("{{ x | apart }}").render(x=sentence)
     assert shown_on_page == "<bdi>a</bdi> &amp; <bdi>long &lt;name&gt;</bdi>"
     assert plain(sentence) == "‘a’ & long <name>"
-    assert plain(said("\x02x\x03yz\x02")) == "xyz"
+    assert plain(marked("\x02x\x03yz\x02")) == "xyz"
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])

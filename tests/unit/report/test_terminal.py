@@ -60,7 +60,7 @@ def test_columns_left_out_are_named_with_the_remedy():
     assert "adjusted p is left out for lack of room: widen the window or use --json" in one
     two = " ".join(printed(32, table()).split())
     assert "left out for lack of room: widen the window or use --json" in two and " are left out" in two
-    assert "left out" not in printed(57, table(unsaid=("adjusted p",)))
+    assert "left out" not in printed(57, table(in_verdict=("adjusted p",)))
 
 
 def test_intervals_stand_below_their_values_where_there_is_no_room_beside():

@@ -39,7 +39,7 @@ def test_a_lead_that_may_be_luck(made):
         mean(made, "c", 0.292, behind=made.behind("a", 0.02, 0.02)),
         mean(made, "d", 0.1, behind=made.behind("a", 0.212, 0.02)),
     ) == [
-        "a leads: BkR R@10 0.312 [0.282, 0.342] on average over 2 language pairs, and cannot be told apart "
+        "a leads: BkR R@10 0.312 [0.282, 0.342] on average over 2 language pairs, but is not distinguishable "
         "from b (difference 0.010 [−0.010, 0.030]) and c (difference 0.020 [0.000, 0.040]): both intervals "
         "contain zero. The first that is clearly behind is d, by 0.212 [0.192, 0.232]."
     ]
@@ -49,7 +49,7 @@ def test_many_level_encoders_are_counted(made):
     rows = [mean(made, f"e{i}", 0.3 - i / 1000, behind=made.behind("a", 0.01, 0.02)) for i in range(6)]
     (sentence,) = said(made, mean(made, "a", 0.312), *rows)
     assert sentence.endswith(
-        "told apart from e0, e1, e2 and 3 more: the interval of each difference contains zero."
+        "is not distinguishable from e0, e1, e2 and 3 more: the interval of each difference contains zero."
     )
 
 

@@ -25,10 +25,10 @@ def bar_axis(rows: Sequence[BoardRow]) -> Axis:
     otherwise every encoder would be one dot on the line of chance.
     """
     floor = words.least(rows[0].measure)
-    held = [row.value for row in rows] + [row.chance for row in rows]
-    held += [end for row in rows if row.ci for end in (row.ci.low, row.ci.high)]
-    whole = axis_for(held + [row.oracle for row in rows], floor=floor)
-    known = [max(value, floor) for value in held if value is not None]
+    values = [row.value for row in rows] + [row.chance for row in rows]
+    values += [end for row in rows if row.ci for end in (row.ci.low, row.ci.high)]
+    whole = axis_for(values + [row.oracle for row in rows], floor=floor)
+    known = [max(value, floor) for value in values if value is not None]
     span = max(known, default=0.0) - min(known, default=0.0)
     if 0 < span < CROWDED * (whole.high - whole.low):
         return axis_for([*known, min(known) - AIR * span, max(known) + AIR * span], floor=floor)

@@ -22,13 +22,13 @@ _TOP, _BOTTOM = 26.0, 58.0  # above the first row, and below the last one for na
 
 @dataclass(frozen=True)
 class FigureLayout:
-    """Sizes of a drawing: models stand left of their rows, or above them where it is narrow."""
+    """Sizes of a drawing: models are named left of their rows, or above them where it is narrow."""
 
     width: float
     left: float
     right: float
     row: float
-    above: bool  # whether names stand above their rows
+    above: bool  # whether names are above their rows
     name_width: float  # of a language pair, at least so far apart
 
     def y(self, number: int) -> float:
@@ -54,8 +54,8 @@ def over_pairs(study: CaseStudy) -> Figure | None:
 def drawing(study: CaseStudy, layout: FigureLayout) -> Drawing:
     """Return the figure in one size."""
     chance = [] if study.chance is None else [SCALE * study.chance]
-    held = [SCALE * pair.value for model in study.models for pair in model.pairs]
-    axis = axis_for([*held, *chance], floor=0.0)
+    values = [SCALE * pair.value for model in study.models for pair in model.pairs]
+    axis = axis_for([*values, *chance], floor=0.0)
     bottom = _TOP + layout.row * len(study.models)
     drawn: list[Shape] = []
     for tick, (_, name) in zip(axis.ticks, axis.labels(), strict=True):
@@ -125,7 +125,7 @@ def _joined(study: CaseStudy, axis: Axis, layout: FigureLayout, bottom: float) -
     for (kind, name, spots), place in zip(found, places, strict=True):
         along = [(x, y) for x, y, _ in spots[begin:]]
         lines.append(polyline([*along, (place, bottom + 26)], f"series w{kind}"))
-        marks += [group([mark(SHAPES[kind], x, y)], f"mark w{kind}", title=said) for x, y, said in spots]
+        marks += [group([mark(SHAPES[kind], x, y)], f"mark w{kind}", title=title) for x, y, title in spots]
         marks.append(text(place, bottom + 40, name, "name pair-name", anchor="middle"))
     return lines + marks
 

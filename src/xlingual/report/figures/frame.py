@@ -48,7 +48,7 @@ class Point:
         return labels.around((self.x, self.y))
 
     def whiskers(self, half: float = 1.0) -> list[labels.Box]:
-        """Return the boxes of the whiskers, of which names and words can keep clear."""
+        """Return the boxes of the whiskers, for names and words to keep clear of."""
         found = []
         if self.across:
             found.append((self.across[0], self.y - half, self.across[1], self.y + half))
@@ -59,7 +59,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Level:
-    """A line across the plot (chance, no agreement), and what it says where there is room for that."""
+    """A line across the plot (chance, no agreement), and its name where there is room for it."""
 
     y: float
     label: labels.Label | None
@@ -164,8 +164,8 @@ def scatter(
     beneath the points; `level` is drawn as chance. No name covers what is `taken`, nor what is `avoided` as
     long as every name still has room; names may reach `air` beyond the top and right edges.
     """
-    held = [*taken, *(level.boxes if level else ())]
-    found = _named(frame, points, names or (), held, avoided, air)
+    occupied = [*taken, *(level.boxes if level else ())]
+    found = _named(frame, points, names or (), occupied, avoided, air)
     placed = {label.point for label in found}
     drawn = frame.axes(across, up)
     if level is not None:

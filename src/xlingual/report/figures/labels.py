@@ -21,7 +21,7 @@ Spot = tuple[float, float]
 
 @dataclass(frozen=True)
 class Label:
-    """A name and where it stands; `line` leads to it from its point where it is not close."""
+    """A name and its place; `line` leads to it from its point where it is not close."""
 
     text: str
     x: float
@@ -40,13 +40,13 @@ def placed(spots: Sequence[Spot], names: Sequence[str], frame: Box, taken: Seque
     boxes, found = list(taken), []
     lines: list[Line] = []
     for i, (spot, name) in enumerate(zip(spots, names, strict=True)):
-        held = [*points[:i], *points[i + 1 :], *boxes]
+        occupied = [*points[:i], *points[i + 1 :], *boxes]
         for label, box in _candidates(spot, shortened(name)):
             if (
                 _inside(box, frame)
-                and not any(_overlap(box, other) for other in held)
+                and not any(_overlap(box, other) for other in occupied)
                 and not any(_crosses(line, box) for line in lines)
-                and not (label.line and any(_crosses(label.line, other) for other in held))
+                and not (label.line and any(_crosses(label.line, other) for other in occupied))
             ):
                 found.append(replace(label, point=i))
                 boxes.append(box)
@@ -97,7 +97,7 @@ def width_of(text: str) -> float:
 
 
 def _candidates(spot: Spot, text: str) -> Iterator[tuple[Label, Box]]:
-    """Give places for a name around its point: near ones first, beside it before above and below."""
+    """Yield places for a name around its point: near ones first, beside it before above and below."""
     x, y = spot
     width = width_of(text)
     for reach in REACH:

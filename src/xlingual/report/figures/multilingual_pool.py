@@ -27,9 +27,14 @@ SUMMARY = "one_target_summary"
 KINDS = {"question": "in the question's language", "answer": "in the answer's", "third": "in a third one"}
 GROUPS = {"own": "answers in the question's language", "other": "answers in another language"}
 STACKS = (470.0, 350.0)  # widths of the drawing of losses, on a page and on a telephone
-ALONE = 860.0  # its width on a page where nothing stands beside it
-BEFORE, BEHIND, HEAD, LINE = 46.0, 52.0, 26.0, 22.0  # beside and above its bars, and what each bar takes
-LETTER = 1.45  # its names, in bold, against those of points
+ALONE = 860.0  # its width on a page where nothing is beside it
+BEFORE, BEHIND, HEAD, LINE = (
+    46.0,
+    52.0,
+    26.0,
+    22.0,
+)  # margins beside and above its bars, and the height of each bar
+LETTER = 1.45  # width of its names, in bold, over that of the names of points
 
 MOST_POINTS = 800  # of the space in one drawing: more make the file large and the drawing no clearer
 MOST_DRAWINGS = 12
@@ -60,16 +65,16 @@ def trade_off(found: Sequence[EncoderViews]) -> Figure | None:
 
 def _scatter(drawn: Sequence[EncoderViews], notes: tuple[str, ...], size: Size) -> Drawing:
     cells = [(one.cell(SUMMARY, "own"), one.cell(SUMMARY, "other")) for one in drawn]
-    held = [one.number(SUMMARY, name) for one in drawn for name in ("own", "other")]
-    axis = axis_for([*held, *(end for cell in chain(*cells) for end in cell.ends or ())], floor=0.0)
+    values = [one.number(SUMMARY, name) for one in drawn for name in ("own", "other")]
+    axis = axis_for([*values, *(end for cell in chain(*cells) for end in cell.ends or ())], floor=0.0)
     here = Frame(*size, axis, axis)
     points = []
     for one, (own, other) in zip(drawn, cells, strict=True):
         gap = numbers.number(one.number(SUMMARY, "gap"))
-        told = f"\u2068{one.row.label}\u2069: own {own.plain}, other {other.plain}, gap {gap}"
+        title = f"\u2068{one.row.label}\u2069: own {own.plain}, other {other.plain}, gap {gap}"
         kind = "leader" if one.row.rank == 1 else "other"
         x, y = (one.number(SUMMARY, name) or 0.0 for name in ("own", "other"))
-        points.append(here.point(x, y, told, kind=kind, across=own.ends, up=other.ends))
+        points.append(here.point(x, y, title, kind=kind, across=own.ends, up=other.ends))
     diagonal = (here.left, here.bottom, here.right, here.top)
     return frame.scatter(
         here,
@@ -94,10 +99,10 @@ def _along(x1: float, y1: float, x2: float, y2: float, steps: int = 60) -> list[
 
 
 def stacks(one: EncoderViews) -> dict[str, Stack]:
-    """Return what stands above own and other answers; each pair of languages counts the same."""
+    """Return the irrelevant candidates above own and other answers, each pair of languages counting alike."""
     rows: dict[str, list[Mapping[str, float | None]]] = {group: [] for group in GROUPS}
-    for (asked, answer), kinds in one.pairs("loss").items():
-        rows["own" if asked == answer else "other"].append(kinds)
+    for (question, answer), kinds in one.pairs("loss").items():
+        rows["own" if question == answer else "other"].append(kinds)
     return {
         group: {kind: fmean(kinds.get(kind) or 0.0 for kinds in own) for kind in KINDS}
         for group, own in rows.items()
@@ -108,7 +113,7 @@ def stacks(one: EncoderViews) -> dict[str, Stack]:
 def losses(found: Sequence[EncoderViews], *, alone: bool = False) -> Figure | None:
     """Return where the loss comes from: a bar for each encoder and kind of answer, all on one axis.
 
-    None where no encoder was looked at. `alone` draws it as wide as the page.
+    None where no encoder has such numbers. `alone` draws it as wide as the page.
     """
     shown = [(one.row.label, own) for one in found if (own := stacks(one))]
     if not shown:
@@ -127,7 +132,7 @@ def _bars(shown: Sequence[tuple[str, Mapping[str, Stack]]], width: float) -> Dra
     right = width - BEHIND
     at = [(round(BEFORE + (right - BEFORE) * place / 100, 1), name) for place, name in axis.labels()]
     drawn = [shapes.text(x, 12, name, "tick", anchor="middle") for x, name in at]
-    y, said = HEAD - 8, []
+    y, spoken_parts = HEAD - 8, []
     for label, own in shown:
         y += HEAD
         drawn.append(_head(label, y - 7, width))
@@ -136,11 +141,11 @@ def _bars(shown: Sequence[tuple[str, Mapping[str, Stack]]], width: float) -> Dra
             drawn += [*(shapes.line(x, y, x, y + LINE, "grid") for x, _ in at), *parts]
             drawn.append(shapes.text(0, y + 15, group, "stack-name"))
             drawn.append(shapes.text(width, y + 15, amount(sum(stack.values())), "stack-total", anchor="end"))
-            told = ", ".join(part.title for part in parts) or "none above"
-            said.append(f"{label}, {GROUPS[group]}: {told}")
+            counts = ", ".join(part.title for part in parts) or "none above"
+            spoken_parts.append(f"{label}, {GROUPS[group]}: {counts}")
             y += LINE
     note = "Irrelevant candidates above an answer, mean number; each pair of languages counts the same."
-    spoken = f"irrelevant candidates above an answer, by their language: {'; '.join(said)}"
+    spoken = f"irrelevant candidates above an answer, by their language: {'; '.join(spoken_parts)}"
     name = "Where the loss comes from"
     return Drawing(tuple(drawn), y + 6, width, spoken=spoken, name=name, notes=(note,))
 

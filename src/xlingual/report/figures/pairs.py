@@ -8,7 +8,7 @@ from statistics import median, quantiles
 from xlingual.report import numbers, words
 from xlingual.report.axis import Axis, axis_for
 from xlingual.report.blocks import STEPS, Box, Heat, HeatMap
-from xlingual.report.leaders import BoardRow, System, off
+from xlingual.report.leaders import BoardRow, System, error_of
 from xlingual.results import Summary
 
 FEWEST_FOR_BOX = 3
@@ -58,7 +58,7 @@ def scale_ends(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> tuple
         return numbers.MISSING, numbers.MISSING
     measure = found[0].measure
     ends = sorted((p.value for p in found if p.value is not None), reverse=words.lower_is_better(measure))
-    error = max((off(p) or 0.0 for p in found), default=0.0)
+    error = max((error_of(p) or 0.0 for p in found), default=0.0)
     return numbers.number(ends[0], measure, error=error), numbers.number(ends[-1], measure, error=error)
 
 
@@ -66,7 +66,7 @@ def _box(row: BoardRow, pairs: Pairs) -> Box | None:
     points = sorted(
         (
             one.value,
-            f"{words.pair(*key)}: {numbers.number(one.value, row.measure, error=off(one), ci=one.ci)}",
+            f"{words.pair(*key)}: {numbers.number(one.value, row.measure, error=error_of(one), ci=one.ci)}",
         )
         for key, one in pairs.items()
         if one.value is not None
@@ -96,7 +96,7 @@ def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits
     summary = pairs.get(pair)
     if summary is None:
         return None
-    error = off(summary)
+    error = error_of(summary)
     text = numbers.number(summary.value, summary.measure, error=error, ci=summary.ci)
     value = numbers.with_interval(summary.value, summary.ci, summary.measure, error=error)
     note = f" ({summary.note})" if summary.value is None and summary.note else ""

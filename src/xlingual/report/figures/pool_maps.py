@@ -11,7 +11,14 @@ from typing import Any
 from xlingual.languages import named
 from xlingual.report import numbers
 from xlingual.report.blocks import STEPS, Heat, HeatMap, Matrix
-from xlingual.report.pool_views import EncoderViews, Pair, languages_of, share, sides_of, times
+from xlingual.report.pool_views import (
+    EncoderViews,
+    Pair,
+    languages_of,
+    question_and_answer_languages,
+    share,
+    times,
+)
 from xlingual.results import Interval
 from xlingual.tasks import Task
 
@@ -48,8 +55,8 @@ def shares(found: Sequence[EncoderViews]) -> Matrix | None:
 
     def cell(one: EncoderViews, pair: Pair, value: float) -> Heat:
         text = numbers.number(100 * value, digits=1 if value < 0.0995 else 0)
-        said = share(value, one.interval(SHARES, "->".join(pair))).plain
-        return _heat(text, f"{_asked_and_found(pair)}: {said}", value / most if most > 0 else 0.0)
+        shown = share(value, one.interval(SHARES, "->".join(pair))).plain
+        return _heat(text, f"{_pair_text(pair)}: {shown}", value / most if most > 0 else 0.0)
 
     tops = [int(top) for one in found if (top := one.number("top")) is not None]
     return _matrix(
@@ -80,7 +87,7 @@ def ratios(found: Sequence[EncoderViews]) -> Matrix | None:
 
     def cell(_: EncoderViews, pair: Pair, value: float) -> Heat:
         place = -1.0 if value <= 0 else min(1.0, max(-1.0, math.log(value) / math.log(reach)))
-        title = f"{_asked_and_found(pair)}: {numbers.number(value, digits=2)} times"
+        title = f"{_pair_text(pair)}: {numbers.number(value, digits=2)} times"
         return _heat(times(value), title, (1 + place) / 2)
 
     return _matrix(
@@ -95,7 +102,7 @@ def ratios(found: Sequence[EncoderViews]) -> Matrix | None:
 
 
 def identification(found: Sequence[EncoderViews]) -> Matrix | None:
-    """Return how well a linear model tells each pair of languages apart, from chance (pale) to always."""
+    """Return how well a linear model separates each pair of languages, from chance (pale) to always."""
     keys = {id(one): _identified(one) for one in found}
     chances = [c for one in found for name, c in one.mapping("language_id_chance").items() if name != "all"]
     return _by_value(
@@ -104,7 +111,7 @@ def identification(found: Sequence[EncoderViews]) -> Matrix | None:
         lambda one, pair: one.interval("language_id_accuracy", keys[id(one)][pair]),
         lambda pair: f"{named(pair[0])}, {named(pair[1])}",
         within=(*chances, 1.0),
-        about="Accuracy of a linear model that tells two languages apart by the vectors of texts it was not "
+        about="Accuracy of a linear model that separates two languages by the vectors of texts it was not "
         "fitted on.",
         scale="accuracy",
         corner="",
@@ -126,11 +133,11 @@ def by_question(found: Sequence[EncoderViews], task: Task) -> Matrix | None:
         ("monolingual_pool", "monolingual_pool_average", "Monolingual pools"),
     )
     shown = [view for view in views if any(one.mapping(view[0]) for one in found)]
-    held = _known(one.mapping(name) for name, _, _ in shown for one in found)
-    if not held:
+    measured = _known(one.mapping(name) for name, _, _ in shown for one in found)
+    if not measured:
         return None
     languages = languages_of(found)
-    cell, ends = _scaled(held)
+    cell, ends = _scaled(measured)
     maps = []
     for name, mean, label in shown:
         lines = []
@@ -163,24 +170,24 @@ def _by_value(
     **more: Any,  # noqa: ANN401  (fields of a matrix)
 ) -> Matrix | None:
     """Return one map for each encoder that has values, on a scale from the least to the most of them all."""
-    held = _known(values)
-    if not held:
+    known = _known(values)
+    if not known:
         return None
-    cell, ends = _scaled(held, within)
+    cell, ends = _scaled(known, within)
     drawn = _drawn(found, values, lambda one, pair, value: cell(value, name(pair), interval(one, pair)))
     return _matrix(drawn, ends=ends, **more)
 
 
 def _scaled(
-    held: Sequence[float], within: Iterable[float | None] = ()
+    values: Sequence[float], within: Iterable[float | None] = ()
 ) -> tuple[Callable[[float | None, str, Interval | None], Heat | None], tuple[str, str]]:
-    """Return what makes a cell of a value, its name and its interval, and the ends of the scale.
+    """Return a function from a value, its name and interval to a cell, and the ends of the scale.
 
     Cells have two decimals, or three where half of the values or more are small.
     """
-    ends = [*held, *(value for value in within if value is not None)]
+    ends = [*values, *(value for value in within if value is not None)]
     low, high = min(ends), max(ends)
-    digits = 3 if sorted(held)[len(held) // 2] < 0.1 else 2
+    digits = 3 if sorted(values)[len(values) // 2] < 0.1 else 2
 
     def cell(value: float | None, name: str, ci: Interval | None) -> Heat | None:
         if value is None:
@@ -215,20 +222,22 @@ def _drawn(
     cell: Callable[[EncoderViews, Pair, float], Heat | None],
 ) -> list[HeatMap]:
     """Return a map for each encoder that has values, all with the rows and columns that any of them has."""
-    asked_in, answered_in = sides_of(languages_of(found), {pair for own in values for pair in own})
+    questions_in, answers_in = question_and_answer_languages(
+        languages_of(found), {pair for own in values for pair in own}
+    )
 
-    def line(one: EncoderViews, own: Mapping[Pair, float | None], asked: str) -> list[Heat | None]:
-        known = [((asked, tag), own.get((asked, tag))) for tag in answered_in]
+    def line(one: EncoderViews, own: Mapping[Pair, float | None], question: str) -> list[Heat | None]:
+        known = [((question, tag), own.get((question, tag))) for tag in answers_in]
         return [None if value is None else cell(one, pair, value) for pair, value in known]
 
     both = [(one, own) for one, own in zip(found, values, strict=True) if own]
     return [
-        HeatMap(one.row.label, answered_in, [(asked, line(one, own, asked)) for asked in asked_in])
+        HeatMap(one.row.label, answers_in, [(tag, line(one, own, tag)) for tag in questions_in])
         for one, own in both
     ]
 
 
-def _asked_and_found(pair: Pair) -> str:
+def _pair_text(pair: Pair) -> str:
     return f"questions in {named(pair[0])}, candidates in {named(pair[1])}"
 
 

@@ -12,7 +12,10 @@ from xlingual.report.shapes import Drawing, circle, path, polyline
 from xlingual.results import Results
 
 SIZE: Size = (340, 280, 46, 12, 330, 238)  # 46 is the least room for the axis, its numbers and its name
-BESIDE, DIGIT = 26, 6.2  # what is left of the plot without its numbers, and the width of a character of these
+BESIDE, DIGIT = (
+    26,
+    6.2,
+)  # the room left of the plot without its numbers, and the width of a character of these
 MOST_POINTS = 1500  # of a drawing; of more, an even part is shown
 BINS = 5  # equal parts of the scores' range, over which the mean cosine is drawn
 FEWEST = 5  # pairs in a part

@@ -24,7 +24,7 @@ SERIES = {  # kinds of weakening: their mark, and what it means
     "noise": ("square", "noise added"),
     "shuffle": ("triangle", "images shuffled"),
 }
-_COEFFICIENTS_BOX = (118, 42)  # what both coefficients take at the top left
+_COEFFICIENTS_BOX = (118, 42)  # the room of both coefficients at the top left
 
 
 def against_xlr(pair: PairValidation, measure: str, threshold: float, *, small: bool = False) -> Figure:
@@ -52,12 +52,12 @@ def against_xlr(pair: PairValidation, measure: str, threshold: float, *, small: 
         points = []
         for row in rows:
             x, y = row.scores[TRUTH].mean or 0.0, row.scores[measure].mean or 0.0
-            said = f"{_isolated(row.encoder)}: XLR {numbers.number(x)}, {measure} {numbers.number(y)}"
+            title = f"{_isolated(row.encoder)}: XLR {numbers.number(x)}, {measure} {numbers.number(y)}"
             kind, ends = "below" if x < threshold else "above", (_ends(row, TRUTH), _ends(row, measure))
-            points.append(frame.point(x, y, said, kind=kind, across=ends[0], up=ends[1]))
+            points.append(frame.point(x, y, title, kind=kind, across=ends[0], up=ends[1]))
         width, height = _COEFFICIENTS_BOX
         taken = [(frame.left, frame.top, frame.left + width, frame.top + height)]
-        held = [*taken, *(box for point in points for box in (point.box, *point.whiskers()))]
+        occupied = [*taken, *(box for point in points for box in (point.box, *point.whiskers()))]
         return scatter(
             frame,
             points,
@@ -66,7 +66,7 @@ def against_xlr(pair: PairValidation, measure: str, threshold: float, *, small: 
             up=measure,
             spoken=f"{measure} against XLR for {where}, one point per encoder, {len(points)} points",
             lines=[frame.upright(frame.x(threshold), "divide")] if frame.xs.holds(threshold) else [],
-            level=frame.level(chance, luck, held),
+            level=frame.level(chance, luck, occupied),
             remarks=[(frame.left + 10, frame.top + 16 + 16 * i, text) for i, text in enumerate(texts)],
             taken=taken,
             name=name,
@@ -103,18 +103,18 @@ def over_quality(rows: Sequence[Degradation], pair: PairValidation) -> Figure:
         return Figure(Drawing((), 0, notes=("No level has both numbers: nothing to draw.",)), style="wide")
     where = words.pair(pair.source, pair.target)
     ends = [None if (ci := pearson(one).ci) is None else (ci.low, ci.high) for one in known]
-    held = [end for both in ends for end in both or ()]
-    ups = axis_for([*held, *(pearson(one).value for one in known), 0.0, 1.0])
+    interval_ends = [end for both in ends for end in both or ()]
+    ups = axis_for([*interval_ends, *(pearson(one).value for one in known), 0.0, 1.0])
 
     def draw(size: Size) -> Drawing:
         frame = Frame(*size, axis_for([*(one.kept for one in known), 0.0]), ups)
         points = []
         for one, both in zip(known, ends, strict=True):
             found, kept = pearson(one), f"{numbers.percent(one.kept)} of neighbours kept"
-            said = f"{level_name(one)}: {kept}, Pearson {numbers.with_interval(found.value, found.ci)}"
+            title = f"{level_name(one)}: {kept}, Pearson {numbers.with_interval(found.value, found.ci)}"
             mark = SERIES[one.kind][0] if one.kind in SERIES else "circle"
             x, y = one.kept or 0.0, found.value or 0.0
-            points.append(frame.point(x, y, said, kind=one.kind, mark=mark, up=both))
+            points.append(frame.point(x, y, title, kind=one.kind, mark=mark, up=both))
         around = [box for point in points for box in (point.box, *point.whiskers())]
         return scatter(
             frame,
@@ -155,7 +155,7 @@ def _ends(row: EncoderScores, measure: str) -> Ends | None:
 
 
 def _not_drawn(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the remark that names what lacks a number."""
+    """Return the remark that names the rows without a number."""
     shown = ", ".join(map(_isolated, names))
     return (f"not drawn, a number is missing: {shown}",) if names else ()
 

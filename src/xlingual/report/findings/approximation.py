@@ -1,4 +1,4 @@
-"""What is said of numbers that a search or a sample of candidates gave: how they were found, how far off."""
+"""Approximate numbers in sentences: how a search or a sample gave them, how far they are off."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from xlingual.results import Approximation
 
 
 def sentences(rows: Sequence[BoardRow]) -> list[str]:
-    """Return how the numbers of a board were found, and what the check says of each; nothing where exact.
+    """Return how the numbers of a board were found, and the check of each; nothing where all are exact.
 
     The first sentence is about all of them, then there is one for each encoder.
     """
     known = [(row, row.approximation) for row in rows if row.approximation is not None]
     if not known:
         return []
-    ways = dict.fromkeys((found.search, found.depth, found.candidates) for _, found in known)
-    return [*(_way(*way) for way in ways), *(_of(row, found) for row, found in known)]
+    methods = dict.fromkeys((found.search, found.depth, found.candidates) for _, found in known)
+    return [*(_method(*one) for one in methods), *(_check(row, found) for row, found in known)]
 
 
-def _way(search: str | None, depth: int | None, candidates: int | None) -> str:
+def _method(search: str | None, depth: int | None, candidates: int | None) -> str:
     """Return how numbers were found."""
     how = f"the {depth} best candidates of a query that a search ({search}) finds are scored"
     if candidates is not None:
         how = f"ranks are estimated from {numbers.count(candidates)} candidates drawn at random"
-    known = "Values are shown with the digits that the error leaves known; intervals hold it."
+    known = "Values are shown with the digits that the error leaves known; intervals include it."
     return f"Approximate: {how}. {known}"
 
 
-def _of(row: BoardRow, found: Approximation) -> str:
+def _check(row: BoardRow, found: Approximation) -> str:
     parts = []
     if found.recall_nearest is not None:
         parts.append(f"nearest text found for {_share(found.recall_nearest)}")

@@ -1,4 +1,4 @@
-"""What a calibration is worth, and what it says of a result, in plain sentences."""
+"""How accurate a calibration is, and the estimates of a result, in plain sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Estimate = tuple[Summary, EstimatedXLR]
 
 
 def findings(found: Calibration) -> list[Finding]:
-    """Return what a calibration is worth, the most important first."""
+    """Return how accurate a calibration is, the most important first."""
     error = next((one for one in found.errors if one.left_out == "family" and one.form == FORM), None)
     known = (
         ""
@@ -52,9 +52,9 @@ def estimates(results: Results) -> list[Estimate]:
 
 
 def estimate_sentences(results: Results) -> list[str]:
-    """Return what the estimates say and what they rest on; for those without an interval why.
+    """Return the estimates, what their intervals promise, and why some have no interval.
 
-    Nothing where there are none.
+    Nothing where there are no estimates.
     """
     every = estimates(results)
     rows = [(row, one) for row, one in every if row.source is not None]
@@ -89,7 +89,7 @@ def _where(row: Summary, among: Sequence[Estimate]) -> str:
 
 
 def _promises(found: Iterable[Interval]) -> list[str]:
-    """Return what each kind of interval promises and what that rests on."""
+    """Return the coverage of each kind of interval and its assumption."""
     sentences = []
     for ci in {ci.method: ci for ci in found}.values():
         kind, _, method = ci.method.partition(": ")
@@ -115,7 +115,7 @@ def _against(one: ErrorDifference) -> str:
         return f"It is better than {name}, whose error is larger by {shown}."
     if one.ci.high < 0:
         return f"It is worse than {name}, whose error is smaller: difference {shown}."
-    return f"It cannot be told apart from {name}: the difference of the errors, {shown}, contains zero."
+    return f"It is not distinguishable from {name}: the difference of the errors, {shown}, contains zero."
 
 
 def _other_data(found: Calibration) -> str:

@@ -9,7 +9,7 @@ from xlingual.report.leaders import BoardRow
 
 
 def none_above(rows: Sequence[BoardRow]) -> bool:
-    """Tell whether no encoder is clearly above chance: each interval holds it or lies on its worse side."""
+    """Tell whether no encoder is clearly above chance: every interval contains or is worse than it."""
     found = [row for row in rows if row.value is not None]
     return bool(found) and all(row.side_of_chance in ("at", "below") for row in found)
 
@@ -34,7 +34,7 @@ def nothing_found(best: BoardRow, found: Sequence[BoardRow], name: str, where: s
 
 
 def _luck(found: Sequence[BoardRow]) -> list[str]:
-    """Return a remark where an interval leaves out chance, as one of so many encoders may do by luck."""
+    """Return a remark where an interval excludes chance, which may be luck among many encoders."""
     names = [row.encoder for row in found if row.looks_off_chance]
     if not names:
         return []

@@ -18,7 +18,7 @@ _MOST = 8  # without
 
 
 def findings(comparison: Comparison) -> list[str]:
-    """Return what the comparison says: for each measure who is ahead of whom, then where parts differ."""
+    """Return the findings: for each measure which encoder is ahead of which, then where parts differ."""
     sentences = []
     for board in comparison.boards:
         if board.overall:
@@ -39,7 +39,7 @@ def heading(board: Board) -> str:
 
 
 def size(board: Board) -> str:
-    """Return how much data a board stands on."""
+    """Return how much data a board is based on."""
     pairs = f", {board.n_pairs} language pairs" if board.n_pairs > 1 else ""
     seeds = f", {board.n_seeds} seeds" if board.n_seeds > 1 else ""
     queries = numbers.counted(board.n_queries, "query", "queries")
@@ -68,7 +68,7 @@ def _leaderboard(board: Board, comparison: Comparison) -> str:
     value = numbers.number(leader.value, board.measure)
     if all(row.outcome in (record.CANNOT_TELL, record.BASELINE) for row in board.rows):
         reason = next((row.note for row in board.rows if row.note), "")
-        return words.stop(f"Whether {leader.encoder} leads in {name} ({value}) cannot be told: {reason}")
+        return words.stop(f"Whether {leader.encoder} leads in {name} ({value}) is not known: {reason}")
     correction = CORRECTIONS.get(comparison.correction)
     tests = f"{correction}-corrected tests" if correction else "uncorrected tests"
     tests += " of one pair" if board.n_rank_tests == 1 else f" of all {board.n_rank_tests} pairs"
@@ -99,8 +99,8 @@ def _equivalent(board: Board, comparison: Comparison) -> list[str]:
     names = [row.encoder for row in board.rows if row.outcome == record.EQUIVALENT]
     if not names:
         return []
-    said = f"{'is' if len(names) == 1 else 'are'} shown to be equivalent to {board.baseline}"
-    return [words.stop(f"{numbers.in_words(names, _MOST)} {said} within {_margin(comparison)}")]
+    shown = f"{'is' if len(names) == 1 else 'are'} shown to be equivalent to {board.baseline}"
+    return [words.stop(f"{numbers.in_words(names, _MOST)} {shown} within {_margin(comparison)}")]
 
 
 def _gap(row: Compared, measure: str, margin: float | None) -> str:
@@ -140,7 +140,7 @@ def _counted(outcome: str, count: int, comparison: Comparison) -> str:
     if outcome == record.NO_DIFFERENCE:
         return f"no difference is found for {count}"
     if outcome == record.CANNOT_TELL:
-        return f"nothing can be told of {count}"
+        return f"no test is possible for {count}"
     within = f" within {_margin(comparison)}" if outcome == record.EQUIVALENT else ""
     return f"{count} {'is' if count == 1 else 'are'} {outcome}{within}"
 
@@ -152,7 +152,7 @@ def _one(row: Compared, board: Board, comparison: Comparison) -> str:
     if row.outcome == record.EQUIVALENT:
         return f"{row.encoder} is equivalent: the difference, {gap}, is {within}"
     if row.outcome == record.CANNOT_TELL:
-        return f"nothing can be told of {row.encoder}: {row.note}"
+        return f"no test is possible for {row.encoder}: {row.note}"
     same = "" if comparison.margin is None else f", and equality {within} is not shown either"
     return f"no difference is found for {row.encoder} ({gap}){same}"
 
@@ -169,21 +169,21 @@ def _over_all_parts(board: Board, comparison: Comparison) -> list[str]:
             differ = f"Outcomes differ between the {what}: {numbers.in_words(found, _MOST_NAMED)}"
             sentences.append(words.stop(differ))
         else:
-            untold = any(row.outcome == record.CANNOT_TELL for part in parts for row in part.rows)
-            told = ", where it can be told" if untold else ""
-            sentences.append(f"Every encoder has the same outcome on all {what}{told}.")
+            untested = any(row.outcome == record.CANNOT_TELL for part in parts for row in part.rows)
+            where = ", where a test is possible" if untested else ""
+            sentences.append(f"Every encoder has the same outcome on all {what}{where}.")
     return sentences
 
 
 def _over_parts(encoder: str, parts: Sequence[Board]) -> str | None:
-    """Return "x (worse on a and b; no difference found on c)"; None where all that is told is equal."""
+    """Return "x (worse on a and b; no difference found on c)"; None where all known outcomes are equal."""
     where: dict[str, list[str]] = {}
     for part in parts:
         outcome = next(row.outcome for row in part.rows if row.encoder == encoder)
         where.setdefault(outcome, []).append(heading(part).rpartition(" · ")[2])
-    for silent in (record.BASELINE, record.CANNOT_TELL):
-        where.pop(silent, None)
+    for without in (record.BASELINE, record.CANNOT_TELL):
+        where.pop(without, None)
     if len(where) < 2:
         return None
-    said = [f"{outcome} on {numbers.in_words(names, _MOST_NAMED)}" for outcome, names in where.items()]
-    return f"{encoder} ({'; '.join(said)})"
+    outcomes = [f"{outcome} on {numbers.in_words(names, _MOST_NAMED)}" for outcome, names in where.items()]
+    return f"{encoder} ({'; '.join(outcomes)})"

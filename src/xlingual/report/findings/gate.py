@@ -1,4 +1,4 @@
-"""What a gate decided, in sentences: the verdict, what it rests on, and what would decide."""
+"""What a gate decided, in sentences: the verdict, its evidence, and how many queries would decide."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WORD = {PASS: "PASS", FAIL: "FAIL", UNDECIDED: "CANNOT TELL"}
 
 
 def findings(gate: Gate) -> list[str]:
-    """Return the verdict, what it rests on, and what would decide where it cannot be told."""
+    """Return the verdict, its evidence, and how many queries would decide where it is open."""
     several = len(gate.decisions) > 1
     out = [_verdict(gate), _counted(gate) if several else evidence(gate, gate.decisions[0])]
     for decision in gate.decisions:
@@ -45,7 +45,7 @@ def _verdict(gate: Gate) -> str:
 
 
 def _beside(gate: Gate) -> str:
-    """Return what else is known of a candidate that passes: that it is better, or a little worse."""
+    """Return whether a candidate that passes is better, or worse within the margin."""
 
     def where(parts: list[str]) -> str:
         return f" in {numbers.in_words(parts)}" if len(gate.decisions) > 1 else ""
@@ -58,19 +58,19 @@ def _beside(gate: Gate) -> str:
 
 def _counted(gate: Gate) -> str:
     outcomes = [decision.outcome for decision in gate.decisions]
-    said = [f"{outcomes.count(o)} {o}" for o in (PASS, FAIL, UNDECIDED) if o in outcomes]
+    counts = [f"{outcomes.count(o)} {o}" for o in (PASS, FAIL, UNDECIDED) if o in outcomes]
     parts = "language pairs" if gate.by is None else f"slices by {gate.by}"
     return (
-        f"Of {len(outcomes)} {parts}: {numbers.in_words(said)}. All must pass, so passing needs no "
+        f"Of {len(outcomes)} {parts}: {numbers.in_words(counts)}. All must pass, so passing needs no "
         "correction for their number; failing is corrected after Holm."
     )
 
 
 def evidence(gate: Gate, decision: Decision) -> str:
-    """Return what a decision rests on."""
+    """Return the evidence of a decision."""
     bound = f"−{gate.margin:g}" if gate.margin else "0"  # what the difference is compared with
     if decision.note:
-        proof = f"{decision.note}: nothing can be told"
+        proof = f"{decision.note}: no decision is possible"
     elif decision.outcome == FAIL:
         corrected = " after Holm's correction" if len(gate.decisions) > 1 else ""
         proof = f"that it is below {bound} has {numbers.p_sentence(decision.p_fail_adjusted)}{corrected}"
@@ -89,7 +89,7 @@ def evidence(gate: Gate, decision: Decision) -> str:
 
 
 def what_would_decide(gate: Gate, decision: Decision) -> list[str]:
-    """Return how many queries would decide what cannot be told."""
+    """Return how many queries would settle an open decision."""
     begin = f"{part_name(decision)}: " if len(gate.decisions) > 1 else ""
     given = f"{begin}if" if begin else "If"
     observed, equal = decision.if_observed, decision.if_equal

@@ -1,4 +1,4 @@
-"""What quality of images agreement needs: a validation with weakened image vectors, in words."""
+"""How good images must be for BkR to agree with XLR: a validation with weakened image vectors, in words."""
 
 from __future__ import annotations
 
@@ -56,16 +56,18 @@ def _needed(known: Sequence[Degradation], rows: Sequence[Degradation], close: fl
         if all(one.kind in ("none", "shuffle") for one in rows):
             return []
         why = next((note for one in rows if (note := pearson(one).note)), "no interval was computed")
-        return [words.stop(f"What image quality is needed cannot be told: {why}")]
+        return [words.stop(f"What image quality is needed is not known: {why}")]
     interval = "Pearson's whole interval"
-    n_held = next((i for i, one in enumerate(known) if not _is_above(one, close)), len(known))
-    if n_held == 0:
+    n_close = next((i for i, one in enumerate(known) if not _is_above(one, close)), len(known))
+    if n_close == 0:
         return [f"With no images tried is {interval} above {close:g}; best: {_level(known[0])}."]
-    held, rest = f"{interval} stays above {close:g} down to {_level(known[n_held - 1])}", known[n_held:]
+    enough, rest = f"{interval} stays above {close:g} down to {_level(known[n_close - 1])}", known[n_close:]
     if not rest:
-        return [f"Weakened images suffice, as far as tried: {held}."]
-    lost = [f"Agreement cannot be told from none with {_level(one)}." for one in rest if _is_open(one)]
-    return [f"Image quality: {held}, and no longer with {_level(rest[0])}.", *lost[:1]]
+        return [f"Weakened images suffice, as far as tried: {enough}."]
+    lost = [
+        f"Agreement is not distinguishable from none with {_level(one)}." for one in rest if _is_open(one)
+    ]
+    return [f"Image quality: {enough}, and no longer with {_level(rest[0])}.", *lost[:1]]
 
 
 def _is_above(weakened: Degradation, close: float) -> bool:

@@ -62,7 +62,7 @@ def _headline(run: Results, language: str) -> _Headline:
 
 
 def _about(head: _Headline) -> list[str]:
-    """Return what is to be said of one language."""
+    """Return the sentences about one language."""
     baseline = next((one.baseline for row in head.rows.values() if (one := recalls.against(row))), None)
     if len(head.rows) == 1:
         name = next(iter(head.rows))
@@ -76,7 +76,7 @@ def _about(head: _Headline) -> list[str]:
 
 
 def _against_baseline(head: _Headline, baseline: str) -> list[str]:
-    """Return how the systems stand to the baseline: the best one first, the others in one sentence."""
+    """Return how the systems compare with the baseline: the best one first, the others in one sentence."""
     first, *others = head.ordered(name for name in head.rows if name != baseline)
     gap = recalls.difference_of(head.rows[first])
     values = f"{head.reaches(first)} against {head.value(baseline)}"
@@ -86,12 +86,17 @@ def _against_baseline(head: _Headline, baseline: str) -> list[str]:
         ]
     shown = f"{gap.text} {gap.interval}"
     if gap.mark:
-        stands = f"is {'ahead of' if gap.tone == 'gain' else 'behind'} the baseline {baseline}"
-        text = f"{head.where}, {first} {stands}: {values}, a real difference of {shown}."
+        side = "ahead of" if gap.tone == "gain" else "behind"
+        outcome = f"is {side} the baseline {baseline}: {values}, a real difference of {shown}"
     else:
-        stands = f"cannot be told apart from the baseline {baseline}: {values}"
-        text = f"{head.where}, {first} {stands}, a difference of {shown}, whose interval contains zero."
-    return [text, *_others({name: recalls.difference_of(head.rows[name]) for name in others})]
+        outcome = (
+            f"is not distinguishable from the baseline {baseline}: {values}, a difference of {shown}, whose "
+            "interval contains zero"
+        )
+    return [
+        f"{head.where}, {first} {outcome}.",
+        *_others({name: recalls.difference_of(head.rows[name]) for name in others}),
+    ]
 
 
 def _others(gaps: Mapping[str, Cell | None]) -> list[str]:
@@ -99,14 +104,13 @@ def _others(gaps: Mapping[str, Cell | None]) -> list[str]:
     for name, gap in gaps.items():
         if gap is not None and gap.interval:
             groups.setdefault(gap.tone, []).append(f"{name} ({gap.text})")
-    said = []
-    for tone, what in (("gain", "ahead of it too"), ("", ""), ("loss", "behind it")):
-        if names := groups.get(tone):
-            verb = "is" if len(names) == 1 else "are"
-            said.append(
-                f"{numbers.in_words(names)} {f'{verb} {what}' if what else 'cannot be told apart from it'}"
-            )
-    return [f"Of the others, {'; '.join(said)}."] if said else []
+    outcomes = {"gain": "ahead of it too", "": "not distinguishable from it", "loss": "behind it"}
+    parts = [
+        f"{numbers.in_words(names)} {'is' if len(names) == 1 else 'are'} {outcome}"
+        for tone, outcome in outcomes.items()
+        if (names := groups.get(tone))
+    ]
+    return [f"Of the others, {'; '.join(parts)}."] if parts else []
 
 
 def _leading(head: _Headline) -> str:
@@ -123,7 +127,7 @@ def _leading(head: _Headline) -> str:
     level = [name for name in rest if (own := head.rows[name].behind) and contains(own.ci, 0.0)]
     shown += " for the first" if len(level) > 1 else ""
     named_level = f"{numbers.in_words(level)} (difference {shown})"
-    return f"{text}, and cannot be told apart from {named_level}: the interval contains zero."
+    return f"{text}, but is not distinguishable from {named_level}: the interval contains zero."
 
 
 def _not_good_enough(head: _Headline) -> list[str]:
@@ -159,11 +163,11 @@ def _partial(run: Results) -> list[str]:
         tags = tuple(tag for tag in languages if name in recalls.systems_of(run, tag))
         if len(tags) < len(languages):
             groups.setdefault(tags, []).append(name)
-    said = [
+    parts = [
         f"{numbers.in_words(names)} in {numbers.in_words([named(tag) for tag in tags])} only"
         for tags, names in groups.items()
     ]
-    return [f"Evaluated in the languages that they are for: {', '.join(said)}."] if said else []
+    return [f"Evaluated in the languages that they are for: {', '.join(parts)}."] if parts else []
 
 
 def _remarks(run: Results) -> list[str]:

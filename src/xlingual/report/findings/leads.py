@@ -22,7 +22,7 @@ def lead(leader: BoardRow, found: Sequence[BoardRow], name: str, where: str) -> 
     behind = [row for row in found if row.standing == "behind"]
     head = f"{leader.encoder} leads: {name} {value}{where}"
     if level:
-        return f"{head}, and cannot be told apart from {_level(level)}{_next(behind)}"
+        return f"{head}, but is not distinguishable from {_level(level)}{_next(behind)}"
     if behind:
         return (
             f"{head}, {behind[0].behind_text} ahead of {behind[0].encoder}: "
@@ -48,28 +48,28 @@ def _next(behind: list[BoardRow]) -> str:
 
 
 def position(leader: BoardRow) -> list[str]:
-    """Return where the leader stands between chance and what images alone can tell."""
+    """Return where the leader is between chance and the oracle, retrieval by images alone."""
     if leader.chance is None:
         return []
-    luck = numbers.mark(leader.chance, leader.measure)
+    chance = numbers.mark(leader.chance, leader.measure)
     oracle = numbers.number(leader.oracle, leader.measure, error=leader.oracle_error)
     share = leader.normalized_text
     if leader.at_chance:  # others are above: its own sentence follows
         return [f"Images alone reach {oracle}."] if leader.oracle is not None else []
     if leader.oracle is None:
         meaning = ": no relation between texts and images" if leader.measure == "CORR" else ""
-        return [f"Chance on this data is {luck}{meaning}."]
+        return [f"Chance on this data is {chance}{meaning}."]
     if leader.normalized is None:
         reason = f"; {leader.note}" if leader.note else ""
-        return [words.stop(f"Chance is {luck} and images alone reach {oracle}{reason}")]
+        return [words.stop(f"Chance is {chance} and images alone reach {oracle}{reason}")]
     if share == numbers.MISSING:  # not even tens of per cent are known
         unknown = "how much of that way it closes is not known, the search is too far off"
-        return [f"Chance is {luck} and images alone reach {oracle}; {unknown}."]
+        return [f"Chance is {chance} and images alone reach {oracle}; {unknown}."]
     if leader.normalized - (leader.normalized_error or 0.0) > 1:
-        return [f"That is beyond what images alone can tell: {share} of the way from {luck} to {oracle}."]
+        return [f"That is beyond what images alone can tell: {share} of the way from {chance} to {oracle}."]
     if leader.normalized < 0:
-        return [f"That is not above chance ({luck}); images alone reach {oracle}."]
-    return [f"It closes {share} of the way from chance ({luck}) to what images alone can tell ({oracle})."]
+        return [f"That is not above chance ({chance}); images alone reach {oracle}."]
+    return [f"It closes {share} of the way from chance ({chance}) to what images alone can tell ({oracle})."]
 
 
 def not_good_enough(task: Task, leader: BoardRow, alone: bool) -> list[str]:
@@ -91,7 +91,7 @@ def not_good_enough(task: Task, leader: BoardRow, alone: bool) -> list[str]:
 
 
 def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
-    """Return warnings where images cannot compare the encoders: some have seen images, or are repaired.
+    """Return warnings where BkR and SIM cannot compare the encoders: trained on images, or fitted transforms.
 
     `kinds` is what the results know of the encoders (`Results.encoders`).
     """

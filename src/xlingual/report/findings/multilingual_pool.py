@@ -16,10 +16,10 @@ from xlingual.report.pool_views import (
     amount,
     entries_of,
     policies_of,
-    seen,
     share,
-    side,
+    side_of_zero,
     times,
+    views_of,
 )
 from xlingual.results import Results
 from xlingual.tasks import Task
@@ -47,19 +47,19 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
         if chance.none_above(found):
             sentences += chance.nothing_found(found[0], found, name, where)
         else:
-            every = seen(runs, found)
+            every = views_of(runs, found)
             best = next(one for one in every if one.row is leader)
             sentences += [leads.lead(leader, found, name, where), *leads.position(leader)]
             sentences += leads.not_good_enough(task, leader, len(found) == 1)
             sentences += [*bias(best, every), *order(every), *hardest(best), *shares(best), *hubs(every)]
-            sentences += own_first(seen(runs, [leader], PREFER_OWN)[0])
+            sentences += own_first(views_of(runs, [leader], PREFER_OWN)[0])
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
     return sentences + leads.without_value(rows, name) + few_queries(run, task.name)
 
 
 def bias(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
-    """Return whether the leader prefers answers in the question's language, then what is known of others."""
+    """Return whether the leader prefers answers in the question's language, then the same for the others."""
     facts = []
     own, other = (best.number("one_target_summary", name) for name in ("own", "other"))
     if own is not None and other is not None:
@@ -72,7 +72,7 @@ def bias(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
         facts.append(f"removing the own-language answer rather than another one costs {cost} of mAP (Δ)")
     if not facts:
         return []
-    known = {side(best.interval(*keys)) for keys in (GAP, DELTA)} - {"unknown"}
+    known = {side_of_zero(best.interval(*keys)) for keys in (GAP, DELTA)} - {"unknown"}
     name = best.row.encoder
     match sorted(known):
         case ["above"]:
@@ -92,7 +92,7 @@ def _others(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
     known = [one for one in every if one is not best and one.number(*DELTA) is not None]
     if not known:
         return []
-    free = [one.row.encoder for one in known if side(one.interval(*DELTA)) == "holds"]
+    free = [one.row.encoder for one in known if side_of_zero(one.interval(*DELTA)) == "holds"]
     if len(known) > leads.MOST_NAMED:
         high = max(known, key=lambda one: one.number(*DELTA) or 0.0)
         shown = f"; none can be shown for {numbers.in_words(free)}" if free else ""
@@ -107,7 +107,7 @@ def _others(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
 def monolingual_ranks(every: Sequence[EncoderViews]) -> dict[int, tuple[int, int]]:
     """Return (monolingual rank, rank over the whole pool) by place of those that have both.
 
-    Runs that are ranked apart are so here too. Who has nobody to be ranked against is left out.
+    Runs that are ranked apart are so here too. An encoder alone in its ranking is left out.
     """
     both = [i for i, one in enumerate(every) if one.number(ALONE) is not None and one.row.value is not None]
     apart = len({every[i].row.rank for i in both}) < len(both)
@@ -148,7 +148,7 @@ def order(every: Sequence[EncoderViews]) -> list[str]:
 
 
 def _alike(one: EncoderViews, keys: Sequence[str], other: EncoderViews, others: Sequence[str]) -> bool:
-    """Tell whether the interval of either number holds the other."""
+    """Tell whether the interval of either number contains the other."""
     both = ((one.interval(*keys), other.number(*others)), (other.interval(*others), one.number(*keys)))
     return any(ci is not None and value is not None and contains(ci, value) for ci, value in both)
 
@@ -196,9 +196,9 @@ def _ends(best: EncoderViews, view: str) -> tuple[str, str] | None:
 
 
 def shares(best: EncoderViews) -> list[str]:
-    """Return how much of the top the question's language takes, and which others take too much."""
+    """Return the share of the question's language among the best, and which others are over-represented."""
     ratios = best.pairs("language_share_ratio_top100")
-    own = [value for (asked, found), value in ratios.items() if asked == found and value is not None]
+    own = [value for (question, answer), value in ratios.items() if question == answer and value is not None]
     parts = [f"its own language has {times(fmean(own))} times its share of the pool"] if own else []
     foreign = among_foreign(ratios)
     over = [name for name, value in foreign.items() if value >= MUCH][:2]
@@ -217,9 +217,9 @@ def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, f
     than their share of the pool, which says nothing about any one of them.
     """
     rows: dict[str, dict[str, float]] = {}
-    for (asked, answer), value in ratios.items():
-        if asked != answer and value is not None:
-            rows.setdefault(asked, {})[answer] = value
+    for (question, answer), value in ratios.items():
+        if question != answer and value is not None:
+            rows.setdefault(question, {})[answer] = value
     found: dict[str, list[float]] = {}
     for row in (row for row in rows.values() if len(row) > 1 and any(row.values())):
         average = fmean(row.values())
@@ -230,7 +230,7 @@ def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, f
 
 
 def own_first(best: EncoderViews) -> list[str]:
-    """Return what stands first where answers in the question's language are wanted."""
+    """Return what comes first where answers in the question's language are wanted."""
     kinds = [best.number("first", kind) for kind in ("right", "right_meaning_wrong_language", "own_wrong")]
     if None in kinds:
         return []

@@ -1,4 +1,4 @@
-"""What a plan says, in sentences: how many queries, what these can show, and at which pool."""
+"""The findings of a plan: how many queries are needed, what the present ones show, and at which pool."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NONE = "none"  # no difference is shown
 
 
 def findings(plan: Plan) -> list[str]:
-    """Return what the plan says: how many queries, what these can show, and at which pool."""
+    """Return the findings: how many queries are needed, what the present ones can show, and at which pool."""
     known = [row for row in plan.rows if row.planned]
     out = [_needed(plan, known), _here(plan, known)] if known else []
     if known and plan.clusters(plan.n_queries) is not None:
@@ -25,7 +25,7 @@ def findings(plan: Plan) -> list[str]:
         )
     if any(None in (row.detectable, row.limit, *(size.detectable for size in row.sizes)) for row in known):
         most = f"{1 - words.least(plan.measure):g}"
-        out.append(f"“{NONE}”: not even the largest difference that there can be, {most}, would be shown.")
+        out.append(f"“{NONE}”: not even the largest possible difference, {most}, would be shown.")
     for row in plan.rows:
         if not row.planned:
             note = row.note or ""
@@ -63,14 +63,14 @@ def _needed(plan: Plan, known: list[PlanRow]) -> str:
 
 
 def _here(plan: Plan, known: list[PlanRow]) -> str:
-    there = f"The {numbers.count(plan.n_queries)} queries there are show"
+    present = f"The present {numbers.count(plan.n_queries)} queries show"
     effects = sorted(row.detectable for row in known if row.detectable is not None)
     if not effects:
-        return f"{there} no difference, however large."
+        return f"{present} no difference, however large."
     low, high = numbers.number(effects[0]), numbers.number(effects[-1])
     size = low if low == high else f"{low} to {high}, depending on the encoder"
     power = f"(power {numbers.percent(plan.power)}, two-sided, alpha {plan.alpha:g})"
-    return f"{there} differences of {size} {power}."
+    return f"{present} differences of {size} {power}."
 
 
 def _pool(plan: Plan) -> str:

@@ -56,7 +56,7 @@ def against(row: Entry | Summary) -> Against | None:
 
 
 def n_folds(entry: Entry) -> int:
-    """Return over how many slices a number is a mean, 0 where over none."""
+    """Return the number of slices that a number is the mean of, 0 for none."""
     return len(entry.views.folds or ()) if isinstance(entry.views, ImageSentenceViews) else 0
 
 
@@ -71,8 +71,8 @@ def value_text(value: float | None, measure: str, digits: int | None = None) -> 
     if value is None:
         return numbers.MISSING
     if measure.startswith("MedR"):
-        told = (0 if value == int(value) else 1) if digits is None else digits
-        return numbers.number(value, digits=told)
+        whole = 0 if value == int(value) else 1
+        return numbers.number(value, digits=whole if digits is None else digits)
     if measure == RSUM:
         return numbers.number(value, digits=1)
     return numbers.number(100 * value, digits=digits or 1) if is_recall(measure) else numbers.number(value)
@@ -114,9 +114,9 @@ def difference_of(row: Entry | Summary, digits: int | None = None) -> Cell | Non
 
 
 def digits_of_recall(value: float | None, ci: Interval | None) -> int:
-    """Return how many decimals of per cent tell an interval's ends apart, and show two digits of a value.
+    """Return how many decimals of per cent separate an interval's ends, and show two digits of a value.
 
-    An encoder to which nearly all candidates are equal has small recalls with narrow intervals.
+    An encoder that finds nearly all candidates equal has small recalls with narrow intervals.
 
     >>> digits_of_recall(0.3825, None), digits_of_recall(0.00004, Interval(0.000035, 0.000046, 0.95, ""))
     (1, 4)

@@ -9,7 +9,7 @@ from xlingual.report import conditions, leaders, numbers, words
 from xlingual.report.blocks import Finding
 from xlingual.report.findings import chance
 from xlingual.report.findings.leads import alike, lead, not_good_enough, position, unlike_kinds, without_value
-from xlingual.report.leaders import BoardRow, off
+from xlingual.report.leaders import BoardRow, error_of
 from xlingual.results import Results, Summary
 from xlingual.tasks import Task
 
@@ -38,7 +38,7 @@ def findings(runs: Sequence[Results], task: Task, of_run: RunVerdict | None = No
 
 
 def few_queries(run: Results, task: str) -> list[str]:
-    """Return a remark where the samples are small: wide intervals then say little about the encoders."""
+    """Return a remark where the samples are small, so that intervals are wide."""
     own = [entry for entry in run.entries if entry.task == task]
     sizes = [entry.n_source for entry in own]
     if not sizes or min(sizes) >= FEW_QUERIES:
@@ -90,11 +90,11 @@ def _clusters(run: Results) -> list[str]:
 
 def _dropped(run: Results) -> list[str]:
     """Return a remark where a run left out so many texts that its numbers are about another data set."""
-    left_out, asked = run.dropped.get("texts", 0), run.dropped.get("of", 0)
-    if not asked or left_out <= MANY_DROPPED * asked:
+    left_out, total = run.dropped.get("texts", 0), run.dropped.get("of", 0)
+    if not total or left_out <= MANY_DROPPED * total:
         return []
     return [
-        f"{left_out:,} of {asked:,} texts ({numbers.percent(left_out / asked)}) took no part; the numbers "
+        f"{left_out:,} of {total:,} texts ({numbers.percent(left_out / total)}) took no part; the numbers "
         "are about the others only, and the warnings say why."
     ]
 
@@ -116,8 +116,8 @@ def _hardest(leader: BoardRow, pairs: dict[tuple[str, str], Summary]) -> list[st
     close = alike(low, high)
     if low.value == high.value or (close and len(valued) < MANY_PAIRS):
         return []
-    hard = numbers.with_interval(low.value, low.ci, leader.measure, error=off(low))
-    easy = numbers.number(high.value, leader.measure, error=off(high))
+    hard = numbers.with_interval(low.value, low.ci, leader.measure, error=error_of(low))
+    easy = numbers.number(high.value, leader.measure, error=error_of(high))
     caution = ", a difference that may be noise" if close else ""
     return [
         f"Its hardest pair is {words.pair(*ordered[0])} with {hard}; "

@@ -1,4 +1,4 @@
-"""Textual similarity: what results say by file and encoder, and the verdict on it."""
+"""Textual similarity: the numbers of results by file and encoder, and the verdict on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xlingual.results.views import AgreementAgainst, StsViews
 from xlingual.tasks import Task
 
 TASK, HEADLINE = "sts", "Pearson"
-MEAN = None  # stands for the mean over files
+MEAN = None  # the key of the mean over files
 FEW_PAIRS = 50
 ALPHA = 0.05
 Place = tuple[str | None, str]  # file and encoder
@@ -117,11 +117,11 @@ def _against_baseline(grid: Grid, leader: str) -> list[str]:
     if len(found) > MOST_NAMED:
         better = sum(is_real(gap) and gap.value > 0 for gap in found.values())
         worse = sum(is_real(gap) and gap.value < 0 for gap in found.values())
-        counts = {"better": better, "worse": worse, "cannot be told apart": len(found) - better - worse}
-        said = [f"{count} {what}" for what, count in counts.items() if count]
+        counts = {"better": better, "worse": worse, "not distinguishable": len(found) - better - worse}
+        outcomes = [f"{count} {outcome}" for outcome, count in counts.items() if count]
     else:
-        said = [f"{name} {_signed(gap)}" for name, gap in found.items()]
-    return [f"Against the baseline {grid.reference}: {numbers.in_words(said)}."]
+        outcomes = [f"{name} {_signed(gap)}" for name, gap in found.items()]
+    return [f"Against the baseline {grid.reference}: {numbers.in_words(outcomes)}."]
 
 
 def _signed(gap: AgreementAgainst) -> str:
@@ -136,7 +136,7 @@ def _tested(grid: Grid, leader: str) -> list[str]:
         for file, name, gap in grid.tests
         if is_real(gap) and gap.p_holm is not None and gap.p_holm >= ALPHA
     ]
-    if not weak or len(grid.tests) < 2:  # of one nothing was corrected
+    if not weak or len(grid.tests) < 2:  # a single test was not corrected
         return []
     return [
         f"After Holm's correction for {len(grid.tests)} tests the difference between {leader} and "

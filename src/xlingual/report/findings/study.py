@@ -1,4 +1,4 @@
-"""The verdict of a blind study: what people found, then what to make of it."""
+"""The verdict of a blind study: what raters found, then cautions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from xlingual.report import numbers, words
 from xlingual.report import study_views as views
 from xlingual.report.findings import study_cautions as cautions
 from xlingual.report.findings.study_cautions import open_
-from xlingual.report.marking import quoted, said
+from xlingual.report.marking import marked, quoted
 from xlingual.report.numbers import counted, in_words, p_sentence, percent
-from xlingual.report.study_views import amount, ordered_pairs, ranked, wanted
+from xlingual.report.study_views import amount, best_label, ordered_pairs, ranked
 from xlingual.results.study import PairDifference, StudyAnalysis, WithBkr
 
 MOST_PAIRS = 6  # named in one sentence
@@ -24,7 +24,7 @@ def findings(analysis: StudyAnalysis) -> list[str]:
     if len(analysis.systems) == 2 and len(pairs) == 1:
         lead, rest = _lead(analysis, pairs[0]), [_scores(analysis, pairs[0]), _wins(pairs[0])]
     else:
-        lead, rest = _order(analysis), _told_apart(pairs)
+        lead, rest = _order(analysis), _shown_to_differ(pairs)
     found = [
         lead,
         cautions.look(analysis),
@@ -40,7 +40,7 @@ def findings(analysis: StudyAnalysis) -> list[str]:
 
 
 def sentence(text: str) -> str:
-    """Return somebody's note as a sentence."""
+    """Return a note of a record as a sentence."""
     return words.stop(_capital(quoted(text)))
 
 
@@ -49,8 +49,8 @@ def _capital(text: str) -> str:
 
 
 def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
-    """Return what came out between two systems."""
-    first, second, best, who = said(pair.first), said(pair.second), wanted(analysis), _who(analysis)
+    """Return the outcome of a study of two systems."""
+    first, second, best, who = marked(pair.first), marked(pair.second), best_label(analysis), _who(analysis)
     sums = {row.system: row.very_relevant for row in analysis.systems}
     each = f"{amount(sums[pair.first])} against {amount(sums[pair.second])} per query"
     p = p_sentence(pair.p_permutation)
@@ -85,7 +85,7 @@ def _who(analysis: StudyAnalysis) -> str:
 
 
 def _at_odds(pair: PairDifference) -> str:
-    """Return that interval and test differ, where they do: near the edge they may."""
+    """Return a remark where interval and test disagree, which they may near the edge."""
     ci = pair.ratio_ci
     if ci is None or (ci.low <= 1 <= ci.high) == open_(pair):
         return ""
@@ -95,13 +95,13 @@ def _at_odds(pair: PairDifference) -> str:
 
 
 def _scores(analysis: StudyAnalysis, pair: PairDifference) -> str:
-    """Return what the mean scores say, and whether they say the same."""
+    """Return the mean scores, and whether they favour the same system."""
     of = {row.system: amount(row.mean_score) for row in analysis.systems}
     less = pair.score_difference
     way = "points the same way" if less < 0 else "points the other way" if less > 0 else "is the same"
     return (
-        f"The mean score, of which lower is better, {way}: {of[pair.first]} with {said(pair.first)} and "
-        f"{of[pair.second]} with {said(pair.second)}, a difference of "
+        f"The mean score (lower is better) {way}: {of[pair.first]} with {marked(pair.first)} and "
+        f"{of[pair.second]} with {marked(pair.second)}, a difference of "
         f"{views.signed(less, pair.score_ci)} ({p_sentence(pair.p_score)})."
     )
 
@@ -109,11 +109,11 @@ def _scores(analysis: StudyAnalysis, pair: PairDifference) -> str:
 def _wins(pair: PairDifference) -> str:
     total = pair.wins + pair.ties + pair.losses
     if total and pair.ties == total:
-        return f"{said(pair.first)} and {said(pair.second)} are even on every query."
+        return f"{marked(pair.first)} and {marked(pair.second)} are even on every query."
     even = f", and {pair.ties} {'is' if pair.ties == 1 else 'are'} even" if pair.ties else ""
     return (
-        f"Of {counted(total, 'query', 'queries')}, {said(pair.first)} has the better suggestions on "
-        f"{pair.wins} and {said(pair.second)} on {pair.losses}{even}: a win rate of {views.win_rate(pair)}."
+        f"Of {counted(total, 'query', 'queries')}, {marked(pair.first)} has the better suggestions on "
+        f"{pair.wins} and {marked(pair.second)} on {pair.losses}{even}: a win rate of {views.win_rate(pair)}."
     )
 
 
@@ -123,31 +123,31 @@ def _order(analysis: StudyAnalysis) -> str:
         return "The study has one system: there is nothing to compare."
     best, *others = ranked(analysis)
     if not best.very_relevant:
-        return f"No suggestion of any system was found {wanted(analysis)}."
-    told = [f"{amount(row.very_relevant)} with {said(row.system)}" for row in others]
+        return f"No suggestion of any system was found {best_label(analysis)}."
+    amounts = [f"{amount(row.very_relevant)} with {marked(row.system)}" for row in others]
     return (
-        f"{_capital(_who(analysis))} found the most {wanted(analysis)} suggestions with {said(best.system)}: "
-        f"{amount(best.very_relevant)} per query ({percent(best.share)} of its suggestions), against "
-        f"{in_words(told)}."
+        f"{_capital(_who(analysis))} found the most {best_label(analysis)} suggestions with "
+        f"{marked(best.system)}: {amount(best.very_relevant)} per query ({percent(best.share)} of its "
+        f"suggestions), against {in_words(amounts)}."
     )
 
 
-def _told_apart(pairs: Sequence[PairDifference]) -> list[str]:
-    """Return which pairs are told apart and which are not."""
+def _shown_to_differ(pairs: Sequence[PairDifference]) -> list[str]:
+    """Return which pairs are shown to differ and which are not."""
     shown, rest = ([pair for pair in pairs if open_(pair) is left] for left in (False, True))
     corrected = f" p is corrected for {len(pairs)} pairs; intervals are not." if len(pairs) > 1 else ""
     if rest and not shown:
-        return [f"No two of them are told apart: {_listed(rest)}.{corrected}"]
-    told = [f"Told apart: {_listed(shown)}.{corrected}"] if shown else []
-    return told + ([f"Not told apart: {_listed(rest)}."] if rest else [])
+        return [f"No two of them are shown to differ: {_listed(rest)}.{corrected}"]
+    sentences = [f"Shown to differ: {_listed(shown)}.{corrected}"] if shown else []
+    return sentences + ([f"Not shown to differ: {_listed(rest)}."] if rest else [])
 
 
 def _listed(pairs: Sequence[PairDifference]) -> str:
-    told = [
-        f"{said(pair.first)} from {said(pair.second)} ({_times(pair)}, {p_sentence(pair.p_adjusted)})"
+    texts = [
+        f"{marked(pair.first)} from {marked(pair.second)} ({_times(pair)}, {p_sentence(pair.p_adjusted)})"
         for pair in pairs
     ]
-    return in_words(told, MOST_PAIRS)
+    return in_words(texts, MOST_PAIRS)
 
 
 def _times(pair: PairDifference) -> str:
@@ -170,29 +170,29 @@ def _with_bkr(found: Sequence[WithBkr]) -> str:
     same = f"{bkr_name(known[0])} on the same queries points the same way for"
     if not others:
         return f"{same} all {len(known)} pairs."
-    told = in_words([_less_with_bkr(row) for row in others], MOST_WITH_BKR)
-    others_too = f"and the other way for {len(others)}: {told}"
+    differences = in_words([_less_with_bkr(row) for row in others], MOST_WITH_BKR)
+    others_too = f"and the other way for {len(others)}: {differences}"
     return f"{same} {len(known) - len(others)} of {len(known)} pairs, {others_too}."
 
 
 def _one_with_bkr(row: WithBkr) -> str:
     if row.same_direction is None:
         why = words.stop(quoted(row.note)) if row.note else "there is no direction to compare."
-        return f"Whether {bkr_name(row)} says the same as people cannot be told: {why}"
+        return f"Whether {bkr_name(row)} says the same as people is not known: {why}"
     way = "points the same way" if row.same_direction else "points the other way"
     return f"{bkr_name(row)} on the same queries {way}: {_less_with_bkr(row)}{_together(row)}."
 
 
 def _less_with_bkr(row: WithBkr) -> str:
     luck = " (which may be luck)" if row.ci is not None and row.ci.low <= 0 <= row.ci.high else ""
-    return f"{said(row.first)} less {said(row.second)} is {numbers.signed(row.difference, row.ci)}{luck}"
+    return f"{marked(row.first)} less {marked(row.second)} is {numbers.signed(row.difference, row.ci)}{luck}"
 
 
 def _together(row: WithBkr) -> str:
     """Return whether the differences go together query by query."""
     if row.correlation is None:
         note = f": {quoted(row.note).rstrip('.')}" if row.note else ""
-        return f"; whether the two go together query by query cannot be told{note}"
+        return f"; whether the two go together query by query is not known{note}"
     how, ci = "are not shown to go together", row.correlation_ci
     if ci is not None and (ci.low > 0 or ci.high < 0):
         how = "go together" if ci.low > 0 else "go against each other"

@@ -1,9 +1,9 @@
-"""What to make of a study's numbers: who judged, how alike and how carefully, and what is still missing."""
+"""Cautions about a study: raters, their agreement and attention, and ratings that are still missing."""
 
 from __future__ import annotations
 
 from xlingual.report import words
-from xlingual.report.marking import quoted, said
+from xlingual.report.marking import marked, quoted
 from xlingual.report.numbers import counted, in_words, p_value, percent
 from xlingual.report.study_views import amount, by_pair
 from xlingual.results.comparison import NO_DIFFERENCE
@@ -48,7 +48,7 @@ def _last_look(analysis: StudyAnalysis) -> InterimLook | None:
 
 
 def look(analysis: StudyAnalysis) -> str:
-    """Return what the look at hand allows."""
+    """Return what the current look allows."""
     last = _last_look(analysis)
     if last is None:
         none = "No planned look is reached yet, so no difference can be called found."
@@ -71,7 +71,7 @@ def look(analysis: StudyAnalysis) -> str:
 
 
 def raters(analysis: StudyAnalysis) -> str:
-    """Return whom the intervals are about."""
+    """Return which queries and raters the intervals hold for."""
     if analysis.n_raters == 1:
         return (
             "All scores come from one rater. The intervals say where the numbers would land for other "
@@ -88,12 +88,12 @@ def raters(analysis: StudyAnalysis) -> str:
 
 
 def agreement(analysis: StudyAnalysis) -> str:
-    """Return how alike people judge, and what that does to the comparison."""
+    """Return how far raters agree, and its effect on the comparison."""
     found = analysis.agreement
     if analysis.n_raters < 2:
         return ""
     if found.alpha is None:
-        return f"How far raters agree cannot be told{_why(found.note)}"
+        return f"How far raters agree is not known{_why(found.note)}"
     return (
         f"{degree(found)} (Krippendorff's alpha {amount(found.alpha, found.ci)}; 1 is perfect agreement, 0 "
         "what luck gives). Disagreement makes a difference harder to see; it favours no system, since nobody "
@@ -119,15 +119,18 @@ def degree(found: RaterAgreement) -> str:
 
 def flagged(analysis: StudyAnalysis) -> str:
     """Return which raters look inattentive, and why."""
-    told = [
-        f"{said(row.rater)} ({quoted(row.flagged).rstrip('.')})" for row in analysis.raters if row.flagged
+    inattentive = [
+        f"{marked(row.rater)} ({quoted(row.flagged).rstrip('.')})" for row in analysis.raters if row.flagged
     ]
-    some = f"{counted(len(told), 'rater')} of {len(analysis.raters)} look{'s' if len(told) == 1 else ''}"
-    return f"{some} inattentive: {in_words(told, MOST_NAMED)}. All raters are counted." if told else ""
+    if not inattentive:
+        return ""
+    verb = "looks" if len(inattentive) == 1 else "look"
+    some = f"{counted(len(inattentive), 'rater')} of {len(analysis.raters)} {verb}"
+    return f"{some} inattentive: {in_words(inattentive, MOST_NAMED)}. All raters are counted."
 
 
 def unfinished(analysis: StudyAnalysis) -> str:
-    """Return what is missing of the study that was planned."""
+    """Return which planned ratings are missing."""
     missing = sum(row.n_missing for row in analysis.raters)
     parts = []
     if analysis.n_queries < analysis.n_planned:
@@ -147,7 +150,7 @@ def unfinished(analysis: StudyAnalysis) -> str:
 
 
 def needed(analysis: StudyAnalysis) -> str:
-    """Return how much more rating would show what was seen, where it is not shown yet."""
+    """Return how many more ratings would show the observed difference, where it is not shown yet."""
     rows = [(row, pair) for row, pair in by_pair(analysis, analysis.needed) if open_(pair)]
     if not rows:
         return ""
@@ -155,13 +158,13 @@ def needed(analysis: StudyAnalysis) -> str:
     more = " The table below has the other pairs." if len(rows) > 1 else ""
     large = "difference as large as the one seen"
     if len(analysis.pairs) > 1:
-        large += f" between {said(pair.first)} and {said(pair.second)}"
-    ways = []
+        large += f" between {marked(pair.first)} and {marked(pair.second)}"
+    options = []
     if row.queries is not None:
-        ways.append(f"from about {counted(row.queries, 'query', 'queries')} with as many raters")
+        options.append(f"from about {counted(row.queries, 'query', 'queries')} with as many raters")
     if row.raters is not None:
-        ways.append(f"from about {counted(row.raters, 'rater')} on the same queries")
-    if not ways:
+        options.append(f"from about {counted(row.raters, 'rater')} on the same queries")
+    if not options:
         return f"No number of ratings can be named that would show a {large}{_why(row.note)}{more}"
-    found = f"would be found with a probability of {percent(row.power)} {' or '.join(ways)}."
+    found = f"would be found with a probability of {percent(row.power)} {' or '.join(options)}."
     return f"A {large} {found}{more}"

@@ -38,7 +38,7 @@ Coefficients = Mapping[str, record.Agreement]  # by their names
 def findings(validation: Validation) -> list[Finding]:
     """Return the sentences pair by pair, then those about all."""
     if not validation.pairs:
-        return [Finding(["No language pair was validated: whether BkR tracks XLR cannot be told."])]
+        return [Finding(["No language pair was validated: whether BkR tracks XLR is not known."])]
     several = len(validation.pairs) > 1
     found = [
         Finding(_of_pair(validation, pair), words.pair(pair.source, pair.target) if several else "")
@@ -46,7 +46,7 @@ def findings(validation: Validation) -> list[Finding]:
     ]
     rest = _directions(validation)
     every = [pair.agreement["BkR"] for pair in validation.pairs]
-    if any(_is_told(own) and any(one.se is not None for one in own.values()) for own in every):
+    if any(_is_known(own) and any(one.se is not None for one in own.values()) for own in every):
         rest.append(MONTE_CARLO)
     return [*found, Finding(rest)] if rest else found
 
@@ -74,7 +74,7 @@ def _of_pair(validation: Validation, pair: PairValidation) -> list[str]:
     parts = pair.subsets
     return [
         _tracks(pair),
-        *(_over_seeds(pair) if _is_told(pair.agreement["BkR"]) else []),
+        *(_over_seeds(pair) if _is_known(pair.agreement["BkR"]) else []),
         *_at_1(validation, pair),
         *(_rival(pair, rival) for rival in ("CORR", "SIM")),
         *_order(pair),
@@ -89,20 +89,20 @@ def _tracks(pair: PairValidation) -> str:
     over = numbers.counted(pair.n_encoders, "encoder")
     if pair.n_families < pair.n_encoders:
         over += f" of {numbers.counted(pair.n_families, 'family', 'families')}"
-    if _is_told(found):
+    if _is_known(found):
         return f"{_OVER_ALL[_grade(found)]} over {over}: {_values(found)}."
     seen = f" ({_values(found)})" if any(one.value is not None for one in found.values()) else ""
-    return words.stop(f"Whether BkR tracks XLR over {over} cannot be told{seen}: {_why(found.values())}")
+    return words.stop(f"Whether BkR tracks XLR over {over} is not known{seen}: {_why(found.values())}")
 
 
 def _part(part: Subset, who: str) -> str:
     found = part.agreement["BkR"]
-    if _is_told(found):
+    if _is_known(found):
         return f"{who}: {part.n_encoders}) {_OVER_PART[_grade(found)]}: {_values(found)}."
-    return words.stop(f"{who}: {part.n_encoders}) agreement cannot be told: {_why(found.values())}")
+    return words.stop(f"{who}: {part.n_encoders}) agreement is not known: {_why(found.values())}")
 
 
-def _is_told(found: Coefficients) -> bool:
+def _is_known(found: Coefficients) -> bool:
     """Tell whether both coefficients have values and intervals."""
     return all(found[kind].value is not None and found[kind].ci is not None for kind in COEFFICIENTS)
 
@@ -162,21 +162,22 @@ def _rival(pair: PairValidation, rival: str) -> str:
     judged = {kind: _judged(found[kind]) for kind in COEFFICIENTS if kind in found and _judged(found[kind])}
     if not judged:
         why = _why(found.values(), "no difference with interval and p")
-        return words.stop(f"Whether BkR is better than {rival} cannot be told: {why}")
+        return words.stop(f"Whether BkR is better than {rival} is not known: {why}")
     shown = numbers.in_words([_difference(kind, found[kind]) for kind in judged])
     clear = [f"{kind.capitalize()} ({outcome})" for kind, outcome in judged.items() if outcome != "open"]
     if not clear:
-        return f"It cannot be told apart from {rival}: {shown}."
+        return f"It is not distinguishable from {rival}: {shown}."
     if len(set(judged.values())) == 1 and len(judged) == len(COEFFICIENTS):
         better = "better" if "more" in judged.values() else "less"
         return f"It agrees with XLR {better} than {rival} does: {shown}."
-    return f"It is told apart from {rival} by {numbers.in_words(clear)} alone: {shown}."
+    return f"It differs from {rival} in {numbers.in_words(clear)} alone: {shown}."
 
 
 def _judged(one: record.CoefficientDifference) -> str | None:
     """Return more or less where interval and test agree that the difference is not zero, else open.
 
-    They always agree but in files of earlier versions, which had a method for each. None: one is not there.
+    They always agree, except in files of earlier versions, which had a method for each. None where a value,
+    interval or p is missing.
     """
     if one.value is None or one.ci is None or one.p is None:
         return None
@@ -193,7 +194,7 @@ def _difference(kind: str, one: record.CoefficientDifference) -> str:
 def _order(pair: PairValidation) -> list[str]:
     own = pair.accuracy["BkR"]
     if own.value is None:
-        why = f"How often BkR orders two encoders as XLR does cannot be told: {own.note}"
+        why = f"How often BkR orders two encoders as XLR does is not known: {own.note}"
         return [words.stop(why)] if own.note else []
     amount = numbers.counted(own.concordant + own.discordant + own.tied_both + own.tied_one, "pair")
     ends = f" [{numbers.percent(own.ci.low)}, {numbers.percent(own.ci.high)}]" if own.ci else ""
@@ -213,9 +214,11 @@ def _directions(validation: Validation) -> list[str]:
         values = numbers.in_words([_difference(one.coefficient, one.difference) for one, _ in judged])
         if not judged:
             why = _why(one.difference for one in own)
-            sentences.append(words.stop(f"Whether BkR agrees alike for {names} cannot be told: {why}"))
+            sentences.append(
+                words.stop(f"Whether the agreement of BkR differs between {names} is not known: {why}")
+            )
         elif all(word == "open" for _, word in judged):
-            sentences.append(f"The agreement of BkR for {names} cannot be told apart: {values}.")
+            sentences.append(f"The agreement of BkR is not shown to differ between {names}: {values}.")
         else:
             sentences.append(f"The agreement of BkR differs between {names}: {values}.")
     return sentences

@@ -1,4 +1,4 @@
-"""The pages: each module says what stands on one, and in which order."""
+"""The pages: each module makes one, as blocks in their order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGES: Mapping[str, str] = {
 def page_of(found: Any, *, title: str | None = None) -> Page:  # noqa: ANN401  (any record of results)
     """Return the page of what was found: a record of `xlingual.results`, or several Results.
 
-    Raises InputError where that has no page.
+    Raises InputError where the record has no page.
     """
     one = found[0] if isinstance(found, Sequence) and found else found
     name = "Results" if isinstance(found, Sequence) else type(one).__name__

@@ -32,12 +32,12 @@ LOOKS = (
 
 
 def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> list[Block]:
-    """Return the leaderboard of each measure, and how numbers were found that are approximate.
+    """Return the leaderboard of each measure, and how approximate numbers were found.
 
-    `where` "page": a terminal shows the numbers in a way of the task's own.
+    `where` "page": a terminal shows the numbers in the task's own form.
     """
     blocks: list[Block] = []
-    told: set[str] = set()  # in a terminal, which shows all boards below each other
+    printed: set[str] = set()  # in a terminal, which shows all boards below each other
     for place, measure in enumerate(leaders.measures(runs, task.name)):
         rows = leaders.leaderboard(runs, task.name, measure)
         found = approximation.sentences(rows)
@@ -45,9 +45,9 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
             replace(board(runs, task, rows), where=where),
             *(Prose(note, "note-line", "terminal") for note in notes(rows)),
             *(Prose(sentence, "note-line") for sentence in found),
-            *(Prose(sentence, "note-line", "terminal") for sentence in found if sentence not in told),
+            *(Prose(sentence, "note-line", "terminal") for sentence in found if sentence not in printed),
         ]
-        told |= set(found)
+        printed |= set(found)
         if place > 0:
             own = [Fold(task.measure_name(measure), own, _best(runs, task, rows), where=where)]
         blocks += own
@@ -55,7 +55,7 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
 
 
 def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Table:
-    """Return the leaderboard of one measure, with the columns that have something to say."""
+    """Return the leaderboard of one measure, without empty columns."""
     axis = bar_axis(rows)
     places = {row.run for row in rows}
     led = {place for place in places if not chance.none_above([row for row in rows if row.run == place])}
@@ -98,7 +98,7 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
 
 
 def _cells(row: BoardRow, leads: str | None, ceilings: bool) -> tuple[Cell, ...]:
-    """Return the cells of a row; `leads`: what the leader's badge says, None where nobody leads."""
+    """Return the cells of a row; `leads`: the text of the leader's badge, None where no encoder leads."""
     badges = []
     if leads and row.standing == "leader":
         badges.append(Badge(leads, where="page"))
@@ -147,7 +147,7 @@ def _legend(rows: Sequence[BoardRow], axis: Axis, led: set[int], apart: bool) ->
 
 
 def _texts(rows: Sequence[BoardRow], kind: str) -> list[str]:
-    """Return the different values of what the rows are seen against, as text."""
+    """Return the different values of a landmark (chance, oracle, ceiling) as text."""
     found: dict[str, None] = {}
     for row in rows:
         if (value := getattr(row, kind)) is not None:
@@ -160,7 +160,7 @@ def _texts(rows: Sequence[BoardRow], kind: str) -> list[str]:
 
 
 def _best(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> str:
-    """Return who is best, for a folded board."""
+    """Return the best encoder as text, for a folded board."""
     if leaders.ranked_apart(runs, task.name):
         return ""
     best = rows[0]
@@ -170,7 +170,7 @@ def _best(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> str:
 
 
 def notes(rows: Sequence[BoardRow]) -> list[str]:
-    """Return what is to be said under a table, naming the encoders where it is not about all of them."""
+    """Return the notes of a table, with the encoders where a note is not about all of them."""
     found: dict[str, list[str]] = {}
     for row in rows:
         if row.note:

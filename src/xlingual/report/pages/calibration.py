@@ -10,25 +10,25 @@ from xlingual.results import Results
 from xlingual.results.calibration import FORM, Calibration
 
 _FORMS = {FORM: "calibration", "line": "straight line", "isotonic": "isotonic"}
-_LEFT_OUT = {  # what may be misread
+_LEFT_OUT = {  # explanations of those that may be misread
     "direction": "one direction, estimated from the others of its data set; its reverse stays in the fit",
     "pair": "both directions of two languages, estimated from the other pairs of their data set",
     "data": "all language pairs of one data set, estimated from the other data sets",
 }
 TERMS = {
-    "Estimated XLR": "The true cross-lingual retrieval that a value of Backretrieval (BkR) stands for, as "
-    "far as the validations tell. It holds for equal conditions only.",
+    "Estimated XLR": "The true cross-lingual retrieval that a value of Backretrieval (BkR) corresponds to "
+    "in the validations. It holds for equal conditions only.",
     "Error": "The mean absolute difference of estimated and true XLR, for what was left out of the fit: an "
     "encoder, a family of encoders, a direction, a language pair, or a whole data set.",
     "More": "How much larger the error of a plainer fit is than that of the calibration, on the same "
     "encoders and language pairs.",
-    "Coverage": "How often the interval of a family that was left out held its true XLR. Jackknife+ "
+    "Coverage": "How often the interval of a family that was left out contained its true XLR. Jackknife+ "
     "guarantees less than the level it aims at: twice the level less one.",
 }
 
 
 def page(calibration: Calibration, *, title: str | None = None) -> Page:
-    """Return the page of a calibration: what it is worth, its errors, and the conditions it holds under."""
+    """Return the page of a calibration: its accuracy, its errors, and the conditions it holds under."""
     under = conditions(calibration)
     lines: list[Block] = [
         Heading("Intervals within this data hold under these conditions:", where="terminal"),
@@ -46,7 +46,7 @@ def page(calibration: Calibration, *, title: str | None = None) -> Page:
         sections=[Section("Errors", [errors(calibration), *lines], about)],
         facts=numbers.facts(*counts(calibration)),
         terms=list(TERMS.items()),
-        conditions=[(name, [said]) for name, said in (*settings.items(), *under)],
+        conditions=[(name, [value]) for name, value in (*settings.items(), *under)],
         methods=sorted({error.ci.method for error in calibration.errors if error.ci}),
         names=list(dict.fromkeys(point.encoder for point in calibration.points)),
     )

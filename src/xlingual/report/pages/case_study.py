@@ -18,12 +18,12 @@ from xlingual.results.case_study import BASE, CaseStudy, Model
 
 TERMS = {
     "Triplet": "Two dense layers over the base's frozen vectors of title and body, trained so that a body "
-    "lies nearer to its own title than to another one. Nothing in it says what belongs together across "
+    "lies nearer to its own title than to another one. It is given no matching texts across "
     "languages.",
     "TripletXL": "Triplet, with a penalty where a text lies nearer to its neighbours in its own language "
     "than to those in others.",
     "Worst pairs": "The language pairs with Triplet's lowest values. A pair that is chosen for being low "
-    "comes out higher when it is looked at again, with any model (regression to the mean). So the "
+    "comes out higher when it is measured again, with any model (regression to the mean). So the "
     "difference on them is taken on queries that did not choose them: each half of the queries is judged on "
     "the pairs that the other half names. With several trainings, each is judged on pairs that the others "
     "name. The figure follows the worst pairs over all queries.",
@@ -44,7 +44,7 @@ def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
         (study.n_trainings, "training of each", "trainings of each"),
     )
     about = "Mean over language pairs. Chance is what an encoder that knows nothing scores."
-    intervals = [*(model.ci for model in study.models), *(asked.ci for asked in study.differences)]
+    intervals = [*(model.ci for model in study.models), *(one.ci for one in study.differences)]
     conditions = {
         "measure": study.measure,
         "image encoder": study.image_encoder or MISSING,
@@ -90,12 +90,12 @@ def _methods(study: CaseStudy) -> Table:
         value = _times(study.chance)
         bar = Bar(None, lines=lines, spoken=f"chance: {value.text}")
         rows.insert(0, Row((Cell("chance"), value, Cell(bar=bar), *[Cell(MISSING)] * 5), "unled"))
-    held = [SCALE * end for one in study.models for end in (one.value, *numbers.ends(one.ci))]
+    ends = [SCALE * end for one in study.models for end in (one.value, *numbers.ends(one.ci))]
     return Table(
         f"{measure(study)}, mean over {numbers.counted(study.n_pairs, 'language pair')}",
         columns,
         tuple(rows),
-        axis=axis_for([*held, *chance], floor=0.0),
+        axis=axis_for([*ends, *chance], floor=0.0),
         style="board",
         titled=False,
         looks=LOOKS,
@@ -126,7 +126,7 @@ def _over_pairs(study: CaseStudy) -> list[Section]:
     about = "Every dot is a language pair"
     if study.worst.shown:
         about += (
-            "; the pairs that Triplet is worst at are followed from model to model. They were chosen by the "
+            "; the worst pairs of Triplet are followed from model to model. They were chosen by the "
             "values shown here, so part of what any other model gains on them is luck: the verdict and the "
             "table below judge them by other queries"
         )
@@ -150,7 +150,7 @@ def _changes(study: CaseStudy) -> Section:
 
 
 def _trainings(study: CaseStudy) -> Table:
-    """Return how those models came to be that were trained here."""
+    """Return the trainings of the models that were trained in this study."""
     rows = [
         [
             training.encoder,
@@ -169,16 +169,18 @@ def _trainings(study: CaseStudy) -> Table:
 
 def _questions(study: CaseStudy) -> list[Block]:
     """Return the differences that were tested."""
-    named = [(" − ".join(verdict.asked_of(study, asked)), asked) for asked in study.differences]
+    named = [
+        (" − ".join(verdict.names_of(study, difference)), difference) for difference in study.differences
+    ]
     rows = [
         [
             name,
-            asked.where,
-            Cell.by(verdict.gain, asked.value, asked.ci, scale=SCALE),
-            Cell.by(numbers.p_value, asked.p_adjusted),
-            asked.outcome,
+            difference.where,
+            Cell.by(verdict.gain, difference.value, difference.ci, scale=SCALE),
+            Cell.by(numbers.p_value, difference.p_adjusted),
+            difference.outcome,
         ]
-        for name, asked in named
+        for name, difference in named
     ]
     table = Table.of_texts(
         "What the trainings changed",
@@ -187,9 +189,9 @@ def _questions(study: CaseStudy) -> list[Block]:
         names=2,
         data=True,
         titled=False,
-        notes=tuple(f"{name}: {asked.note}" for name, asked in named if asked.note),
+        notes=tuple(f"{name}: {difference.note}" for name, difference in named if difference.note),
         looks=LOOKS,
-        unsaid=("outcome",),  # the verdict has it
+        in_verdict=("outcome",),  # the verdict has it
         where="both",
     )
     return [table] if rows else []

@@ -15,7 +15,7 @@ from xlingual.results.comparison import Board, Comparison
 from xlingual.tasks import task_of
 
 TERMS = {
-    "Difference": "The encoder's value minus the baseline's, on the same queries. The interval tells where "
+    "Difference": "The encoder's value minus the baseline's, on the same queries. The interval says where "
     "it would land for another sample of the same size from the same source; it is not widened for the "
     "number of comparisons.",
     "Adjusted p": "How easily a difference this large arises by luck if the two encoders are equally good, "
@@ -123,7 +123,7 @@ def _table(board: Board, comparison: Comparison) -> Table:
 
 
 def remarks(board: Board) -> list[str]:
-    """Return why an outcome is what it is, where that needs saying; encoders of one remark together."""
+    """Return the remarks on outcomes; encoders with the same remark together."""
     found: dict[str, list[str]] = {}
     for row in board.rows:
         if row.note:

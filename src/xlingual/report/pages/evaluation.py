@@ -1,4 +1,4 @@
-"""The page of evaluations: what every task shows, and what is said once about all of them.
+"""The page of evaluations: the part of every task, and what all tasks share.
 
 A task's part comes from the function that its row in `xlingual.tasks` names: it takes the runs, the row and
 the bytes that images may take, and returns a `TaskPart`.
@@ -146,7 +146,7 @@ def _rows(run: Results) -> list[Entry | Summary]:
 
 
 def _how_ranked(run: Results) -> list[tuple[str, str]]:
-    """Return (what, words) of what ranked: the device, and how much its screen left to be decided."""
+    """Return rows about the ranking: its device, and how much its screen left undecided."""
     found = []
     ranking = run.diagnostics.get("ranking", {})
     if "device" in ranking:

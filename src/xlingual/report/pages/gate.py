@@ -55,7 +55,7 @@ def summary(gate: Gate) -> str:
 def junit(gate: Gate) -> str:
     """Return JUnit XML with one test case for each decision.
 
-    What cannot be told is an `error`, not `skipped`: CI systems show skipped tests as no problem.
+    An open decision is an `error`, not `skipped`: CI systems show skipped tests as no problem.
     """
     from xml.etree.ElementTree import Element, SubElement, tostring
 
@@ -71,9 +71,9 @@ def junit(gate: Gate) -> str:
         case = SubElement(suite, "testcase", names)
         text = [evidence(gate, decision), *what_would_decide(gate, decision)]
         if decision.outcome == PASS:
-            said = SubElement(case, "system-out")
+            output = SubElement(case, "system-out")
         else:
             message = {"message": xml_text(text[0]), "type": decision.outcome}
-            said = SubElement(case, "failure" if decision.outcome == FAIL else "error", message)
-        said.text = xml_text("\n".join(text))
+            output = SubElement(case, "failure" if decision.outcome == FAIL else "error", message)
+        output.text = xml_text("\n".join(text))
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"

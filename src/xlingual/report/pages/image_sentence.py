@@ -17,7 +17,7 @@ from xlingual.report.table import Badge, Cell, Column, Key, Row, Table, TableRoo
 from xlingual.results import Entry, Results, Summary, by_key
 from xlingual.tasks import Task
 
-WAYS = {True: "Sentence to image", False: "Image to sentence"}
+DIRECTIONS = {True: "Sentence to image", False: "Image to sentence"}
 BOTH = "Both ways"
 HEADS = (
     "system",
@@ -31,7 +31,7 @@ HEADS = (
     "tied",
 )
 TERMS = {
-    "R@1, R@5, R@10": "The share of queries, in per cent, of which a right answer is among the first 1, 5 or "
+    "R@1, R@5, R@10": "The share of queries, in per cent, with a right answer among the first 1, 5 or "
     "10: an image for a sentence, any of its sentences for an image. This is the literature's R@k. The "
     "results store it as Success@1, 5 and 10, the hit rate: R@k elsewhere is the share of right answers that "
     "is found.",
@@ -41,7 +41,7 @@ TERMS = {
     "by it.",
     "Difference to the baseline": "In brackets: the value minus the baseline's, on the same queries. A star "
     "says that its interval excludes zero.",
-    "Chance": "What an encoder scores on the same data to which all candidates are equal.",
+    "Chance": "The score of an encoder that finds all candidates equally similar, on the same data.",
     "Interval": "Where the number would land for another sample of as many images from the same source. "
     "Sentences of one image are not independent and are kept together.",
 }
@@ -110,26 +110,26 @@ def _of_language(run: Results, task: Task, language: str, name: str) -> list[Blo
 
 
 def _numbers(run: Results, task: Task, language: str) -> Iterator[Measured]:
-    """Give the numbers of a language: both directions, and the sum of their recalls."""
+    """Yield the numbers of a language: both directions, and the sum of their recalls."""
     found: dict[tuple[bool, str], Numbers] = {}
     for entry in by_key(run.entries, task=task.name):
         if language in (entry.source, entry.target):
             found.setdefault((entry.target == IMAGE, entry.measure), {})[entry.encoder] = entry
     measures = list(dict.fromkeys(measure for _, measure in found))
-    for way, title in WAYS.items():
+    for to_image, title in DIRECTIONS.items():
         for measure in measures:
-            yield title, measure, found.get((way, measure), {})
+            yield title, measure, found.get((to_image, measure), {})
     if total := recalls.sums(run, language):
         yield BOTH, RSUM, dict(total)
 
 
 def _rows(rows: Sequence[Measured], systems: Sequence[str]) -> Iterator[Row]:
-    """Give a row for each measure under the heading of its direction."""
+    """Yield a row for each measure under the heading of its direction."""
     before = ""
-    for way, measure, found in rows:
-        if way != before:
-            yield Row(heading=way)
-        before = way
+    for direction, measure, found in rows:
+        if direction != before:
+            yield Row(heading=direction)
+        before = direction
         values = [row.value for row in found.values() if row.value is not None]
         pick = min if words.lower_is_better(measure) else max
         best = pick(values) if len(values) > 1 else None
@@ -156,24 +156,24 @@ def _bracketed(cell: Cell) -> Cell:
 def _legends(rows: Sequence[Measured], amounts: str, bold: bool, baseline: str | None) -> list[Block]:
     """Return what the marks mean, for the page and for a terminal."""
     keys = [Key(amounts), Key("R@k in per cent: any of the captions counts")]
-    said = []
+    notes = []
     if any(recalls.is_recall(measure) for _, measure, _ in rows):
-        said.append("R@k in per cent: any of the captions counts (Success@k in the results).")
+        notes.append("R@k in per cent: any of the captions counts (Success@k in the results).")
     if bold:
         keys.append(Key("bold is best"))
     if baseline is not None:
         keys.append(Key("in brackets: difference to", name=baseline))
         keys.append(Key("* its interval excludes zero: better in green, worse in orange"))
-        said.append(f"In brackets the difference to {baseline}; *\u00a0its interval excludes zero.")
+        notes.append(f"In brackets the difference to {baseline}; *\u00a0its interval excludes zero.")
     found: list[Block] = [Legend(tuple(keys))]
-    found += [Prose(" ".join(said), "note-line", "terminal")] if said else []
+    found += [Prose(" ".join(notes), "note-line", "terminal")] if notes else []
     return [*found, Prose("Bold is best.", "note-line", "terminal", bold=True)] if bold else found
 
 
 def _full(rows: Sequence[Measured], systems: Sequence[str]) -> Iterator[list[str]]:
-    """Give every number of a language with its interval, chance and the difference's interval."""
+    """Yield every number of a language with its interval, chance and the difference's interval."""
     for name in systems:
-        for way, measure, found in rows:
+        for direction, measure, found in rows:
             if name not in found:
                 continue
             row = found[name]
@@ -182,4 +182,4 @@ def _full(rows: Sequence[Measured], systems: Sequence[str]) -> Iterator[list[str
             chance = recalls.value_text(row.chance, measure)
             tied = numbers.count(row.n_tied) if isinstance(row, Entry) and row.n_tied else ""
             shown = [cell.text, cell.interval, chance, gap.marked, gap.interval, tied]
-            yield [name, way, measure_head(measure), *shown]
+            yield [name, direction, measure_head(measure), *shown]

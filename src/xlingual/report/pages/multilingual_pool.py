@@ -16,7 +16,7 @@ from xlingual.report.findings.retrieval import findings
 from xlingual.report.pages import pool_tables
 from xlingual.report.pages.boards import boards, notes
 from xlingual.report.pages.evaluation import TaskPart
-from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, seen, tables_of
+from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, tables_of, views_of
 from xlingual.report.table import Badge
 from xlingual.results import Results, by_key
 from xlingual.tasks import Task
@@ -30,11 +30,11 @@ MOST_LETTERS = 400  # of a text: a candidate may come with a whole paragraph
 
 POOLED = "Each question looks for its answers in one pool of candidates in all languages."
 OWN = (
-    "Only answers in the question's language count as right, and should stand above everything else: a right "
-    "answer in another language is an error of its own."
+    "Only answers in the question's language count as right, and should rank above everything else: a right "
+    "answer in another language is counted as a separate kind of error."
 )
 ANY = (
-    "An answer is right in whatever language, and all of them should stand above everything else. An encoder "
+    "An answer is right in whatever language, and all of them should rank above everything else. An encoder "
     "that prefers its own language puts wrong candidates of that language above right ones of another."
 )
 BOTH = "With the policy prefer-own, only answers in the question's language count as right."
@@ -52,13 +52,13 @@ TERMS = {
     "Remove one, Δ": "How much lower mAP is after taking away the answer in the question's language (same) "
     "than after taking away one in another language (rand, averaged over all of them): Δ = (rand − "
     "same)/rand. 0 is no bias; above 0 the own language is preferred.",
-    "Monolingual pool": "Only candidates in the question's language. It does not tell whether languages "
+    "Monolingual pool": "Only candidates in the question's language. It does not show whether languages "
     "share one space: an encoder may do well here and fail over the pool of all languages.",
     "Language share": "Of the best candidates of a question, how many are in a given language. The ratio "
     "divides that by the language's share of the pool: 1 is no bias.",
-    "Language identification": "How often a linear model tells the language of a text from its vector, on "
-    "paragraphs it was not fitted on. At chance, vectors do not give the language away.",
-    "Where the loss comes from": "How many irrelevant candidates stand above an answer, by their language: "
+    "Language identification": "How often a linear model identifies the language of a text from its vector, "
+    "on paragraphs it was not fitted on. At chance, vectors do not give the language away.",
+    "Where the loss comes from": "How many irrelevant candidates rank above an answer, by their language: "
     "the question's, the answer's or a third one. Ties count half.",
     "PEER": "How equally the ranking treats the languages: p of a Kruskal-Wallis test that the candidates "
     "of all languages have the same ranks, among answers and among other candidates, mean over questions. 1 "
@@ -67,8 +67,8 @@ TERMS = {
     "deviations. Skewness of the occurrences above 1.4 counts as strong; for an alarm the largest hub must "
     "also be 20 times as frequent as expected.",
     "Own-language answers only": "The policy prefer-own: answers in the question's language should come "
-    "first. A right answer in another language is then an error of its own.",
-    "Chance": "What an encoder scores on the same data to which all candidates are equal.",
+    "first. A right answer in another language is then counted as a separate kind of error.",
+    "Chance": "The score of an encoder that finds all candidates equally similar, on the same data.",
 }
 USED_BY = {  # a term → the views that need it
     "One target only": ("one_target", "one_target_summary"),
@@ -89,7 +89,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     measures = leaders.measures(runs, task.name)
     boards_of = {name: leaders.leaderboard(runs, task.name, name) for name in measures}
     rows = next(iter(boards_of.values()))
-    found, strict = seen(runs, rows), seen(runs, rows, PREFER_OWN)
+    found, strict = views_of(runs, rows), views_of(runs, rows, PREFER_OWN)
     policies = policies_of(runs)
     about = f"{POOLED} {OWN if policies == {PREFER_OWN} else ANY}"
     about += f" {BOTH}" if len(policies) > 1 else ""
@@ -106,25 +106,28 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
 
 
 def _boards(runs: Sequence[Results], task: Task, boards_of: Boards) -> list[Block]:
-    """Return the leaderboards; where languages were looked at, a terminal shows them side by side instead."""
-    both = {measure: (seen(runs, rows), seen(runs, rows, PREFER_OWN)) for measure, rows in boards_of.items()}
+    """Return the leaderboards; with numbers by language, a terminal shows encoders side by side instead."""
+    both = {
+        measure: (views_of(runs, rows), views_of(runs, rows, PREFER_OWN))
+        for measure, rows in boards_of.items()
+    }
     first, (found, strict) = next(iter(both.items()))
-    looked_at = ("one_target", "remove_one", "monolingual_pool", "first")
-    if first != task.viewed or not any(one.has(name) for one in (*found, *strict) for name in looked_at):
+    of_languages = ("one_target", "remove_one", "monolingual_pool", "first")
+    if first != task.viewed or not any(one.has(name) for one in (*found, *strict) for name in of_languages):
         return boards(runs, task)
     blocks = boards(runs, task, where="page")
-    told: dict[str, None] = {}
+    remarks: dict[str, None] = {}
     for measure, rows in boards_of.items():
         blocks += pool_tables.in_terminal(*both[measure], task)
         if measure != task.viewed:  # the verdict has its notes
-            told |= dict.fromkeys([*notes(rows), *approximation.sentences(rows)])
-    return [*blocks, *(Prose(note, "note-line", "terminal") for note in told)]
+            remarks |= dict.fromkeys([*notes(rows), *approximation.sentences(rows)])
+    return [*blocks, *(Prose(note, "note-line", "terminal") for note in remarks)]
 
 
 def _languages(
     runs: Sequence[Results], task: Task, found: Sequence[EncoderViews], strict: Sequence[EncoderViews]
 ) -> Iterator[Block]:
-    """Give what the results hold of languages, in the order of the page."""
+    """Yield the blocks about languages, in the order of the page."""
     traded = trade_off(found)
     alone = traded is None or len(found) == 1  # two bars beside a large figure would leave half a page empty
     lost = losses(found, alone=alone)
@@ -169,7 +172,7 @@ def _hub(row: Mapping[str, Any]) -> Text:
 
 
 def _worst(runs: Sequence[Results], found: Sequence[EncoderViews]) -> Iterator[Block]:
-    """Give the worst questions of the leading encoders, with what stood above their answers."""
+    """Yield the worst questions of the leading encoders, with the candidates above their answers."""
     for place, (one, rows) in enumerate(tables_of(runs, found, "worst")[:MOST_ENCODERS]):
         questions: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for row in rows:
@@ -181,11 +184,11 @@ def _worst(runs: Sequence[Results], found: Sequence[EncoderViews]) -> Iterator[B
 
 
 def _question(rows: Sequence[Mapping[str, Any]]) -> Card:
-    """Return a question and what was ranked: wrong candidates above its answers, then answers."""
+    """Return a question and its ranked candidates: wrong ones above its answers, then answers."""
     first = rows[0]
     best = f", its best answer at rank {_rank(first['rank_of_best'])}" if first.get("rank_of_best") else ""
     remark = f"AP {numbers.number(first['value'])}{best}"
-    asked = Text(
+    question = Text(
         first["question_language"],
         shortened(first["question"] or "", MOST_LETTERS),
         "question",
@@ -203,7 +206,7 @@ def _question(rows: Sequence[Mapping[str, Any]]) -> Card:
         for kind, most in (("above", MOST_ABOVE), ("answer", MOST_ANSWERS))
         for row in [row for row in ordered if row["kind"] == kind][:most]
     ]
-    return Card(asked, ranked, style="asked")
+    return Card(question, ranked, style="asked")
 
 
 def _rank(place: float) -> str:
@@ -216,7 +219,7 @@ def _terms(
 ) -> list[tuple[str, str]]:
     """Return the terms of what is shown, with their meanings."""
     own = " in the question's language" if policies == {PREFER_OWN} else ""
-    terms = {"mAP": f"{PRECISION}{own} stand above all other candidates."} | TERMS
+    terms = {"mAP": f"{PRECISION}{own} rank above all other candidates."} | TERMS
     shown = {term: any(one.has(view) for one in found for view in views) for term, views in USED_BY.items()}
     shown |= {
         "mAP": task.viewed in boards_of,

@@ -1,4 +1,4 @@
-"""The page of a plan: what how many queries show."""
+"""The page of a plan: which difference a number of queries can show."""
 
 from __future__ import annotations
 

@@ -11,7 +11,14 @@ from msgspec import structs
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Prose
 from xlingual.report.findings.multilingual_pool import ALONE, DELTA, GAP, has_strong_hubs, monolingual_ranks
-from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, languages_of, share, sides_of
+from xlingual.report.pool_views import (
+    PREFER_OWN,
+    EncoderViews,
+    amount,
+    languages_of,
+    question_and_answer_languages,
+    share,
+)
 from xlingual.report.table import Badge, Cell, Column, Table, TableRoom
 from xlingual.results import Entry
 from xlingual.tasks import Task
@@ -26,12 +33,12 @@ LOOKS = (
 )
 MOST_LANGUAGES = 8  # of the matrix in a terminal
 NO_ANSWER = "first is no answer, in the question's language or another"
-FIRSTS = (  # what stands first where the own language is wanted: its name on the page, in a terminal, meaning
+FIRSTS = (  # kinds of first candidates under prefer-own: key, name on the page, in a terminal, meaning
     ("right", "right", "right", "share of questions whose first candidate is an answer in their language"),
     (FOREIGN, "right, but wrong language", "in another", "first is a right answer, but in another language"),
     ("own_wrong", "wrong, own language", "wrong own", NO_ANSWER),
     ("other_wrong", "wrong, another language", "wrong other", NO_ANSWER),
-    ("wrong_untold", "wrong, language not told", "wrong untold", "first is no answer, its language not told"),
+    ("wrong_untold", "wrong, language unknown", "wrong untold", "first is no answer, its language unknown"),
 )
 
 Shown: TypeAlias = tuple[Column, Callable[[EncoderViews], Cell]]  # a column, and its cell for an encoder
@@ -39,7 +46,7 @@ ENCODER: Shown = (Column("encoder", "name", data=True), lambda one: Cell(one.row
 
 
 def _by_encoder(title: str, found: Sequence[EncoderViews], shown: Sequence[Shown], *notes: str) -> Table:
-    """Return a row for each encoder, without columns of numbers that say nothing."""
+    """Return a row for each encoder, without empty columns of numbers."""
     heads, cells = zip(*shown, strict=True)
     rows = ([cell(one) for cell in cells] for one in found)
     return Table.of_texts(title, heads, rows, notes=notes).without_empty()
@@ -61,7 +68,7 @@ def _bias(found: Sequence[EncoderViews]) -> dict[str, Shown]:
     known = [c for one in found if (c := one.number("language_id_chance", "all")) is not None]
     chances = " / ".join(sorted({numbers.number(chance) for chance in known}))
     chance = f" (chance {chances})" if chances else ""
-    told = f"how often a linear model tells a text's language from its vector{chance}"
+    identified = f"how often a linear model identifies a text's language from its vector{chance}"
     only = "mAP with a single answer in the pool, in the question's language or another"
     alone = "candidates of the question's language only"
     cost = "what removing the own-language answer costs more than removing another"
@@ -77,13 +84,13 @@ def _bias(found: Sequence[EncoderViews]) -> dict[str, Shown]:
             Column(f"rank, {RANKS}", short=RANKS, meaning=order),
             lambda one: Cell(" → ".join(map(str, moved[id(one)])) or numbers.MISSING),
         ),
-        _of("language told", numbers.number, "language_id_accuracy", "all", meaning=told),
+        _of("language identified", numbers.number, "language_id_accuracy", "all", meaning=identified),
     ]
     return {column.key: (column, cell) for column, cell in columns}
 
 
 def glance(found: Sequence[EncoderViews], task: Task) -> Table | None:
-    """Return the languages' side of every encoder in one row; None where there is none."""
+    """Return the numbers by language of every encoder in one row; None where there are none."""
     columns = _bias(found)
     macros = {(numbers.number(one.number("macro")), numbers.number(one.row.value)) for one in found}
     if all(macro in (numbers.MISSING, value) for macro, value in macros):
@@ -176,13 +183,14 @@ def hubs(found: Sequence[EncoderViews]) -> Table | None:
 
 
 def own_first(found: Sequence[EncoderViews], task: Task) -> Table | None:
-    """Return what was measured under the policy that wants answers in the question's language first."""
+    """Return the numbers under the policy that prefers answers in the question's language."""
     own = [_measured(one, one.entry) for one in found if one.entry is not None]
     if not own:
         return None
     note = (
-        f"Policy {PREFER_OWN}: only answers in the question's language count as right. first: what stands "
-        "first, share of the questions. above: mean number of candidates above the best own-language answer."
+        f"Policy {PREFER_OWN}: only answers in the question's language count as right. first: share of "
+        "the questions by their first candidate. above: mean number of candidates above the best "
+        "own-language answer."
     )
     columns = [
         ENCODER,
@@ -194,13 +202,13 @@ def own_first(found: Sequence[EncoderViews], task: Task) -> Table | None:
 
 
 def _measured(one: EncoderViews, entry: Entry) -> EncoderViews:
-    """Return the row with what was measured under the policy of the entry, compared with nobody."""
+    """Return the row with the value under the policy of the entry, not compared with others."""
     bare = structs.replace(one.row, rank=None, behind=None, standing="unknown", chance=None)
     return replace(one, row=structs.replace(bare, value=entry.value, ci=entry.ci))
 
 
 def in_terminal(found: Sequence[EncoderViews], strict: Sequence[EncoderViews], task: Task) -> list[Block]:
-    """Return what a terminal shows: the encoders side by side, the leader's languages, and what stands first.
+    """Return the blocks of a terminal: encoders side by side, the leader's languages, and first candidates.
 
     `found` and `strict` are the same encoders as measured under either policy.
     """
@@ -245,13 +253,13 @@ def _board(found: Sequence[EncoderViews], title: str, task: Task) -> Table:
 
 
 def _value(found: Sequence[EncoderViews], task: Task) -> Shown:
-    """Return the column of the number that a board is about."""
+    """Return the column of the board's measure."""
     column = Column(task.measure_name(found[0].row.measure), main=True)
     return column, lambda one: Cell.of(one.row.value, one.row.ci, one.row.measure)
 
 
 def _named(one: EncoderViews) -> Cell:
-    """Return the name of an encoder with what is to be said of its place."""
+    """Return the name of an encoder, with a badge for its standing."""
     remark = "at chance" if one.row.at_chance else "level" if one.row.standing == "level" else ""
     return Cell(one.row.label, badges=(Badge(remark),) if remark else ())
 
@@ -264,20 +272,20 @@ def _behind(one: EncoderViews) -> Cell:
 
 
 def _languages(best: EncoderViews) -> Block:
-    """Return the leader's mAP by question and answer language, or where it can be seen."""
+    """Return the leader's mAP by question and answer language, or where to see it."""
     n, label = len(best.languages), best.row.label
-    said = f"{label} by language: {n} × {n} have no room here, --report shows them"
+    elsewhere = f"{label} by language: {n} × {n} have no room here, --report shows them"
     if n > MOST_LANGUAGES:
-        return Prose(said, "note-line", "terminal")
+        return Prose(elsewhere, "note-line", "terminal")
     values = best.pairs("one_target")
-    asked_in, answered_in = sides_of(best.languages, values)
+    questions_in, answers_in = question_and_answer_languages(best.languages, values)
 
-    def cell(asked: str, tag: str) -> Cell:
-        value = values.get((asked, tag))
-        return Cell(numbers.number(value, digits=2), value=value, tone="best" if asked == tag else "")
+    def cell(question: str, tag: str) -> Cell:
+        value = values.get((question, tag))
+        return Cell(numbers.number(value, digits=2), value=value, tone="best" if question == tag else "")
 
-    rows = [[asked, *(cell(asked, tag) for tag in answered_in)] for asked in asked_in]
+    rows = [[question, *(cell(question, tag) for tag in answers_in)] for question in questions_in]
     title = f"{label}: questions in the language of the row, a single answer in that of the column"
     return Table.of_texts(
-        title, ["", *answered_in], rows, looks=(TableRoom(),), instead=said, where="terminal"
+        title, ["", *answers_in], rows, looks=(TableRoom(),), instead=elsewhere, where="terminal"
     )

@@ -116,13 +116,13 @@ def _legend(grid: Grid) -> list[Block]:
     levels = sorted({cell.ci.level for cell in grid.cells.values() if cell.ci})
     level = " / ".join(numbers.percent(level) for level in levels)
     on_page = [f"Beside each value its {level} interval."] if levels else []
-    said = []
+    notes_in_text = []
     if any(map(grid.best, grid.rows)):
         on_page.append("The best of each file is set apart.")
-        said.append(f"{BEST} best of its file.")
+        notes_in_text.append(f"{BEST} best of its file.")
     if to := grid.reference:
         on_page.append(f"Below it the difference to {to}, in strong type where its interval excludes zero.")
-        said.append(f"Differences are to {to}; {REAL} the interval excludes 0.")
+        notes_in_text.append(f"Differences are to {to}; {REAL} the interval excludes 0.")
     notes: dict[tuple[str, str], list[str]] = {}
     for name in grid.encoders:
         for file in grid.files:
@@ -130,8 +130,8 @@ def _legend(grid: Grid) -> list[Block]:
                 notes.setdefault((name, cell.note), []).append(file)
     for (name, note), where in notes.items():
         on = "" if len(where) == len(grid.files) else f" on {numbers.in_words(where)}"
-        said.append(f"{name}{on}: {note}.")
-    below = [Prose(" ".join(said), "note-line", "terminal")] if said else []
+        notes_in_text.append(f"{name}{on}: {note}.")
+    below = [Prose(" ".join(notes_in_text), "note-line", "terminal")] if notes_in_text else []
     return [Prose(" ".join(on_page), "note-line"), *below]
 
 
@@ -169,8 +169,8 @@ def _tests(grid: Grid) -> Table:
     ]
     heads = ["encoder", "file", "difference", "p", "p, Holm", "test"]
     note = (
-        f"{grid.measure} of the encoder less that of {grid.reference}, on the same pairs. n: as how many "
-        "independent pairs they count, since pairs that share a sentence are not independent."
+        f"{grid.measure} of the encoder less that of {grid.reference}, on the same pairs. n: the effective "
+        "number of independent pairs, since pairs that share a sentence are not independent."
     )
     title = f"Differences to {grid.reference}"
     more: dict[str, Any] = {"data": True, "titled": False, "notes": (note,)}

@@ -10,7 +10,7 @@ from xlingual.report.findings.study import findings
 from xlingual.report.findings.study_cautions import degree
 from xlingual.report.marking import unbroken
 from xlingual.report.pages import study_tables as tables
-from xlingual.report.study_views import amount, level, ranked, wanted
+from xlingual.report.study_views import amount, best_label, level, ranked
 from xlingual.report.table import Key
 from xlingual.results.study import StudyAnalysis
 
@@ -21,7 +21,7 @@ TERMS = {
     "Very relevant per query": "How many of a system's suggestions for a query got the best score, as a "
     "mean over queries and raters. The ratio of two systems is the sum of one over the sum of the other, on "
     "the same queries and by the same raters; its interval is taken on the logarithmic scale.",
-    "Mean score": "The mean over all scores, of which 1 is best and 4 worst. It takes the steps between "
+    "Mean score": "The mean over all scores (1 is best, 4 worst). It takes the steps between "
     "scores as equal.",
     "Win rate": "A query is won by the system with more suggestions of the best score; where these are as "
     "many, by the better mean score. Even queries count half.",
@@ -33,9 +33,9 @@ TERMS = {
     **dict([words.NO_DIFFERENCE]),
     "Krippendorff's alpha": "How far raters agree on the order of scores, beyond what luck gives: 1 is "
     "perfect agreement, 0 luck. Customary limits are .8 for firm and .667 for tentative conclusions about "
-    "single suggestions; means over many suggestions can be told apart with less.",
+    "single suggestions; means over many suggestions need less.",
     "Repeats and controls": "Pages that a rater is asked twice, and suggestions that are obviously right or "
-    "wrong. They tell how steady and attentive a rater is, and count in no other number.",
+    "wrong. They show how consistent and attentive a rater is, and count in no other number.",
 }
 
 
@@ -44,7 +44,7 @@ def page(analysis: StudyAnalysis, *, title: str | None = None) -> Page:
     shown = ranked(analysis)
     intervals = [row.very_relevant_ci for row in shown] + [analysis.agreement.ci]
     intervals += [ci for pair in analysis.pairs for ci in (pair.ratio_ci, pair.score_ci, pair.win_ci)]
-    about = f"Suggestions that raters called {wanted(analysis)}, per query: mean over queries and raters."
+    about = f"Suggestions that raters called {best_label(analysis)}, per query: mean over queries and raters."
     facts = numbers.facts(
         (len(analysis.systems), "system", "systems"),
         (analysis.n_queries, "query", "queries"),
@@ -92,8 +92,9 @@ def _pairs(analysis: StudyAnalysis) -> list[Section]:
         )
         blocks += [Heading("Looks"), Prose(about), tables.looks(analysis)]
     about = (
-        f"How many times as many {wanted(analysis)} suggestions the first system has, on the same queries "
-        "and by the same raters. The axis is logarithmic: twice as many lies as far from 1 as half as many."
+        f"How many times as many {best_label(analysis)} suggestions the first system has, on the same "
+        "queries and by the same raters. The axis is logarithmic: twice as many lies as far from 1 as half "
+        "as many."
     )
     return [Section("Against each other", blocks, about)]
 
@@ -102,11 +103,11 @@ def _with_bkr(analysis: StudyAnalysis) -> list[Section]:
     """Return people against BkR: systems as points, and differences query by query."""
     blocks: list[Block] = []
     if (figure := people_against_bkr(analysis)) is not None:
-        lines = f"vertical lines: {level(analysis)} intervals of what people found"
+        lines = f"vertical lines: {level(analysis)} intervals of the mean"
         blocks += [figure, Legend((Key("a point: a system"), Key(lines)))]
     if analysis.bkr:
         blocks += [Heading("Query by query"), tables.against_bkr(analysis)]
-    about = "Whether BkR, which needs no people, says the same of the same queries."
+    about = "Whether BkR, which needs no raters, favours the same system on the same queries."
     return [Section("People and Backretrieval", blocks, about)] if blocks else []
 
 
@@ -114,7 +115,7 @@ def _agreement(analysis: StudyAnalysis) -> str:
     """Return how closely raters agree."""
     found, over = analysis.agreement, ""
     if analysis.n_raters < 2:
-        return "With one rater, nothing is known of how far people agree."
+        return "With one rater, it is not known how far raters agree."
     if found.alpha is not None:
         alpha = f"Krippendorff's alpha {amount(found.alpha, found.ci)}"
         over = f": {alpha} over {found.n_units} suggestions that two raters or more scored"

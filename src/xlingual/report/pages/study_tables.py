@@ -15,7 +15,7 @@ from xlingual.report.findings import study_cautions as cautions
 from xlingual.report.findings.study import bkr_name, sentence
 from xlingual.report.marking import against, bare, quoted
 from xlingual.report.numbers import MISSING, count, ends, p_value, percent
-from xlingual.report.study_views import amount, wanted
+from xlingual.report.study_views import amount, best_label
 from xlingual.report.table import Bar, Cell, Column, Key, Row, Table, narrower
 from xlingual.results.study import PairDifference, RaterScores, StudyAnalysis, SystemScores
 
@@ -23,20 +23,20 @@ LOOKS = narrower(
     *("p", "p of scores", "win rate", "of all", "within a step", "repeats", "controls", "time of each"),
     *("remark", "outcome", "power", "same direction", "won–even–lost", "score difference"),
 )
-UNSAID = ("outcome", "remark", "same direction", "power")  # the verdict has them
+IN_VERDICT = ("outcome", "remark", "same direction", "power")  # the verdict has them
 
 
-_IN_TERMINAL: dict[str, Any] = {"looks": LOOKS, "unsaid": UNSAID, "where": "both"}
+_IN_TERMINAL: dict[str, Any] = {"looks": LOOKS, "in_verdict": IN_VERDICT, "where": "both"}
 
 
 def systems(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Block]:
-    """Return what raters said of each system, the best first."""
+    """Return how raters scored each system, the best first."""
     best = shown[0].system if shown else None
-    told = [(pair.first, pair.second) for pair in analysis.pairs if not cautions.open_(pair)]
-    apart = {name for names in told if best in names for name in names}
+    differing = [(pair.first, pair.second) for pair in analysis.pairs if not cautions.open_(pair)]
+    apart = {name for names in differing if best in names for name in names}
     columns = (
         Column("System", "name", "system", data=True),
-        Column("Per query", short=f"{wanted(analysis)} per query", main=True),
+        Column("Per query", short=f"{best_label(analysis)} per query", main=True),
         Column("", "chart"),
         Column("Of all", short="of all"),
         Column("Mean score", short="mean score"),
@@ -50,8 +50,8 @@ def systems(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Bloc
         cells = (Cell(row.system), value, bar, Cell.by(percent, row.share), score, Cell.of(row.bkr))
         tone = "leader" if row.system == best else "behind" if row.system in apart else "level"
         rows.append(Row(cells, tone))
-    held = [end for row in shown for end in (row.very_relevant, *ends(row.very_relevant_ci))]
-    axis = axis_for([0.0, *held] if any(held) else [0.0, 1.0], floor=0.0)
+    values = [end for row in shown for end in (row.very_relevant, *ends(row.very_relevant_ci))]
+    axis = axis_for([0.0, *values] if any(values) else [0.0, 1.0], floor=0.0)
     level, resampled = views.level(analysis), views.resampled(analysis)
     legend = (
         Key(f"{level} interval, {resampled} resampled", SWATCHES["interval"]),
@@ -86,8 +86,8 @@ def pairs(analysis: StudyAnalysis) -> list[Block]:
     """Return the differences of systems, the better one of two first."""
     found = views.ordered_pairs(analysis)
     several = len(found) > 1
-    held = [end for pair in found for end in ends(pair.ratio_ci)]
-    axis = log_axis_for([*held, *(pair.ratio for pair in found if pair.ratio is not None)])
+    interval_ends = [end for pair in found for end in ends(pair.ratio_ci)]
+    axis = log_axis_for([*interval_ends, *(pair.ratio for pair in found if pair.ratio is not None)])
     columns = (
         Column("Systems", "name", "systems", data=True),
         Column("Times as many", short="times as many", main=True),
@@ -105,7 +105,7 @@ def pairs(analysis: StudyAnalysis) -> list[Block]:
         Key("as many", SWATCHES["chance"]),
         Key("score difference: below 0 the first is better"),
     ]
-    if not all(map(axis.holds, held)):
+    if not all(map(axis.holds, interval_ends)):
         keys.append(Key("‹ ›: the interval goes on beyond the axis"))
     rows = [_pair(analysis, pair, several) for pair in found]
     noted = [
@@ -147,14 +147,14 @@ def _pair(analysis: StudyAnalysis, pair: PairDifference, several: bool) -> Row:
 
 
 def _grid(title: str, rows: Sequence[dict[str, object]], *notes: str, **more: Any) -> Table:  # noqa: ANN401
-    """Return a table of texts, each row by its heads; columns that say nothing are left out."""
+    """Return a table of texts, each row by its heads; empty columns are left out."""
     heads, cells = list(rows[0]) if rows else [], [row.values() for row in rows]
     more |= {"words": ("remark", "same direction"), "notes": notes} | _IN_TERMINAL
     return Table.of_texts(title, heads, cells, **more).without_empty()
 
 
 def needed(analysis: StudyAnalysis) -> Table:
-    """Return how much rating would show what was seen."""
+    """Return how many ratings would show the observed differences."""
     rows = [
         {
             "systems": against(pair.first, pair.second),
@@ -208,13 +208,13 @@ def against_bkr(analysis: StudyAnalysis) -> Table:
     ]
     note = (
         "The first system's BkR less the second's, and how far, over queries, this difference goes "
-        f"together with the difference in {wanted(analysis)} suggestions."
+        f"together with the difference in {best_label(analysis)} suggestions."
     )
     return _grid("People and Backretrieval", rows, note, data=True, titled=False)
 
 
 def raters(analysis: StudyAnalysis) -> Table:
-    """Return how each rater rated; counts that are nothing for everybody are left out."""
+    """Return how each rater rated; counts that are 0 for every rater are left out."""
 
     def counted(row: RaterScores, name: str) -> Cell:
         some = any(getattr(one, name) for one in analysis.raters)

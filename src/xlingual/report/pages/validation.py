@@ -15,7 +15,7 @@ TERMS = {
     "XLR": "True cross-lingual retrieval: how often the known match of a text is among its K nearest. It "
     "needs pairs that are known to match, and is what the other measures are compared with.",
     "XLR at K = 1": "The same with K = 1. Where good encoders all find the match among the ten nearest, only "
-    "this still tells them apart.",
+    "this still shows a difference.",
     **dict(words.terms("BkR", "SIM")),
     "CORR": "The rank correlation of text distances and image distances over pairs that do not match (−1 "
     "to 1).",
@@ -26,12 +26,13 @@ TERMS = {
     "says nothing about other encoders or items.",
     "Interval": "Where the coefficient of the encoders' means would land for other families of encoders and "
     "other items from the same sources. The test of a difference is about the same and uses the same draws: "
-    "p is below .05 exactly where its 95 % interval excludes zero. Each comparison stands for itself.",
+    "p is below .05 exactly where its 95 % interval excludes zero. Each comparison is judged "
+    "by itself.",
     "Order of two encoders": "The share of pairs of encoders that a measure orders as XLR does. A tie in "
     "both counts as agreement, a tie in one does not.",
     "Oracle and chance": "BkR where each query retrieves the text with the nearest image, and BkR of an "
     "encoder that knows nothing.",
-    "Nearest images kept": "How good weakened image vectors still are: of the K images nearest to a "
+    "Nearest images kept": "How good weakened image vectors still are: of the K images nearest to an "
     "image, the share that still are. Shuffled images keep K/D by luck.",
 }
 _AGREEMENT = (
@@ -96,7 +97,7 @@ def _section(validation: Validation, pair: PairValidation) -> Section:
 
 
 def _sizes(pair: PairValidation) -> str:
-    """Return what the numbers of a pair rest on, beside the paper's sample."""
+    """Return the sizes behind the numbers of a pair, beside the paper's sample."""
     targets = "" if pair.n_target == pair.n_source else f", {numbers.count(pair.n_target)} targets"
     families = f"{numbers.counted(pair.n_families, 'family', 'families')}, "
     return (

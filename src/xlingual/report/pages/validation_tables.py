@@ -83,7 +83,7 @@ def subsets(pair: PairValidation, threshold: float) -> Table:
     noted: list[tuple[str | words.Place, str | None]] = []
     for subset, own in pair.subsets.items():
         who = f"{ranges[subset]} ({own.n_encoders})"
-        told: list[tuple[words.Place, str | None]] = []
+        notes_of_subset: list[tuple[words.Place, str | None]] = []
         for measure in MEASURES:
             found: dict[str, record.Agreement | record.RankingAccuracy] = {
                 **{kind.capitalize(): own.agreement[measure][kind] for kind in COEFFICIENTS},
@@ -91,15 +91,16 @@ def subsets(pair: PairValidation, threshold: float) -> Table:
             }
             first = Cell(who if measure == MEASURES[0] else "", value=who)
             rows.append([first, measure, *(Cell.of(one.value, one.ci) for one in found.values())])
-            told += [((f"{who} {measure}", kind), one.note) for kind, one in found.items()]
-        noted += [(who, told[0][1])] if len({note for _, note in told}) == 1 else told
+            notes_of_subset += [((f"{who} {measure}", kind), one.note) for kind, one in found.items()]
+        same = len({note for _, note in notes_of_subset}) == 1
+        noted += [(who, notes_of_subset[0][1])] if same else notes_of_subset
     heads = ["encoders with XLR", "measure", *(kind.capitalize() for kind in COEFFICIENTS), "order as XLR"]
     title, notes = "Weak and strong encoders", gathered(noted)
     return Table.of_texts(title, heads, rows, names=2, notes=notes, where="both")
 
 
 def encoders(pair: PairValidation, family: str | None, measure_at_1: str | None = None) -> Table:
-    """Return every encoder's scores, the best XLR first; families where a pattern tells them."""
+    """Return every encoder's scores, the best XLR first; families where a pattern gives them."""
     ordered = by_truth(pair.encoders)
     at_1 = [TRUTH_AT_1] if all(TRUTH_AT_1 in row.scores for row in ordered) else []
     measures = (TRUTH, *at_1, *MEASURES)

@@ -103,9 +103,9 @@ def _svg(drawing: Drawing) -> Markup:
     size: dict[str, Any] = {"width": drawing.width or "100%", "height": drawing.height}
     if drawing.width is not None and drawing.spoken:
         size = {"viewBox": f"0 0 {drawing.width:g} {drawing.height:g}"}
-    said = {"role": "img", "aria-label": drawing.spoken} if drawing.spoken else {"aria-hidden": "true"}
+    role = {"role": "img", "aria-label": drawing.spoken} if drawing.spoken else {"aria-hidden": "true"}
     inner = Markup("\n").join(map(_shape, drawing.shapes))
-    return Markup("<svg{}>\n{}\n</svg>").format(_attributes(drawing.style, size | said), inner)
+    return Markup("<svg{}>\n{}\n</svg>").format(_attributes(drawing.style, size | role), inner)
 
 
 def _shape(shape: Shape) -> Markup:
@@ -167,5 +167,5 @@ def _box(box: Box, axis: Axis, first: bool) -> Markup:
             rect(f"{left}%", 6, f"{round(right - left, 2)}%", 18, "quartiles", rx=3),
             _upright(middle, "median", 5, 25),
         ]
-    shapes += [circle(f"{axis.at(value)}%", 15, 3.5, "point", title=said) for value, said in box.dots]
+    shapes += [circle(f"{axis.at(value)}%", 15, 3.5, "point", title=title) for value, title in box.dots]
     return _svg(Drawing(tuple(shapes), 30, style="box first" if first else "box", spoken=box.spoken))

@@ -63,8 +63,8 @@ def show_table(console: Console, table: Table) -> None:
             show_table(console, part)
         return
     drawn, look = found or (_drawn(table, table.looks[-1]), table.looks[-1])
-    _say_lost(drawn, table, look)
-    if table.title or table.headed:  # else names and values that belong to what stands above
+    _name_dropped(drawn, table, look)
+    if table.title or table.headed:  # else its rows belong to the block above
         console.print()
     if len(table.title) > _width(console, drawn):
         drawn.title = None  # it would be broken to the width of the table
@@ -72,8 +72,8 @@ def show_table(console: Console, table: Table) -> None:
     console.print(drawn)
     for note in table.notes:
         say(console, note)
-    if said := table.said(look.dropped):
-        say(console, said, "dim")
+    if meanings := table.meanings_in_text(look.dropped):
+        say(console, meanings, "dim")
 
 
 def _fitting(console: Console, table: Table) -> tuple[RichTable, TableRoom] | None:
@@ -141,7 +141,7 @@ def _drawn(table: Table, look: TableRoom) -> RichTable:
     if any(remarks):
         made.add_column("", no_wrap=True)
     headed = any(row.heading for row in table.rows)
-    for place, (row, said) in enumerate(zip(table.rows, remarks, strict=True)):
+    for place, (row, remark) in enumerate(zip(table.rows, remarks, strict=True)):
         if place and row.begins:
             made.add_section()
         elif place and table.tall:
@@ -155,7 +155,7 @@ def _drawn(table: Table, look: TableRoom) -> RichTable:
         ]
         if headed:
             cells[0] = Text("  ").append_text(cells[0])
-        made.add_row(*cells, *([Text(said, style=style)] if any(remarks) else []))
+        made.add_row(*cells, *([Text(remark, style=style)] if any(remarks) else []))
     return made
 
 
@@ -170,7 +170,7 @@ def _add_column(made: RichTable, column: Column, look: TableRoom) -> None:
 
 
 def _cells(cell: Cell, column: Column, look: TableRoom, style: str, tall: bool) -> list[Text]:
-    """Return what a cell says: its text, with the interval beside it, below it, or in a column of its own."""
+    """Return the text of a cell, with the interval beside it, below it, or as a separate cell."""
     style = style or _CELL_TONES.get(cell.tone, "")
     if column.key in look.bare:
         cell = replace(cell, interval="", gap=cell.gap and replace(cell.gap, interval=""))
@@ -192,14 +192,14 @@ def _lines(cell: Cell, look: TableRoom) -> str:
     return f"{visible(cell.marked)}{below if cell.interval else ''}{cell.interval}"
 
 
-def _say_lost(drawn: RichTable, table: Table, look: TableRoom) -> None:
-    """Say below the table which columns it lacks for want of room."""
+def _name_dropped(drawn: RichTable, table: Table, look: TableRoom) -> None:
+    """Name below the table the columns that are left out for lack of room."""
     keys = [column.key for column in table.columns if column.where != "page"]
-    lost = [name for name in keys if name in look.dropped and name not in table.unsaid]
-    lost += [f"intervals of {name}" for name in keys if name in look.bare and name not in lost]
-    if lost:
-        verb = "is" if len(lost) == 1 and lost[0] in keys else "are"
-        left_out = f"{numbers.in_words(lost)} {verb} left out for lack of room"
+    dropped = [name for name in keys if name in look.dropped and name not in table.in_verdict]
+    dropped += [f"intervals of {name}" for name in keys if name in look.bare and name not in dropped]
+    if dropped:
+        verb = "is" if len(dropped) == 1 and dropped[0] in keys else "are"
+        left_out = f"{numbers.in_words(dropped)} {verb} left out for lack of room"
         drawn.caption = f"{left_out}: widen the window or use --json"
 
 

@@ -23,16 +23,16 @@ def as_text(page: Page, form: str) -> str:
 
 def markdown(page: Page) -> str:
     """Return verdict and tables in GitHub's Markdown; names are escaped."""
-    said = [markdown_text(sentence) for sentence in _sentences(page)]
+    sentences = [markdown_text(sentence) for sentence in _sentences(page)]
     parts = [
         _markdown_table(block) if isinstance(block, Table) else _markdown_line(block)
         for block in _shown(page)
     ]
-    return "\n\n".join([*said, *parts]) + "\n"
+    return "\n\n".join([*sentences, *parts]) + "\n"
 
 
 def latex(page: Page) -> str:
-    """Return the tables in LaTeX (booktabs); what is said stands in comments."""
+    """Return the tables in LaTeX (booktabs); sentences are comments."""
     parts = ["\n".join(map(latex_comment, _sentences(page)))]
     parts += [
         _latex_table(block) if isinstance(block, Table) else latex_comment(plain(block.text))
@@ -79,7 +79,7 @@ def _shown(page: Page) -> list[Table | Prose | Heading]:
 def _lines(
     table: Table, write: Callable[[str], str], bold: str
 ) -> tuple[list[str], list[bool], list[list[str]]]:
-    """Return heads, which columns are right-aligned, and the rows, with what badges say at the end.
+    """Return heads, which columns are right-aligned, and the rows, with the texts of badges at the end.
 
     `write` makes a text safe for the medium, `bold` is how it sets the best cell of a row apart.
     """
@@ -109,8 +109,10 @@ def _markdown_table(table: Table) -> str:
     heads, right, lines = _lines(table, markdown_text, "**{}**")
     rule = ["---:" if one else "---" for one in right]
     rows = "\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *lines))
-    title = f"**{markdown_text(table.title)}**{f' ({markdown_text(table.about)})' if table.about else ''}"
-    return "\n\n".join([title, rows, *map(markdown_text, _notes(table))])
+    title = f"**{markdown_text(table.title)}**" if table.title else ""
+    about = f"({markdown_text(table.about)})" if table.about else ""
+    head = f"{title} {about}".strip()
+    return "\n\n".join([*filter(None, [head]), rows, *map(markdown_text, _notes(table))])
 
 
 def _latex_table(table: Table) -> str:
@@ -118,14 +120,14 @@ def _latex_table(table: Table) -> str:
     head = " & ".join(re.sub(r"\bp\b", "$p$", one) for one in heads) + r" \\"
     rows = [" & ".join(line) + r" \\" for line in lines]
     columns = "".join("r" if one else "l" for one in right)
-    title = f"{table.title}{f' ({table.about})' if table.about else ''}"
-    said = "\n".join(map(latex_comment, [title, *_notes(table)]))
-    body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
-    return f"{said}\n\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}"
+    title = f"{table.title}{f' ({table.about})' if table.about else ''}".strip()
+    comments = map(latex_comment, [*filter(None, [title]), *_notes(table)])
+    body = [r"\toprule", head, r"\midrule", *rows, r"\bottomrule"]
+    return "\n".join([*comments, rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}"])
 
 
 def _notes(table: Table) -> list[str]:
-    return [*map(plain, table.notes), *filter(None, [table.said()])]
+    return [*map(plain, table.notes), *filter(None, [table.meanings_in_text()])]
 
 
 def _records(table: Table) -> Sequence[Mapping[str, Any]]:

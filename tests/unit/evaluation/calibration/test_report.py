@@ -144,7 +144,7 @@ def test_the_verdict_says_better_worse_or_cannot_tell(made):
     straight = [(f"e{i}", f"e{i}", 0.03 + 0.015 * i, 0.1 + 0.04 * i) for i in range(20)]
     line = " ".join(sentences_of(calibrate([made.validation(made.pair(straight))])))
     assert "It is worse than a straight line" in line
-    assert "cannot be told apart" in " ".join(
+    assert "not distinguishable" in " ".join(
         sentences_of(calibrate([made.validation(made.pair(made.noisy(5)))]))
     )
 

@@ -13,10 +13,10 @@ from xlingual.tasks import TASKS
 
 
 def test_all_encoders_share_one_colour_scale(pool):
-    group = maps.one_target(pool.seen(pool.results()))
+    group = maps.one_target(pool.views_of(pool.results()))
     steps = [cell.step for drawn in group.maps for _, cells in drawn.lines for cell in cells]
     assert (min(steps), max(steps)) == (0, 20)
-    values = [v for one in pool.seen(pool.results()) for v in one.pairs("one_target").values()]
+    values = [v for one in pool.views_of(pool.results()) for v in one.pairs("one_target").values()]
     assert group.ends == (f"{min(values):.3f}", f"{max(values):.3f}")
     cell = group.maps[0].lines[0][1][1]
     assert re.fullmatch(
@@ -27,7 +27,7 @@ def test_all_encoders_share_one_colour_scale(pool):
 def test_ratios_have_one_in_the_middle_of_two_hues(pool):
     results = pool.results(encoders=("chargram",), languages=("en", "zh"))
     ratios = {"en->en": 4.0, "en->zh": 0.25, "zh->en": 1.0, "zh->zh": 0.0}
-    group = maps.ratios(pool.seen(pool.changed(results, "chargram", language_share_ratio_top100=ratios)))
+    group = maps.ratios(pool.views_of(pool.changed(results, "chargram", language_share_ratio_top100=ratios)))
     assert [cell.step for _, cells in group.maps[0].lines for cell in cells] == [20, 0, 10, 0]
     assert group.ends == ("≤ 1/2", "1", "≥ 2") and group.hue == "d"
     shown = html.render(page_of([results]))
@@ -40,7 +40,9 @@ def test_a_language_that_hardly_occurs_does_not_stretch_the_scale_of_ratios(pool
         "ar->ar": 7.2, "ar->de": 0.0001, "ar->en": 1.0, "de->ar": 0.0, "de->de": 3.0, "de->en": 0.14,
     }  # fmt: skip
     group = maps.ratios(
-        pool.seen(pool.each_with(pool.results(encoders=("chargram",)), language_share_ratio_top100=ratios))
+        pool.views_of(
+            pool.each_with(pool.results(encoders=("chargram",)), language_share_ratio_top100=ratios)
+        )
     )
     assert group.ends == ("≤ 1/7", "1", "≥ 7")
     steps = [cell.step for _, cells in group.maps[0].lines for cell in cells]
@@ -50,10 +52,10 @@ def test_a_language_that_hardly_occurs_does_not_stretch_the_scale_of_ratios(pool
 def test_ratios_within_the_number_of_languages_are_not_cut(pool):
     ratios = {"ar->ar": 2.0, "ar->de": 0.5, "de->ar": 0.5, "de->de": 2.0}
     one = pool.results(encoders=("chargram",))
-    group = maps.ratios(pool.seen(pool.each_with(one, language_share_ratio_top100=ratios)))
+    group = maps.ratios(pool.views_of(pool.each_with(one, language_share_ratio_top100=ratios)))
     assert group.ends == ("1/2", "1", "2")
     higher = ratios | {"de->de": 3.46}
-    group = maps.ratios(pool.seen(pool.each_with(one, language_share_ratio_top100=higher)))
+    group = maps.ratios(pool.views_of(pool.each_with(one, language_share_ratio_top100=higher)))
     assert group.ends == ("1/3.5", "1", "3.5")
 
 
@@ -72,7 +74,7 @@ def test_language_identification_reads_names_with_hyphens(pool):
         "language_id_accuracy": {"all": 0.9, "en-zh-Hans": 0.8},
         "language_id_chance": {"all": 0.5, "en-zh-Hans": 0.5},
     }
-    group = maps.identification(pool.seen(pool.changed(results, "chargram", **views)))
+    group = maps.identification(pool.views_of(pool.changed(results, "chargram", **views)))
     cells = [[cell and cell.text for cell in cells] for _, cells in group.maps[0].lines]
     assert cells == [[None, "0.800"], ["0.800", None]] and group.ends == ("0.500", "1.000")
 
@@ -92,8 +94,8 @@ def test_language_identification_reads_each_runs_own_keys(pool):
         "ci": {"language_id_accuracy": {"cc-aa": pool.ci(0.75, 0.04)}},
     }
     found = [
-        *pool.seen(pool.changed(pool.results(encoders=("chargram",)), "chargram", **new)),
-        *pool.seen(pool.changed(pool.results(encoders=("chargram",)), "chargram", **other)),
+        *pool.views_of(pool.changed(pool.results(encoders=("chargram",)), "chargram", **new)),
+        *pool.views_of(pool.changed(pool.results(encoders=("chargram",)), "chargram", **other)),
     ]
     first, second = (
         [[c and c.text for c in line] for _, line in m.lines] for m in maps.identification(found).maps
@@ -103,17 +105,17 @@ def test_language_identification_reads_each_runs_own_keys(pool):
 
 
 def test_maps_of_many_languages_stand_one_in_a_row(pool):
-    several = maps.one_target(pool.seen(pool.results()))
+    several = maps.one_target(pool.views_of(pool.results()))
     tags = [f"l{i}" for i in range(10)]
     values = {f"{a}->{b}": 0.5 for a in tags for b in tags}
-    found = pool.seen(pool.each_with(pool.results(), languages=tags, one_target=values))
+    found = pool.views_of(pool.each_with(pool.results(), languages=tags, one_target=values))
     assert several.style == "close" and maps.one_target(found).style == "close wide single"
     shown = html.render(page_of([pool.each_with(pool.results(), languages=tags, one_target=values)]))
     assert 'class="maps close wide single"' in shown
 
 
 def test_encoders_are_rows_by_question_language(pool):
-    group = maps.by_question(pool.seen(pool.results()), TASKS["multilingual-pool"])
+    group = maps.by_question(pool.views_of(pool.results()), TASKS["multilingual-pool"])
     assert [[label for label, _ in drawn.lines] for drawn in group.maps] == [
         ["balanced_mix", "english-only-dual-encoder_v2", "chargram"]
     ] * 2
@@ -132,7 +134,7 @@ def names_in(drawing):
 
 
 def test_the_trade_off_has_a_diagonal_and_points_below_it(pool):
-    found = pool.seen(pool.results())
+    found = pool.views_of(pool.results())
     drawing = figures.trade_off(found).drawing
     (diagonal,) = [shape for shape in shapes(drawing, "line") if shape.style == "diagonal"]
     _, _, left, top, right, bottom = figures.ROOMY
@@ -147,12 +149,12 @@ def test_the_trade_off_has_a_diagonal_and_points_below_it(pool):
     assert max(across) - min(across) < 1 and max(up) - min(up) < 2
     assert (right - left) / max(across) == pytest.approx((bottom - top) / max(up), rel=0.02)
     assert len([shape for shape in shapes(drawing, "line") if shape.style.startswith("spread")]) == 6
-    assert figures.trade_off(pool.seen(pool.without(pool.results(), "one_target_summary"))) is None
+    assert figures.trade_off(pool.views_of(pool.without(pool.results(), "one_target_summary"))) is None
 
 
 def test_encoders_without_both_numbers_are_named_below_the_trade_off(pool):
     views = {"one_target_summary": {"own": 0.4}}
-    figure = figures.trade_off(pool.seen(pool.changed(pool.results(), "chargram", **views)))
+    figure = figures.trade_off(pool.views_of(pool.changed(pool.results(), "chargram", **views)))
     assert figure.drawing.notes == ("not drawn, a number is missing: \u2068chargram\u2069",)
     assert len(shapes(figure.drawing, "g")) == 2
 
@@ -161,7 +163,7 @@ def test_encoders_without_both_numbers_are_named_below_the_trade_off(pool):
 def test_every_point_of_the_trade_off_has_its_name(pool, own, other):
     results = pool.results(encoders=("chargram",))
     views = {"one_target_summary": {"own": own, "other": other, "gap": own - other}, "ci": {}}
-    figure = figures.trade_off(pool.seen(pool.changed(results, "chargram", **views)))
+    figure = figures.trade_off(pool.views_of(pool.changed(results, "chargram", **views)))
     for drawing in (figure.drawing, figure.narrow):
         assert names_in(drawing) == ["chargram"] and drawing.unnamed == ()
 
@@ -174,7 +176,7 @@ def test_losses_are_stacked_and_add_up(pool):
         "en->zh": {"question": 10.0, "answer": 5.0, "third": 5.0},
         "zh->en": {"question": 30.0, "answer": 5.0, "third": 25.0},
     }
-    figure = figures.losses(pool.seen(pool.changed(results, "chargram", loss=views)))
+    figure = figures.losses(pool.views_of(pool.changed(results, "chargram", loss=views)))
     texts = [(shape.style, shape.text) for shape in shapes(figure.drawing, "text")]
     assert texts[0] == ("tick", "0") and [text for style, text in texts if style == "tick"][-1] == "40"
     assert [text for style, text in texts if style == "stack-head"] == ["chargram"]
@@ -200,7 +202,7 @@ def test_losses_are_stacked_and_add_up(pool):
 
 @pytest.mark.parametrize("name", ["a-very-long-name-of-an-encoder_" * 4, "多语言编码器" * 12])
 def test_a_name_that_is_wider_than_the_losses_is_cut_and_whole_on_hover(pool, name):
-    (one,) = pool.seen(pool.results(encoders=("chargram",)))
+    (one,) = pool.views_of(pool.results(encoders=("chargram",)))
     figure = figures.losses([replace(one, row=structs.replace(one.row, label=name))])
     for drawing in (figure.drawing, figure.narrow):
         (head,) = [shape for shape in shapes(drawing, "text") if shape.style == "stack-head"]
@@ -210,15 +212,15 @@ def test_a_name_that_is_wider_than_the_losses_is_cut_and_whole_on_hover(pool, na
 
 def test_what_is_said_of_own_answers_needs_some(pool):
     only_other = {"ar->de": {"question": 4.0, "answer": 1.0, "third": 2.0}}
-    found = figures.losses(pool.seen(pool.each_with(pool.results(), loss=only_other)))
+    found = figures.losses(pool.views_of(pool.each_with(pool.results(), loss=only_other)))
     assert found.legend[-1].text == "other: answers in another language"
-    both = figures.losses(pool.seen(pool.results())).legend[-1].text
+    both = figures.losses(pool.views_of(pool.results())).legend[-1].text
     assert both == "own: answers in the question's language; other: answers in another language"
 
 
 def test_drawings_of_the_space_keep_to_their_budget(pool):
     results = pool.results()
-    _, about, drawn, legend = figures.space([results], pool.seen(results))
+    _, about, drawn, legend = figures.space([results], pool.views_of(results))
     assert [key.text for key in legend.keys] == [
         "ar, questions", "ar, candidates", "zh, questions", "zh, candidates",
     ]  # fmt: skip
@@ -239,7 +241,7 @@ def test_points_on_one_spot_can_be_drawn(pool):
         for lang in ("en", "zh")
     ]
     results = replace(pool.results(), tables={"points": pa.Table.from_pylist(rows)})
-    _, about, drawn, _ = figures.space([results], pool.seen(results))
+    _, about, drawn, _ = figures.space([results], pool.views_of(results))
     (figure,) = drawn.blocks
     assert figure.drawing.name == "chargram" and "even part" not in about.text
     assert figure.drawing.shapes[0].attributes["d"].startswith("M489 400h22")
@@ -248,5 +250,5 @@ def test_points_on_one_spot_can_be_drawn(pool):
 def test_encoders_without_room_for_a_drawing_are_counted(pool, monkeypatch):
     monkeypatch.setattr(figures, "MOST_DRAWINGS", 2)
     results = pool.results()
-    _, _, drawn, _, note = figures.space([results], pool.seen(results))
+    _, _, drawn, _, note = figures.space([results], pool.views_of(results))
     assert len(drawn.blocks) == 2 and note.text == "1 more encoder is not drawn."

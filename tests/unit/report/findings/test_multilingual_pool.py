@@ -5,7 +5,7 @@ from msgspec import structs
 
 from xlingual.report import leaderboard, verdict, words
 from xlingual.report.findings import multilingual_pool as findings
-from xlingual.report.pool_views import PREFER_OWN, seen
+from xlingual.report.pool_views import PREFER_OWN, views_of
 from xlingual.results import Interval
 from xlingual.results.document import plain
 
@@ -38,12 +38,12 @@ def test_bias_is_called_by_its_intervals(pool, gap, delta, said):
     views["ci"] = views["ci"] | {
         "one_target_summary": {"gap": ends(gap)}, "remove_one": {"relative_delta": ends(delta)},
     }  # fmt: skip
-    found = pool.seen(pool.changed(results, "balanced_mix", ci=views["ci"]))
+    found = pool.views_of(pool.changed(results, "balanced_mix", ci=views["ci"]))
     assert said in findings.bias(found[0], found)[0]
 
 
 def test_bias_of_the_others_is_told_for_few_and_summed_up_for_many(pool):
-    found = pool.seen(pool.results())
+    found = pool.views_of(pool.results())
     assert findings.bias(found[0], found)[1] == (
         "The same Δ for the others: english-only-dual-encoder_v2 11.7 % [11.3, 12.1]; "
         "chargram 9.9 % [9.5, 10.3]."
@@ -53,12 +53,12 @@ def test_bias_of_the_others_is_told_for_few_and_summed_up_for_many(pool):
 
 
 def test_without_a_view_of_bias_nothing_is_said_of_it(pool):
-    found = pool.seen(pool.without(pool.results(), "one_target_summary", "remove_one"))
+    found = pool.views_of(pool.without(pool.results(), "one_target_summary", "remove_one"))
     assert findings.bias(found[0], found) == []
 
 
 def test_the_order_of_encoders_in_monolingual_pools(pool):
-    found = pool.seen(pool.results())
+    found = pool.views_of(pool.results())
     assert findings.monolingual_ranks(found) == {0: (2, 1), 1: (1, 2), 2: (3, 3)}
     (said,) = findings.order(found)
     assert "there english-only-dual-encoder_v2 is first" in said and "it is second of 3" in said
@@ -68,7 +68,7 @@ def test_the_order_of_encoders_in_monolingual_pools(pool):
     assert findings.order(found[:1]) == []
     wide = pool.results()
     ci = plain(wide.entries[0].views)["ci"] | {"monolingual_pool_average": pool.ci(0.8, 0.2)}
-    (doubted,) = findings.order(pool.seen(pool.changed(wide, "balanced_mix", ci=ci)))
+    (doubted,) = findings.order(pool.views_of(pool.changed(wide, "balanced_mix", ci=ci)))
     assert "a difference that may be noise" in doubted
 
 
@@ -81,7 +81,7 @@ def test_runs_that_are_ranked_apart_are_so_in_monolingual_pools(pool):
     runs = [pool.results(), replace(other, entries=entries)]
     rows = leaderboard(runs, TASK, "AP")
     assert [row.rank for row in rows] == [1, 2, 3, 1, 2]
-    ranks = findings.monolingual_ranks(seen(runs, rows))
+    ranks = findings.monolingual_ranks(views_of(runs, rows))
     assert ranks == {0: (2, 1), 1: (1, 2), 2: (3, 3), 3: (1, 1), 4: (2, 2)}
 
 
@@ -93,7 +93,7 @@ def test_hardest_questions_and_pairs_are_named(pool):
         one_target={"ar->de": 0.1, "de->ar": 0.3},
         ci={"by_question_language": {"ar": pool.ci(0.2, 0.01)}},
     )
-    assert findings.hardest(pool.seen(results)[0]) == [
+    assert findings.hardest(pool.views_of(results)[0]) == [
         "The hardest questions for balanced_mix are those in Arabic (ar) with 0.200 [0.190, 0.210]; "
         "the easiest those in German (de) with 0.500.",
         "With a single answer in the pool, hardest is a question in Arabic (ar) with its answer in German "
@@ -114,7 +114,7 @@ def test_languages_found_too_often_are_held_against_the_other_foreign_ones():
 
 
 def test_an_alarm_needs_a_large_hub_and_a_skewed_spread(pool):
-    found = pool.seen(pool.results())
+    found = pool.views_of(pool.results())
     assert [findings.has_strong_hubs(one) for one in found] == [False, True, True]
     (said,) = findings.hubs(found)
     assert said.startswith(
@@ -123,7 +123,7 @@ def test_an_alarm_needs_a_large_hub_and_a_skewed_spread(pool):
     flat = {"k": 10, "skewness": 1.0, "largest": 900.0, "expected": 10.0}
     small = {"k": 10, "skewness": 9.0, "largest": 100.0, "expected": 10.0}
     for hubs in (flat, small):
-        one = pool.seen(pool.changed(pool.results(), "chargram", hubs=hubs))[2]
+        one = pool.views_of(pool.changed(pool.results(), "chargram", hubs=hubs))[2]
         assert not findings.has_strong_hubs(one)
 
 

@@ -26,7 +26,7 @@ def test_verdict_says_what_the_intervals_say_most_important_first():
     )
     text = "\n".join(found)
     assert "better than CORR does: Pearson difference 0.248 [0.098, 0.398], p = 0.002" in text
-    assert "cannot be told apart from SIM: Pearson difference 0.019 [−0.031, 0.069], p = 0.437" in text
+    assert "is not distinguishable from SIM: Pearson difference 0.019 [−0.031, 0.069], p = 0.437" in text
     assert "orders two encoders as XLR does in 94 % [60 %, 99 %] of 255 pairs; SIM in 92 %" in text
     assert "Among weak encoders (XLR below 0.5: 3) cannot tell whether BkR agrees" in text
     assert (
@@ -37,7 +37,7 @@ def test_verdict_says_what_the_intervals_say_most_important_first():
     )
     assert "no longer with 41 % of the nearest images kept (4 dimensions: Pearson 0.770" in text
     assert "With shuffled images no agreement is left" in text
-    assert "en → he and he → en cannot be told apart: Pearson difference 0.004" in text
+    assert "is not shown to differ between en → he and he → en: Pearson difference 0.004" in text
     assert "Monte Carlo error only" in text
 
 
@@ -46,8 +46,8 @@ def test_verdict_says_what_the_intervals_say_most_important_first():
     [
         (0.2, 0.1, 0.01, "It agrees with XLR better than CORR does"),
         (-0.2, 0.1, 0.01, "It agrees with XLR less than CORR does"),
-        (0.2, 0.3, 0.01, "It cannot be told apart from CORR"),
-        (0.2, 0.1, 0.08, "It cannot be told apart from CORR"),
+        (0.2, 0.3, 0.01, "It is not distinguishable from CORR"),
+        (0.2, 0.1, 0.08, "It is not distinguishable from CORR"),
     ],
 )
 def test_a_difference_is_told_only_where_interval_and_test_agree(value, half, p, said):
@@ -76,14 +76,14 @@ def test_seeds_are_left_out_where_agreement_cannot_be_told():
         for name in made.MEASURES
     }
     found = "\n".join(verdict(changed(made.full(), agreement=own)))
-    assert f"cannot be told (Pearson 0.900 and Spearman 0.900): {made.WHY}." in found
+    assert f"is not known (Pearson 0.900 and Spearman 0.900): {made.WHY}." in found
     assert "Seed by seed" not in found and "Monte Carlo" not in found
 
 
 def test_one_coefficient_alone_is_said_to_be_alone():
     mixed = {"pearson": made.difference(0.2, 0.1, 0.01), "spearman": made.difference(0.2, 0.3, 0.2)}
     found = changed(made.full(), differences={"BkR-CORR": mixed, "BkR-SIM": mixed})
-    assert any("told apart from CORR by Pearson (more) alone" in sentence for sentence in verdict(found))
+    assert any("differs from CORR in Pearson (more) alone" in sentence for sentence in verdict(found))
 
 
 @pytest.mark.parametrize(
@@ -102,5 +102,5 @@ def test_tracking_is_judged_by_the_intervals(value, half, said):
 
 def test_missing_numbers_have_their_reason():
     found = verdict(made.bare())
-    assert found[0] == f"Whether BkR tracks XLR over 3 encoders cannot be told: {made.WHY}."
-    assert all("cannot be told" in sentence for sentence in found)
+    assert found[0] == f"Whether BkR tracks XLR over 3 encoders is not known: {made.WHY}."
+    assert all("is not known" in sentence for sentence in found)

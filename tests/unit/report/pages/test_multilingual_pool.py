@@ -14,7 +14,7 @@ from xlingual.report.blocks import Cards, Fold, walk
 from xlingual.report.findings.multilingual_pool import ordinal
 from xlingual.report.pages import multilingual_pool as page
 from xlingual.report.pages import pool_tables
-from xlingual.report.pool_views import AGNOSTIC, PREFER_OWN, amount, seen, share
+from xlingual.report.pool_views import AGNOSTIC, PREFER_OWN, amount, share, views_of
 from xlingual.report.render import html, terminal
 from xlingual.results import Interval, Results
 from xlingual.tasks import TASKS
@@ -137,34 +137,36 @@ def column(table, place):
 
 
 def test_the_glance_shows_bias_and_ranks_and_drops_what_is_not_there(pool):
-    table = pool_tables.glance(pool.seen(pool.results()), TASKS[TASK])
+    table = pool_tables.glance(pool.views_of(pool.results()), TASKS[TASK])
     assert heads(table) == [
         "encoder", "mAP", "own", "other", "gap", "Δ", "monolingual", "rank, monolingual → here",
-        "language told",
+        "language identified",
     ]  # fmt: skip
     assert column(table, -2) == ["2 → 1", "1 → 2", "3"]
     assert "chance 0.143" in table.meanings
     gone = pool.without(pool.results(), "one_target_summary", "monolingual_pool_average")
-    less = pool_tables.glance(pool.seen(gone), TASKS[TASK])
-    assert heads(less) == ["encoder", "mAP", "Δ", "language told"]
-    assert "own" not in less.meanings.partition("language told")[0].replace("own-language", "")
+    less = pool_tables.glance(pool.views_of(gone), TASKS[TASK])
+    assert heads(less) == ["encoder", "mAP", "Δ", "language identified"]
+    assert "own" not in less.meanings.partition("language identified")[0].replace("own-language", "")
     bare = pool.without(pool.results(), *VIEWS, "monolingual_pool_average")
-    assert pool_tables.glance(pool.seen(bare), TASKS[TASK]) is None
+    assert pool_tables.glance(pool.views_of(bare), TASKS[TASK]) is None
 
 
 def test_the_glance_is_named_by_what_it_shows(pool):
-    assert pool_tables.glance(pool.seen(pool.results()), TASKS[TASK]).title == "Own and other languages"
+    assert pool_tables.glance(pool.views_of(pool.results()), TASKS[TASK]).title == "Own and other languages"
     bare = pool.each_with(pool.results(), one_target_summary=None, remove_one=None)
-    assert pool_tables.glance(pool.seen(bare), TASKS[TASK]).title == "At a glance"
+    assert pool_tables.glance(pool.views_of(bare), TASKS[TASK]).title == "At a glance"
 
 
 def test_macro_is_shown_where_it_differs(pool):
-    table = pool_tables.glance(pool.seen(pool.changed(pool.results(), "chargram", macro=0.25)), TASKS[TASK])
+    table = pool_tables.glance(
+        pool.views_of(pool.changed(pool.results(), "chargram", macro=0.25)), TASKS[TASK]
+    )
     assert heads(table)[2] == "macro" and column(table, 2)[-1] == "0.250"
 
 
 def test_subsets_are_named_by_what_they_lack(pool):
-    table = pool_tables.subsets(pool.seen(pool.results()))
+    table = pool_tables.subsets(pool.views_of(pool.results()))
     assert column(table, 0)[:3] == ["all languages", "all but ar", "all but de"]
     assert column(table, 0)[-1] == "de, en" and len(table.rows) == 9
 
@@ -172,11 +174,11 @@ def test_subsets_are_named_by_what_they_lack(pool):
 def test_prefer_own_has_a_table_of_its_own_and_is_not_counted_twice(pool):
     results = pool.results(policies=("agnostic", PREFER_OWN))
     rows = leaderboard([results], TASK, "AP")
-    table = pool_tables.own_first(seen([results], rows, PREFER_OWN), TASKS[TASK])
+    table = pool_tables.own_first(views_of([results], rows, PREFER_OWN), TASKS[TASK])
     said = [cell.plain for cell in table.rows[0].cells]
     assert said[2:] == ["50.0 %", "30.0 %", "15.0 %", "5.0 %", "3.50", "12.5", "40.2"]
     assert {row.n_tied for row in rows} == {3} and {row.n_queries for row in rows} == {8330}
-    assert pool_tables.own_first(seen([results], rows, "unheard of"), TASKS[TASK]) is None
+    assert pool_tables.own_first(views_of([results], rows, "unheard of"), TASKS[TASK]) is None
 
 
 def fold_of(results, title):
@@ -285,8 +287,8 @@ def test_the_glossary_has_the_terms_of_the_parts_that_are_shown(pool):
     own, _ = terms_of(pool.results(policies=(PREFER_OWN,)))
     assert own == ["mAP", "Own-language answers only"]
     shown = html.render(page_of([pool.results(policies=(PREFER_OWN,))]))
-    assert "all answers in the question&#39;s language stand above" in shown
-    assert "all answers stand above" not in shown and "PEER" not in shown
+    assert "all answers in the question&#39;s language rank above" in shown
+    assert "all answers rank above" not in shown and "PEER" not in shown
     less, _ = terms_of(pool.each_with(pool.results(), hubs=None, fairness=None, loss=None))
     assert not {"Hub", "PEER", "Where the loss comes from"} & set(less) and "Language share" in less
 
