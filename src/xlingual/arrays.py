@@ -88,7 +88,7 @@ class Rows:
         lines = lines if self._index is None else self._index[lines]
         out = np.empty((len(lines), self.shape[1]), dtype=np.float32)
         place = np.searchsorted(self._starts, lines, side="right") - 1
-        with np.errstate(over="ignore", invalid="ignore"):  # told of where vectors are checked
+        with np.errstate(over="ignore", invalid="ignore"):  # reported where vectors are checked
             for part in np.flatnonzero(np.bincount(place, minlength=1)).tolist():
                 here = place == part
                 out[here] = self.parts[part][lines[here] - self._starts[part]]

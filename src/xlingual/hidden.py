@@ -24,7 +24,7 @@ def shown(spec: object) -> str:
     """Return a spec as errors may print it, well-formed or not: with … in place of what may be secret.
 
     Hidden are users, passwords and queries of URLs, and the values of options that no built-in scheme has or
-    whose names tell of keys.
+    whose names suggest keys.
 
     >>> shown("api:m?base_url=https://me:pw@host/v1&api_key=sk-1&dim=8")
     'api:m?base_url=https://…@host/v1&api_key=…&dim=8'

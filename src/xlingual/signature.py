@@ -85,10 +85,10 @@ class Signature:
                 key == "conventions" and same_conventions(self.conditions, other.conditions)
             ):
                 continue
-            told = f"{key}: {'–' if own is None else own} against {'–' if others is None else others}"
+            difference = f"{key}: {'–' if own is None else own} against {'–' if others is None else others}"
             if key == "conventions" and (why := reasons(self.conditions, other.conditions)):
-                told += f" ({why})"
-            found.append(told)
+                difference += f" ({why})"
+            found.append(difference)
         return found
 
 

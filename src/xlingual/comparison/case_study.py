@@ -71,7 +71,7 @@ def case_study(
 ) -> CaseStudy:
     """Return the case study of a folder that `evaluate backretrieval` wrote.
 
-    `worst` language pairs are chosen, at most half of all. `trainings` are kept as they are told.
+    `worst` language pairs are chosen, at most half of all. `trainings` are kept as they are given.
 
     Raises:
         InputError: the folder holds no results, or lacks an encoder or the measure.

@@ -1,4 +1,4 @@
-"""Compare encoders query by query: who is better, who is not, and what cannot be told.
+"""Compare encoders query by query: who is better, who is not, and what the data cannot decide.
 
 Every encoder is tested against a baseline (paired bootstrap and sign-flip test of `stats.paired`), on all
 queries, and on request on each language pair and on slices. Ranks come from tests of all pairs of encoders.
@@ -25,7 +25,7 @@ from xlingual.requests.comparing import CompareRequest
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
 
-Progress = Callable[[str, int, int], None]  # progress: what, done, of all
+Progress = Callable[[str, int, int], None]  # progress: what, done, total
 
 
 @answers(CompareRequest)

@@ -1,7 +1,7 @@
 """The gate, which lets a candidate pass that is no worse than a baseline by more than a margin.
 
 Non-inferiority by two one-sided tests (Schuirmann 1987): pass when the difference is shown to be above minus
-the margin, fail when it is shown to be below; else it cannot be told.
+the margin, fail when it is shown to be below; else undecided.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test, t_te
 from xlingual.streams import stream
 
 REPLICATES = 1999
-MOST_REPLICATES = 19_999  # unless told
+MOST_REPLICATES = 19_999  # unless a number is given
 _SPARE = 1.25  # times as many replicates as a p of none among them needs
 _OPEN = 0.005  # a p beyond this is as good with the usual number of replicates
 _CLEAR = 1e-4  # Student's p under which these are not tried first
@@ -83,7 +83,7 @@ def tested_pair(
     if note is None and np.ptp(a) == 0 and np.ptp(b) == 0 and a[0] == b[0]:
         note = f"both give every query {a[0]:.3f}: nothing varies"
     if note is None and (hub := queries.one_retrieved(encoder, baseline)):
-        note = f"{hub}: of other texts nothing can be told"
+        note = f"{hub}: nothing is known about other texts"
     if note is not None:
         return TestOutcome(encoder, value, difference, None, note)
     test = paired_test(queries.paired(encoder, baseline), rng=rng, replicates=replicates, span=queries.span)
@@ -126,7 +126,7 @@ class Resampling:
     """Makes the tests of one family, with replicates enough for the correction over all of them."""
 
     def __init__(self, replicates: int | None, seed: int, n_tests: int, rules: Rules) -> None:
-        self.told, self.replicates = replicates, replicates or enough_replicates(n_tests, rules)
+        self.requested, self.replicates = replicates, replicates or enough_replicates(n_tests, rules)
         self.seed, self.n_tests, self.margin = seed, n_tests, rules.margin
 
     def test(self, part: QuerySubset, encoder: str, other: str) -> TestOutcome:
@@ -141,7 +141,7 @@ class Resampling:
             rng = stream(self.seed, "|".join([part.name, *names]) + stage)
             return tested_pair(part.queries, encoder, other, replicates, rng)
 
-        if self.told is not None or self.replicates <= REPLICATES:
+        if self.requested is not None or self.replicates <= REPLICATES:
             return tested(self.replicates)
         if self.margin is not None or t_test(part.queries.paired(encoder, other))[3] >= _CLEAR:
             found = tested(REPLICATES)

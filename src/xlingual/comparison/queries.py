@@ -113,7 +113,7 @@ class Queries:
         return np.array_equal(self.values[i], self.values[j]) and retrieved
 
     def one_retrieved(self, *encoders: str) -> str | None:
-        """Return why nothing can be told where an encoder retrieved one cluster for all queries, or None."""
+        """Return why there is no test where an encoder retrieved one cluster for all queries, or None."""
         for name in encoders if self.retrieved is not None else ():
             if self.retrieved is not None and np.ptp(self.retrieved[self.place(name)]) == 0:
                 return f"{name} retrieves one and the same text for every query"

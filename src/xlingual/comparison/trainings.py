@@ -75,7 +75,7 @@ def difference(
         return Tested(value, each, None, None, note)
     for share in (share for own in trainings for share in own):
         if hub := queries.one_retrieved(share.first, share.second):
-            return Tested(value, each, None, None, f"{hub}: of other texts nothing can be told")
+            return Tested(value, each, None, None, f"{hub}: nothing is known about other texts")
     test = paired_test(stacked, rng=rng, replicates=replicates, span=queries.span)
     ci, p = test.interval(), float(test.p)
     error, freedom = with_trainings(test.standard_error, test.freedom, each)

@@ -85,7 +85,7 @@ def distance_correlation(
     ranks, measure = ImageRanks(images, run.tasks, drawn), DistanceCorrelation()
     numbers = Numbers(NAME, [measure], run.places, image_name)
     for name, vectors in run.encoded():
-        tell = run.progress(f"correlating distances: {name}")
+        report = run.progress(f"correlating distances: {name}")
         for chosen in by_pair(run.tasks).values():
             with run.stage("correlate"), one_library_thread():
                 sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in chosen]
@@ -98,7 +98,7 @@ def distance_correlation(
                 numbers[name, measure.name, numbers.places[number]] = run.number(
                     task, measure.name, name, scored, Baseline(chance=0.0), images=image_identity
                 )
-                tell(number + 1, len(run.tasks))
+                report(number + 1, len(run.tasks))
     return run.finished(numbers.results(run.manifest))
 
 

@@ -27,7 +27,7 @@ from xlingual.streams import stream
 DECLARED, NEAR_DUPLICATES = CLUSTERS = ("declared", "near-duplicates")  # what makes clusters
 NEAR = 0.25  # most distance of near-equal images, as a share of that of any two images
 MATTERS = 0.1  # near-duplicates of an item, on average, from which on they are warned of
-_FEWEST = 20  # units, of which anything is told
+_FEWEST = 20  # units; with fewer nothing is reported
 _LOOKED, _AMONG = 150, 5_000  # units looked at for the warning, and units they are compared with
 _SHINGLES = 48  # of a text that are looked at for the warning
 _BY_CHANCE = 0.05  # near-equal images that an image may have by chance
@@ -81,7 +81,7 @@ class NearDuplicates:
         return self.n_units >= _FEWEST and self.per_unit >= MATTERS
 
     def about(self) -> dict[str, Any]:
-        """Return what the results tell."""
+        """Return the record of these that results keep."""
         found = {name: value for name, value in vars(self).items() if name not in ("examples", "clusters")}
         if self.clusters is not None:
             found |= {"n_joined": self.clusters.n_joined, "largest_share": self.clusters.largest_share}
@@ -152,7 +152,7 @@ def near_duplicates(
 def compared_units(units: Ints) -> tuple[Ints, Ints]:
     """Return at most `_LOOKED` of the units, and at most `_AMONG` with which these are compared.
 
-    Both are drawn at random: enough to tell whether there are many near-duplicates.
+    Both are drawn at random: enough to show whether there are many near-duplicates.
     """
     drawn = stream(0, "near-duplicates").permutation(len(units))
     return units[np.sort(drawn[:_LOOKED])], units[np.sort(drawn[:_AMONG])]
@@ -162,7 +162,7 @@ def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = 
     """Warn of near-duplicates that nobody declared, where they matter; of chains, where clusters are made."""
     alike = "texts" if found.least_cosine is None else "texts or images"
     if found.clusters is not None and found.n_split:
-        told = (
+        message = (
             f"{found.n_split:,} {'chain' if found.n_split == 1 else 'chains'} of near-equal {alike} held "
             f"over {LARGEST:.0%} of all {what} and fell apart: only what is nearest stays one cluster, the "
             f"largest has {found.clusters.largest_share:.1%}; where more belong together, say so in a column "
@@ -172,14 +172,14 @@ def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = 
         all_of_them = found.n_looked == found.n_units
         looked_at = "" if all_of_them else f" looked at (there are {found.n_units:,})"
         first, second = (repr(rows.ids[row]) for row in found.examples[0])
-        told = (
+        message = (
             f"{found.n_near:,} of {found.n_looked:,} {what}{looked_at} have near-equal {alike} in others, "
             f"which nobody declared (such as {first} and {second}): intervals may be too narrow; --cluster "
             "near-duplicates puts them into one cluster, or say what belongs together in a column 'cluster'"
         )
     else:
         return
-    warnings.warn(f"near-duplicates: {told}", DataWarning, stacklevel=3)
+    warnings.warn(f"near-duplicates: {message}", DataWarning, stacklevel=3)
 
 
 def declared_units(manifest: Manifest) -> Ints:

@@ -138,10 +138,10 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
             f"{len(left_out) - without} show {images} that cannot be opened (first: "
             f"{next(iter(reasons.values()))})"
         )
-    told = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"
+    problem = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"
     if len(left_out) == len(rows):
-        raise InputError(f"{told}; nothing is left to evaluate")
-    warnings.warn(told, DataWarning, stacklevel=3)
+        raise InputError(f"{problem}; nothing is left to evaluate")
+    warnings.warn(problem, DataWarning, stacklevel=3)
     return usable
 
 

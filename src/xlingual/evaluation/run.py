@@ -22,7 +22,7 @@ from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
 
 EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
-Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
+Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, total
 
 
 class Embedding(TypedDict):
@@ -80,7 +80,7 @@ P = ParamSpec("P")
 
 
 class Run:
-    """What every evaluation has: options, text encoders, and what is known of how it went."""
+    """What every evaluation has: options, text encoders, and a record of how it went."""
 
     def __init__(self, task: str, options: Options) -> None:
         self.task, self.options = task, options
@@ -94,15 +94,15 @@ class Run:
 
     @contextmanager
     def stage(self, name: str, what: str | None = None) -> Iterator[None]:
-        """Add the time of the block to a stage; tell that `what` begins and ends."""
-        tell = self.progress(what) if what else None
-        if tell:
-            tell(0, 1)
+        """Add the time of the block to a stage; report progress of `what` where it begins and ends."""
+        report = self.progress(what) if what else None
+        if report:
+            report(0, 1)
         start = time.perf_counter()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-        if tell:
-            tell(1, 1)
+        if report:
+            report(1, 1)
 
     def progress(self, what: str) -> Callable[[int, int], None]:
         """Return the progress callback of one piece of work."""
@@ -110,7 +110,7 @@ class Run:
         return lambda done, total: None if report is None else report(what, done, total)
 
     def embedding(self) -> Embedding:
-        """Return how vectors are come by, for the functions of `embed`."""
+        """Return the store and the progress callback, for the functions of `embed`."""
         return {"store": self.options.store, "progress": self.options.progress}
 
     def fit(self, text_encoders: Mapping[str, Encoder], *texts: Texts) -> None:
@@ -164,9 +164,9 @@ def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:
 
     @wraps(evaluate)
     def kept(*given: P.args, **more: P.kwargs) -> Results:
-        with collected_warnings() as told:
+        with collected_warnings() as messages:
             found = evaluate(*given, **more)
-        found.warnings = told
+        found.warnings = messages
         return found
 
     return kept
@@ -175,15 +175,17 @@ def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
     """Collect the data warnings raised inside, and pass each on to the caller's own handling afterwards."""
-    told: list[str] = []
+    messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         try:
-            yield told
+            yield messages
         finally:
-            told += list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, DataWarning)))
+            messages += list(
+                dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, DataWarning))
+            )
     for warning in caught:
         if not issubclass(warning.category, DataWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    for text in told:
+    for text in messages:
         warnings.warn(text, DataWarning, stacklevel=4)

@@ -16,7 +16,7 @@ Scorable = RankMeasure | MeanImageSimilarity
 
 @dataclass(frozen=True)
 class Searched:
-    """What is told of a number that was found by a search, or from a sample of candidates."""
+    """How a number was found by a search, or from a sample of candidates, and how accurate that is."""
 
     search: str
     depth: int
@@ -30,10 +30,10 @@ class Searched:
 def approximation(
     found: Estimate | None, searched: Sequence[Searched | None], oracles: Sequence[Score | None]
 ) -> Approximation | None:
-    """Return how far a number may be off that a search or a sample of candidates gave; None: it is exact.
+    """Return how far a number from a search or a sample of candidates may be off; None where it is exact.
 
-    It is the mean of numbers of which some may be exact. What samples of candidates are off adds up: they may
-    all be off to one side.
+    The number is a mean; some of the averaged numbers may be exact. Errors of samples of candidates add up,
+    since they may all be off to one side.
     """
     known = [one for one in searched if one is not None]
     if not isinstance(found, Score) or not known:

@@ -30,7 +30,7 @@ from xlingual.measures.rank import (
 
 Recall: TypeAlias = RecallAt | RecallShare
 Success: TypeAlias = SuccessAt | SuccessShare
-# R@k is a rank measure too: where a query has one relevant candidate, its rank tells set recall
+# R@k is a rank measure too: where a query has one relevant candidate, set recall follows from its rank
 RankMeasure: TypeAlias = Recall | Success | ReciprocalRank | MedianRank
 TargetMeasure: TypeAlias = AveragePrecision | Recall | PrecisionAt
 PoolMeasure: TypeAlias = RankMeasure | TargetMeasure
@@ -188,7 +188,7 @@ def _named(names: str | Iterable[str | Measure], expected: str) -> list[Measure]
 
 
 def _parse(name: str | Measure, expected: str) -> Measure:
-    """Return the measure of a name; `expected` are the names to tell of where there is none."""
+    """Return the measure of a name; `expected`, for the error, lists the known names."""
     if not isinstance(name, str):
         return name
     word = name.strip().lower().replace("_", "-")

@@ -17,7 +17,7 @@ class Chosen:
 
     ranker: Ranker
     why: str
-    notable: bool = False  # worth telling where nobody watches, too
+    notable: bool = False  # printed even where no terminal watches
 
 
 def choose_local(

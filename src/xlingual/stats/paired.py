@@ -27,7 +27,7 @@ from xlingual.stats.intervals import (
 from xlingual.stats.paired_queries import Paired
 from xlingual.stats.signflips import FlippedClusters
 
-FEWEST_CLUSTERS = 5  # below, nothing can be told
+FEWEST_CLUSTERS = 5  # with fewer there is no test
 _CELLS = 4_000_000  # of a block of replicates
 _NOTHING = 1e-12  # what rounding leaves of a standard error of zero
 

@@ -1,6 +1,6 @@
 """Scores of a search: some queries of each task are evaluated exactly, and say how far all may be off.
 
-Here stand which tasks are ranked by a search, which measures it can tell, and which queries are checked.
+This module says which tasks are ranked by a search, which measures a search can give, and which queries are checked.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ENOUGH = 0.95  # recall of a search below which the run warns
 
 
 def approximate(options: Options, measures: Sequence[RankMeasure]) -> Approximate | None:
-    """Return the ranker where it is an approximate one; refuse what it cannot tell."""
+    """Return the ranker where it is an approximate one; refuse measures that it cannot give."""
     ranker = options.given_ranker
     if not isinstance(ranker, Approximate):
         return None
@@ -102,7 +102,7 @@ def checked_sample(task: PairTask, queries: Ints) -> Sample:
 
 
 def by_sample(ranker: Approximate, measure: RankMeasure | MeanImageSimilarity, pool: int) -> bool:
-    """Tell whether a measure looks deeper than a search, so that a sample of the pool tells it."""
+    """Return whether a measure looks deeper than a search, so that it is estimated from a sample of the pool."""
     return isinstance(measure, MedianRank) or (
         isinstance(measure, RecallShare | SuccessShare) and measure.k(pool) > ranker.depth
     )
@@ -173,11 +173,11 @@ class CheckedScorer(Scorer):
             return Scored(found, values, n_tied, None, searched, conditions(self.ranker, sampled=False))
         drawn = sampled_score(measure, self.sampled[encoder, task], ways)
         searched = self._searched(encoder, task, drawn)
-        told = conditions(self.ranker, sampled=True)
-        return Scored(drawn.score, drawn.values, None, drawn.note, searched, told)
+        drawn_conditions = conditions(self.ranker, sampled=True)
+        return Scored(drawn.score, drawn.values, None, drawn.note, searched, drawn_conditions)
 
     def is_sampled(self, encoder: str, task: int, measure: Scorable) -> bool:
-        """Return whether a measure is told from a sample of candidates: then no query's rank is known."""
+        """Return whether a measure is estimated from a sample of candidates: then no query's rank is known."""
         ranks = self.sampled.get((encoder, task))
         return ranks is not None and by_sample(self.ranker, measure, ranks.pool)
 

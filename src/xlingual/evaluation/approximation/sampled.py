@@ -2,7 +2,7 @@
 
 A share p of the candidates is above a query's own; among s of them drawn at random, c ~ Binomial(s, p). So
 the rank 1 + p·(pool − 1) has the interval of Clopper and Pearson (1934): none of 10,000 above at a million
-still means rank ≤ 301 at 95 %. That is why R@10 is never told from a sample (Krichene and Rendle, KDD 2020).
+still means rank ≤ 301 at 95 %. That is why R@10 is never estimated from a sample (Krichene and Rendle, KDD 2020).
 All queries share the sample, so its error does not average out over them: a number over queries is as far off
 as if every query were off to the same side.
 """
@@ -23,7 +23,7 @@ from xlingual.results import Interval
 from xlingual.stats import mean_interval, median_interval
 from xlingual.stats.intervals import LEVEL
 
-_EXPECTED = 5.0  # drawn candidates within the k best, for R@p% to be told
+_EXPECTED = 5.0  # drawn candidates within the k best, for R@p% to be estimated
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def estimated_ranks(above: Floats, drawn: Ints | Floats, others: Ints | int) -> 
 
 @dataclass(frozen=True)
 class SampledScore:
-    """A number from a sample of candidates: None with a note where the sample is too small to tell it."""
+    """A number from a sample of candidates: None with a note where the sample is too small."""
 
     score: Score | None
     values: Floats  # [n]
@@ -79,7 +79,7 @@ def sampled_score(measure: RankMeasure, ranks: SampledRanks, ways: Sequence[Ints
         return _share(measure, ranks, ways)
     if isinstance(measure, MedianRank):
         return _median(measure, ranks, ways)
-    raise TypeError(f"{measure.name} is not told from a sample of candidates")
+    raise TypeError(f"{measure.name} cannot be estimated from a sample of candidates")
 
 
 def _median(measure: MedianRank, ranks: SampledRanks, ways: Sequence[Ints]) -> SampledScore:
@@ -95,7 +95,7 @@ def _median(measure: MedianRank, ranks: SampledRanks, ways: Sequence[Ints]) -> S
             ranks.rank,
             0.0,
             f"{measure.name} is at most {math.ceil(highs[1]):,} ({found.level:.0%}); a sample of "
-            f"{ranks.drawn:,} of {ranks.pool:,} candidates cannot tell more: raise --candidates",
+            f"{ranks.drawn:,} of {ranks.pool:,} candidates cannot show more: raise --candidates",
         )
     ends = replace(
         found,

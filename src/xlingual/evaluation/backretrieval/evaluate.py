@@ -48,7 +48,7 @@ from xlingual.store import StoreLike, open_store
 
 NAME = "backretrieval"
 SIM = MeanImageSimilarity()
-_LARGE = 100_000  # distinct source images beyond which the best 0.1 % are told beside the best 10
+_LARGE = 100_000  # distinct source images above which R@0.1% is reported beside R@k
 
 
 @answers(BackretrievalRequest)
@@ -94,7 +94,7 @@ def backretrieval(
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`. With
             `xlingual.ranking.approximate.Approximate` every number says how far it may be off.
         examples: keep the best and worst queries of the leading encoder, for the report.
-        progress: called with (what, done, of all).
+        progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.

@@ -127,10 +127,10 @@ def captions(manifest: Manifest, rows: Ints, languages: Sequence[str], named: bo
     every = {language: manifest.rows_of(language) for language in languages}
     found = {language: own[with_image[own]] for language, own in every.items() if with_image[own].any()}
     for language in (language for language in every if language not in found):
-        told = f"no text in {language!r} belongs to an item with an image"
+        problem = f"no text in {language!r} belongs to an item with an image"
         if named or len(languages) == 1:
-            raise InputError(f"{manifest.source}: {told}: choose other --languages")
-        warnings.warn(f"{told}: the language is left out", DataWarning, stacklevel=2)
+            raise InputError(f"{manifest.source}: {problem}: choose other --languages")
+        warnings.warn(f"{problem}: the language is left out", DataWarning, stacklevel=2)
     if not found:
         raise InputError(f"{manifest.source}: no text belongs to an item with an image")
     asked = sum(len(every[language]) for language in found)

@@ -66,7 +66,7 @@ def image_sentence(
         skip_broken: leave out texts whose image is missing or cannot be opened.
         threads: threads side by side; they change no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
-        progress: is told (what, done, of all).
+        progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or

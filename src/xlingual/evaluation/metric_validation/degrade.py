@@ -1,6 +1,6 @@
 """Weakened image vectors: fewer principal components, noise, or the images of other items.
 
-Each level keeps which images there are and how many; only what is known of them gets worse.
+Every level has the same images; only their vectors get worse.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def _number(text: str, kind: str, value: str) -> float:
 def neighbours_kept(images: ImageIndex, weakened: ImageIndex, k: int, seed: int) -> float | None:
     """Return the share of the k nearest images of an image that are still its k nearest when weakened.
 
-    Of up to a thousand images, drawn by the seed. None with no more than k others. Equal vectors among the
-    nearest are told apart by their order.
+    Of up to a thousand images, drawn by the seed. None with no more than k others. Of equal
+    vectors the earlier counts as nearer.
     """
     _, rows = np.unique(images.code, return_index=True)
     rows = rows[images.code[rows] >= 0]  # one text row for each image

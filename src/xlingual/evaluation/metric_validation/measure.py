@@ -165,7 +165,7 @@ class ValidationPass:
     def _correlate(self, name: str, vectors: TextVectors, chunk: Sequence[int]) -> None:
         """Enter the correlations of one encoder in some tasks, at all levels; texts are ranked once."""
         run = self._run
-        tell = run.progress(f"correlating distances: {name}")
+        report = run.progress(f"correlating distances: {name}")
         with run.stage("correlate"), one_library_thread():
             self._prepare(chunk)
             done = 0
@@ -178,7 +178,7 @@ class ValidationPass:
                     for level, each in zip(self.levels, found, strict=True):
                         self.measured.correlations[level, name, number] = each
                     done += 1
-                    tell(done, len(chunk))
+                    report(done, len(chunk))
 
     def _correlated(self, chosen: Sequence[int], texts: RankedTables) -> Iterable[list[Correlation]]:
         """Yield the correlations of some tasks at all levels; threads work on tasks side by side."""

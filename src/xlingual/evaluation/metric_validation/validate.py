@@ -83,7 +83,7 @@ def validate_backretrieval(
         threshold: XLR that divides the encoders into below and above.
         threads: pieces of work done side by side; changes no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
-        progress: called with (what, done, of all).
+        progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.

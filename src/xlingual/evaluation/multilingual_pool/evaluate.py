@@ -87,7 +87,7 @@ def multilingual_pool(
             for each question and candidate).
         threads: threads side by side; they change no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
-        progress: is told (what, done, of all).
+        progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         cluster: what makes questions dependent: "declared" (the pool's clusters), or "near-duplicates"

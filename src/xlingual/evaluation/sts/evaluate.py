@@ -68,7 +68,7 @@ def sts(
         columns: what the columns are called, where not id, score, sentence1, sentence2.
         seed: of the bootstrap.
         threads: threads of the encoders' libraries; they change no number.
-        progress: is told (what, done, of all).
+        progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
 
@@ -142,7 +142,7 @@ class _Sts(Run):
     def _correlate(self) -> dict[tuple[str, str, int], ScoreAgreement | None]:
         """Return each correlation; files that share sentences are drawn again together, others apart."""
         found: dict[tuple[str, str, int], ScoreAgreement | None] = {}
-        tell, done = self.progress("correlating"), 0
+        report, done = self.progress("correlating"), 0
         for members in self.sentences.groups():
             replicates = self._replicates(members)
             for number in members:
@@ -157,7 +157,7 @@ class _Sts(Run):
                         one = ScoreAgreement(float(value), replicates[key], cluster, tested)
                         found[key] = None if flat else one
                 done += 1
-                tell(done, len(self.files))
+                report(done, len(self.files))
         return found
 
     def _replicates(self, members: Sequence[int]) -> dict[tuple[str, str, int], Floats]:

@@ -34,12 +34,12 @@ class Approximate:
     """Ranks by search: of each query the `depth` best candidates that an index finds are scored exactly.
 
     What is not found is taken to be below. So a target's own score is exact, and how many stand above it a
-    lower bound, of at most about `depth`: R@k with k ≤ depth and nearest neighbours can be told, ranks
-    cannot. `inner` ranks exactly what an index does not serve: similarities that are no cosine, groups of
+    lower bound, of at most about `depth`: R@k with k ≤ depth and nearest neighbours are known, ranks
+    are not. `inner` ranks exactly what an index does not serve: similarities that are no cosine, groups of
     fewer than `least` candidates (None: 30,000, or a hundred times the depth where that is more), and the
     `check` queries of each task by which the evaluations measure what the search costs in accuracy.
-    `candidates` is the size of the uniform sample of candidates from which they tell median ranks and
-    percentiles.
+    `candidates` is the size of the uniform sample of candidates from which they estimate median
+    ranks and percentiles.
     """
 
     inner: Ranker = field(default_factory=Cpu)
@@ -184,7 +184,7 @@ class _Search:
             for part in parts:
                 feed_top(part, found) if isinstance(part, Top) else feed_counts(part, found)
         for zero in (low + np.flatnonzero(wanted[low:high] & ~directed)).tolist():
-            scores = np.zeros((1, len(self._candidates)), dtype=np.float32)  # an index cannot tell them apart
+            scores = np.zeros((1, len(self._candidates)), dtype=np.float32)  # an index cannot order them
             for part in parts:
                 part.update(Tile(scores, zero, 0, self._similarity.band, self._exact))
         return parts

@@ -46,5 +46,5 @@ class Search:
 
     def __str__(self) -> str:
         """Return what a number depends on: `ivf`, `ivf,probes=64`, `hnsw,seed=1`."""
-        told = [] if self.probes is None else [f"probes={self.probes}"]
-        return ",".join([self.kind, *told, *([f"seed={self.seed}"] if self.seed else [])])
+        probes = [] if self.probes is None else [f"probes={self.probes}"]
+        return ",".join([self.kind, *probes, *([f"seed={self.seed}"] if self.seed else [])])

@@ -68,7 +68,7 @@ def cluster_address(address: str | None) -> str | None:
 
 
 def imported() -> Any:  # noqa: ANN401
-    """Return the module ray, told to be quiet."""
+    """Return the module ray, set to print nothing."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -119,7 +119,7 @@ def _send_messages_nowhere() -> None:
 def _silent() -> Iterator[None]:
     """Send nowhere what the libraries below Ray write to standard error while it starts.
 
-    They write past Python, a line each second where a token is wrong; what is wrong is told by an error.
+    They write past Python, a line each second where a token is wrong; an error says what is wrong.
     """
     sys.stderr.flush()
     kept = os.dup(2)

@@ -101,7 +101,7 @@ class Schedule:
         self._answered = self._able = time.monotonic()  # when the head was there, when a machine was
         self._damaged: list[str] = []
         self._missing: list[str] = []  # what was said of vectors that were gone
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     def run(self, similarity: Cosine, progress: Progress | None) -> None:
         """Make the pass; tasks that were begun are called off where it fails or is interrupted."""
@@ -187,7 +187,7 @@ class Schedule:
             if outcome is None:
                 self._again(node)
                 continue
-            self._tell(outcome.told)
+            self._warn(outcome.messages)
             if outcome.refused:
                 raise InputError(outcome.refused)
             if outcome.missing:
@@ -197,19 +197,19 @@ class Schedule:
             else:
                 self._finished(node)
 
-    def _tell(self, sentences: Sequence[str]) -> None:
-        """Tell what tasks warn of, each sentence once."""
+    def _warn(self, sentences: Sequence[str]) -> None:
+        """Warn of what tasks warned of, each sentence once."""
         for sentence in sentences:
-            if sentence not in self._told:
+            if sentence not in self._warned:
                 warnings.warn(f"on a machine of the cluster: {sentence}", DataWarning, stacklevel=5)
-        self._told.update(sentences)
+        self._warned.update(sentences)
 
-    def _write_again(self, node: Node, said: str) -> None:
+    def _write_again(self, node: Node, reason: str) -> None:
         """Have vectors that are gone written once more, and then the node's task done."""
         if node.attempts >= _ATTEMPTS:
-            raise InputError(said)
+            raise InputError(reason)
         self._rewrite()
-        self._missing.append(said)
+        self._missing.append(reason)
         self._again(node)
 
     def _outcome(self, node: Node, reference: Any) -> Outcome | None:  # noqa: ANN401

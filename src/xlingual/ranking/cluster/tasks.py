@@ -92,7 +92,7 @@ class Outcome:
     refused: str = ""  # in words for the user
     damaged: str = ""  # the file that must be made again
     missing: str = ""  # vectors that must be written again, in words
-    told: tuple[str, ...] = ()  # warnings
+    messages: tuple[str, ...] = ()  # of warnings
 
 
 class LostPartError(Exception):
@@ -110,8 +110,8 @@ def run(job: Piece | Merge, version: str) -> Outcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         outcome = _outcome(job)
-    told = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
-    return replace(outcome, told=tuple(dict.fromkeys(told)))
+    messages = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
+    return replace(outcome, messages=tuple(dict.fromkeys(messages)))
 
 
 def _outcome(job: Piece | Merge) -> Outcome:
