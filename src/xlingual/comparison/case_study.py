@@ -82,7 +82,7 @@ def case_study(
     results = Results.read(folder)
     queries = read_aligned([folder], measures=[measure]).queries[0]
     for name in (cast.base, *cast.others, *cast.triplet, *cast.triplet_xl):
-        queries.place(name)  # raises where the folder has no such encoder
+        queries.row_of(name)  # raises where the folder has no such encoder
     models = [_model(queries, results, *one) for one in cast.models()]
     trained = (record.TRIPLET, record.TRIPLET_XL)  # at the end, as in the paper's Table 2
     models.sort(key=lambda model: (1, 0.0) if model.role in trained else (0, model.value))
@@ -113,7 +113,7 @@ def case_study(
 def _model(queries: Queries, results: Results, name: str, role: str, encoders: tuple[str, ...]) -> Model:
     if len(encoders) == 1:
         own = by_key(results.summary, encoder=encoders[0], measure=queries.measure)
-        value = float(queries.means[queries.place(encoders[0])])
+        value = float(queries.means[queries.row_of(encoders[0])])
         each, ci = [value], next(row.ci for row in own if row.source is None)
         pairs = [row for row in own if row.source is not None]
         scores = [PairScore(str(r.source), str(r.target), float(r.value or 0.0), r.ci) for r in pairs]

@@ -72,7 +72,7 @@ def compare(
             f"only one encoder to compare ({aligned.members[0].label}): give results of at least two"
         )
     against = None if baseline is None else aligned.label(baseline)
-    held = {(q.task, q.measure): against or q.best for q in aligned.queries}
+    baselines = {(q.task, q.measure): against or q.best for q in aligned.queries}
     families = [family for q in aligned.queries for family in _families(q, by, per_pair)]
     members = len(aligned.members)
     each = members - 1 if against is not None else members * (members - 1) // 2
@@ -86,7 +86,7 @@ def compare(
     boards: list[Board] = []
     for family in families:
         resampling = Resampling(replicates, seed, each * len(family), rules)
-        boards += _family_boards(family, held, rules, resampling, step)
+        boards += _family_boards(family, baselines, rules, resampling, step)
     first = aligned.queries[0].conditions
     shared = {k: v for k, v in first.items() if all(q.conditions.get(k) == v for q in aligned.queries)}
     return Comparison(
@@ -164,9 +164,9 @@ def _board(
     resampling: Resampling,
 ) -> Board:
     queries = part.queries
-    value = float(queries.means[queries.place(leader)])
-    held = Compared(leader, value, None, None, None, None, None, record.BASELINE, None, None)
-    rows = sorted([held, *found], key=lambda row: -row.value)
+    value = float(queries.means[queries.row_of(leader)])
+    baseline_row = Compared(leader, value, None, None, None, None, None, record.BASELINE, None, None)
+    rows = sorted([baseline_row, *found], key=lambda row: -row.value)
     if ranks is not None:
         ends = (ranks[row.encoder] for row in rows)
         rows = [

@@ -76,7 +76,7 @@ def tested_pair(
     queries: Queries, encoder: str, baseline: str, replicates: int, rng: np.random.Generator
 ) -> TestOutcome:
     """Test whether an encoder differs from the baseline on the queries."""
-    i, j = queries.place(encoder), queries.place(baseline)
+    i, j = queries.row_of(encoder), queries.row_of(baseline)
     a, b, value = queries.values[i], queries.values[j], float(queries.means[i])
     difference = value - float(queries.means[j])
     note = too_few(queries.n_clusters)

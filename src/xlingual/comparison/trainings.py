@@ -46,7 +46,7 @@ class Tested:
 
 def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[float, Interval, list[float]]:
     """Return the mean of several trainings of a model, its interval, and the mean of each training."""
-    each = [float(queries.means[queries.place(name)]) for name in encoders]
+    each = [float(queries.means[queries.row_of(name)]) for name in encoders]
     paired = [queries.paired(name, name) for name in encoders]
     count = len(paired)
     residuals = [p.weight * (p.a - mean) / count for p, mean in zip(paired, each, strict=True)]
@@ -90,7 +90,7 @@ def difference(
 
 def _gain(queries: Queries, share: Share) -> float:
     """Return first less second on a share; every sample has equal weight."""
-    i, j = queries.place(share.first), queries.place(share.second)
+    i, j = queries.row_of(share.first), queries.row_of(share.second)
     weight = queries.take(share.rows).weight
     return float(weight @ (queries.values[i] - queries.values[j])[share.rows])
 

@@ -54,7 +54,7 @@ def choices(queries: Queries, triplet: Sequence[str], number: int, seed: int) ->
 def worst_of(queries: Queries, encoders: Sequence[str], rows: Ints, number: int) -> Ints:
     """Return the codes of the pairs with the lowest mean over encoders, on the queries at `rows`."""
     weight = queries.take(rows).weight
-    mean = np.mean([queries.values[queries.place(name)][rows] for name in encoders], axis=0)
+    mean = np.mean([queries.values[queries.row_of(name)][rows] for name in encoders], axis=0)
     codes, place = np.unique(queries.labels["pair"].code[rows], return_inverse=True)
     values = np.bincount(place, weight * mean) / np.bincount(place, weight)
     return codes[np.argsort(values, kind="stable")[:number]]
@@ -99,7 +99,7 @@ def _mean_gain(
     for chosen, ahead, behind in zip(pairs, first, second, strict=True):
         rows = np.flatnonzero(np.isin(code, chosen))
         weight = queries.take(rows).weight
-        mean = {name: float(weight @ queries.values[queries.place(name)][rows]) for name in (*ahead, behind)}
+        mean = {name: float(weight @ queries.values[queries.row_of(name)][rows]) for name in (*ahead, behind)}
         gains += [mean[name] - mean[behind] for name in ahead]
     return float(np.mean(gains))
 

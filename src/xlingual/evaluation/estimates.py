@@ -70,7 +70,7 @@ class Estimate(ABC):
 class Score(Estimate):
     """The estimate of a number over queries, and what its interval is made of.
 
-    `parts` are the residuals of its queries and the nodes they hang on; nodes mean the same in every score it
+    `parts` are the residuals of its queries and their cluster ids, which mean the same in every score it
     is combined with. A median has no residuals; its interval is `fixed`. `counted_twice`: see
     `stats.interval`. `errors`: of an approximate value, how far it is off (`stats.checked`).
     """
@@ -106,7 +106,7 @@ class Score(Estimate):
 
     @classmethod
     def mean(cls, several: Sequence[Score]) -> Score:
-        """Return the mean of the scores of several samples; nodes that recur in them are one.
+        """Return the mean of the scores of several samples; clusters that recur in them are one.
 
         The mean of medians takes the mean of their intervals' ends, which is the widest it can be.
         """
@@ -161,14 +161,17 @@ def _at_level(value: float, ci: Interval, level: float) -> Interval:
     return Interval(max(low, 1.0), high, level, ci.method)  # ranks begin at 1
 
 
-def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:
-    """Return the score of a measure's values per query [n], whose queries hang on the nodes `ways`."""
+def score(measure: QueryMeasure, values: Floats, clusters: Sequence[Ints]) -> Score:
+    """Return the score of a measure's values per query [n].
+
+    `clusters` are the cluster ids [n] of the queries, an array for each way in which they are clustered.
+    """
     value = measure.aggregate(values)
     if isinstance(measure, MedianRank):
-        found = median_interval(values, ways)
+        found = median_interval(values, clusters)
         low, high = measure.rounded(found.low), measure.rounded(found.high)
         return Score(value, (), None, fixed=Interval(low, high, found.level, found.method))
-    part, (low, high) = ResidualPart((values - value) / len(values), tuple(ways)), measure.bounds
+    part, (low, high) = ResidualPart((values - value) / len(values), tuple(clusters)), measure.bounds
     return Score(value, (part,), measure.bounds, high - low)
 
 

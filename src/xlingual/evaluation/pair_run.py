@@ -179,7 +179,7 @@ class PairRun(Run):
         self.dropped = self._count_dropped()
 
     @property
-    def places(self) -> list[Subject]:
+    def subjects(self) -> list[Subject]:
         """What each task's numbers are about."""
         return [Subject(*task.pair, task.sample.seed) for task in self.tasks]
 

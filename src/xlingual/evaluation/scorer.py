@@ -76,8 +76,8 @@ class Scorer:
         task: int,
         measure: Scorable,
         values: Floats,
-        ways: Sequence[Ints],
+        clusters: Sequence[Ints],
         n_tied: int,
     ) -> Scored:
-        """Return the number of one encoder and task, of values [n] whose queries hang on the nodes `ways`."""
-        return Scored(score(measure, values, ways), values, n_tied)
+        """Return the number of one encoder and task, of values [n] whose queries are in the `clusters`."""
+        return Scored(score(measure, values, clusters), values, n_tied)

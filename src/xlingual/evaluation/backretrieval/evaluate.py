@@ -19,12 +19,12 @@ from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
 from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, ReferenceScores, reference
 from xlingual.evaluation.backretrieval.examples import (
     ExampleRows,
+    example_pairs,
     examples_table,
     leading_encoder,
-    telling_pairs,
 )
 from xlingual.evaluation.backretrieval.images import ImageSpace, image_space, refuse_small_pools
-from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts, nodes
+from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Numbers
@@ -175,7 +175,7 @@ class _Backretrieval:
                 progress=self.run.progress("ranking images"),
                 tally=self.run.tally,
             ):
-                for number in ranks.sides.tasks:
+                for number in ranks.pools.tasks:
                     references[number] = reference(ranks, number, self.ranked)
                     self.scorer.images(ranks, number)
                     for encoder, (name, texts) in enumerate(nearest.items()):
@@ -186,29 +186,32 @@ class _Backretrieval:
         self, found: Mapping[tuple[str, int], WaysFound], references: Mapping[int, ReferenceScores]
     ) -> Numbers:
         """Return the numbers of all encoders, tasks and measures, with their baselines."""
-        numbers = Numbers(NAME, self.measures, self.run.places, self.image_name)
+        numbers = Numbers(NAME, self.measures, self.run.subjects, self.image_name)
         baselines = {
-            (number, measure): self.scorer.baseline(number, measure, references[number], ways)
+            (number, measure): self.scorer.baseline(number, measure, references[number], clusters)
             for number, task in enumerate(self.tasks)
-            for ways in [nodes(self.run.manifest, number, task, references[number].oracle_target)]
+            for clusters in [cluster_ids(self.run.manifest, number, task, references[number].oracle_target)]
             for measure in self.measures
         }
         for name in self.run.text_encoders:
-            for number, (task, place) in enumerate(zip(self.tasks, numbers.places, strict=True)):
+            for number, (task, subject) in enumerate(zip(self.tasks, numbers.subjects, strict=True)):
                 one, sample = found[name, number], task.sample
-                ways, tied = nodes(self.run.manifest, number, task, one.nearest.single()), one.n_tied()
+                clusters, tied = (
+                    cluster_ids(self.run.manifest, number, task, one.nearest.single()),
+                    one.n_tied(),
+                )
                 retrieved, counts = one.nearest.single_rows(sample.target), one.routes.counts
                 for measure in self.measures:
-                    scored = self.scorer.score(name, number, measure, one.values(measure), ways, tied)
-                    beside = baselines[number, measure]
-                    numbers[name, measure.name, place] = self.run.number(
-                        task, measure.name, name, scored, beside, images=self.image_identity
+                    scored = self.scorer.score(name, number, measure, one.values(measure), clusters, tied)
+                    baseline = baselines[number, measure]
+                    numbers[name, measure.name, subject] = self.run.number(
+                        task, measure.name, name, scored, baseline, images=self.image_identity
                     )
                     ranked = measure != SIM and scored.n_tied is not None
                     numbers.add_queries(
                         name,
                         measure,
-                        place,
+                        subject,
                         query=sample.source,
                         retrieved=retrieved,
                         above=one.single(counts.above) if ranked else None,
@@ -228,7 +231,7 @@ class _Backretrieval:
         first = next(measure for measure in self.measures if measure.name in valued)
         leader = leading_encoder(summary, first)
         numbers = by_pair(self.tasks)
-        for pair in telling_pairs(summary, leader, first):
+        for pair in example_pairs(summary, leader, first):
             number = numbers[pair][0]
             task, one = self.tasks[number], found[leader, number]
             if not self.scorer.knows_ranks(leader, number, first):

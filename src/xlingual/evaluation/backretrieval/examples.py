@@ -69,7 +69,7 @@ def leading_encoder(summary: Sequence[Summary], measure: Measure) -> str:
     return best(overall, key=lambda s: s.value or 0.0).encoder
 
 
-def telling_pairs(summary: Sequence[Summary], encoder: str, measure: Measure) -> list[tuple[str, str]]:
+def example_pairs(summary: Sequence[Summary], encoder: str, measure: Measure) -> list[tuple[str, str]]:
     """Return the language pairs worth looking at, hardest first: all, or the hardest and easiest of many."""
     rows = [
         (s.value, s.source, s.target)

@@ -46,7 +46,7 @@ class Nearest:
         return np.where(nearest >= 0, targets[np.maximum(nearest, 0)], -1)
 
 
-def nodes(manifest: Manifest, number: int, task: PairTask, retrieved: Ints) -> tuple[Ints, Ints]:
+def cluster_ids(manifest: Manifest, number: int, task: PairTask, retrieved: Ints) -> tuple[Ints, Ints]:
     """Return what makes the queries of a task dependent: their own cluster, and that of the retrieved text.
 
     `retrieved` [n] are positions among the targets. A query for which several texts tie (-1) is alone in the

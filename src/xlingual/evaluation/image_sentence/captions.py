@@ -37,8 +37,8 @@ class ShownImages:
     item: Ints  # [p] with `image`: each pair of an item and an image that one of its rows shows
     image: Ints  # [p]
     first_row: Ints  # [images] the first row that shows each
-    node: Ints  # [images] what makes images and captions dependent
-    row_node: Ints  # [rows of the manifest]
+    image_cluster: Ints  # [images] cluster ids: images and captions of one are dependent
+    row_cluster: Ints  # [rows of the manifest]
 
     @classmethod
     def of(cls, manifest: Manifest, images: ImageIndex) -> ShownImages:
@@ -47,8 +47,8 @@ class ShownImages:
         code = images.code[rows]
         item, image = np.unique(np.stack([manifest.item[rows], code]), axis=1)
         first = rows[np.unique(code, return_index=True)[1]]
-        row_node, node = _dependent(manifest, item, image, len(images))
-        return cls(item, image, first, node, row_node)
+        row_cluster, image_cluster = _dependent(manifest, item, image, len(images))
+        return cls(item, image, first, image_cluster, row_cluster)
 
     def slices(self, manifest: Manifest, rows: Ints, size: int | None, language: str) -> list[Slice]:
         """Return the captions `rows` with their images: one slice, or consecutive ones of `size` images.
@@ -88,7 +88,7 @@ def _slice(rows: Ints, text: Ints, image: Ints, shown: Ints) -> Slice:
 
 
 def _dependent(manifest: Manifest, item: Ints, image: Ints, n_pictures: int) -> tuple[Ints, Ints]:
-    """Return a node for each row and each image: the same where they are linked in any way.
+    """Return a cluster id for each row and each image: the same where they are linked in any way.
 
     Linked are the texts of a cluster, the texts of an item, and an item and the images it shows.
     """
@@ -96,8 +96,8 @@ def _dependent(manifest: Manifest, item: Ints, image: Ints, n_pictures: int) -> 
     images_from = n_clusters + manifest.n_items
     left = np.concatenate([manifest.cluster, n_clusters + item])
     right = np.concatenate([n_clusters + manifest.item, images_from + image])
-    node = components(images_from + n_pictures, Links(left, right, np.zeros(len(left))))
-    return node[manifest.cluster], node[images_from:]
+    cluster = components(images_from + n_pictures, Links(left, right, np.zeros(len(left))))
+    return cluster[manifest.cluster], cluster[images_from:]
 
 
 def rows_with_images(manifest: Manifest, opens: bool, usable: np.ndarray | None) -> Ints:

@@ -150,10 +150,10 @@ class _ImageSentence(Run):
         """Return the results of all systems."""
         of_language = {tag: baseline_of(tag, baselines, self.systems) for tag in self.captions}
         numbers = ImageNumbers(NAME, measures, self.systems, of_language)
-        row_nodes: list[Ints] = []
+        row_clusters: list[Ints] = []
         for system in self.systems:
             images, shown = self._images_of(system)
-            row_nodes.append(shown.row_node)
+            row_clusters.append(shown.row_cluster)
             texts = self.encode(system.name, partial(self._texts, system))
             _refuse_other_dimensions(system, texts, images)
             for language, rows in self.captions.items():
@@ -162,21 +162,23 @@ class _ImageSentence(Run):
                 slices = shown.slices(self.manifest, rows, self.fold, language)
                 refuse_small_pools(slices, measures, language)
                 ranked = [self._ranked(system, language, texts, images, one) for one in slices]
-                for way in directions(language, shown, slices, ranked):
-                    signatures = {measure: self._signature(system, way, measure) for measure in measures}
-                    numbers.add(system.name, way, signatures)
+                for direction in directions(language, shown, slices, ranked):
+                    signatures = {
+                        measure: self._signature(system, direction, measure) for measure in measures
+                    }
+                    numbers.add(system.name, direction, signatures)
         with self.stage("statistics", "computing intervals"):
-            results = numbers.results(self.manifest, row_nodes[0])
+            results = numbers.results(self.manifest, row_clusters[0])
         return self.finished(results)
 
-    def _signature(self, system: EncoderPair, way: Direction, measure: RankMeasure) -> str:
+    def _signature(self, system: EncoderPair, direction: Direction, measure: RankMeasure) -> str:
         conditions = {
-            "source": way.place.source,
-            "target": way.place.target,
+            "source": direction.subject.source,
+            "target": direction.subject.target,
             "data": self.manifest.digest[:12],
             "sample": "all#0" if self.fold is None else f"fold:{self.fold}#0",
             **self.clusters(),
-            "candidates": str(way.pool),
+            "candidates": str(direction.pool),
         }
         images = self.image_identities[system.name]
         encoder = self.identities[system.name]

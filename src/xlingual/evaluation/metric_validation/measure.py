@@ -18,7 +18,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex, TextVectors
 from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference
-from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, nearest_texts, nodes
+from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
 from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
 from xlingual.evaluation.distance_correlation import (
@@ -183,8 +183,8 @@ class ValidationPass:
     def _correlated(self, chosen: Sequence[int], texts: RankedTables) -> Iterable[list[Correlation]]:
         """Yield the correlations of some tasks at all levels; threads work on tasks side by side."""
 
-        def one(place: int) -> list[Correlation]:
-            number, table = chosen[place], texts[place]
+        def one(position: int) -> list[Correlation]:
+            number, table = chosen[position], texts[position]
             task, pairs, seed = self.tasks[number], self._pairs[number], self.tasks[number].sample.seed
             ranks = [self._ranks[level, seed if level.by_seed else None] for level in self.levels]
             return [correlation(task, pairs, table, each.of(number), self.cluster) for each in ranks]
@@ -218,25 +218,27 @@ class ValidationPass:
                     progress=run.progress("ranking images"),
                     tally=run.tally,
                 ):
-                    for place in ranks.sides.tasks:
-                        number = numbers[place]
-                        self._enter_reference(level, number, reference(ranks, place, [self.measure]))
+                    for position in ranks.pools.tasks:
+                        number = numbers[position]
+                        self._enter_reference(level, number, reference(ranks, position, [self.measure]))
                         for encoder, (name, texts) in enumerate(nearest.items()):
-                            found = WaysFound(texts[number], ranks.routes(encoder, place))
+                            found = WaysFound(texts[number], ranks.routes(encoder, position))
                             self._enter(level, name, number, found)
 
     def _enter(self, level: Weakening, name: str, number: int, found: WaysFound) -> None:
-        ways = self._nodes(number, found.nearest.single())
-        self.measured.recall[level, name, number] = score(self.measure, found.values(self.measure), ways)
-        self.measured.similarity[level, name, number] = score(SIM, found.values(SIM), ways)
+        clusters = self._cluster_ids(number, found.nearest.single())
+        self.measured.recall[level, name, number] = score(self.measure, found.values(self.measure), clusters)
+        self.measured.similarity[level, name, number] = score(SIM, found.values(SIM), clusters)
 
     def _enter_reference(self, level: Weakening, number: int, reference: ReferenceScores) -> None:
         self.measured.references[level, number] = reference
-        ways = self._nodes(number, reference.oracle_target)
-        self.measured.oracles[level, number] = score(self.measure, reference.oracle[self.measure.name], ways)
+        clusters = self._cluster_ids(number, reference.oracle_target)
+        self.measured.oracles[level, number] = score(
+            self.measure, reference.oracle[self.measure.name], clusters
+        )
 
-    def _nodes(self, number: int, retrieved: Ints) -> tuple[Ints, Ints]:
-        return nodes(self._run.manifest, number, self.tasks[number], retrieved)
+    def _cluster_ids(self, number: int, retrieved: Ints) -> tuple[Ints, Ints]:
+        return cluster_ids(self._run.manifest, number, self.tasks[number], retrieved)
 
 
 def text_steps(

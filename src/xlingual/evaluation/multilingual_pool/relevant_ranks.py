@@ -80,8 +80,8 @@ class RelevantRanks:
         return len(np.unique(self.question[rows[shared]]))
 
 
-def standings(counts: PoolCounts) -> RelevantRanks:
-    """Return the standings of the relevant candidates: one sort, shared by all views."""
+def relevant_ranks(counts: PoolCounts) -> RelevantRanks:
+    """Return the ranks of the relevant candidates: one sort, shared by all views."""
     above, tied = (of.sum(axis=1, dtype=np.int64) for of in (counts.above, counts.tied))
     code = counts.question * (int(above.max(initial=0)) + 1) + above
     line = np.argsort(code, kind="stable")

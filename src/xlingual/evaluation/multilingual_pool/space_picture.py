@@ -52,9 +52,9 @@ def most_apart(space: SpaceStatistics) -> tuple[str, str]:
         ValueError: there are vectors of fewer than two languages.
 
     """
-    held = [np.bincount(side.language, minlength=len(space.languages)) > 0 for side in space.sides]
+    present = [np.bincount(side.language, minlength=len(space.languages)) > 0 for side in space.sides]
     codes = np.flatnonzero(space.sizes)
-    for wanted in (held[0] & held[1], held[1]):
+    for wanted in (present[0] & present[1], present[1]):
         if np.count_nonzero(wanted[codes]) > 1:
             codes = codes[wanted[codes]]
             break

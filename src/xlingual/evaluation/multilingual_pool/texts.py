@@ -1,4 +1,4 @@
-"""Tables of what a person looks at: points of the picture, hubs, the worst questions and their answers."""
+"""Tables of what a person reads: points of the picture, hubs, the worst questions and their answers."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ Rows = list[dict[str, Any]]
 
 @dataclass
 class PoolTables:
-    """Collects what a person looks at, encoder by encoder; texts only where `examples` are kept."""
+    """Collects what a person reads, encoder by encoder; texts only where `examples` are kept."""
 
     pool: MultilingualPool
     examples: bool
     rows: dict[str, Rows] = field(default_factory=lambda: {"points": [], "hubs": [], "worst": []})
     occurrences: list[pa.Table] = field(default_factory=list)
 
-    def add(self, encoder: str, looked: EncoderFindings) -> None:
+    def add(self, encoder: str, findings: EncoderFindings) -> None:
         """Add what is known of one encoder."""
-        if looked.picture is not None:
-            self.rows["points"] += point_rows(self.pool, encoder, looked.picture)
-        if looked.hubs is not None:
-            self.occurrences.append(occurrence_table(self.pool, encoder, looked.hubs))
-            self.rows["hubs"] += hub_rows(self.pool, encoder, looked.hubs) if self.examples else []
-        if looked.lines is not None and self.examples:
-            values = average_precision(looked.targets)
-            self.rows["worst"] += worst_rows(self.pool, encoder, looked.counts, values, looked.lines)
+        if findings.picture is not None:
+            self.rows["points"] += point_rows(self.pool, encoder, findings.picture)
+        if findings.hubs is not None:
+            self.occurrences.append(occurrence_table(self.pool, encoder, findings.hubs))
+            self.rows["hubs"] += hub_rows(self.pool, encoder, findings.hubs) if self.examples else []
+        if findings.lines is not None and self.examples:
+            values = average_precision(findings.targets)
+            self.rows["worst"] += worst_rows(self.pool, encoder, findings.counts, values, findings.lines)
 
     def tables(self) -> dict[str, pa.Table]:
         """Return the tables that have rows."""
