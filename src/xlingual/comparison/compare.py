@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from xlingual.comparison.outcome import QuerySubset, Resampling, Rules, TestOutcome, decide, enough_replicates
+from xlingual.comparison.outcome import EncoderTest, QuerySubset, Resampling, Rules, decide, enough_replicates
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.ranks import not_against, pairwise_p, rank_intervals
 from xlingual.comparison.reading import read_aligned
@@ -104,7 +104,7 @@ def compare(
 
 
 def _chosen(members: int, against: str | None, rules: Rules) -> list[str]:
-    """Return a note on what it costs that the baseline was chosen by the same data."""
+    """Return a note on how a baseline chosen by the same data is corrected for."""
     if against is not None or members < 3:
         return []
     if rules.correction == "none":
@@ -138,7 +138,7 @@ def _family_boards(
     first = family[0]
     queries = first.queries
     leader = baselines[queries.task, queries.measure]  # of all queries, on parts of them too
-    tests: list[list[TestOutcome]] = []
+    tests: list[list[EncoderTest]] = []
     for part in family:
         tests.append([])
         for encoder in part.queries.encoders:

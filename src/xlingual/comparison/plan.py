@@ -38,7 +38,7 @@ def plan(
     """Plan comparisons of every encoder with a baseline, by default the one with the highest value.
 
     `references` are `FOLDER` or `FOLDER#ENCODER`; `queries` are sizes (distinct queries for each language
-    pair) of which is said what they can show.
+    pair); for each the plan says which difference it can show.
 
     Raises:
         InputError: results cannot be read or compared; fewer than two encoders; an option is out of range.
@@ -54,7 +54,7 @@ def plan(
     baseline_name = encoder_named(baseline, aligned) if baseline else found.best
     order = [found.encoders[i] for i in np.argsort(-found.means, kind="stable")]
     rule = parse_measure(found.measure)
-    sizes = [size for size in dict.fromkeys(queries) if size != found.n_distinct]  # of which a column tells
+    sizes = [size for size in dict.fromkeys(queries) if size != found.n_distinct]  # has its own column
     return Plan(
         task=found.task,
         measure=found.measure,
@@ -84,7 +84,8 @@ def plan(
 def _pool(found: Queries, rule: Measure) -> int:
     """Return among how many candidates each query is ranked.
 
-    In Backretrieval these are the images of all sources: where only some were asked, chance K/D tells D.
+    In Backretrieval these are the images of all sources, also where only some of these are queries: then
+    their number D follows from chance K/D.
     """
     if found.task != "backretrieval":
         return round(found.n_target)

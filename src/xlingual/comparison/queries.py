@@ -46,7 +46,7 @@ class Queries:
     n_source: float = 0.0  # queries in a sample, mean
     n_target: float = 0.0  # candidates in a sample, mean
     query: Ints | None = None  # [n], equal for equal texts (seeds share some); None: all differ
-    identities: tuple[str, ...] | None = None  # [E], what the encoders are, whatever they are labelled
+    identities: tuple[str, ...] | None = None  # [E], names and systems of the encoders, whatever their labels
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -103,7 +103,7 @@ class Queries:
         return self.encoders.index(encoder)
 
     def identity(self, encoder: str) -> str:
-        """Return what an encoder is, for its stream of random numbers: labels change with the company."""
+        """Return an encoder's identity, for its random numbers: labels depend on the other encoders."""
         return encoder if self.identities is None else self.identities[self.row_of(encoder)]
 
     def agree(self, a: str, b: str) -> bool:

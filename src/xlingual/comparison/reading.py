@@ -218,8 +218,8 @@ def _measure_name(name: str, shared: Sequence[tuple[str, str]]) -> str:
         return found
     canonical = parse_measure(name).name
     for task, measure in shared:
-        asked, kept = _SAME.get(task, ("", ""))
-        if asked and canonical.startswith(asked) and measure == kept + canonical[len(asked) :]:
+        given, stored_as = _SAME.get(task, ("", ""))
+        if given and canonical.startswith(given) and measure == stored_as + canonical[len(given) :]:
             return measure
     return canonical
 
@@ -332,7 +332,7 @@ def _align(
 def _retrieved(blocks: Sequence[QueryBlock]) -> Ints | None:
     """Return the clusters of what each encoder retrieved [E, n], None where the task retrieves nothing.
 
-    An encoder that retrieves nothing where others do (all texts tie for it) has a node of its own for each
+    An encoder that retrieves nothing where others do (all texts tie for it) has a separate cluster for each
     query.
     """
     if all(block.retrieved is None for block in blocks):

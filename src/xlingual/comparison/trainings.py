@@ -26,7 +26,7 @@ _NOTHING = 1e-12  # what rounding leaves of a standard error of zero
 
 @dataclass(frozen=True)
 class Share:
-    """Some queries of one training, of which the mean counts as much as that of any other share."""
+    """Some queries of one training; the mean over them has the same weight as that of any other share."""
 
     first: str  # encoders
     second: str

@@ -1,7 +1,7 @@
 """The language pairs that a model is worst at, chosen by other queries than those they are judged on.
 
-What is chosen because it came out low comes out higher when it is looked at again (regression to the mean):
-any other model would seem to mend it. So pairs are chosen on one half of the queries and judged on the other,
+Pairs chosen because they came out low come out higher on other data (regression to the mean): any other
+model would seem to improve them. So pairs are chosen on one half of the queries and judged on the other,
 both ways round; and where a model was trained several times, each training is judged on pairs that the other
 trainings are worst at.
 """

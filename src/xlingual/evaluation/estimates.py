@@ -1,7 +1,7 @@
 """Estimates: a number with its interval, the mean of several (seeds, pairs), the paired difference of two.
 
 `Score` is the estimate whose error comes from its queries; a task whose numbers are no means over queries has
-an estimate of its own (`sts.agreement`).
+another class of estimates (`sts.agreement`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xlingual.stats.intervals import LEVEL, t_quantile
 class Gap:
     """One estimate less another on the same queries; p is two-sided, None where there is no test.
 
-    `error`: how far the difference of approximate values may be off.
+    `error`: the largest possible error of a difference of approximate values.
     """
 
     value: float
@@ -58,11 +58,11 @@ class Estimate(ABC):
         """Return the mean of the estimates of several samples; what recurs in them is one."""
 
     @abstractmethod
-    def minus(self, other: Any) -> Gap | None:  # noqa: ANN401  (an estimate of its own kind)
+    def minus(self, other: Any) -> Gap | None:  # noqa: ANN401  (an estimate of the same class)
         """Return how far this is above another on the same queries; None where that is not known."""
 
     def simultaneous(self, n: int) -> Interval | None:
-        """Return the interval that holds its target together with those of `n` − 1 others; None of one."""
+        """Return the interval that holds its target together with those of `n` − 1 others; None for n = 1."""
         return None if n < 2 else self.interval(simultaneous_level(n, LEVEL))
 
 

@@ -43,8 +43,8 @@ def make_tasks(
     """Return a task for each language pair and seed, pairs in order, and the sampler that made them.
 
     Of the text rows the `usable` ones, bool [n], take part; all where None. With several pairs named by
-    default, a pair for which no sample can be drawn is left out with a warning; a pair that was asked for
-    must be possible.
+    default, a pair for which no sample can be drawn is left out with a warning; a pair that was named must
+    be possible.
     """
     splits = None if options.splits is None else read_splits(options.splits, manifest.n_items)
     if splits is not None and (options.sample_size is not None or options.seeds != 1 or options.seed != 0):
@@ -180,11 +180,11 @@ class PairRun(Run):
 
     @property
     def subjects(self) -> list[Subject]:
-        """What each task's numbers are about."""
+        """The subject of each task's numbers."""
         return [Subject(*task.pair, task.sample.seed) for task in self.tasks]
 
     def encoded(self) -> Iterator[tuple[str, TextVectors]]:
-        """Yield each encoder's name and vectors, one at a time: no more than one set is held."""
+        """Yield each encoder's name and vectors, one at a time: only one set is in memory."""
 
         def texts(name: str, encoder: Encoder) -> TextVectors:
             return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding())
@@ -209,7 +209,7 @@ class PairRun(Run):
             return embed_images(self.manifest, name, encoder, rows_with_image(self.tasks), **self.embedding())
 
     def join_near_duplicates(self, images: ImageIndex | None = None) -> None:
-        """Put near-duplicates into one cluster, where that is asked for; else warn where there are many.
+        """Put near-duplicates into one cluster, where `cluster` says so; else warn where there are many.
 
         Images are compared where there are vectors of them.
         """
@@ -236,7 +236,7 @@ class PairRun(Run):
         return counted_out(asked, part if self._usable is None else part & self._usable)
 
     def signed(self, task: PairTask, measure: str, encoder: str, **more: str) -> str:
-        """Return what a number of a task depends on; `more` are further conditions."""
+        """Return the signature of a number of a task; `more` are further conditions."""
         queries = {} if self.options.queries is None else {"queries": str(self.options.queries)}
         conditions = {
             "source": task.source,
@@ -266,7 +266,7 @@ class PairRun(Run):
         )
 
     def finished(self, results: Results, *, ranked: bool = True) -> Results:
-        """Return the results with what is known about the run and its encoders."""
+        """Return the results with the record of the run, and the kinds of its encoders."""
         known = {name: encoders.kind_of(encoder) for name, encoder in self.text_encoders.items()}
         results.encoders = {name: kind for name, kind in known.items() if kind}
         return super().finished(results, ranked=ranked)

@@ -58,7 +58,7 @@ class Options:
 
     @property
     def ranker(self) -> Ranker:
-        """What ranks: the one given, else this machine with `threads`."""
+        """The ranker: the one given, else this machine with `threads`."""
         return self.given_ranker or Cpu(self.threads)
 
 
@@ -80,7 +80,7 @@ P = ParamSpec("P")
 
 
 class Run:
-    """What every evaluation has: options, text encoders, and a record of how it went."""
+    """The parts of every evaluation: options, text encoders, and a record of how it went."""
 
     def __init__(self, task: str, options: Options) -> None:
         self.task, self.options = task, options
@@ -122,11 +122,11 @@ class Run:
             self.identities[name] = self.identity(encoder, *texts)
 
     def identity(self, encoder: Encoder, *texts: Texts) -> str:
-        """Return what an encoder's vectors, of these texts, depend on."""
+        """Return everything that an encoder's vectors of these texts depend on, as one line."""
         return batch_identity(encoder, *texts, store=self.options.store)
 
     def encode(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
-        """Return what `embed` makes of a text encoder, and keep how many texts it truncated."""
+        """Return the vectors that `embed` makes with a text encoder, and count the texts it truncated."""
         with self.stage("texts: encode", f"encoding texts: {name}"):
             found = embed(name, self.text_encoders[name])
         if found.truncated is not None:
@@ -138,17 +138,17 @@ class Run:
     def signature(
         self, conditions: Mapping[str, str], measure: str, ties: str | None = "expected", **system: str
     ) -> str:
-        """Return what a number depends on: its conditions, then the system's identities."""
+        """Return the signature of a number: its conditions, then the system's identities."""
         ties_of = {} if ties is None else {"ties": ties}
         own = {"task": self.task, **conditions, "measure": measure, **ties_of, "conventions": CONVENTIONS}
         return str(Signature(own, system))
 
     def clusters(self) -> dict[str, str]:
-        """Return what a signature says of clusters: nothing where they are the declared ones."""
+        """Return the condition of a signature about clusters: none where they are the declared ones."""
         return {} if self.options.cluster == DECLARED else {"clusters": self.options.cluster}
 
     def finished(self, results: Results, *, ranked: bool = True) -> Results:
-        """Return the results with what is known about the run; `ranked`: whether anything was ranked."""
+        """Return the results with the record of the run; `ranked`: whether anything was ranked."""
         results.timings = dict(self.seconds)
         results.truncated = self.truncated
         results.dropped = self.dropped

@@ -1,4 +1,4 @@
-"""Who scores the values of queries: exactly here; what a search found, `approximation.checked` scores."""
+"""The scorer of exact ranking; `approximation.checked` has the one for a search."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def approximation(
 
 @dataclass(frozen=True)
 class Scored:
-    """One number and the values [n] it is of; `n_tied` is None where the ranks of queries are not known."""
+    """One number and the values [n] it summarises; `n_tied` is None where queries' ranks are not known."""
 
     score: Score | None
     values: Floats
@@ -68,7 +68,7 @@ class Scored:
 
 
 class Scorer:
-    """Scores what exact ranking found."""
+    """Scores the ranks of exact ranking."""
 
     def score(
         self,

@@ -128,14 +128,14 @@ def recall_of_nearest(
     ours, theirs = found.target[place[present]], exact.target[first[present]]
     used, number = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
     similarity = Cosine(vectors.unit(sample.source[queries]), vectors.unit(sample.target[used]))
-    asked = np.flatnonzero(present)
-    keys = [similarity.exact(asked, which) for which in np.split(number, 2)]
+    answered = np.flatnonzero(present)
+    keys = [similarity.exact(answered, which) for which in np.split(number, 2)]
     return float(np.count_nonzero(keys[0] >= keys[1]) / len(queries))
 
 
 @dataclass(frozen=True)
 class ExactWays:
-    """What is exactly true of the checked queries of a task."""
+    """The exact ways back of the checked queries of a task, and their oracle."""
 
     routes: list[Routes]  # of each encoder
     recall: list[float]  # of each encoder: share of the nearest images that the search found

@@ -1,6 +1,6 @@
 """Baselines of Backretrieval, from images alone: chance, oracle and ceiling, the same for every encoder.
 
-Beside them stands who scores: exactly here; what a search found is checked in `approximate`.
+The scorer is here too: the exact one; `approximate` has the one that checks a search.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def reference(ranks: WayBackRanks, task: int, measures: Sequence[RankMeasure]) -
         elif isinstance(measure, RecallAt):
             values = _listed_values(ranks, measure)
         else:
-            values = None  # R@p% would need a pass of its own
+            values = None  # R@p% would need another pass
         if isinstance(measure, RecallAt) and not ranks.queries_only:
             ceiling[measure.name] = _ceiling(ranks, measure)[columns]
         if values is not None:
@@ -66,8 +66,8 @@ def _chance(ranks: WayBackRanks, task: int, measure: RankMeasure) -> float:
     """Return what an encoder scores to which all targets are equal.
 
     For R@k the mean over all queries and targets of the chance of a hit, which is K/D where each source
-    image has equally many texts; for other measures, and where few sources are asked, that of a random
-    order of D images.
+    image has equally many texts; for other measures, and where only some sources are queries, that of a
+    random order of D images.
     """
     d = np.array([len(ranks.pools.sources)])
     if not isinstance(measure, RecallAt) or ranks.queries_only or ranks.is_capped:
@@ -81,7 +81,7 @@ def _chance(ranks: WayBackRanks, task: int, measure: RankMeasure) -> float:
 
 
 def _listed_values(ranks: WayBackRanks, measure: RecallAt) -> Floats:
-    """Return R@k of each oracle pair, from the lists of the first K: what is not listed is no hit."""
+    """Return R@k of each oracle pair, from the lists of the first K: a pair that is not listed is no hit."""
     width = ranks.over.similarity.shape[1]
     listed = ranks.listed.query * width + ranks.listed.candidate
     order = np.argsort(listed)
@@ -119,7 +119,7 @@ def _oracle_target(ranks: WayBackRanks, task: int, columns: Ints) -> Ints:
 
 
 class BackretrievalScorer(Scorer):
-    """Scores what exact ranking found; one that checks a search looks at what was found on the way."""
+    """Scores the ranks of exact ranking; a subclass that checks a search gets the steps on the way too."""
 
     def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
         """Take the nearest texts of an encoder, of each task."""

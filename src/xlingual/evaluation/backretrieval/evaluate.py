@@ -82,8 +82,8 @@ def backretrieval(
             function of two batches of images that returns scores [n, m].
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
         sample_size: items drawn for each side; None takes all.
-        queries: sources that are asked, drawn at random; the others are candidates of the way back all the
-            same. None asks all. There is no ceiling then, and chance is K/D.
+        queries: number of sources that are queries, drawn at random; the others are candidates of the way
+            back all the same. None: all sources are queries. There is no ceiling then, and chance is K/D.
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
         seed: the first seed.
@@ -196,13 +196,11 @@ class _Backretrieval:
         for name in self.run.text_encoders:
             for number, (task, subject) in enumerate(zip(self.tasks, numbers.subjects, strict=True)):
                 one, sample = found[name, number], task.sample
-                clusters, tied = (
-                    cluster_ids(self.run.manifest, number, task, one.nearest.single()),
-                    one.n_tied(),
-                )
+                clusters = cluster_ids(self.run.manifest, number, task, one.nearest.single())
                 retrieved, counts = one.nearest.single_rows(sample.target), one.routes.counts
+                n_tied = one.n_tied()
                 for measure in self.measures:
-                    scored = self.scorer.score(name, number, measure, one.values(measure), clusters, tied)
+                    scored = self.scorer.score(name, number, measure, one.values(measure), clusters, n_tied)
                     baseline = baselines[number, measure]
                     numbers[name, measure.name, subject] = self.run.number(
                         task, measure.name, name, scored, baseline, images=self.image_identity

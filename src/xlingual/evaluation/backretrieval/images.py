@@ -23,7 +23,7 @@ from xlingual.records import Images
 
 @dataclass(frozen=True)
 class ComparedImages:
-    """Images that a function compares; each is a point of its own.
+    """Images that a function compares; each is a separate point.
 
     Images are distinct when their bytes differ; where there are no bytes, each row's is one.
     """
@@ -79,7 +79,7 @@ def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
 
 @dataclass(frozen=True)
 class ImagePools:
-    """One set of source images against one set of target images; several tasks may share it."""
+    """The source images and the target images that are ranked against each other; tasks may share them."""
 
     sources: Ints  # distinct images, sorted
     targets: Ints  # distinct images, sorted

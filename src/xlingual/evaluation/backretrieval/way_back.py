@@ -1,9 +1,9 @@
 """Steps 3 and 4 of Backretrieval: the rank of a query's own image, seen from the retrieved text's image.
 
 All encoders share the passes over images; so do language pairs with the same images, and the seeds of a
-language pair. Where few sources are asked, only what these queries need is ranked, not every target image:
-the asked sources against all target images (the oracle), and the images that some way starts from against
-all source images (the ranks).
+language pair. Where only some sources are queries (`queries`), only what these need is ranked, not every
+target image: the query images against all target images (the oracle), and the images of retrieved texts
+against all source images (the ranks).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class WaysFound:
 
 
 class WayBackRanks:
-    """The reductions of one set of sides: ranks of own images, the first K of each target, the oracle."""
+    """The ranks of one pair of image pools: of own images, the first K of each target, and the oracle."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class WayBackRanks:
             1, (width, height), weights=self.target_weights, queries=distinct_values(columns), cap=cap
         )
         self.deep: Counts | None = None
-        self.queries_only = False  # `oracle` and `counts` are of the asked sources, and nothing is `listed`
+        self.queries_only = False  # `oracle` and `counts` are of the queries alone; no `listed`
 
     def source_columns(self, task: int) -> Ints:
         """Return the column of each source of a task."""
@@ -143,7 +143,7 @@ class WayBackRanks:
         return self.target_rows(task)[nearest.target] * width + columns[nearest.query]
 
     def finish(self) -> None:
-        """Decide what the screen left open."""
+        """Score exactly what float32 left undecided."""
         self.listed: TopK = self.top.result()
         self.oracle: TopK = self.nearest_target.result()
 
@@ -173,7 +173,7 @@ def _rank_all(
     ranker: Ranker,
     progress: Progress | None,
 ) -> None:
-    """Fill the ranks of the sides of one pass.
+    """Fill the ranks of the pools of one pass.
 
     A second pass is made only for the oracle of measures that need ranks beyond the first K, or where too
     many images tie with the K-th to be listed.
@@ -202,13 +202,13 @@ def _part(progress: Progress | None, done: int, groups: Sequence[object]) -> Pro
 
 
 def rank_queries(ranks: WayBackRanks, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:
-    """Find the oracle of the asked sources, then the ranks on all ways back; nothing is listed.
+    """Find the oracle of the queries, then the ranks on all ways back; nothing is listed.
 
     The images must have vectors (`ImagePass.has_vectors`).
     """
     ranks.queries_only = True
-    asked = distinct_values(np.concatenate([ranks.source_columns(task) for task in ranks.pools.tasks]))
-    ranks.oracle = nearest_targets(ranks, asked, ranker, progress, tally)
+    queries = distinct_values(np.concatenate([ranks.source_columns(task) for task in ranks.pools.tasks]))
+    ranks.oracle = nearest_targets(ranks, queries, ranker, progress, tally)
     used = distinct_values(np.concatenate([ranks.counts.query, ranks.oracle.candidate]))
     similarity = ranks.over.among(used, np.arange(ranks.over.similarity.shape[1]))
     assert similarity is not None
@@ -224,7 +224,7 @@ def rank_queries(ranks: WayBackRanks, ranker: Ranker, progress: Progress | None,
 def nearest_targets(
     ranks: WayBackRanks, columns: Ints, ranker: Ranker, progress: Progress | None, tally: Tally
 ) -> TopK:
-    """Return the nearest target images of source columns (sorted), ties drawn as where all are asked.
+    """Return the nearest target images of source columns (sorted), ties drawn as over all sources.
 
     The images must have vectors (`ImagePass.has_vectors`).
     """

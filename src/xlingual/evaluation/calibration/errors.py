@@ -20,7 +20,7 @@ from xlingual.stats import mean_interval
 
 LEVEL = 0.95  # of the intervals of errors, their differences, and coverage
 FEWEST_GROUPS = 3  # an interval of an error needs so many groups
-Predict = Callable[[Floats, Floats, Floats], Floats]  # (x, XLR, x of what is left out) → XLR
+Predict = Callable[[Floats, Floats, Floats], Floats]  # (x, XLR, x of the points left out) → XLR
 
 
 def angular(x: Floats, xlr: Floats, at: Floats) -> Floats:
@@ -61,7 +61,7 @@ def left_out_errors(
     """Return errors and paired differences to plain fits, for each way of leaving out.
 
     `groupings` maps encoder, family, direction, pair, data to the group of each point. A data set that is
-    left out is estimated from the others; all else from the other points of its own data set. Where encoders
+    left out is estimated from the others; all else from the other points of the same data set. Where encoders
     are left out, the unit of the intervals is the family; else it is what is left out.
     """
     errors: list[CalibrationError] = []

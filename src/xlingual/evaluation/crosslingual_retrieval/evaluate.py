@@ -63,7 +63,7 @@ def crosslingual_retrieval(
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
     Sources and targets are the texts of the same items: all items that have both languages, `sample_size` of
-    them, or with `splits` the items of its rows `S`. With `queries` so many sources are asked, among all
+    them, or with `splits` the items of its rows `S`. With `queries` so many sources are queries, among all
     targets. Other arguments as in `backretrieval`; there are no images by which near-duplicates are found.
 
     `measures` are `R@k`, `Success@k`, `R@p%`, `Success@p%`, `RR`, `RR@k` and `MedR`. Where every item has one

@@ -18,7 +18,7 @@ from xlingual.stats.components import Links, components
 
 @dataclass(frozen=True)
 class Slice:
-    """Captions of one language and images that are ranked against each other, each a pool of its own.
+    """Captions of one language and images that are ranked against each other, as one pool.
 
     `texts` [n] are rows of the manifest and `images` [m] numbers of distinct images, in the manifest's
     order; `text` and `image` [p] are places in them: the pairs that belong together.
@@ -101,10 +101,10 @@ def _dependent(manifest: Manifest, item: Ints, image: Ints, n_pictures: int) -> 
 
 
 def rows_with_images(manifest: Manifest, opens: bool, usable: np.ndarray | None) -> Ints:
-    """Return the rows of which an image, or the vector of one, is to be had.
+    """Return the rows that have an image, or the vector of one.
 
-    `opens` tells whether the image encoder opens images; one that has vectors needs none: without any
-    image in the manifest, every row has a vector. Raises InputError where there are no images.
+    `opens`: whether the image encoder opens images. One that reads vectors needs none: without any image in
+    the manifest, every row has a vector. Raises InputError where there are no images.
     """
     if not manifest.has_images and not opens:
         return np.arange(len(manifest))
@@ -133,10 +133,10 @@ def captions(manifest: Manifest, rows: Ints, languages: Sequence[str], named: bo
         warnings.warn(f"{problem}: the language is left out", DataWarning, stacklevel=2)
     if not found:
         raise InputError(f"{manifest.source}: no text belongs to an item with an image")
-    asked = sum(len(every[language]) for language in found)
-    without = asked - sum(map(len, found.values()))
+    n_texts = sum(len(every[language]) for language in found)
+    without = n_texts - sum(map(len, found.values()))
     if without:
         warnings.warn(
-            f"{without} of {asked} texts take no part: their item has no image", DataWarning, stacklevel=2
+            f"{without} of {n_texts} texts take no part: their item has no image", DataWarning, stacklevel=2
         )
     return found

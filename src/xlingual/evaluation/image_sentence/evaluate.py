@@ -58,7 +58,7 @@ def image_sentence(
             `languages` is evaluated on these only.
         image_encoders: one for all, or one for each text encoder in the same order.
         languages: of the texts; None: all that a text encoder has.
-        fold: the mean over consecutive slices of so many images, each a pool of its own.
+        fold: the mean over consecutive slices of so many images, each ranked as a separate pool.
         measures: Success@k, RR, RR@k, MedR, or MedR/floor, the median rank as the literature has it. Its
             R@k, any caption counts, is Success@k: `R@k` is taken as that.
         baselines: names of text encoders; in each language the others are compared with the first
@@ -129,8 +129,8 @@ class _ImageSentence(Run):
         rows = rows_with_images(manifest, opens, usable)
         self.captions = captions(manifest, rows, wanted, named)
         own = np.concatenate(list(self.captions.values()))
-        asked = np.isin(manifest.language, [manifest.languages.index(tag) for tag in wanted])
-        self.dropped = counted_out(asked, np.isin(np.arange(len(manifest)), own))
+        requested = np.isin(manifest.language, [manifest.languages.index(tag) for tag in wanted])
+        self.dropped = counted_out(requested, np.isin(np.arange(len(manifest)), own))
         self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[own]))]
         for system in self.systems:
             self.fit({system.name: system.texts}, manifest.texts(self.rows_of(system)))
@@ -188,7 +188,7 @@ class _ImageSentence(Run):
         """Return the images; those of an image encoder that several systems share are encoded once."""
         key = id(system.images)
         if key not in self._images:
-            self._images.clear()  # no more than one set is held
+            self._images.clear()  # keeps only one set of vectors in memory
             with self.stage("pictures: encode", "encoding images"):
                 index = embed_images(
                     self.manifest,

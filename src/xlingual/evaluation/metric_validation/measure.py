@@ -1,4 +1,4 @@
-"""The scores that a metric validation needs: all encoders, seeds, measures and levels of images, in one go.
+"""The scores that a metric validation needs: all encoders, seeds, measures and levels of images, in one pass.
 
 Every encoder encodes once. Its texts are compared once for all samples of a language pair, non-matching and
 matching; rankings of images are shared by all encoders. A level of weakened images repeats only what
@@ -103,7 +103,7 @@ class ValidationPass:
             self._correlate(name, vectors, first)
             if later:
                 kept[name] = vectors
-        for chunk in later:  # image ranks of all tasks at once would not fit into memory
+        for chunk in later:  # the image ranks of all tasks together would not fit into memory
             for ranks in self._ranks.values():
                 ranks.forget()
             for name, vectors in kept.items():

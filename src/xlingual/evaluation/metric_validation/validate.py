@@ -59,7 +59,7 @@ def validate_backretrieval(
     skip_broken: bool = False,
     cluster: str = DECLARED,
 ) -> Validation:
-    """Hold Backretrieval, SIM and CORR against true cross-lingual retrieval, over encoders.
+    """Compare Backretrieval, SIM and CORR with true cross-lingual retrieval, over encoders.
 
     BkR, SIM and CORR use the non-matching samples of `backretrieval`. XLR uses the items of the same
     `sample_size` (the sources of BkR, where all items have both languages), with `splits` the items of its

@@ -1,4 +1,4 @@
-"""Everything that is findings at for one encoder, from its pass and its vectors."""
+"""The findings about one encoder, from its counts and its vectors."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from xlingual.records import TargetCounts
 
 @dataclass
 class EncoderFindings:
-    """What is known of one encoder.
+    """The findings about one encoder.
 
-    `questions` [k] are those that count under the policy, `targets` where their right answers stand; `views`
+    `questions` [k] are those that count under the policy, `targets` the ranks of their right answers; `views`
     belong to average precision.
     """
 
@@ -55,7 +55,7 @@ def encoder_findings(
     seed: int,
     pair: tuple[str, str] | None,
 ) -> EncoderFindings:
-    """Return all that was chosen; `pair` are the languages of the picture, None for those most apart."""
+    """Return the chosen findings; `pair` are the languages of the picture, None for those most apart."""
     found, counts, heads = relevant_ranks(ranked.counts), ranked.counts, ranked.heads
     if choice.policy == "prefer-own":
         own = None  # share of each question's first place that is in its own language

@@ -136,7 +136,7 @@ def multilingual_pool(
 
 
 class _MultilingualPool(Run):
-    """One evaluation: a pool, what is asked of it, and the encoders."""
+    """One evaluation: a pool, the chosen views, and the encoders."""
 
     def __init__(self, pool: MultilingualPool, choice: Choice, options: Options) -> None:
         super().__init__(NAME, options)

@@ -173,7 +173,7 @@ def subsets(ranks: RelevantRanks, chosen: Iterable[Sequence[str]] = ()) -> View:
     """Return mAP in the pool of some languages (LAReQA, Table 5), by their names joined with commas.
 
     For all but each language, where there are at least three, and for the chosen subsets. Questions without
-    an answer in these languages are left out; a subset of which none is left is absent. Raises InputError for
+    an answer in these languages are left out; a subset without questions is absent. Raises InputError for
     a language that is not in the pool and for an empty subset.
     """
     counts = ranks.counts
@@ -208,7 +208,7 @@ def subset_average_precision(ranks: RelevantRanks, subset: Sequence[int]) -> Flo
 
 def _in_subset(s: RelevantRanks, inside: Flags, rows: Ints) -> tuple[Ints, Ints]:
     """Return how many candidates of the languages `inside`, bool [G], are above the lines, and tie."""
-    few_outside = 2 * np.count_nonzero(~inside) < len(inside)  # then what is outside is taken away
+    few_outside = 2 * np.count_nonzero(~inside) < len(inside)  # then it is cheaper to subtract the others
     counted = np.flatnonzero(~inside if few_outside else inside).tolist()
     above = sum((s.above_of(language, rows) for language in counted), np.zeros_like(rows))
     tied = sum((s.tied_of(language, rows) for language in counted), np.zeros_like(rows))

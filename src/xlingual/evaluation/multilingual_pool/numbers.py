@@ -93,7 +93,7 @@ class PoolNumbers:
 
 
 def _query_rows(pool: MultilingualPool, cluster: Ints) -> QueryRows:
-    """Return what the rows of the table of queries are: a question in a language, "ar/ID".
+    """Return the rows of the table of queries: a question in a language, "ar/ID".
 
     Equal keys are one item, and the language is a label.
     """

@@ -1,4 +1,4 @@
-"""Sums over the vectors of a pool, by language: all that linear models of language and a picture need.
+"""Sums over the vectors of a pool, by language: the input of linear models of language and of the picture.
 
 One pass over the training vectors leaves, for each language, how many there are, their sum and their Gram
 matrix XᵀX. Every model of two languages, the model of all languages and the covariance of any two languages

@@ -38,7 +38,7 @@ class SpacePicture:
     explained: tuple[float, float]  # shares of the variance, 0 to 1
 
     def view(self) -> View:
-        """Return what an entry says of it; its points are a table of their own."""
+        """Return the record that an entry keeps; the points are kept in a separate table."""
         return View({"picture": SpaceAxes(list(self.languages), list(self.explained))})
 
 

@@ -37,7 +37,7 @@ class PoolTables:
     occurrences: list[pa.Table] = field(default_factory=list)
 
     def add(self, encoder: str, findings: EncoderFindings) -> None:
-        """Add what is known of one encoder."""
+        """Add the rows of one encoder."""
         if findings.picture is not None:
             self.rows["points"] += point_rows(self.pool, encoder, findings.picture)
         if findings.hubs is not None:
@@ -113,7 +113,7 @@ def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubness) -> pa.
 def worst_rows(
     pool: MultilingualPool, encoder: str, counts: PoolCounts, values: Floats, lines: Named
 ) -> Rows:
-    """Return rows for the questions with the lowest values [n], of different clusters: what stands where.
+    """Return rows for the questions with the lowest values [n], of different clusters, and their candidates.
 
     Rows of kind "above" are the first candidates, those of kind "answer" the best relevant one and the best
     one in the question's own language; `place` is the (mid-)rank.
@@ -127,7 +127,7 @@ def worst_rows(
     for question in chosen.tolist():
         own = np.flatnonzero(counts.question == question)
         rank_of_best = float(place[own].min())
-        asked = {
+        columns = {
             "encoder": encoder,
             "question_id": pool.questions.ids[question],
             "question_language": pool.languages[pool.questions.language[question]],
@@ -137,9 +137,9 @@ def worst_rows(
         }
         answers = _answers(counts, question, own, place)
         at, candidate = _heading(lines, question, counts.candidate[own], rank_of_best)
-        rows += [{**asked, **_shown(pool, c, p, "above")} for p, c in zip(at, candidate, strict=True)]
+        rows += [{**columns, **_shown(pool, c, p, "above")} for p, c in zip(at, candidate, strict=True)]
         rows += [
-            {**asked, **_shown(pool, int(counts.candidate[i]), float(place[i]), "answer")} for i in answers
+            {**columns, **_shown(pool, int(counts.candidate[i]), float(place[i]), "answer")} for i in answers
         ]
     return rows
 
