@@ -27,9 +27,9 @@ from xlingual.files import regular_file
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# what is opened as an image: some formats that Pillow knows start outside programs, or are no images
+# formats that are opened: some others that Pillow knows start outside programs, or are no images
 IMAGE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
-MOST_PIXELS = 80_000_000  # larger images are refused before anything is decoded
+MOST_PIXELS = 80_000_000  # larger images are refused before they are decoded
 THREADS = min(8, os.cpu_count() or 1)  # that open images; each may hold one of MOST_PIXELS pixels
 MAX_BYTES = 200_000_000
 GLANCE = 32  # side of an image that is only looked at: JPEG is decoded at a small scale
@@ -49,7 +49,7 @@ def url_in(path: str) -> str | None:
 
 
 def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
-    """Return the encoded image of an image; `row`, the id of the row that shows it, is for messages."""
+    """Return the encoded bytes of an image; `row`, the id of the row that shows it, is for messages."""
     where = "" if row is None else f"row {row!r}: "
     if source is None:
         who = "a row" if row is None else f"row {row!r}"
@@ -113,7 +113,7 @@ def open_image(source: bytes | Path | None, *, row: str | None = None, side: int
     return decode(content, source if isinstance(source, Path) else None, row=row, side=side)
 
 
-def open_pictures(sources: Sequence[bytes | Path | None], rows: Sequence[str]) -> list[Image]:
+def open_images(sources: Sequence[bytes | Path | None], rows: Sequence[str]) -> list[Image]:
     """Return several images, opened side by side; `rows` are the ids of the rows that show them."""
     with ThreadPoolExecutor(THREADS, thread_name_prefix="decoding") as executor:
         return list(executor.map(lambda source, row: open_image(source, row=row), sources, rows))

@@ -233,7 +233,7 @@ def _hint(word: str) -> str:
 def _where(measure: Measure) -> str:
     """Return in brackets which command has a measure that this task has not."""
     if isinstance(measure, DistanceCorrelation):
-        return " (it is a task of its own: evaluate corr)"
+        return " (it is a separate task: evaluate corr)"
     if isinstance(measure, TargetMeasure):
         return f" ({measure.name} needs all relevant candidates of a query: evaluate multilingual-pool)"
     return ""

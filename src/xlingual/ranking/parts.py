@@ -72,16 +72,16 @@ def unpacked(content: bytes) -> PassState:
 
 def part_name(queries: bytes, candidates: bytes, requests: Sequence[Part]) -> str:
     """Return the name of the file with the answer to requests, for vectors with these digests."""
-    return digest(FORMAT, CONVENTIONS, queries, candidates, *asked(requests)).hex() + SUFFIX
+    return digest(FORMAT, CONVENTIONS, queries, candidates, *request_bytes(requests)).hex() + SUFFIX
 
 
-def asked(requests: Sequence[Part]) -> list[str | bytes]:
-    """Return what requests ask for, to be digested."""
+def request_bytes(requests: Sequence[Part]) -> list[str | bytes]:
+    """Return what identifies some requests, to be digested."""
     kinds: list[str | bytes] = [type(getattr(request, "inner", request)).__name__ for request in requests]
     return kinds + [
         piece
         for number, request in enumerate(requests)
-        for name, array in sorted(request.asked().items())
+        for name, array in sorted(request.request_arrays().items())
         for piece in (f"{number} {name} {array.dtype.str} {array.shape}", array.tobytes())
     ]
 

@@ -76,7 +76,7 @@ def _whole(scores: np.ndarray) -> Ints | None:
 
 
 def _width(keys: Ints) -> int:
-    """Return how many bits tell the numbers apart."""
+    """Return how many bits the numbers differ in."""
     return (int(keys.max(initial=0)) - int(keys.min(initial=0))).bit_length()
 
 

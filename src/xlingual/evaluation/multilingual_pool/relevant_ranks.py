@@ -138,8 +138,8 @@ def precision_at(above: Ints, tied: Ints, relevant_above: Ints, relevant_tied: I
 
     A candidate with G candidates above, ρ of them relevant, in a tie group of n, r of them relevant (itself
     included): c + (ρ + 1 − c(G + 1))·(H(G + n) − H(G))/n, c = (r − 1)/(n − 1) or 0: at place j of its group
-    there are G + j candidates, ρ + 1 + c(j − 1) of them relevant on average, and each j is equally likely. The
-    mean over the R relevant candidates of a question is its average precision.
+    there are G + j candidates, ρ + 1 + c(j − 1) of them relevant on average, and each j is equally likely.
+    The mean over the R relevant candidates of a question is its average precision.
     """
     found = np.asarray((relevant_above + 1.0) / (above + 1.0), dtype=np.float64)
     several = np.flatnonzero(tied > 1)

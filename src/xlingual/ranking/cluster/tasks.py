@@ -45,7 +45,7 @@ class Piece:
     name: str  # of the file with what is found
     queries: Side
     candidates: Side
-    requests: Sequence[Any]  # parts that are passes of their own, numbered from zero
+    requests: Sequence[Any]  # parts for separate passes, numbered from zero
     memory: int | None = None  # bytes that tiles may take
 
     def run(self) -> None:

@@ -96,7 +96,7 @@ class DeviceBest:
         scores = tile.scores[row]
         scores = scores if look.column is None else scores.index_select(1, look.column)
         crowded = look.open * DENSE > look.compared
-        for i, j in positions(~(scores < look.limit[look.some, None]), tile.room // 2):
+        for i, j in positions(~(scores < look.limit[look.some, None]), tile.most // 2):
             column = j if look.column is None else look.column[j]
             if crowded:
                 self._give(tile, row[i], column)
@@ -104,7 +104,7 @@ class DeviceBest:
             start = tile.columns.first - self.part.origin[1]
             self._waiting.append((row[i] + first, column + start, scores[i, j].double() + error[i]))
             self._held += len(i)
-            if self._held > tile.room:
+            if self._held > tile.most:
                 self.flush(tile.within)
 
     def flush(self, pairs: Pairs) -> None:

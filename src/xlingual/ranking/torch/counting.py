@@ -131,7 +131,7 @@ class Counting:
         if low == high or candidates is None:
             return CountLook(tile, None, [], 0, 0)
         counted = candidates.stop - candidates.start
-        step = max(1, tile.room // counted)
+        step = max(1, tile.most // counted)
         error = tile.error() + tile.slack
         batches = [
             self._batch(tile, candidates, error, slice(start, min(start + step, high)))
@@ -219,7 +219,7 @@ class Counting:
         mask[:, candidates.stop :] = False
         with_own = torch.nonzero(batch.own[pair] >= 0).squeeze(1)
         mask[with_own, batch.own[pair][with_own]] = False
-        for i, place in positions(mask, tile.room // 4):
+        for i, place in positions(mask, tile.most // 4):
             column = place if candidates.chosen is None else candidates.chosen[place]
             keys = tile.keys(batch.row[pair[i]], column)
             one = pair[i] + batch.pairs.start
