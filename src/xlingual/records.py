@@ -29,9 +29,7 @@ class Numbering:
     row of the manifest); the number of lines of a file decides which one it uses.
     """
 
-    unit: (
-        str  # what the file has one vector for, in words for errors: "items", "texts of the language", "rows"
-    )
+    unit: str  # what lines stand for, in errors: "items", "texts of the language", "rows"
     index: Ints  # [n]
     sizes: Mapping[str | None, int]
 

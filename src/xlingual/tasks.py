@@ -44,7 +44,7 @@ class Task:
     own: str = "own match"  # the candidate that ranks are of
     mark: Mark | None = None
     way_back: bool = False  # ranks are among images, not among texts
-    by_images: bool = False  # images judge the texts, so encoders are compared within one kind
+    by_images: bool = False  # images judge the texts: the verdict warns of encoders of unlike kinds
     no_languages: frozenset[str] = frozenset()  # sources and targets that are not languages
     target_is_language: bool = True
     viewed: str | None = None  # the measure whose entries carry the task's further findings (views)

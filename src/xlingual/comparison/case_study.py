@@ -139,25 +139,25 @@ def _questions(
 ) -> tuple[list[Difference], Worst]:
     everything = np.arange(len(queries))
     number = max(min(worst, len(queries.present("pair")) // 2), 1)
-    asked: list[tuple[str, str, str, list[list[Share]]]] = []
+    questions: list[tuple[str, str, str, list[list[Share]]]] = []
     if cast.triplet:
         whole = [[Share(one, cast.base, everything)] for one in cast.triplet]
-        asked.append((record.TRIPLET, cast.base, record.ALL_PAIRS, whole))
+        questions.append((record.TRIPLET, cast.base, record.ALL_PAIRS, whole))
     chosen = choices(queries, cast.triplet, number, seed) if cast.triplet else "no Triplet was evaluated"
     if cast.triplet and cast.triplet_xl:
         both = [[Share(xl, one, everything)] for xl, one in zip(cast.triplet_xl, cast.triplet, strict=True)]
-        asked.append((record.TRIPLET_XL, record.TRIPLET, record.ALL_PAIRS, both))
+        questions.append((record.TRIPLET_XL, record.TRIPLET, record.ALL_PAIRS, both))
         if not isinstance(chosen, str):
             halves = shares(chosen, cast.triplet_xl, cast.triplet)
-            asked.append((record.TRIPLET_XL, record.TRIPLET, record.WORST_PAIRS, halves))
+            questions.append((record.TRIPLET_XL, record.TRIPLET, record.WORST_PAIRS, halves))
     elif cast.triplet_xl:
         alone = [[Share(xl, cast.base, everything)] for xl in cast.triplet_xl]
-        asked.append((record.TRIPLET_XL, cast.base, record.ALL_PAIRS, alone))
+        questions.append((record.TRIPLET_XL, cast.base, record.ALL_PAIRS, alone))
     tested = [
         difference(queries, own, rng=stream(seed, f"case study|{one}|{two}|{where}"), replicates=replicates)
-        for one, two, where, own in asked
+        for one, two, where, own in questions
     ]
-    names = [question[:3] for question in asked]
+    names = [question[:3] for question in questions]
     if isinstance(chosen, str):
         return _decided(names, tested), Worst(0, [], [], False, None, None, chosen)
     return _decided(names, tested), described(queries, chosen, cast.triplet, cast.triplet_xl, number)

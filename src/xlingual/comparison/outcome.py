@@ -36,7 +36,7 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
 
 @dataclass(frozen=True)
 class Rules:
-    """What a difference must show: correction, level, margin of equivalence."""
+    """The rules of a decision: correction, level, margin of equivalence."""
 
     correction: str
     alpha: float

@@ -122,12 +122,12 @@ class Queries:
     def paired(self, a: str, b: str) -> Paired:
         """Return two encoders' values for the same queries, as `stats.paired` takes them."""
         i, j = self.row_of(a), self.row_of(b)
-        own, retrieved = self._nodes
-        ways = (None, None) if retrieved is None else (retrieved[i], retrieved[j])
-        return Paired(self.values[i], self.values[j], self.weight, own, *ways)
+        own, retrieved = self._cluster_codes
+        both = (None, None) if retrieved is None else (retrieved[i], retrieved[j])
+        return Paired(self.values[i], self.values[j], self.weight, own, *both)
 
     @cached_property
-    def _nodes(self) -> tuple[Ints, Ints | None]:
+    def _cluster_codes(self) -> tuple[Ints, Ints | None]:
         """Own and retrieved clusters numbered from 0, which every test sorts again and again."""
         if self.retrieved is None:
             return np.unique(self.own, return_inverse=True)[1], None

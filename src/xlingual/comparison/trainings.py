@@ -50,16 +50,16 @@ def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[floa
     paired = [queries.paired(name, name) for name in encoders]
     count = len(paired)
     residuals = [p.weight * (p.a - mean) / count for p, mean in zip(paired, each, strict=True)]
-    ways = [np.concatenate([p.own for p in paired])]
+    clusters = [np.concatenate([p.own for p in paired])]
     if paired[0].retrieved_a is not None:
-        ways.append(np.concatenate([p.retrieved_a for p in paired if p.retrieved_a is not None]))
+        clusters.append(np.concatenate([p.retrieved_a for p in paired if p.retrieved_a is not None]))
     weights = np.concatenate([p.weight for p in paired]) / count
-    error = float(np.sqrt(variance([ResidualPart(np.concatenate(residuals), tuple(ways), weights)])))
-    freedom = max(min(effective_clusters(way, weights) for way in ways) - 1, 1.0)
+    error = float(np.sqrt(variance([ResidualPart(np.concatenate(residuals), tuple(clusters), weights)])))
+    freedom = max(min(effective_clusters(ids, weights) for ids in clusters) - 1, 1.0)
     error, freedom = with_trainings(error, freedom, each)
     value, half = float(np.mean(each)), t_quantile(LEVEL, freedom) * error
     low, high = max(value - half, 0.0), min(value + half, queries.span)
-    return value, Interval(low, high, LEVEL, f"t, {len(ways)}-way clusters and {count} trainings"), each
+    return value, Interval(low, high, LEVEL, f"t, {len(clusters)}-way clusters and {count} trainings"), each
 
 
 def difference(
@@ -121,6 +121,6 @@ def _stacked(queries: Queries, trainings: Sequence[Sequence[Share]]) -> Paired:
     def column(name: str) -> Any:  # noqa: ANN401  (an array)
         return np.concatenate([getattr(paired, name)[rows] for paired, rows, _ in parts])
 
-    ways = () if queries.retrieved is None else (column("retrieved_a"), column("retrieved_b"))
+    retrieved = () if queries.retrieved is None else (column("retrieved_a"), column("retrieved_b"))
     weight = np.concatenate([weight for _, _, weight in parts])
-    return Paired(column("a"), column("b"), weight, column("own"), *ways)
+    return Paired(column("a"), column("b"), weight, column("own"), *retrieved)

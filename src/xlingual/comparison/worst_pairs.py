@@ -71,7 +71,7 @@ def shares(found: Sequence[JudgedPairs], first: Sequence[str], second: Sequence[
 def described(
     queries: Queries, found: Sequence[JudgedPairs], triplet: Sequence[str], xl: Sequence[str], number: int
 ) -> Worst:
-    """Return how the pairs were chosen, and what a choice by the judged queries would have said."""
+    """Return how the pairs were chosen, and the gain that a choice by the judged queries would have shown."""
     everything = np.arange(len(queries))
     shown = worst_of(queries, triplet, everything, number)
     named, counts = np.unique(np.concatenate([choice.pairs for choice in found]), return_counts=True)

@@ -130,7 +130,7 @@ class SamplePairs:
 
 
 class RankedTables:
-    """The ranked cosines of several samples, made when asked for; `sides` are codes that `unit` knows."""
+    """The ranked cosines of several samples, made on demand; `sides` are codes that `unit` takes."""
 
     def __init__(self, unit: Unit, sides: Sequence[tuple[Ints, Ints]], pairs: Sequence[SamplePairs]) -> None:
         self.unit, self.sides, self.pairs = unit, sides, pairs

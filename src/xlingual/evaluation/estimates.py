@@ -39,7 +39,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Estimate(ABC):
-    """A number and what its interval is made of."""
+    """A number, and its interval."""
 
     value: float
 
@@ -68,7 +68,7 @@ class Estimate(ABC):
 
 @dataclass(frozen=True)
 class Score(Estimate):
-    """The estimate of a number over queries, and what its interval is made of.
+    """The estimate of a number over queries, with the residuals that its interval is computed from.
 
     `parts` are the residuals of its queries and their cluster ids, which mean the same in every score it
     is combined with. A median has no residuals; its interval is `fixed`. `counted_twice`: see
@@ -122,7 +122,7 @@ class Score(Estimate):
         parts = [part for one in several for part in one.parts]
         part = ResidualPart(
             np.concatenate([part.residuals for part in parts]) / n,
-            tuple(np.concatenate(way) for way in zip(*(part.ways for part in parts), strict=True)),
+            tuple(np.concatenate(ids) for ids in zip(*(part.ways for part in parts), strict=True)),
             np.concatenate([_weights(part) for part in parts]) / n,
         )
         twice = sum(one.counted_twice for one in several) / n**2
@@ -176,7 +176,7 @@ def score(measure: QueryMeasure, values: Floats, clusters: Sequence[Ints]) -> Sc
 
 
 def _weights(part: ResidualPart) -> Floats:
-    """Return what each query counts for in its own score."""
+    """Return the weight of each query in its score."""
     n = len(part.residuals)
     return np.full(n, 1 / n) if part.weights is None else part.weights
 

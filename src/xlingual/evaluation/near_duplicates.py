@@ -24,7 +24,7 @@ from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
 from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
 
-DECLARED, NEAR_DUPLICATES = CLUSTERS = ("declared", "near-duplicates")  # what makes clusters
+DECLARED, NEAR_DUPLICATES = CLUSTERS = ("declared", "near-duplicates")  # the sources of clusters
 NEAR = 0.25  # most distance of near-equal images, as a share of that of any two images
 MATTERS = 0.1  # near-duplicates of an item, on average, above which there is a warning
 _FEWEST = 20  # units; with fewer nothing is reported
@@ -73,7 +73,7 @@ class NearDuplicates:
     least_cosine: float | None  # of near-equal images; None: no vectors of images were looked at
     n_split: int  # chains that were too long: only their nearest units are linked
     examples: list[tuple[int, int]]  # pairs of near-equal rows, the nearest, rather unequal ones
-    clusters: Clusters | None  # None: not asked for
+    clusters: Clusters | None  # None: not joined
 
     @property
     def matter(self) -> bool:
@@ -183,7 +183,7 @@ def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = 
 
 
 def declared_units(manifest: Manifest) -> Ints:
-    """Return the unit of each row: equal where rows share a cluster or an item, if by way of others."""
+    """Return the unit of each row: equal where rows share a cluster or item, directly or through others."""
     if np.array_equal(manifest.cluster, manifest.item):
         return manifest.item
     n = len(manifest)

@@ -26,7 +26,7 @@ OVERALL: Pair = (None, None)
 
 @dataclass(frozen=True)
 class Subject:
-    """What a number is about: its source, its target (languages, as a rule) and its seed."""
+    """The subject of a number: its source, its target (languages, as a rule) and its seed."""
 
     source: str
     target: str
@@ -43,7 +43,7 @@ Key = tuple[str, str, Subject]  # encoder, measure name, subject
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a number is compared with: chance, the oracle (images alone), and the ceiling of all encoders."""
+    """The baseline of a number: chance, the oracle (images alone), and the ceiling of all encoders."""
 
     chance: float | None = None
     oracle: Score | None = None
@@ -52,7 +52,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Number:
-    """One number of one encoder: its estimate (None with a note where there is none) and what it is made of.
+    """One number of one encoder: its estimate (None with a note where there is none), sizes and baseline.
 
     `views` are the further findings of its entry, `row_views` those of its row of the leaderboard.
     """
@@ -134,7 +134,7 @@ class Numbers:
         )
 
     def results(self, rows: QuerySource | None = None) -> Results:
-        """Return all numbers; `rows` says what the queries are."""
+        """Return all numbers; `rows` has the names of the queries."""
         return Results(self.entries(), list(self.summaries()), self.per_query.table(rows))
 
     def entries(self) -> list[Entry]:

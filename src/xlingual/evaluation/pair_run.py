@@ -108,10 +108,10 @@ def by_pair(tasks: Sequence[PairTask]) -> dict[tuple[str, str], list[int]]:
     return found
 
 
-def counted_out(asked: np.ndarray, part: np.ndarray) -> dict[str, int]:
-    """Return how many of the rows asked for, bool [n], take no part, as results keep it; {} where all do."""
-    left_out = int((asked & ~part).sum())
-    return {"texts": left_out, "of": int(asked.sum())} if left_out else {}
+def counted_out(requested: np.ndarray, part: np.ndarray) -> dict[str, int]:
+    """Return how many of the requested rows, bool [n], take no part, as results keep it; {} where all do."""
+    left_out = int((requested & ~part).sum())
+    return {"texts": left_out, "of": int(requested.sum())} if left_out else {}
 
 
 def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
@@ -160,7 +160,7 @@ class PairRun(Run):
         super().__init__(task, options)
         self.manifest, self.matching, self._image_spec = checked_manifest(manifest), matching, image_spec
         pairs = resolve_pairs(options.pairs, manifest.languages)
-        self._asked = list(dict.fromkeys(language for pair in pairs for language in pair))
+        self._requested = list(dict.fromkeys(language for pair in pairs for language in pair))
         self._usable = self._openable() if options.skip_broken and image_spec is not None else None
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=self._usable)
 
@@ -221,19 +221,19 @@ class PairRun(Run):
 
     def _openable(self) -> np.ndarray | None:
         """Return which rows have an image that can be opened; None where no image is opened."""
-        _, found = encoders.image_model(self.image_spec(), languages=self._asked)
+        _, found = encoders.image_model(self.image_spec(), languages=self._requested)
         if isinstance(found, Encoder) and not found.opens_images:
             return None
         with self.stage("pictures: open", "opening images"):
-            return usable_rows(self.manifest, self._asked)
+            return usable_rows(self.manifest, self._requested)
 
     def _count_dropped(self) -> dict[str, int]:
-        """Count the texts of the pairs asked for that are unusable, or whose pairs were all left out."""
-        asked, part = (
+        """Count the texts of the requested pairs that are unusable, or whose pairs were all left out."""
+        requested, part = (
             np.isin(self.manifest.language, [self.manifest.languages.index(tag) for tag in tags])
-            for tags in (self._asked, self.languages)
+            for tags in (self._requested, self.languages)
         )
-        return counted_out(asked, part if self._usable is None else part & self._usable)
+        return counted_out(requested, part if self._usable is None else part & self._usable)
 
     def signed(self, task: PairTask, measure: str, encoder: str, **more: str) -> str:
         """Return the signature of a number of a task; `more` are further conditions."""
@@ -253,7 +253,7 @@ class PairRun(Run):
     def number(
         self, task: PairTask, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str
     ) -> Number:
-        """Return what was scored in a task as a number, with its signature."""
+        """Return the number of a scored task, with its signature."""
         return Number(
             found.score,
             self.signed(task, measure, encoder, **conditions, **found.conditions),

@@ -67,7 +67,7 @@ class PerQuery:
             self._blocks.setdefault(name, []).append(nothing if column is None else column)
 
     def table(self, rows: QuerySource | None = None) -> pa.Table:
-        """Return the Arrow table; `rows` is what the queries are, None where there are none."""
+        """Return the Arrow table; `rows` has the names of the queries, None where there are no queries."""
         import pyarrow as pa
 
         rows = QueryRows() if rows is None else rows

@@ -70,7 +70,7 @@ class Tally:
     decided: int = 0
 
     def add(self, similarity: ImageScores) -> None:
-        """Add what a similarity has computed."""
+        """Add the counts of a similarity."""
         self.screened += similarity.screened
         self.decided += similarity.decided
 
@@ -160,7 +160,7 @@ class Run:
 
 
 def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:
-    """Make an evaluation keep, with what it returns, the data warnings that were raised in it."""
+    """Make an evaluation add the data warnings that were raised in it to its results."""
 
     @wraps(evaluate)
     def kept(*given: P.args, **more: P.kwargs) -> Results:

@@ -35,7 +35,7 @@ class Hubness:
 
     @property
     def expected(self) -> float:
-        """Mean N_k: what every candidate would have if none were preferred."""
+        """Mean N_k, the count of every candidate if none were preferred."""
         return float(self.occurrences.mean())
 
 

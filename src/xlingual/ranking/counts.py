@@ -90,7 +90,7 @@ class Counts:
         return found if self.weights is None else {**found, "weights": self.weights}
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return what has been seen."""
+        """Return the state: the counts so far."""
         return {"above": self._above, "tied": self._tied, "decided": np.array(self.decided)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:

@@ -102,7 +102,7 @@ class GroupCounts:
         return found if self.weights is None else {**found, "weights": self.weights}
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return what has been seen."""
+        """Return the state: the counts so far."""
         above, tied = self._sums(0), self._sums(1)
         return {"above": above, "tied": tied, "decided": np.array(self.decided)}
 

@@ -56,7 +56,7 @@ class Tile:
 
 
 class Part(Protocol):
-    """What is kept of the tiles of some queries and candidates.
+    """The state of a reduction over the tiles of some queries and candidates.
 
     Parts of the same queries that saw other candidates merge, in any order, to what one part would have seen.
     So do parts of other queries into one whose queries include theirs: parts that are `Transposed` and saw
@@ -73,7 +73,7 @@ class Part(Protocol):
         """Return the arrays that define the request: equal arrays mean equal requests."""
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return what has been seen, as arrays that need no vectors to be merged."""
+        """Return the state, as arrays that can be merged without vectors."""
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over the state of a part with the same request."""
@@ -122,7 +122,7 @@ class Transposed:
         return {f"transposed {name}": array for name, array in self.inner.request_arrays().items()}
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return what has been seen."""
+        """Return the state."""
         found: dict[str, np.ndarray] = self.inner.state()
         return found
 

@@ -242,7 +242,7 @@ class Top:
         return lines.take(lines.key >= (kth - margin)[segment])
 
     def _crowded(self, lines: Lines) -> np.ndarray:
-        """Tell which lines belong to queries with so many lines that ties must be decided now."""
+        """Return which lines belong to queries with so many lines that ties must be decided now."""
         counts = np.bincount(lines.query, minlength=self.shape[0])
         return (counts > 4 * self.k + self.cap)[lines.query]
 

@@ -190,7 +190,7 @@ def effective_clusters(codes: Ints, weights: Floats | None = None) -> float:
 
 
 def _informative(codes: Ints) -> bool:
-    """Tell whether any two queries share a cluster: otherwise the way says nothing beyond independence."""
+    """Return whether any two queries share a cluster: otherwise these clusters add nothing."""
     return len(distinct_values(codes)) < len(codes)
 
 

@@ -176,9 +176,9 @@ def test_out_of_memory_halves_the_tile_says_so_once_and_goes_on(monkeypatch, err
     expected = answer(Cpu())
     made = failing_over(monkeypatch, 3000, error)
     ranker = TorchRanker("cpu", precision="fp16", memory=1 << 22)
-    with pytest.warns(DataWarning, match="ran out of memory: ranking goes on with half the tile") as told:
+    with pytest.warns(DataWarning, match="ran out of memory: ranking goes on with half the tile") as caught:
         assert [answer(ranker), answer(ranker)] == [expected, expected]
-    assert len(told) == 1
+    assert len(caught) == 1
     assert 1000 < max(made) <= 3000
 
 

@@ -116,7 +116,7 @@ def stratum(
     queries: Ints,
     exact: np.ndarray,
 ) -> Stratum:
-    """Return what the checked queries say about the values `found` [n]; `exact` [checked] are the true ones.
+    """Return the differences at the checked queries of the values `found` [n] from `exact` ones [checked].
 
     A query can differ by the range of the measure; of image similarities by the range of those found.
     """

@@ -103,7 +103,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
     def baseline(
         self, task: int, measure: Scorable, found: ReferenceScores, clusters: Sequence[Ints]
     ) -> Baseline:
-        """Return chance, and the oracle with its error; no ceiling: what a search misses might exceed it."""
+        """Return chance, and the oracle with its error; no ceiling, which missed texts might exceed."""
         exactly = super().baseline(task, measure, found, clusters)
         if task not in self.queries:
             return exactly

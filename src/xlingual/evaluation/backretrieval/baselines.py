@@ -63,7 +63,7 @@ def reference(ranks: WayBackRanks, task: int, measures: Sequence[RankMeasure]) -
 
 
 def _chance(ranks: WayBackRanks, task: int, measure: RankMeasure) -> float:
-    """Return what an encoder scores to which all targets are equal.
+    """Return the value of an encoder to which all targets are equal.
 
     For R@k the mean over all queries and targets of the chance of a hit, which is K/D where each source
     image has equally many texts; for other measures, and where only some sources are queries, that of a

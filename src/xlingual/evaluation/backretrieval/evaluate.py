@@ -162,7 +162,7 @@ class _Backretrieval:
     def _ways_back(
         self, nearest: Mapping[str, Sequence[Nearest]]
     ) -> tuple[dict[tuple[str, int], WaysFound], dict[int, ReferenceScores]]:
-        """Return what each encoder found in each task, and the baselines of each task."""
+        """Return the ways back of each encoder and task, and the baselines of each task."""
         found: dict[tuple[str, int], WaysFound] = {}
         references: dict[int, ReferenceScores] = {}
         with self.run.stage("pictures: rank"), one_library_thread():

@@ -66,7 +66,7 @@ class Routes:
 
 @dataclass(frozen=True)
 class WaysFound:
-    """What one encoder found in one task: nearest texts and the ways back."""
+    """The nearest texts and the ways back of one encoder in one task."""
 
     nearest: Nearest
     routes: Routes

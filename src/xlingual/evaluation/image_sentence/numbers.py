@@ -39,7 +39,7 @@ def both_ways(language: str) -> tuple[Subject, Subject]:
 
 @dataclass(frozen=True)
 class Direction:
-    """What one system found in one direction: counts and queries of each slice."""
+    """The ranks of one system in one direction: counts and queries of each slice."""
 
     subject: Subject
     counts: list[RankCounts]
@@ -58,7 +58,7 @@ class Direction:
         return round(float(np.mean([one.pool[0] for one in self.counts])))
 
     def chance(self, measure: RankMeasure) -> float:
-        """Return what an encoder that knows nothing scores."""
+        """Return the value of an encoder that knows nothing."""
         return float(np.mean([measure.aggregate(measure.per_query(one)) for one in self.by_chance]))
 
     def same_queries(self, other: Direction) -> bool:
@@ -76,7 +76,7 @@ def directions(
     slices: Sequence[Slice],
     ranked: Sequence[tuple[RankCounts, RankCounts]],
 ) -> tuple[Direction, Direction]:
-    """Return what a system found in a language both ways; `ranked` are the counts of each slice."""
+    """Return both directions of a system in a language; `ranked` are the counts of each slice."""
     to_image, to_sentence = both_ways(language)
     return (
         Direction(
@@ -132,7 +132,7 @@ class ImageNumbers:
         )
 
     def add(self, system: str, direction: Direction, signatures: Mapping[RankMeasure, str]) -> None:
-        """Enter what a system found in one direction."""
+        """Enter the numbers of a system in one direction."""
         self.found[system, direction.subject] = direction
         for measure, signature in signatures.items():
             values = [measure.per_query(one) for one in direction.counts]
@@ -161,7 +161,7 @@ class ImageNumbers:
                 )
 
     def results(self, manifest: Manifest, row_cluster: Ints) -> Results:
-        """Return all numbers; `row_cluster` [rows] is what makes the queries dependent."""
+        """Return all numbers; `row_cluster` [rows] are the cluster ids of the queries."""
         for measure in self.measures:
             self._compare_with_baselines(measure)
         rows = QueryRows(manifest.ids, manifest.item, manifest.item_ids, row_cluster, manifest.labels)

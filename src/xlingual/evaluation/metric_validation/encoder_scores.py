@@ -42,7 +42,7 @@ class EncoderSeries:
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores of E encoders: for each seed [seeds, E], their means [E], what other items add to these [B, E].
+    """Scores of E encoders: by seed [seeds, E], their means [E], changes of these on other items [B, E].
 
     Missing scores are NaN here; `missing` gives the reason in words.
     """
@@ -161,7 +161,7 @@ def _means(values: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class MeasureColumn:
-    """What is reported of a measure, and its mean over seeds with residuals (None where a seed has none)."""
+    """The scores of a measure, and their mean over seeds with residuals (None if a seed has none)."""
 
     scores: SeedScores
     mean: Score | None
@@ -187,7 +187,7 @@ def spread(values: Sequence[float]) -> float:
 
 
 def influence(mean: Score | None, n_clusters: int) -> Floats:
-    """Return what each cluster of items adds to the error of a mean, float64 [n_clusters].
+    """Return the contribution of each cluster of items to the error of a mean, float64 [n_clusters].
 
     It is the sum of the residuals of the cluster's queries. A query of BkR is in two clusters, its own and
     that of the text it retrieved, and counts in both; so the sums are scaled until their squares add up to
@@ -198,10 +198,10 @@ def influence(mean: Score | None, n_clusters: int) -> Floats:
     if mean is None:
         return total
     for part in mean.parts:
-        for place, way in enumerate(part.ways):
+        for number, clusters in enumerate(part.ways):
             # a query for which several texts tie is in its own cluster only: its second id is negative
-            counted = way >= 0 if place == 0 else (way >= 0) & (way != part.ways[0])
-            total += np.bincount(way[counted], part.residuals[counted], n_clusters)
+            counted = clusters >= 0 if number == 0 else (clusters >= 0) & (clusters != part.ways[0])
+            total += np.bincount(clusters[counted], part.residuals[counted], n_clusters)
     squares = float(total @ total)
     wanted = max(variance(mean.parts) - mean.counted_twice, 0.0)
     return total * (wanted / squares) ** 0.5 if squares > 0 else total

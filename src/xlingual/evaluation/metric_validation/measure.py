@@ -204,7 +204,7 @@ class ValidationPass:
                 ranks.prepare(own)
 
     def _way_back(self, level: Weakening, nearest: Mapping[str, list[Nearest]]) -> None:
-        """Enter BkR and SIM of all encoders at one level, and what images alone give."""
+        """Enter BkR and SIM of all encoders at one level, and the oracle of images alone."""
         run = self._run
         for seed, view in self._views[level].items():
             numbers = [n for n, task in enumerate(self.tasks) if seed is None or task.sample.seed == seed]

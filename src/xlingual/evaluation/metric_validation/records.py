@@ -58,7 +58,7 @@ class Assembly:
         return [self._pair(pair, threshold) for pair in self.numbers]
 
     def directions(self) -> list[DirectionDifference]:
-        """Return the differences between the two directions of a language pair, where both were asked for."""
+        """Return the differences between the two directions of a language pair, where both were evaluated."""
         found: list[DirectionDifference] = []
         for pair, back in combinations(self.numbers, 2):
             if back == pair[::-1]:
@@ -77,7 +77,7 @@ class Assembly:
         return self.run.options.seed
 
     def _columns(self, level: Weakening, pair: tuple[str, str], name: str) -> dict[str, MeasureColumn]:
-        """Return what each measure found for one encoder over the seeds of a pair."""
+        """Return the scores of one encoder by each measure, over the seeds of a pair."""
         found, numbers = self.measured, self.numbers[pair]
         correlations = [found.correlations[level, name, n] for n in numbers]
         first = found.truth_at_1

@@ -6,7 +6,7 @@ system is a *family* of encoders, with all its members. Items are drawn in linea
 moves by influence·(w − 1), where w counts how often each cluster was drawn.
 
 Coefficients are of scores [..., E] for many reweightings of the encoders at once; the weight of an encoder is
-how often it counts. One that is not defined (all encoders equal) is NaN here; whoever asks turns it into a
+how often it counts. One that is not defined (all encoders equal) is NaN here; callers turn it into a
 reason.
 """
 
@@ -133,7 +133,7 @@ class Drawn:
 
 
 def draw_items(influences: Sequence[Floats], seed: int, replicates: int) -> Floats:
-    """Return what other items would add to scores: float64 [B, rows] for influences [rows] of [clusters].
+    """Return the changes of scores on other items: float64 [B, rows] for influences [rows] of [clusters].
 
     Rows of as many clusters are moved by the same draws. Rows without influences do not move.
     """

@@ -19,7 +19,7 @@ POLICIES = ("agnostic", "prefer-own")
 
 @dataclass(frozen=True)
 class Choice:
-    """What is computed beside the measures; made by `choose`."""
+    """The chosen views and conditions; made by `choose`."""
 
     views: frozenset[str]
     policy: str

@@ -167,7 +167,7 @@ def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
 def _tested(
     space: SpaceStatistics, joint: _Model, pairs: dict[tuple[int, int], _Model]
 ) -> dict[tuple[int, int] | None, _Tested]:
-    """Return what each model (None: the joint one) finds of the held-out vectors, language by language.
+    """Return the hits of each model (None: the joint one) on held-out vectors, language by language.
 
     One product for each language: its vectors with the weights of all models that know it.
     """

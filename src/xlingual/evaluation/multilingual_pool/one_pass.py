@@ -20,7 +20,7 @@ from xlingual.records import TargetCounts
 
 @dataclass(frozen=True)
 class PassCounts:
-    """What the pass found: counts for every relevant candidate, and the head of each question's ranking."""
+    """The result of a pass: counts of every relevant candidate, and the head of each question's ranking."""
 
     counts: PoolCounts
     heads: Heads | None
@@ -194,7 +194,7 @@ class BlockHeads:
         self._blocks: list[_Block] = []
 
     def within(self, rows: slice, columns: slice) -> Top:
-        """Return what some questions and columns have to find out."""
+        """Return the request for some questions and columns alone."""
         return self._best.within(rows, columns)
 
     def alone(self, rows: slice, columns: slice) -> Top:

@@ -112,7 +112,7 @@ class PoolSide:
 
 @dataclass(frozen=True, eq=False)
 class SpaceStatistics:
-    """What one pass leaves: moments of the training vectors of each language, and of all of them.
+    """The result of one pass: moments of the training vectors of each language, and of all of them.
 
     Above `MOST_LANGUAGES` languages `by_language` is empty. `clusters` counts them all, held out or not; with
     fewer than `FEWEST_CLUSTERS` nothing is held out.

@@ -87,7 +87,7 @@ def sts(
 
 
 class _Sts(Run):
-    """One evaluation: files of pairs, their distinct sentences, and what was found by encoder and file."""
+    """One evaluation: files of pairs, their distinct sentences, and the cosines by encoder and file."""
 
     def __init__(self, files: Sequence[SentencePairs], language: str, options: Options) -> None:
         super().__init__(NAME, options)
@@ -215,7 +215,7 @@ class _Sts(Run):
             numbers[name, measure, subject] = replace(numbers[name, measure, subject], views=views)
 
     def _pair_table(self) -> pa.Table:
-        """Return a row for each encoder, file and pair: what people said and what the encoder says."""
+        """Return a row for each encoder, file and pair: people's score and the encoder's cosine."""
         import pyarrow as pa
 
         parts = []

@@ -27,7 +27,7 @@ class Best:
             self.settle()
 
     def settle(self) -> None:
-        """Order what was offered; from here on only better scores than the worst kept are taken."""
+        """Order the offered candidates; from here on only better scores than the worst kept are taken."""
         if not self._waiting:
             return
         query, number, score = (np.concatenate(parts) for parts in zip(*self._offers, strict=True))

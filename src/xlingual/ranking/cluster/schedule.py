@@ -42,7 +42,7 @@ _STUCK = 60.0  # seconds without an answer while all machines are idle, after wh
 
 @dataclass(frozen=True)
 class Cut:
-    """A pass cut into pairs of shards; `identity` is what it is the answer to."""
+    """A pass cut into pairs of shards; `identity` is the digest of the request and the vectors."""
 
     shared: str
     identity: str
@@ -53,7 +53,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Resources:
-    """What a task asks of its machine."""
+    """The resources that a task needs on its machine."""
 
     cpus: int
     gpus: float
@@ -100,7 +100,7 @@ class Schedule:
         self._slots, self._looked, self._fed = 1, 0.0, time.monotonic()
         self._answered = self._able = time.monotonic()  # when the head was there, when a machine was
         self._damaged: list[str] = []
-        self._missing: list[str] = []  # what was said of vectors that were gone
+        self._missing: list[str] = []  # messages about vectors that were gone
         self._warned: set[str] = set()
 
     def run(self, similarity: Cosine, progress: Progress | None) -> None:
@@ -157,7 +157,7 @@ class Schedule:
         self._opened += 1
 
     def _job(self, node: Node) -> Piece | Merge:
-        """Return what a node's task is to do."""
+        """Return the job of a node's task."""
         queries, candidates = self.cut.queries.bounds, self.cut.candidates.bounds
         rows = queries[node.row]
         if not node.children:
@@ -261,7 +261,7 @@ class Schedule:
         self._restore(lost)
 
     def _restore(self, node: Node) -> None:
-        """Have a finished part made again, as far as what it is made of is there."""
+        """Have a finished part made again, from the parts that are still there."""
         if node.attempts >= _ATTEMPTS:
             raise XlingualError(
                 f"the shared folder {self.cut.shared} does not give back what was written to it: its disk "

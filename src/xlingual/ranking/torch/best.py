@@ -14,7 +14,7 @@ from xlingual.ranking.torch.pairs import DENSE, Pairs, PairTile, at_most, positi
 
 @dataclass(frozen=True)
 class BestLook:
-    """What a screened tile says, before anything is kept."""
+    """The result of screening a tile, before anything is kept."""
 
     tile: PairTile
     row: Tensor  # int64 [r] rows looked at, of the tile

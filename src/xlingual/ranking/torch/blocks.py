@@ -22,7 +22,7 @@ _ALL_OPEN = 4.0  # a residual that leaves every pair undecided
 
 @dataclass(frozen=True)
 class Block:
-    """Vectors `first` to `first` + n: what is multiplied, what decides, and the lengths that bound errors."""
+    """Vectors `first` to `first` + n: rounded for products, exact for decisions, and lengths for bounds."""
 
     first: int
     stored: Tensor  # [n, d], as they are kept, not normalised

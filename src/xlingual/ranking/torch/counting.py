@@ -43,7 +43,7 @@ class _Candidates:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Pairs looked at together, with what the screen made of them."""
+    """Pairs screened together, with the result."""
 
     pairs: slice
     row: Tensor  # int64 [p], of the tile
@@ -56,7 +56,7 @@ class _Batch:
 
 @dataclass(frozen=True)
 class CountLook:
-    """What a screened tile says, before anything is counted."""
+    """The result of screening a tile, before anything is counted."""
 
     tile: PairTile
     candidates: _Candidates | None
@@ -122,7 +122,7 @@ class Counting:
         return _Candidates(chosen, runs, heavy, weight)
 
     def look(self, tile: PairTile) -> CountLook:
-        """Return what is certain in a tile, and how much is not; nothing is changed."""
+        """Return the certain counts of a tile, and how many comparisons are not; nothing is changed."""
         import torch
 
         first, rows = tile.rows.first, len(tile.rows)
@@ -200,7 +200,7 @@ class Counting:
         return torch.where(here, place, missing)
 
     def settle(self, look: CountLook) -> None:
-        """Count what is certain, and decide the rest."""
+        """Add the certain counts, and decide the rest exactly."""
         groups = [group for group, _, _ in look.candidates.runs] if look.candidates else []
         for batch in look.batches:
             self._above[batch.pairs, groups] += batch.above

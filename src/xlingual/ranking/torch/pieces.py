@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _RESIDENT = 0.5  # share of the budget that all candidates may take to stay on the device
 _BLOCK = 12  # a streamed block takes 1/12 of the budget: three of each side are there at a time
-_TILES = 4  # tiles and what is made of them take 1/4
+_TILES = 4  # tiles and arrays made from them take 1/4
 _NUMBER = 24  # bytes for a number of a tile: scores, a finer screen, a copy, masks, positions
 _MOST = 1 << 28  # numbers of a tile: more does not make it faster
 _LEAST = 1 << 10

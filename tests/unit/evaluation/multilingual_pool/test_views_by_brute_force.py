@@ -175,15 +175,15 @@ def test_prefer_own(case):
 def test_prefer_own_says_where_the_counts_cannot_tell_what_stands_first(case):
     pool, counts = case
     values, _, first = oracle.prefer_own(pool)
-    told = prefer_own(relevant_ranks(counts)).values.get("first", {})
+    shares = prefer_own(relevant_ranks(counts)).values.get("first", {})
     if not values:
         return
     expected = {kind: fmean(each.values()) for kind, each in first.items()}
-    assert sum(told.values()) == pytest.approx(1.0)
+    assert sum(shares.values()) == pytest.approx(1.0)
     for kind in ("right", "right_meaning_wrong_language"):
-        assert told[kind] == pytest.approx(expected[kind], abs=1e-9)
+        assert shares[kind] == pytest.approx(expected[kind], abs=1e-9)
     for kind in ("own_wrong", "other_wrong"):
-        assert told[kind] - 1e-9 <= expected[kind] <= told[kind] + told["wrong_untold"] + 1e-9
+        assert shares[kind] - 1e-9 <= expected[kind] <= shares[kind] + shares["wrong_untold"] + 1e-9
 
 
 def nearest_own(pool):
