@@ -226,7 +226,7 @@ class Numbers:
         best = max if higher else min
         leader = best(known, key=lambda name: known[name].value, default=None)
         compared = len(self._by_pair) if self.compared is None else self.compared
-        beside = len(lines) * (1 if pair == OVERALL else compared)
+        n_compared = len(lines) * (1 if pair == OVERALL else compared)
         for name, line in lines.items():
             mean = line.estimate
             yield Summary(
@@ -242,7 +242,7 @@ class Numbers:
                 oracle=line.oracle,
                 ceiling=line.ceiling,
                 normalized=line.normalized,
-                ci_simultaneous=None if mean is None else mean.simultaneous(beside),
+                ci_simultaneous=None if mean is None else mean.simultaneous(n_compared),
                 n_pairs=line.n_pairs,
                 n_seeds=line.n_seeds,
                 sd_seeds=line.sd_seeds,

@@ -164,12 +164,12 @@ class PairRun(Run):
         self._usable = self._openable() if options.skip_broken and image_spec is not None else None
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=self._usable)
 
-    def prepare(self, text_specs: EncoderSpecs, beside: Sequence[PairTask] = ()) -> None:
+    def prepare(self, text_specs: EncoderSpecs, further: Sequence[PairTask] = ()) -> None:
         """Make the text encoders and fit them; refuse those fitted on texts of the tasks.
 
-        `beside` are further tasks whose texts are encoded, without images.
+        `further` are tasks whose texts are encoded, without images.
         """
-        samples = [task.sample for task in (*self.tasks, *beside)]
+        samples = [task.sample for task in (*self.tasks, *further)]
         self.rows = distinct_values(np.concatenate([s.source for s in samples] + [s.target for s in samples]))
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
         made = encoders.text_encoders(

@@ -58,33 +58,33 @@ class ShownImages:
         """
         text, at = members(self.item, manifest.item[rows])
         image = self.image[at]
-        shown = np.unique(image)
-        shown = shown[np.argsort(self.first_row[shown], kind="stable")]
+        chosen = np.unique(image)
+        chosen = chosen[np.argsort(self.first_row[chosen], kind="stable")]
         if size is None:
-            return [_slice(rows, text, image, shown)]
-        whole = len(shown) // size
+            return [_slice(rows, text, image, chosen)]
+        whole = len(chosen) // size
         if whole == 0:
             raise InputError(
-                f"--fold {size} needs {size} images with texts in {language!r}, there are {len(shown)}: "
+                f"--fold {size} needs {size} images with texts in {language!r}, there are {len(chosen)}: "
                 "give a smaller size, or leave --fold out"
             )
-        if left := len(shown) % size:
+        if left := len(chosen) % size:
             warnings.warn(
-                f"--fold {size}: the last {left} of {len(shown)} images with texts in {language!r} make no "
+                f"--fold {size}: the last {left} of {len(chosen)} images with texts in {language!r} make no "
                 "whole slice and are left out",
                 DataWarning,
                 stacklevel=2,
             )
-        parts = (shown[start : start + size] for start in range(0, whole * size, size))
+        parts = (chosen[start : start + size] for start in range(0, whole * size, size))
         return [_slice(rows, text, image, part) for part in parts]
 
 
-def _slice(rows: Ints, text: Ints, image: Ints, shown: Ints) -> Slice:
-    """Return the slice of the images `shown`, from pairs (rows[text], image)."""
-    kept = np.isin(image, shown)
+def _slice(rows: Ints, text: Ints, image: Ints, chosen: Ints) -> Slice:
+    """Return the slice of the images `chosen`, from pairs (rows[text], image)."""
+    kept = np.isin(image, chosen)
     texts, place = np.unique(text[kept], return_inverse=True)
-    order = np.argsort(shown, kind="stable")
-    return Slice(rows[texts], shown, place, order[np.searchsorted(shown[order], image[kept])])
+    order = np.argsort(chosen, kind="stable")
+    return Slice(rows[texts], chosen, place, order[np.searchsorted(chosen[order], image[kept])])
 
 
 def _dependent(manifest: Manifest, item: Ints, image: Ints, n_pictures: int) -> tuple[Ints, Ints]:

@@ -31,12 +31,12 @@ from xlingual.evaluation.metric_validation.two_way import (
     LEVEL,
     NoIntervalError,
     OnZ,
-    even,
     on_z,
     pearson,
     replicated,
     transformed,
     usual_t,
+    without_rounding,
     z_interval,
 )
 from xlingual.results import Interval
@@ -167,7 +167,7 @@ def _accuracy(table: ScoreTable, measure: str, seed: int) -> RankingAccuracy:
     reason = reason_of(table, (), without)
     if reason is not None:
         return RankingAccuracy(None, None, 0, 0, 0, 0, reason)
-    x, y = even(table.mean[TRUTH]), even(table.mean[measure])
+    x, y = without_rounding(table.mean[TRUTH]), without_rounding(table.mean[measure])
     i, j = np.triu_indices(len(table), 1)
     a, b = np.sign(x[i] - x[j]), np.sign(y[i] - y[j])
     both = int(np.count_nonzero((a == 0) & (b == 0)))

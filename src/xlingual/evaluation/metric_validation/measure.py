@@ -65,24 +65,24 @@ def at_1(measure: RecallAt) -> RecallAt | None:
 
 
 class ValidationPass:
-    """One pass over all encoders; `beside` holds the matching sample of each task."""
+    """One pass over all encoders; `matching` holds the matching task of each task."""
 
     def __init__(
         self,
         run: PairRun,
-        beside: Sequence[PairTask],
+        matching: Sequence[PairTask],
         images: ImageIndex,
         measure: RecallAt,
         levels: Sequence[Weakening],
     ) -> None:
-        self._run, self.beside, self.measure, self.levels = run, beside, measure, levels
+        self._run, self.matching, self.measure, self.levels = run, matching, measure, levels
         self.tasks, self.cluster = run.tasks, run.manifest.cluster
         counts = [len(np.unique(images.code[task.sample.source])) for task in self.tasks]
         self.measured = MeasuredScores(n_pictures=counts)
         weakened = Weakened(images, levels, run.options.seed)
         self._pairs = [SamplePairs.of(task.sample) for task in self.tasks]
         with run.stage("pictures: weaken"):
-            self._views = {level: self._seen(weakened, level) for level in levels}
+            self._views = {level: self._images_at(weakened, level) for level in levels}
             for level, views in self._views.items() if len(levels) > 1 else ():
                 view = next(iter(views.values()))
                 self.measured.kept[level] = neighbours_kept(images, view, measure.k, run.options.seed)
@@ -112,7 +112,7 @@ class ValidationPass:
             self._way_back(level, nearest)
         return self.measured
 
-    def _seen(self, weakened: Weakened, level: Weakening) -> dict[int | None, ImageIndex]:
+    def _images_at(self, weakened: Weakened, level: Weakening) -> dict[int | None, ImageIndex]:
         """Return the images at a level by seed; None stands for every seed."""
         if not level.by_seed:
             return {None: weakened.at(level, 0)}
@@ -141,7 +141,7 @@ class ValidationPass:
         matches: list[RankCounts] = []
         with run.stage("texts: rank"), one_library_thread():
             for numbers in by_pair(self.tasks).values():
-                samples = [[side[n].sample for n in numbers] for side in (self.tasks, self.beside)]
+                samples = [[side[n].sample for n in numbers] for side in (self.tasks, self.matching)]
                 found = text_steps(
                     run.manifest,
                     vectors,
@@ -155,7 +155,7 @@ class ValidationPass:
         return nearest, matches
 
     def _enter_truth(self, name: str, matches: Sequence[RankCounts]) -> None:
-        for number, (task, counts) in enumerate(zip(self.beside, matches, strict=True)):
+        for number, (task, counts) in enumerate(zip(self.matching, matches, strict=True)):
             clusters = [self.cluster[task.sample.source]]
             hit, first = SuccessAt(self.measure.k), SuccessAt(1)  # R@k where an item has one target text
             self.measured.truth[name, number] = score(hit, hit.per_query(counts), clusters)

@@ -110,21 +110,21 @@ def validate_backretrieval(
             cluster=cluster,
         )
         run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
-        run.tasks, beside = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
-        run.prepare(text_encoders, beside)
+        run.tasks, matching = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
+        run.prepare(text_encoders, matching)
         if len(names := list(run.text_encoders)) < _FEWEST:
             raise InputError(
                 f"a validation correlates measures over text encoders: at least {_FEWEST} are needed, found "
                 f"{len(names)} ({', '.join(names)}); add some with --text-encoder"
             )
-        refuse_small_truth(beside, [recall])
+        refuse_small_truth(matching, [recall])
         image_name, image_source, images = run.images()
         run.join_near_duplicates(images)
         refuse_small_pools(images, run.tasks, [recall])
-        found = ValidationPass(run, beside, images, recall, levels).run()
+        found = ValidationPass(run, matching, images, recall, levels).run()
         families = {name: _family(pattern, name) for name in run.text_encoders}
         with run.stage("agreement", "agreement over encoders"):
-            assembly = Assembly(run, beside, recall, found, families, image_source)
+            assembly = Assembly(run, matching, recall, found, families, image_source)
             pairs_found, turned = assembly.pairs(threshold), assembly.directions()
             degraded = [] if degrade is None else assembly.degradations(levels)
     first = at_1(recall)

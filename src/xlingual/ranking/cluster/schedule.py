@@ -97,7 +97,7 @@ class Schedule:
         self._roots: dict[int, Node] = {}
         self._opened = self._handed = 0  # shards of queries
         self._seen = 0  # pairs
-        self._slots, self._looked, self._fed = 1, 0.0, time.monotonic()
+        self._slots, self._checked, self._fed = 1, 0.0, time.monotonic()
         self._answered = self._able = time.monotonic()  # when the head was there, when a machine was
         self._damaged: list[str] = []
         self._missing: list[str] = []  # messages about vectors that were gone
@@ -126,8 +126,8 @@ class Schedule:
 
     def _begin(self) -> None:
         """Begin tasks, twice as many as can run; open further shards of queries as these run out."""
-        if time.monotonic() - self._looked > _LOOK:
-            self._look()
+        if time.monotonic() - self._checked > _LOOK:
+            self._check_cluster()
         while len(self._flying) < max(1, _AHEAD * self._slots):
             if not self._ready:
                 if self._opened == len(self.cut.queries.shards):
@@ -137,14 +137,14 @@ class Schedule:
             node = self._ready.popleft()
             self._flying[self._task.remote(self._job(node), self._version)] = node
 
-    def _look(self) -> None:
-        """See how many tasks can run; raise where the head is gone, which Ray would wait for."""
+    def _check_cluster(self) -> None:
+        """Update how many tasks can run; raise where the cluster's head is gone, which Ray would wait for."""
         if answers(self.ray):
             self._answered, self._slots = time.monotonic(), self.resources.slots(self.ray)
             self._refuse_starving()
         elif time.monotonic() - self._answered > HEADLESS:
             raise gone(ConnectionError("nothing listens where its head was"))
-        self._looked = time.monotonic()
+        self._checked = time.monotonic()
 
     def _open(self) -> None:
         root = tree(self.cut.identity, self._opened, len(self.cut.candidates.shards))
@@ -185,7 +185,7 @@ class Schedule:
             self._fed = time.monotonic()
             outcome = self._outcome(node, reference)
             if outcome is None:
-                self._again(node)
+                self._begin_again(node)
                 continue
             self._warn(outcome.messages)
             if outcome.refused:
@@ -210,7 +210,7 @@ class Schedule:
             raise InputError(reason)
         self._rewrite()
         self._missing.append(reason)
-        self._again(node)
+        self._begin_again(node)
 
     def _outcome(self, node: Node, reference: Any) -> Outcome | None:  # noqa: ANN401
         """Return how a task ended; None where its machine was lost more often than Ray tries."""
@@ -248,7 +248,7 @@ class Schedule:
         if node.parent is not None and node.parent.is_ready:
             self._ready.appendleft(node.parent)
 
-    def _again(self, node: Node) -> None:
+    def _begin_again(self, node: Node) -> None:
         """Begin a task once more."""
         node.attempts += 1
         self.repeated += 1
@@ -318,7 +318,7 @@ class Schedule:
                     "finished is kept in the shared folder"
                 )
             else:
-                self._again(node)
+                self._begin_again(node)
 
     def _refuse_starving(self) -> None:
         """Raise where for some time there has been no machine that could do a task."""

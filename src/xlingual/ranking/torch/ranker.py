@@ -146,12 +146,12 @@ class _Pass:
         resident = [self._candidates.load(columns[0])] if partition.resident else None
         parts = list(cut(self._done, self.similarity.shape[0], partition.rows()))
         for queries in self._queries.stream(parts):
-            seen = self._seen(queries, resident or self._candidates.stream(columns), partition)
+            seen = self._filled_parts(queries, resident or self._candidates.stream(columns), partition)
             for reduction, part in zip(self.reductions, seen, strict=True):
                 reduction.merge([part])
             self._done = queries.first + len(queries)
 
-    def _seen(
+    def _filled_parts(
         self, queries: Block, candidates: Sequence[Block] | Iterator[Block], partition: Partition
     ) -> list[Part]:
         """Return parts that have seen all candidates of a block of queries."""
