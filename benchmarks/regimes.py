@@ -26,7 +26,7 @@ from xlingual.encoders import text_encoders
 from xlingual.errors import DataWarning
 from xlingual.evaluation.multilingual_pool.language_bias import monolingual_average_precision
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
-from xlingual.evaluation.multilingual_pool.relevant_ranks import standings
+from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
 from xlingual.measures import average_precision
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.dual_options import DualOptions
@@ -63,7 +63,7 @@ def run(train: MultilingualPool, test: MultilingualPool, regime: str, seed: int)
         shutil.rmtree(folder)
     counts = one_pass(test, vectors.questions, vectors.candidates).counts
     cluster = counts.cluster.tolist()
-    own = monolingual_average_precision(standings(counts))
+    own = monolingual_average_precision(relevant_ranks(counts))
     known = ~np.isnan(own)
     return {
         "pool": Values(average_precision(counts.whole_pool()).tolist(), cluster),

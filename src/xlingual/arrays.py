@@ -1,4 +1,4 @@
-"""Arrays: their types, and those larger than memory, in files whose rows are read when they are asked for.
+"""Arrays: their types, and those larger than memory, in files whose rows are read on demand.
 
 numpy is imported inside the functions, so that this module costs nothing to import.
 """
@@ -63,17 +63,17 @@ class Rows:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """float32: what a row is when it is asked for."""
+        """float32, the type of every row that is read."""
         import numpy as np
 
         return np.dtype(np.float32)
 
     @property
     def nbytes(self) -> int:
-        """What all rows would take in memory."""
+        """The bytes that all rows would take in memory."""
         return 4 * len(self) * self.shape[1]
 
-    def __getitem__(self, rows: Any) -> Vectors:  # noqa: ANN401  (what indexes the first axis of an array)
+    def __getitem__(self, rows: Any) -> Vectors:  # noqa: ANN401  (any index of the first axis of an array)
         import numpy as np
 
         if isinstance(rows, slice):
@@ -88,7 +88,7 @@ class Rows:
         lines = lines if self._index is None else self._index[lines]
         out = np.empty((len(lines), self.shape[1]), dtype=np.float32)
         place = np.searchsorted(self._starts, lines, side="right") - 1
-        with np.errstate(over="ignore", invalid="ignore"):  # told of where vectors are checked
+        with np.errstate(over="ignore", invalid="ignore"):  # reported where vectors are checked
             for part in np.flatnonzero(np.bincount(place, minlength=1)).tolist():
                 here = place == part
                 out[here] = self.parts[part][lines[here] - self._starts[part]]
@@ -106,8 +106,8 @@ class Rows:
 def room_for(rows: int, dim: int, dtype: Any) -> NDArray[Any]:  # noqa: ANN401
     """Return an array [rows, dim] to be filled: in memory, or where it is large in a file without a name.
 
-    The file is in the folder for temporary files (TMPDIR) and gone when the array is; the system keeps in
-    memory what is used and there is room for. Where the disk has no room, the array is in memory.
+    The file is in the folder for temporary files (TMPDIR) and gone when the array is; the system keeps
+    the used parts in memory as far as it fits. Where the disk has no room, the array is in memory.
     """
     import numpy as np
 

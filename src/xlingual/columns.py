@@ -25,7 +25,7 @@ BLOCK = 1 << 14  # rows that are Python objects at the same time, where all are 
 
 
 class ColumnBase(Sequence[T], Generic[T]):
-    """What columns have in common: they are equal to lists of the same values, and slices are columns."""
+    """The base of columns: they are equal to lists of the same values, and slices are columns."""
 
     def pick(self, rows: Ints) -> list[T]:
         """Return the values of the rows."""
@@ -222,7 +222,7 @@ def view(values: Sequence[T], rows: Ints) -> Lookup[T]:
 
 
 def plain(values: Sequence[T]) -> Sequence[T]:
-    """Return the values as a list where they are a column; what is none stays as it is."""
+    """Return the values as a list where they are a column; any other sequence stays as it is."""
     return list(values) if isinstance(values, ColumnBase) else values
 
 

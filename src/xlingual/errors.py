@@ -47,7 +47,7 @@ _REMEDIES = {
 
 
 def why(error: OSError) -> str:
-    """Return what the system refused, and what to do about it, where that is known."""
+    """Return the reason of an OSError, and what to do about it where that is known."""
     reason = error.strerror or " ".join(str(error).split()) or type(error).__name__
     remedy = _REMEDIES.get(error.errno or 0)
     return f"{reason}: {remedy}" if remedy else reason
@@ -82,7 +82,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def _slip(one: str, other: str) -> bool:
-    """Return whether two words, of which one is short, differ by a slip of the pen."""
+    """Return whether two words, at least one of them short, differ by a slip of the pen."""
     short, long = sorted((one, other), key=len)
     if len(short) < 2 or short[0] != long[0]:
         return False

@@ -27,7 +27,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 _MODULES = {
     "faiss-cpu": "faiss",
     "markdown-it-py": "markdown_it",
-}  # packages that are imported by a name of their own
+}  # packages whose import name is another
 
 
 def packages(extra: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Files: what is read is a regular file, and what is written is there whole or not at all."""
+"""Files: only regular files are read, and a file is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the system refuses while `path` is written into one InputError that names it."""
+    """Turn an OSError while `path` is written into an InputError that names it."""
     try:
         yield
     except OSError as error:
@@ -78,7 +78,7 @@ def writing(path: Path) -> Iterator[None]:
 def atomic_file(path: Path, *, durable: bool = True, private: bool = False) -> Iterator[Path]:
     """Give a temporary path beside `path`, moved there on success and removed on failure.
 
-    What was written reaches the disk before it is moved, so that a power failure leaves the old file or the
+    The content reaches the disk before the file is moved, so that a power failure leaves the old file or the
     new one as well; with `durable=False`, for thousands of small files that can be made again, it need not.
     With `private` only the file's owner can read it. Raises InputError that names `path`.
     """
@@ -88,7 +88,7 @@ def atomic_file(path: Path, *, durable: bool = True, private: bool = False) -> I
 
 @contextmanager
 def replacing(path: Path, *, durable: bool = True, private: bool = False) -> Iterator[Path]:
-    """Do the same as `atomic_file`, and leave what the system refuses (OSError) to the caller's own words."""
+    """Do the same as `atomic_file`, and let an OSError through, for the caller to word."""
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as handle:
         temporary = Path(handle.name)
     try:

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 _KEY = re.compile(r"[A-Za-z][\w-]*")
 _HIDDEN = "…"
-# options whose values errors may print; any other may hold a key that was put where it does not belong
+# options whose values errors may print; any other may hold a key by mistake
 _PLAIN = frozenset(
     {
         *("base", "base_url", "batch", "beams", "candidate_prompt", "device", "dim", "dtype"),
@@ -24,14 +24,14 @@ def shown(spec: object) -> str:
     """Return a spec as errors may print it, well-formed or not: with … in place of what may be secret.
 
     Hidden are users, passwords and queries of URLs, and the values of options that no built-in scheme has or
-    whose names tell of keys.
+    whose names suggest keys.
 
     >>> shown("api:m?base_url=https://me:pw@host/v1&api_key=sk-1&dim=8")
     'api:m?base_url=https://…@host/v1&api_key=…&dim=8'
     """
     text = str(spec)
     parts = [_without_secrets(part) for part in re.split("::(?!:)", text)]
-    # a password may hold the signs that take a spec apart: then what stands before its @ is no spec
+    # a password may hold the signs that take a spec apart: then the text before its @ is no spec
     split = any("@" in part.partition("?")[0] for part in re.split("::(?!:)", text)[1:])
     return _without_secrets(text) if split else "::".join(parts)
 
@@ -55,7 +55,7 @@ def shown_option(option: str) -> str:
 def without_url_secrets(text: str, *, base: bool = False) -> str:
     """Return the text with … for the user and password, and for the query, of a URL in it.
 
-    `base`: the text should be a URL, so that what stands before an @ is a user even without http://.
+    `base`: the text should be a URL, so that the text before an @ is a user even without http://.
     """
     if base and "@" in text:
         start, mark, rest = text.rpartition("@")

@@ -27,9 +27,9 @@ from xlingual.files import regular_file
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# what is opened as an image: some formats that Pillow knows start outside programs, or are no images
+# formats that are opened: some others that Pillow knows start outside programs, or are no images
 IMAGE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
-MOST_PIXELS = 80_000_000  # larger images are refused before anything is decoded
+MOST_PIXELS = 80_000_000  # larger images are refused before they are decoded
 THREADS = min(8, os.cpu_count() or 1)  # that open images; each may hold one of MOST_PIXELS pixels
 MAX_BYTES = 200_000_000
 GLANCE = 32  # side of an image that is only looked at: JPEG is decoded at a small scale
@@ -49,7 +49,7 @@ def url_in(path: str) -> str | None:
 
 
 def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
-    """Return the encoded image of an image; `row`, the id of the row that shows it, is for messages."""
+    """Return the encoded bytes of an image; `row`, the id of the row that shows it, is for messages."""
     where = "" if row is None else f"row {row!r}: "
     if source is None:
         who = "a row" if row is None else f"row {row!r}"
@@ -59,7 +59,7 @@ def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
     if (url := url_in(source.as_posix())) is not None:
         raise InputError(f"{where}the image is a URL ({url}): {NO_URL}")
     try:
-        size = source.stat().st_size  # raises what is told below where there is no file
+        size = source.stat().st_size  # where there is no file, its error is reported below
         regular_file(source, f"{where}the image")
         if size > MAX_BYTES:
             raise InputError(
@@ -77,24 +77,24 @@ def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
 
 
 def missing_files(
-    sources: Sequence[bytes | Path | None], there: Callable[[str | Path], bool] = os.path.isfile
+    sources: Sequence[bytes | Path | None], exists: Callable[[str | Path], bool] = os.path.isfile
 ) -> Ints:
     """Return the numbers of those sources that are paths at which there is no file, ascending.
 
-    `there` tells what is looked for (`os.path.exists`: anything). Of a column of paths, none becomes a Path
+    `exists` decides (`os.path.exists`: anything counts as a file). Of a column of paths, none becomes a Path
     for that, and what lies in a folder that is missing is not looked for.
     """
     base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
     if not isinstance(base, Paths):
         paths = ((i, source) for i, source in enumerate(sources) if isinstance(source, Path))
-        return np.array([i for i, path in paths if not there(path)], dtype=np.int64)
+        return np.array([i for i, path in paths if not exists(path)], dtype=np.int64)
     folder = "" if base.folder is None else str(base.folder)
     is_folder = cache(os.path.isdir)
     gone = np.zeros(len(base), dtype=bool)
     for number, name in enumerate(base.names):
         head, tail = os.path.split(name)
         place = os.path.join(folder, head)
-        gone[number] = not (is_folder(place or ".") and there(os.path.join(place, tail)))
+        gone[number] = not (is_folder(place or ".") and exists(os.path.join(place, tail)))
     if codes is None:
         return np.flatnonzero(gone)
     return np.flatnonzero(np.append(gone, False)[np.maximum(codes, -1)])  # -1, no image, is the last

@@ -112,8 +112,8 @@ def scripts_of(tag: str) -> tuple[str, ...] | None:
     (('CYRILLIC', 'LATIN'), ('LATIN',), None)
     """
     language, *subtags = _subtags(tag)
-    told = (_SCRIPTS_OF_SUBTAGS[subtag] for subtag in subtags if subtag in _SCRIPTS_OF_SUBTAGS)
-    return next(told, _SCRIPTS.get(language, ("LATIN",) if len(language) == 2 else None))
+    named_scripts = (_SCRIPTS_OF_SUBTAGS[subtag] for subtag in subtags if subtag in _SCRIPTS_OF_SUBTAGS)
+    return next(named_scripts, _SCRIPTS.get(language, ("LATIN",) if len(language) == 2 else None))
 
 
 def direction(tag: str) -> str:

@@ -1,4 +1,4 @@
-"""What a notebook shows of things: the verdict and the tables of their pages, made when they are shown."""
+"""HTML for notebooks: the verdict and the tables of an object's page, made when the object is shown."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from xlingual.tasks import load
 
-RENDERER = "xlingual.report:in_notebook"  # of a room above, so it is named and loaded late
+RENDERER = "xlingual.report:in_notebook"  # of a higher layer, so it is a dotted name and loaded late
 
 
 @dataclass(frozen=True)
 class Overview:
-    """What texts with images hold, in numbers."""
+    """The sizes of texts with images."""
 
     name: str
     n_items: int

@@ -1,4 +1,4 @@
-"""Plain records that rooms of the program hand to each other.
+"""Plain records that the packages of the program pass to each other.
 
 They hold data and know no algorithm. numpy is imported for type checking only, so that this module costs
 nothing to import.
@@ -29,7 +29,7 @@ class Numbering:
     row of the manifest); the number of lines of a file decides which one it uses.
     """
 
-    unit: str  # what is counted, in words for errors: "items", "texts of the language", "rows"
+    unit: str  # what lines stand for, in errors: "items", "texts of the language", "rows"
     index: Ints  # [n]
     sizes: Mapping[str | None, int]
 
@@ -56,7 +56,7 @@ class Texts:
         return len(self.text)
 
     def take(self, rows: Ints) -> Texts:
-        """Return the chosen rows as a batch of their own."""
+        """Return the chosen rows as a batch."""
         return replace(
             self,
             text=_pick(self.text, rows),
@@ -105,7 +105,7 @@ class Images:
         return self.take(_all(self)) if _is_lazy(self.source, self.ids, self.language) else self
 
     def take(self, rows: Ints) -> Images:
-        """Return the chosen rows as a batch of their own."""
+        """Return the chosen rows as a batch."""
         return replace(
             self,
             source=_pick(self.source, rows),
@@ -197,7 +197,7 @@ def digest(*parts: str | bytes) -> bytes:
 
 
 def content_keys(batch: Texts, columns: Sequence[str]) -> list[bytes]:
-    """Return one digest for each text of what an encoder says its vector depends on.
+    """Return one digest for each text, of the columns that its vector depends on.
 
     "fields" stands for all names and values of a row's fields. Raises InputError for unknown columns.
 

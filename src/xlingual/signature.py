@@ -1,4 +1,4 @@
-"""Signatures: what a number depends on, as one line that can be compared.
+"""Signatures: everything a number depends on, as one line that can be compared.
 
 A signature has two parts. Numbers with equal *conditions* (task, languages, data, sample, measure …) may be
 compared; the *system* part says which encoder made them.
@@ -18,14 +18,14 @@ SYSTEM = "system"  # the key that begins the system part
 
 @dataclass(frozen=True)
 class ConventionChange:
-    """What a version of the conventions changed: measures of tasks whose names begin so, and how."""
+    """A change of conventions: the tasks, the beginnings of measure names that it concerns, and why."""
 
     tasks: tuple[str, ...]
     measures: tuple[str, ...]
     why: str
 
     def concerns(self, conditions: Mapping[str, str]) -> bool:
-        """Tell whether numbers with these conditions mean another thing, or have another name, since."""
+        """Return whether numbers with these conditions have another meaning or name since."""
         if conditions.get("answers") == "several":  # R@k of cross-lingual retrieval with several target texts
             return True
         named = conditions.get("measure", "")
@@ -85,22 +85,22 @@ class Signature:
                 key == "conventions" and same_conventions(self.conditions, other.conditions)
             ):
                 continue
-            told = f"{key}: {'–' if own is None else own} against {'–' if others is None else others}"
+            difference = f"{key}: {'–' if own is None else own} against {'–' if others is None else others}"
             if key == "conventions" and (why := reasons(self.conditions, other.conditions)):
-                told += f" ({why})"
-            found.append(told)
+                difference += f" ({why})"
+            found.append(difference)
         return found
 
 
 def same_conventions(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Tell whether nothing that concerns two numbers changed between the conventions they were made under."""
+    """Return whether no change between the conventions of two numbers concerns them."""
     versions = version(one), version(other)
     known = all(0 < number <= int(CONVENTIONS) for number in versions)
     return versions[0] == versions[1] or (known and not _changes(one, other))
 
 
 def reasons(one: Mapping[str, str], other: Mapping[str, str]) -> str:
-    """Return what changed between the conventions of two numbers that concerns them, in words; or ""."""
+    """Return the changes between the conventions of two numbers that concern them, in words; or ""."""
     return "; ".join(change.why for change in _changes(one, other))
 
 

@@ -1,4 +1,4 @@
-"""Named streams of random numbers: a new consumer takes a name of its own and changes nobody's numbers."""
+"""Named streams of random numbers: a new consumer takes a new name and changes nobody's numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The tasks, one row each: what they are called, what they measure, and where their parts live.
+"""The tasks, one row each: their names, what they measure, and where their parts are.
 
-What is true of one task only is said here and in the two places that its row names; everything else asks the
-row.
+Whatever holds for one task only is written here and in the two places that its row names; all other code
+reads the row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1, and nam
 
 @dataclass(frozen=True)
 class Mark:
-    """What the best encoder must reach, or the verdict calls none good enough. Why: docs/report.md."""
+    """The least value of a good encoder: the verdict calls none below it good enough (docs/report.md)."""
 
     value: float
     purpose: str
@@ -29,29 +29,29 @@ class Task:
 
     name: str  # as results, signatures and commands have it
     title: str
-    sentence: str  # what it asks, for the help of its command
-    request: str  # what its command is asked
+    sentence: str  # its question, for the help of its command
+    request: str  # the record of its command's options
     evaluation: str  # the public Python function
-    page: str  # gives the task's part of a report: report/pages/evaluation.py says what that is
+    page: str  # returns the task's part of a report (report/pages/evaluation.py)
     measures: tuple[str, ...]  # the default ones; the first is the headline
     short: tuple[str, ...] = ()  # further names of its command
     label: str = ""  # stands before its measures in sentences: "BkR R@10"
-    about: str = ""  # what is done, in a paragraph of the report
+    about: str = ""  # the method, for a paragraph of the report
     row: str = "source language"
     column: str = "target language"
-    parts: str = "language pairs"  # that are compared on their own
-    whole: bool = False  # taken whole: no samples are drawn, so that there are neither seeds nor pairs
-    own: str = "own match"  # what its ranks count
+    parts: str = "language pairs"  # the parts that are compared separately
+    whole: bool = False  # no samples are drawn, so there are neither seeds nor language pairs
+    own: str = "own match"  # the candidate that ranks are of
     mark: Mark | None = None
     way_back: bool = False  # ranks are among images, not among texts
-    by_images: bool = False  # images judge the texts, so that encoders must be of like kind
+    by_images: bool = False  # images judge the texts: the verdict warns of encoders of unlike kinds
     no_languages: frozenset[str] = frozenset()  # sources and targets that are not languages
     target_is_language: bool = True
     viewed: str | None = None  # the measure whose entries carry the task's further findings (views)
-    renamed: Mapping[str, str] = field(default_factory=dict)  # what the field calls a measure
+    renamed: Mapping[str, str] = field(default_factory=dict)  # measures under the names of the literature
 
     def of_pair(self, source: str, target: str | None) -> bool:
-        """Tell whether a number is about a pair of languages."""
+        """Return whether a number is about a pair of languages."""
         return self.target_is_language and not self.no_languages & {source, target}
 
     def measure_name(self, measure: str) -> str:
@@ -137,7 +137,7 @@ TASKS: Mapping[str, Task] = {
             mark=Mark(0.10, "find answers across languages"),
             no_languages=frozenset({"all", "pool"}),
             viewed="AP",
-            renamed={"AP": "mAP", "RR": "MRR"},  # a mean over questions, as the field calls it
+            renamed={"AP": "mAP", "RR": "MRR"},  # a mean over questions, as in the literature
             request=_REQUESTS + "MultilingualPoolRequest",
             evaluation="xlingual.evaluation.multilingual_pool:multilingual_pool",
             page="xlingual.report.pages.multilingual_pool:part",
@@ -186,7 +186,7 @@ def task_of(name: str) -> Task:
     return TASKS.get(name) or Task(name, name, "", "", "", _RETRIEVAL_PAGE, (), label=name)
 
 
-def load(dotted: str) -> Any:  # noqa: ANN401  (what the name is of)
-    """Return what a dotted name, "module:name", is of."""
+def load(dotted: str) -> Any:  # noqa: ANN401  (any object)
+    """Return the object of a dotted name, "module:name"."""
     module, _, name = dotted.partition(":")
     return getattr(import_module(module), name)

@@ -22,7 +22,7 @@ from xlingual.errors import InputError, did_you_mean, listed
 Kind = TypeVar("Kind")
 Step: TypeAlias = str | int  # a key of an object, or a place in a list
 
-_UNSHOWN = 2**63 - 1  # limits from it on only keep numbers usable: no error names them
+_UNSHOWN = 2**63 - 1  # errors do not name limits from this size on, which only keep numbers usable
 
 
 def convert(content: object, kind: type[Kind], *, where: str, remedy: str = "") -> Kind:
@@ -31,8 +31,8 @@ def convert(content: object, kind: type[Kind], *, where: str, remedy: str = "") 
     Args:
         content: dicts, lists, text, numbers, truth values and None. Text becomes a Path where one is wanted.
         kind: what it must be: a `msgspec.Struct`, or any other type that msgspec knows.
-        where: what the content is of, as the error begins: a file.
-        remedy: what to do, as the error ends.
+        where: where the content comes from, a file: the error begins with it.
+        remedy: what to do: the error ends with it.
 
     Raises:
         InputError: `WHERE: pairs[3].ci.low must be a number, found "x": REMEDY`. Missing fields are named
@@ -65,15 +65,15 @@ def _from_text(kind: type, value: object) -> object:
 
 
 def _problem(content: Any, kind: Any, error: msgspec.ValidationError) -> str:  # noqa: ANN401  (decoded JSON)
-    """Return what is wrong, in words, at the first place where something is."""
-    said, _, path = str(error).partition(" - at ")
+    """Return the first problem and its place, in words."""
+    message, _, path = str(error).partition(" - at ")
     steps = _steps(content, kind, path)
     found, node = content, inspect.type_info(kind)
     for step in steps:
         node, found = _type_within(node, found, step), found[step]
-    if missing := re.search("missing required field `(.*)`", said):
+    if missing := re.search("missing required field `(.*)`", message):
         return f"the field {place_of([*steps, missing[1]])!r} is missing"
-    if unknown := re.search("unknown field `(.*)`", said):
+    if unknown := re.search("unknown field `(.*)`", message):
         known = [field.encode_name for one in _structs(node) for field in one.fields]
         near = did_you_mean(unknown[1], known) or f" Known are {listed(known, most=20)}"
         return f"the field {place_of([*steps, unknown[1]])!r} is not known.{near}"
@@ -81,7 +81,7 @@ def _problem(content: Any, kind: Any, error: msgspec.ValidationError) -> str:  #
     if isinstance(error.__cause__, InputError):  # from the `__post_init__` of a record
         return f"{place}: {error.__cause__}" if place else str(error.__cause__)
     if path.startswith("`key`"):
-        return f"{place or 'the content'}: {said}"
+        return f"{place or 'the content'}: {message}"
     literals = [one.values for one in _members(node) if isinstance(one, inspect.LiteralType)]
     near = did_you_mean(found, map(str, chain(*literals))) if isinstance(found, str) else ""
     return f"{place or 'the content'} must be {expected(node)}, found {_shown(found)}{near and f'.{near}'}"
@@ -122,7 +122,7 @@ def _put(content: Any, steps: Sequence[Step], value: object) -> Any:  # noqa: AN
 
 
 def _members(node: inspect.Type) -> Iterator[inspect.Type]:
-    """Return the types of which a value may have one."""
+    """Return the types that a value may have."""
     if isinstance(node, inspect.Metadata):
         values = (node.extra_json_schema or {}).get("enum")
         yield from _members(node.type) if values is None else [inspect.LiteralType(tuple(values))]
@@ -138,7 +138,7 @@ def _structs(node: inspect.Type) -> list[inspect.StructType]:
 
 
 def _type_within(node: inspect.Type, value: Any, step: Step) -> inspect.Type:  # noqa: ANN401
-    """Return the type of what stands at a step within a value."""
+    """Return the type of the value at a step within a value."""
     structs = _structs(node)
     if any(one.tag_field == step for one in structs):
         return inspect.LiteralType(tuple(one.tag for one in structs))

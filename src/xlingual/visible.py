@@ -1,7 +1,7 @@
-r"""What nobody sees but a program obeys, made visible: control characters, line ends, changes of direction.
+r"""Characters that only programs see, made visible: control characters, line ends, changes of direction.
 
 Names of encoders, languages, labels and files come from other people's data. Shown as they are, an escape
-sequence works in the terminal, a line end begins a line of its own (`::error::…` in the log of a CI system,
+sequence works in the terminal, a line end begins a new line (`::error::…` in the log of a CI system,
 `\input{…}` after a comment in LaTeX), and a change of direction turns the rest of a line around.
 """
 
@@ -22,20 +22,20 @@ _FORMULA = re.compile(r"'*(?:[=+\-@＝＋－＠]|::)")  # or, in the log of a CI
 def visible(text: str, *, keep: str = "") -> str:
     r"""Return the text with such characters as \xNN or \uNNNN, but those of `keep`.
 
-    A pair of isolates stays: what stands between them reorders nothing outside.
+    A pair of isolates stays: the text between them reorders nothing outside.
 
     >>> visible("red\x1b[31m\nline")
     'red\\x1b[31m\\x0aline'
     """
     if not _UNSEEN.search(text):
         return text
-    parts = _ISOLATED.split(text)  # odd places hold what is isolated
+    parts = _ISOLATED.split(text)  # every second part is isolated
     shown = [_UNSEEN.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), p) for p in parts]
     return "".join(f"\u2068{part}\u2069" if place % 2 else part for place, part in enumerate(shown))
 
 
 def visible_value(value: object) -> object:
-    """Return what an expression of an HTML template stands for, with control characters visible in texts.
+    """Return the value of an expression of an HTML template, with control characters visible in texts.
 
     Line ends stay: HTML makes spaces of them. What a filter has made safe (Markup) is left as it is.
     """
@@ -57,7 +57,7 @@ def visible_line(text: str) -> str:
 
 
 def without_commands(text: str) -> str:
-    r"""Return lines of which none is a command to a CI system: `::error::…`, `##vso[…`.
+    r"""Return lines so that none is a command to a CI system: `::error::…`, `##vso[…`.
 
     >>> without_commands("a\n ::error::b")
     'a\n \\x3a:error::b'

@@ -272,12 +272,12 @@ def test_scores_that_are_given(ranker):
 def test_progress_and_tallies(ranker):
     rng = np.random.default_rng(4)
     similarity = Cosine(*(UnitVectors(rng.standard_normal((size, 8)).astype("f")) for size in (70, 80)))
-    told = []
+    steps = []
     found = Counts.of(similarity, np.arange(70), np.arange(70))
     before = similarity.decided
-    ranker.scan(similarity, [found], progress=lambda done, every: told.append((done, every)))
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert told[-1] == (5600, 5600)
+    ranker.scan(similarity, [found], progress=lambda done, every: steps.append((done, every)))
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+    assert steps[-1] == (5600, 5600)
     assert similarity.screened == 5600
     assert similarity.decided - before >= found.decided >= 0
     assert all(isinstance(value, str | int | float) for value in ranker.about().values())

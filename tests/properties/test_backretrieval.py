@@ -176,9 +176,9 @@ def test_an_encoder_or_measure_more_changes_no_other_number(case):
 def test_threads_and_repetition_change_nothing(case, threads):
     def content(**options):
         results = bkr(case, seeds=2, **options)
-        told = results.to_dict()
-        del told["timings"], told["run"]
-        return told, results.per_query
+        record = results.to_dict()
+        del record["timings"], record["run"]
+        return record, results.per_query
 
     first, table = content()
     for again, other in (content(), content(threads=threads)):

@@ -506,12 +506,12 @@ def taken(side, rows, names):
 def test_a_pass_in_pieces_gives_the_same_results(tmp_path):
     pool, questions, candidates = drawn(np.random.default_rng(5), 600, 150)
 
-    def told(**options):
+    def record(**options):
         found = results_of(pool, questions, candidates, **options).to_dict()
         return {name: value for name, value in found.items() if name not in ("timings", "diagnostics", "run")}
 
     kept = Kept(Cpu(budget=5000), tmp_path, least=0, block=1)
-    assert told(ranker=kept) == told()
+    assert record(ranker=kept) == record()
     assert kept.found == 0
-    assert told(ranker=kept) == told()
+    assert record(ranker=kept) == record()
     assert kept.found > 0

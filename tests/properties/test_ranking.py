@@ -248,8 +248,8 @@ def seen(similarity, reduction, rows, columns):
     part, again = reduction.within(rows, columns), reduction.within(rows, columns)
     part.update(tile)
     again.restore(part.state())
-    assert {name: a.tolist() for name, a in part.asked().items()} == {
-        name: a.tolist() for name, a in again.asked().items()
+    assert {name: a.tolist() for name, a in part.request_arrays().items()} == {
+        name: a.tolist() for name, a in again.request_arrays().items()
     }
     return again
 

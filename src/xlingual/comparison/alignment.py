@@ -1,4 +1,4 @@
-"""What must hold before encoders are compared: they answered the same queries, and the numbers are theirs."""
+"""Checks before encoders are compared: they answered the same queries, and the numbers are theirs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_means(
 ) -> None:
     """Raise InputError where a number is not the mean of its queries: they are of another run.
 
-    Folders of an earlier version list no digests, so that this is all that tells.
+    Folders of an earlier version list no digests, so that this is the only check.
     """
     seeds, place = np.unique(block.seed, return_inverse=True)
     code = block.pair * len(seeds) + place

@@ -71,7 +71,7 @@ def case_study(
 ) -> CaseStudy:
     """Return the case study of a folder that `evaluate backretrieval` wrote.
 
-    `worst` language pairs are chosen, at most half of all. `trainings` are kept as they are told.
+    `worst` language pairs are chosen, at most half of all. `trainings` are kept as they are given.
 
     Raises:
         InputError: the folder holds no results, or lacks an encoder or the measure.
@@ -82,7 +82,7 @@ def case_study(
     results = Results.read(folder)
     queries = read_aligned([folder], measures=[measure]).queries[0]
     for name in (cast.base, *cast.others, *cast.triplet, *cast.triplet_xl):
-        queries.place(name)  # raises where the folder has no such encoder
+        queries.row_of(name)  # raises where the folder has no such encoder
     models = [_model(queries, results, *one) for one in cast.models()]
     trained = (record.TRIPLET, record.TRIPLET_XL)  # at the end, as in the paper's Table 2
     models.sort(key=lambda model: (1, 0.0) if model.role in trained else (0, model.value))
@@ -113,7 +113,7 @@ def case_study(
 def _model(queries: Queries, results: Results, name: str, role: str, encoders: tuple[str, ...]) -> Model:
     if len(encoders) == 1:
         own = by_key(results.summary, encoder=encoders[0], measure=queries.measure)
-        value = float(queries.means[queries.place(encoders[0])])
+        value = float(queries.means[queries.row_of(encoders[0])])
         each, ci = [value], next(row.ci for row in own if row.source is None)
         pairs = [row for row in own if row.source is not None]
         scores = [PairScore(str(r.source), str(r.target), float(r.value or 0.0), r.ci) for r in pairs]
@@ -139,25 +139,25 @@ def _questions(
 ) -> tuple[list[Difference], Worst]:
     everything = np.arange(len(queries))
     number = max(min(worst, len(queries.present("pair")) // 2), 1)
-    asked: list[tuple[str, str, str, list[list[Share]]]] = []
+    questions: list[tuple[str, str, str, list[list[Share]]]] = []
     if cast.triplet:
         whole = [[Share(one, cast.base, everything)] for one in cast.triplet]
-        asked.append((record.TRIPLET, cast.base, record.ALL_PAIRS, whole))
+        questions.append((record.TRIPLET, cast.base, record.ALL_PAIRS, whole))
     chosen = choices(queries, cast.triplet, number, seed) if cast.triplet else "no Triplet was evaluated"
     if cast.triplet and cast.triplet_xl:
         both = [[Share(xl, one, everything)] for xl, one in zip(cast.triplet_xl, cast.triplet, strict=True)]
-        asked.append((record.TRIPLET_XL, record.TRIPLET, record.ALL_PAIRS, both))
+        questions.append((record.TRIPLET_XL, record.TRIPLET, record.ALL_PAIRS, both))
         if not isinstance(chosen, str):
             halves = shares(chosen, cast.triplet_xl, cast.triplet)
-            asked.append((record.TRIPLET_XL, record.TRIPLET, record.WORST_PAIRS, halves))
+            questions.append((record.TRIPLET_XL, record.TRIPLET, record.WORST_PAIRS, halves))
     elif cast.triplet_xl:
         alone = [[Share(xl, cast.base, everything)] for xl in cast.triplet_xl]
-        asked.append((record.TRIPLET_XL, cast.base, record.ALL_PAIRS, alone))
+        questions.append((record.TRIPLET_XL, cast.base, record.ALL_PAIRS, alone))
     tested = [
         difference(queries, own, rng=stream(seed, f"case study|{one}|{two}|{where}"), replicates=replicates)
-        for one, two, where, own in asked
+        for one, two, where, own in questions
     ]
-    names = [question[:3] for question in asked]
+    names = [question[:3] for question in questions]
     if isinstance(chosen, str):
         return _decided(names, tested), Worst(0, [], [], False, None, None, chosen)
     return _decided(names, tested), described(queries, chosen, cast.triplet, cast.triplet_xl, number)

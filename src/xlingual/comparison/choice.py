@@ -15,8 +15,8 @@ def aligned_queries(
 ) -> tuple[Aligned, Queries]:
     """Read the results and return them with the queries of one task and measure, by default the first.
 
-    Raises InputError as `read_aligned` does, where the task is not among the results or not said, and where
-    no measure is said and the first of one encoder is not the first of another.
+    Raises InputError as `read_aligned` does, where the task is not among the results or not named, and
+    where no measure is named and the first of one encoder is not the first of another.
     """
     aligned = read_aligned(references, measures=[] if measure is None else [measure], pairs=pairs)
     tasks = list(dict.fromkeys(queries.task for queries in aligned.queries))

@@ -1,4 +1,4 @@
-"""Compare encoders query by query: who is better, who is not, and what cannot be told.
+"""Compare encoders query by query: who is better, who is not, and what the data cannot decide.
 
 Every encoder is tested against a baseline (paired bootstrap and sign-flip test of `stats.paired`), on all
 queries, and on request on each language pair and on slices. Ranks come from tests of all pairs of encoders.
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from xlingual.comparison.outcome import QuerySubset, Resampling, Rules, TestOutcome, decide, enough_replicates
+from xlingual.comparison.outcome import EncoderTest, QuerySubset, Resampling, Rules, decide, enough_replicates
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.ranks import not_against, pairwise_p, rank_intervals
 from xlingual.comparison.reading import read_aligned
@@ -25,7 +25,7 @@ from xlingual.requests.comparing import CompareRequest
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
 
-Progress = Callable[[str, int, int], None]  # progress: what, done, of all
+Progress = Callable[[str, int, int], None]  # progress: what, done, total
 
 
 @answers(CompareRequest)
@@ -72,7 +72,7 @@ def compare(
             f"only one encoder to compare ({aligned.members[0].label}): give results of at least two"
         )
     against = None if baseline is None else aligned.label(baseline)
-    held = {(q.task, q.measure): against or q.best for q in aligned.queries}
+    baselines = {(q.task, q.measure): against or q.best for q in aligned.queries}
     families = [family for q in aligned.queries for family in _families(q, by, per_pair)]
     members = len(aligned.members)
     each = members - 1 if against is not None else members * (members - 1) // 2
@@ -86,7 +86,7 @@ def compare(
     boards: list[Board] = []
     for family in families:
         resampling = Resampling(replicates, seed, each * len(family), rules)
-        boards += _family_boards(family, held, rules, resampling, step)
+        boards += _family_boards(family, baselines, rules, resampling, step)
     first = aligned.queries[0].conditions
     shared = {k: v for k, v in first.items() if all(q.conditions.get(k) == v for q in aligned.queries)}
     return Comparison(
@@ -104,7 +104,7 @@ def compare(
 
 
 def _chosen(members: int, against: str | None, rules: Rules) -> list[str]:
-    """Return a note on what it costs that the baseline was chosen by the same data."""
+    """Return a note on how a baseline chosen by the same data is corrected for."""
     if against is not None or members < 3:
         return []
     if rules.correction == "none":
@@ -138,7 +138,7 @@ def _family_boards(
     first = family[0]
     queries = first.queries
     leader = baselines[queries.task, queries.measure]  # of all queries, on parts of them too
-    tests: list[list[TestOutcome]] = []
+    tests: list[list[EncoderTest]] = []
     for part in family:
         tests.append([])
         for encoder in part.queries.encoders:
@@ -164,9 +164,9 @@ def _board(
     resampling: Resampling,
 ) -> Board:
     queries = part.queries
-    value = float(queries.means[queries.place(leader)])
-    held = Compared(leader, value, None, None, None, None, None, record.BASELINE, None, None)
-    rows = sorted([held, *found], key=lambda row: -row.value)
+    value = float(queries.means[queries.row_of(leader)])
+    baseline_row = Compared(leader, value, None, None, None, None, None, record.BASELINE, None, None)
+    rows = sorted([baseline_row, *found], key=lambda row: -row.value)
     if ranks is not None:
         ends = (ranks[row.encoder] for row in rows)
         rows = [

@@ -1,7 +1,7 @@
 """The gate, which lets a candidate pass that is no worse than a baseline by more than a margin.
 
 Non-inferiority by two one-sided tests (Schuirmann 1987): pass when the difference is shown to be above minus
-the margin, fail when it is shown to be below; else it cannot be told.
+the margin, fail when it is shown to be below; else undecided.
 """
 
 from __future__ import annotations
@@ -148,8 +148,8 @@ def _decision(
         source=source,
         target=target,
         outcome=outcome,
-        candidate=float(part.means[part.place(named[0])]),
-        baseline=float(part.means[part.place(named[1])]),
+        candidate=float(part.means[part.row_of(named[0])]),
+        baseline=float(part.means[part.row_of(named[1])]),
         difference=test.difference,
         ci=test.interval(1 - alpha),
         low=test.lower(alpha),

@@ -1,6 +1,6 @@
-"""The tests of one family of comparisons: of two encoders each, and the word for what they say.
+"""The tests of one family of comparisons: of two encoders each, and the word for each outcome.
 
-Each has random numbers of its own, and all as many replicates as the correction takes.
+Each test has its own random numbers; all have as many replicates as the correction needs.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test, t_te
 from xlingual.streams import stream
 
 REPLICATES = 1999
-MOST_REPLICATES = 19_999  # unless told
-_SPARE = 1.25  # times as many replicates as a p of none among them needs
-_OPEN = 0.005  # a p beyond this is as good with the usual number of replicates
-_CLEAR = 1e-4  # Student's p under which these are not tried first
+MOST_REPLICATES = 19_999  # unless a number is given
+_SPARE = 1.25  # times as many replicates as the smallest possible p needs
+_OPEN = 0.005  # above this p the usual number of replicates is enough
+_CLEAR = 1e-4  # below this Student's p the usual number is not tried first
 _AGREE = "the two agree on every query"
 _ALIKE = "the two score alike on every query, though they retrieve different texts"
 _CONSTANT = "nothing varies in the difference: p and interval follow from the number of clusters alone"
@@ -36,7 +36,7 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
 
 @dataclass(frozen=True)
 class Rules:
-    """What a difference must show: correction, level, margin of equivalence."""
+    """The rules of a decision: correction, level, margin of equivalence."""
 
     correction: str
     alpha: float
@@ -57,8 +57,8 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class TestOutcome:
-    """A test of one encoder against the baseline; without one the note says why."""
+class EncoderTest:
+    """A test of one encoder against the baseline; without a test the note says why."""
 
     encoder: str
     value: float
@@ -74,22 +74,22 @@ class TestOutcome:
 
 def tested_pair(
     queries: Queries, encoder: str, baseline: str, replicates: int, rng: np.random.Generator
-) -> TestOutcome:
+) -> EncoderTest:
     """Test whether an encoder differs from the baseline on the queries."""
-    i, j = queries.place(encoder), queries.place(baseline)
+    i, j = queries.row_of(encoder), queries.row_of(baseline)
     a, b, value = queries.values[i], queries.values[j], float(queries.means[i])
     difference = value - float(queries.means[j])
     note = too_few(queries.n_clusters)
     if note is None and np.ptp(a) == 0 and np.ptp(b) == 0 and a[0] == b[0]:
         note = f"both give every query {a[0]:.3f}: nothing varies"
     if note is None and (hub := queries.one_retrieved(encoder, baseline)):
-        note = f"{hub}: of other texts nothing can be told"
+        note = f"{hub}: nothing is known about other texts"
     if note is not None:
-        return TestOutcome(encoder, value, difference, None, note)
+        return EncoderTest(encoder, value, difference, None, note)
     test = paired_test(queries.paired(encoder, baseline), rng=rng, replicates=replicates, span=queries.span)
     if np.array_equal(a, b):
-        return TestOutcome(encoder, value, 0.0, test, _AGREE if queries.agree(encoder, baseline) else _ALIKE)
-    return TestOutcome(encoder, value, difference, test, None if test.standard_error > 0 else _CONSTANT)
+        return EncoderTest(encoder, value, 0.0, test, _AGREE if queries.agree(encoder, baseline) else _ALIKE)
+    return EncoderTest(encoder, value, difference, test, None if test.standard_error > 0 else _CONSTANT)
 
 
 def too_few(clusters: int) -> str | None:
@@ -102,7 +102,7 @@ def too_few(clusters: int) -> str | None:
 
 @dataclass(frozen=True)
 class QuerySubset:
-    """Queries that get a board of their own, and what they are."""
+    """Queries that get a separate board, and the language pair or label that they share."""
 
     queries: Queries
     source: str | None = None
@@ -117,7 +117,7 @@ class QuerySubset:
 
     @property
     def name(self) -> str:
-        """What the part is, for the stream of random numbers."""
+        """The name of the part, for the stream of random numbers."""
         words = (self.queries.task, self.queries.measure, self.source, self.target, self.column, self.label)
         return "|".join(str(word) for word in words)
 
@@ -126,22 +126,22 @@ class Resampling:
     """Makes the tests of one family, with replicates enough for the correction over all of them."""
 
     def __init__(self, replicates: int | None, seed: int, n_tests: int, rules: Rules) -> None:
-        self.told, self.replicates = replicates, replicates or enough_replicates(n_tests, rules)
+        self.requested, self.replicates = replicates, replicates or enough_replicates(n_tests, rules)
         self.seed, self.n_tests, self.margin = seed, n_tests, rules.margin
 
-    def test(self, part: QuerySubset, encoder: str, other: str) -> TestOutcome:
-        """Test an encoder against another; its random numbers hang on what the two are, not on their labels.
+    def test(self, part: QuerySubset, encoder: str, other: str) -> EncoderTest:
+        """Test an encoder against another; random numbers depend on their identities, not on labels.
 
-        More than the usual number of replicates are drawn, anew, only where the test may need them: that a
-        first p is small decides it, so what is found stays a p-value.
+        More than the usual number of replicates are drawn, anew, only where the test may need them: a small
+        first p decides that, and the second draw does not use the first, so its result stays a p-value.
         """
         names = part.queries.identity(encoder), part.queries.identity(other)
 
-        def tested(replicates: int, stage: str = "") -> TestOutcome:
+        def tested(replicates: int, stage: str = "") -> EncoderTest:
             rng = stream(self.seed, "|".join([part.name, *names]) + stage)
             return tested_pair(part.queries, encoder, other, replicates, rng)
 
-        if self.told is not None or self.replicates <= REPLICATES:
+        if self.requested is not None or self.replicates <= REPLICATES:
             return tested(self.replicates)
         if self.margin is not None or t_test(part.queries.paired(encoder, other))[3] >= _CLEAR:
             found = tested(REPLICATES)
@@ -159,11 +159,11 @@ def enough_replicates(n_tests: int, rules: Rules) -> int:
     return min(max(REPLICATES, int(np.ceil(_SPARE * count / rules.alpha)) - 1), MOST_REPLICATES)
 
 
-def decide(boards: Sequence[Sequence[TestOutcome]], rules: Rules, others: Floats) -> list[list[Compared]]:
+def decide(boards: Sequence[Sequence[EncoderTest]], rules: Rules, others: Floats) -> list[list[Compared]]:
     """Return the outcomes of all tests of one family.
 
-    The correction counts the tests of all its boards, made or not, and those that are not shown, of which
-    `others` are the p-values.
+    The correction counts the tests of all its boards, made or not, and those that no board shows: `others`
+    are their p-values.
     """
     shown = [found for board in boards for found in board]
     p = rules.adjusted(np.concatenate([[found.p for found in shown], others]))
@@ -176,7 +176,7 @@ def decide(boards: Sequence[Sequence[TestOutcome]], rules: Rules, others: Floats
     return [[_compared(found, p[i := next(place)], equal[i], rules) for found in board] for board in boards]
 
 
-def _compared(found: TestOutcome, p: float, equal: float | None, rules: Rules) -> Compared:
+def _compared(found: EncoderTest, p: float, equal: float | None, rules: Rules) -> Compared:
     test, note = found.test, found.note
     outcome = record.CANNOT_TELL if test is None else word(found.difference, p, rules.alpha)
     if test is not None and equal is not None and equal <= rules.alpha:
@@ -198,7 +198,7 @@ def _compared(found: TestOutcome, p: float, equal: float | None, rules: Rules) -
 
 
 def word(difference: float, p: float, alpha: float) -> str:
-    """Return what a two-sided p says of a difference."""
+    """Return the word for a difference with this two-sided p."""
     if p > alpha or difference == 0:
         return record.NO_DIFFERENCE
     return record.BETTER if difference > 0 else record.WORSE

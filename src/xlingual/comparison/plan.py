@@ -38,7 +38,7 @@ def plan(
     """Plan comparisons of every encoder with a baseline, by default the one with the highest value.
 
     `references` are `FOLDER` or `FOLDER#ENCODER`; `queries` are sizes (distinct queries for each language
-    pair) of which is said what they can show.
+    pair); for each the plan says which difference it can show.
 
     Raises:
         InputError: results cannot be read or compared; fewer than two encoders; an option is out of range.
@@ -51,15 +51,15 @@ def plan(
             "another encoder"
         )
     _check(effect, power, alpha, queries, found)
-    held = encoder_named(baseline, aligned) if baseline else found.best
+    baseline_name = encoder_named(baseline, aligned) if baseline else found.best
     order = [found.encoders[i] for i in np.argsort(-found.means, kind="stable")]
     rule = parse_measure(found.measure)
-    sizes = [size for size in dict.fromkeys(queries) if size != found.n_distinct]  # of which a column tells
+    sizes = [size for size in dict.fromkeys(queries) if size != found.n_distinct]  # has its own column
     return Plan(
         task=found.task,
         measure=found.measure,
-        baseline=held,
-        baseline_value=float(found.means[found.place(held)]),
+        baseline=baseline_name,
+        baseline_value=float(found.means[found.row_of(baseline_name)]),
         effect=effect,
         power=power,
         alpha=alpha,
@@ -68,7 +68,11 @@ def plan(
         n_seeds=len(found.present("seed")),
         pool=_pool(found, rule),
         k=rule.k if isinstance(rule, RecallAt | SuccessAt) else None,
-        rows=[_row(found, name, held, effect, power, alpha, sizes) for name in order if name != held],
+        rows=[
+            _row(found, name, baseline_name, effect, power, alpha, sizes)
+            for name in order
+            if name != baseline_name
+        ],
         n_tests=len(order) - 1 if baseline else len(order) * (len(order) - 1) // 2,
         baseline_given=baseline is not None,
         conditions=dict(found.conditions),
@@ -80,7 +84,8 @@ def plan(
 def _pool(found: Queries, rule: Measure) -> int:
     """Return among how many candidates each query is ranked.
 
-    In Backretrieval these are the images of all sources: where only some were asked, chance K/D tells D.
+    In Backretrieval these are the images of all sources, also where only some of these are queries: then
+    their number D follows from chance K/D.
     """
     if found.task != "backretrieval":
         return round(found.n_target)
@@ -110,15 +115,15 @@ def _check(effect: float, power: float, alpha: float, queries: Sequence[int], fo
 def _row(
     found: Queries,
     name: str,
-    held: str,
+    baseline_name: str,
     effect: float,
     power: float,
     alpha: float,
     sizes: Sequence[int],
 ) -> PlanRow:
-    data = found.paired(name, held)
+    data = found.paired(name, baseline_name)
     difference, error, freedom, _ = t_test(data)
-    value = float(found.means[found.place(name)])
+    value = float(found.means[found.row_of(name)])
     if error > 0:
         half = t_quantile(1 - alpha, freedom) * error
         ci = Interval(difference - half, difference + half, 1 - alpha, "t")
@@ -126,7 +131,7 @@ def _row(
         ci = rule_of_three(difference, freedom + 1, found.span, 1 - alpha, "paired queries")
     ci = replace(ci, low=max(ci.low, -found.span), high=min(ci.high, found.span))  # others cannot be
     if error <= 0:
-        note = f"{_why_nothing(found, name, held)}: nothing to plan with"
+        note = f"{_why_nothing(found, name, baseline_name)}: nothing to plan with"
         return PlanRow(name, value, difference, ci, 0.0, 0.0, None, None, None, [], note)
     growth = Growth.of(data, found.n_distinct)
     needed = queries_needed(effect, growth, power, alpha)
@@ -150,11 +155,13 @@ def _row(
     )
 
 
-def _why_nothing(found: Queries, name: str, held: str) -> str:
+def _why_nothing(found: Queries, name: str, baseline_name: str) -> str:
     """Return why a difference has no variance."""
-    if found.agree(name, held):
-        return f"answers every query like {held}"
-    data = found.paired(name, held)
+    if found.agree(name, baseline_name):
+        return f"answers every query like {baseline_name}"
+    data = found.paired(name, baseline_name)
     if np.ptp(data.a - data.b) < 1e-9:
-        return f"differs from {held} by the same amount on every query"
-    return found.one_retrieved(name, held) or f"has no variance in the difference from {held}"
+        return f"differs from {baseline_name} by the same amount on every query"
+    return (
+        found.one_retrieved(name, baseline_name) or f"has no variance in the difference from {baseline_name}"
+    )

@@ -46,7 +46,7 @@ class Queries:
     n_source: float = 0.0  # queries in a sample, mean
     n_target: float = 0.0  # candidates in a sample, mean
     query: Ints | None = None  # [n], equal for equal texts (seeds share some); None: all differ
-    identities: tuple[str, ...] | None = None  # [E], what the encoders are, whatever they are labelled
+    identities: tuple[str, ...] | None = None  # [E], names and systems of the encoders, whatever their labels
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -93,7 +93,7 @@ class Queries:
         source, target = (column.words[column.code[0]] for column in columns)
         return source, target
 
-    def place(self, encoder: str) -> int:
+    def row_of(self, encoder: str) -> int:
         """Return the row of an encoder; raise InputError where there is none of that label."""
         if encoder not in self.encoders:
             raise InputError(
@@ -103,31 +103,31 @@ class Queries:
         return self.encoders.index(encoder)
 
     def identity(self, encoder: str) -> str:
-        """Return what an encoder is, for its stream of random numbers: labels change with the company."""
-        return encoder if self.identities is None else self.identities[self.place(encoder)]
+        """Return an encoder's identity, for its random numbers: labels depend on the other encoders."""
+        return encoder if self.identities is None else self.identities[self.row_of(encoder)]
 
     def agree(self, a: str, b: str) -> bool:
         """Whether two encoders have the same value, and retrieved the same, on every query."""
-        i, j = self.place(a), self.place(b)
+        i, j = self.row_of(a), self.row_of(b)
         retrieved = self.retrieved is None or np.array_equal(self.retrieved[i], self.retrieved[j])
         return np.array_equal(self.values[i], self.values[j]) and retrieved
 
     def one_retrieved(self, *encoders: str) -> str | None:
-        """Return why nothing can be told where an encoder retrieved one cluster for all queries, or None."""
+        """Return why there is no test where an encoder retrieved one cluster for all queries, or None."""
         for name in encoders if self.retrieved is not None else ():
-            if self.retrieved is not None and np.ptp(self.retrieved[self.place(name)]) == 0:
+            if self.retrieved is not None and np.ptp(self.retrieved[self.row_of(name)]) == 0:
                 return f"{name} retrieves one and the same text for every query"
         return None
 
     def paired(self, a: str, b: str) -> Paired:
         """Return two encoders' values for the same queries, as `stats.paired` takes them."""
-        i, j = self.place(a), self.place(b)
-        own, retrieved = self._nodes
-        ways = (None, None) if retrieved is None else (retrieved[i], retrieved[j])
-        return Paired(self.values[i], self.values[j], self.weight, own, *ways)
+        i, j = self.row_of(a), self.row_of(b)
+        own, retrieved = self._cluster_codes
+        both = (None, None) if retrieved is None else (retrieved[i], retrieved[j])
+        return Paired(self.values[i], self.values[j], self.weight, own, *both)
 
     @cached_property
-    def _nodes(self) -> tuple[Ints, Ints | None]:
+    def _cluster_codes(self) -> tuple[Ints, Ints | None]:
         """Own and retrieved clusters numbered from 0, which every test sorts again and again."""
         if self.retrieved is None:
             return np.unique(self.own, return_inverse=True)[1], None

@@ -28,7 +28,7 @@ def pairwise_p(
 
     `known` are those of the tests against `baseline` that were made. Others are by Student's t, with the same
     clusters; where that, once corrected, lies under alpha by less than ten times, or nothing varies, `test`
-    tells (it is given two encoders, and is to be the one that the tests against the baseline are).
+    decides (called with two encoders; the same test as against the baseline).
     """
     found: Pairs = {}
     for a, b in combinations(queries.encoders, 2):

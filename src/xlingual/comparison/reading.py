@@ -32,7 +32,7 @@ from xlingual.signature import CHANGES, Signature, version
 NOT_PER_QUERY = {
     "CORR": "CORR has no value for each query, so no paired test; use BkR, SIM or XLR",
     **{
-        name: f"{name} has no value for each query; evaluate sts itself tells whether encoders differ: give "
+        name: f"{name} has no value for each query; evaluate sts itself tests whether encoders differ: give "
         "it all of them, and --baseline NAME"
         for name in ("Pearson", "Spearman")
     },
@@ -104,7 +104,7 @@ def read_aligned(
 
 
 def _approximate(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]:
-    """Return what is to be said where numbers are approximate."""
+    """Return a note where numbers are approximate."""
     off: dict[str, float] = {}
     for own in entries.values():
         for key, entry in own.items():
@@ -121,7 +121,7 @@ def _approximate(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[s
 
 
 def _sampled(entries: _Entries) -> dict[str, str]:
-    """Return why measures have no test that were told from a sample of candidates."""
+    """Return, for each measure that was estimated from a sample of candidates, why it has no test."""
     return {
         key[1]: f"{key[1]} is estimated from a sample of candidates, whose error all queries share, so there "
         "is no paired test; evaluate without --approximate"
@@ -218,8 +218,8 @@ def _measure_name(name: str, shared: Sequence[tuple[str, str]]) -> str:
         return found
     canonical = parse_measure(name).name
     for task, measure in shared:
-        asked, kept = _SAME.get(task, ("", ""))
-        if asked and canonical.startswith(asked) and measure == kept + canonical[len(asked) :]:
+        given, stored_as = _SAME.get(task, ("", ""))
+        if given and canonical.startswith(given) and measure == stored_as + canonical[len(given) :]:
             return measure
     return canonical
 
@@ -332,7 +332,7 @@ def _align(
 def _retrieved(blocks: Sequence[QueryBlock]) -> Ints | None:
     """Return the clusters of what each encoder retrieved [E, n], None where the task retrieves nothing.
 
-    An encoder that retrieves nothing where others do (all texts tie for it) has a node of its own for each
+    An encoder that retrieves nothing where others do (all texts tie for it) has a separate cluster for each
     query.
     """
     if all(block.retrieved is None for block in blocks):

@@ -1,4 +1,4 @@
-"""What a user names: `FOLDER` for all encoders of a folder of results, `FOLDER#ENCODER` for one."""
+"""References by users: `FOLDER` for all encoders of a folder of results, `FOLDER#ENCODER` for one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class LabelledEncoder:
-    """One encoder of one folder, with the label that tells it from all others."""
+    """One encoder of one folder, with a label that no other has."""
 
     folder: Path
     encoder: str
@@ -36,7 +36,7 @@ class LabelledEncoder:
         return f"{self.folder}#{self.encoder}"
 
     def meant_by(self, ref: Reference) -> bool:
-        """Whether a reference names this encoder or its folder, be the folder's path written otherwise."""
+        """Whether a reference names this encoder or its folder, by whatever path."""
         return self.folder.resolve() == ref.folder.resolve() and ref.encoder in (None, self.encoder)
 
 
@@ -88,8 +88,8 @@ def read_folders(references: Sequence[Reference]) -> dict[Path, Results]:
 def members(references: Sequence[Reference], folders: dict[Path, Results]) -> list[LabelledEncoder]:
     """Return the encoders that the references name, each once, folder by folder.
 
-    An encoder of one name in two folders is labelled `folder#name`, with as much of the folder's path as it
-    takes to tell the folders apart.
+    An encoder of one name in two folders is labelled `folder#name`, with as much of the folder's path as
+    makes the labels differ.
     """
     chosen: dict[tuple[Path, str], None] = {}
     for ref in references:

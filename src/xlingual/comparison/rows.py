@@ -24,7 +24,7 @@ _WORDS = ("task", "encoder", "source", "target", "measure", "query")
 class QueryBlock:
     """The queries of one encoder, task and measure, ordered by language pair, seed and query id."""
 
-    pair: Ints  # [n], place in the pairs asked for
+    pair: Ints  # [n], position in the pairs asked for
     seed: Ints  # [n]
     query: np.ndarray  # [n] ids
     value: Floats  # [n]
@@ -54,7 +54,7 @@ class FolderRows:
     seed: Ints
     value: Floats
     own: Ints
-    retrieved: Ints  # cluster, or a negative code of a text that is nobody's query; _NOTHING where null
+    retrieved: Ints  # cluster, or a negative code of a text that is no query; _NOTHING where null
     further: dict[str, Labels]
 
     @classmethod
@@ -130,7 +130,7 @@ def _retrieved_clusters(
     """Return the cluster of each retrieved text.
 
     Tables of an earlier version lack the column: there the cluster is that of the query of the same language
-    and id, and a text that is never a query is a node of its own.
+    and id, and a text that is never a query is a cluster by itself.
     """
     if "retrieved_cluster" in table.schema.names:
         return _filled(table.column("retrieved_cluster"))
@@ -185,7 +185,7 @@ def _of_pairs(pair: Ints, words: Sequence[str]) -> Labels:
 
 
 def _without_gaps(code: Ints, words: list[str]) -> Labels:
-    """Return the labels with one of their own for queries that have none."""
+    """Return the labels, with a further one for queries that have none."""
     if (code >= 0).all():
         return Labels(code, tuple(words))
     none = NO_LABEL

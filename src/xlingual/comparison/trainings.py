@@ -26,7 +26,7 @@ _NOTHING = 1e-12  # what rounding leaves of a standard error of zero
 
 @dataclass(frozen=True)
 class Share:
-    """Some queries of one training, of which the mean counts as much as that of any other share."""
+    """Some queries of one training; the mean over them has the same weight as that of any other share."""
 
     first: str  # encoders
     second: str
@@ -46,20 +46,20 @@ class Tested:
 
 def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[float, Interval, list[float]]:
     """Return the mean of several trainings of a model, its interval, and the mean of each training."""
-    each = [float(queries.means[queries.place(name)]) for name in encoders]
+    each = [float(queries.means[queries.row_of(name)]) for name in encoders]
     paired = [queries.paired(name, name) for name in encoders]
     count = len(paired)
     residuals = [p.weight * (p.a - mean) / count for p, mean in zip(paired, each, strict=True)]
-    ways = [np.concatenate([p.own for p in paired])]
+    clusters = [np.concatenate([p.own for p in paired])]
     if paired[0].retrieved_a is not None:
-        ways.append(np.concatenate([p.retrieved_a for p in paired if p.retrieved_a is not None]))
+        clusters.append(np.concatenate([p.retrieved_a for p in paired if p.retrieved_a is not None]))
     weights = np.concatenate([p.weight for p in paired]) / count
-    error = float(np.sqrt(variance([ResidualPart(np.concatenate(residuals), tuple(ways), weights)])))
-    freedom = max(min(effective_clusters(way, weights) for way in ways) - 1, 1.0)
+    error = float(np.sqrt(variance([ResidualPart(np.concatenate(residuals), tuple(clusters), weights)])))
+    freedom = max(min(effective_clusters(ids, weights) for ids in clusters) - 1, 1.0)
     error, freedom = with_trainings(error, freedom, each)
     value, half = float(np.mean(each)), t_quantile(LEVEL, freedom) * error
     low, high = max(value - half, 0.0), min(value + half, queries.span)
-    return value, Interval(low, high, LEVEL, f"t, {len(ways)}-way clusters and {count} trainings"), each
+    return value, Interval(low, high, LEVEL, f"t, {len(clusters)}-way clusters and {count} trainings"), each
 
 
 def difference(
@@ -75,7 +75,7 @@ def difference(
         return Tested(value, each, None, None, note)
     for share in (share for own in trainings for share in own):
         if hub := queries.one_retrieved(share.first, share.second):
-            return Tested(value, each, None, None, f"{hub}: of other texts nothing can be told")
+            return Tested(value, each, None, None, f"{hub}: nothing is known about other texts")
     test = paired_test(stacked, rng=rng, replicates=replicates, span=queries.span)
     ci, p = test.interval(), float(test.p)
     error, freedom = with_trainings(test.standard_error, test.freedom, each)
@@ -90,7 +90,7 @@ def difference(
 
 def _gain(queries: Queries, share: Share) -> float:
     """Return first less second on a share; every sample has equal weight."""
-    i, j = queries.place(share.first), queries.place(share.second)
+    i, j = queries.row_of(share.first), queries.row_of(share.second)
     weight = queries.take(share.rows).weight
     return float(weight @ (queries.values[i] - queries.values[j])[share.rows])
 
@@ -121,6 +121,6 @@ def _stacked(queries: Queries, trainings: Sequence[Sequence[Share]]) -> Paired:
     def column(name: str) -> Any:  # noqa: ANN401  (an array)
         return np.concatenate([getattr(paired, name)[rows] for paired, rows, _ in parts])
 
-    ways = () if queries.retrieved is None else (column("retrieved_a"), column("retrieved_b"))
+    retrieved = () if queries.retrieved is None else (column("retrieved_a"), column("retrieved_b"))
     weight = np.concatenate([weight for _, _, weight in parts])
-    return Paired(column("a"), column("b"), weight, column("own"), *ways)
+    return Paired(column("a"), column("b"), weight, column("own"), *retrieved)

@@ -1,7 +1,7 @@
 """The language pairs that a model is worst at, chosen by other queries than those they are judged on.
 
-What is chosen because it came out low comes out higher when it is looked at again (regression to the mean):
-any other model would seem to mend it. So pairs are chosen on one half of the queries and judged on the other,
+Pairs chosen because they came out low come out higher on other data (regression to the mean): any other
+model would seem to improve them. So pairs are chosen on one half of the queries and judged on the other,
 both ways round; and where a model was trained several times, each training is judged on pairs that the other
 trainings are worst at.
 """
@@ -54,7 +54,7 @@ def choices(queries: Queries, triplet: Sequence[str], number: int, seed: int) ->
 def worst_of(queries: Queries, encoders: Sequence[str], rows: Ints, number: int) -> Ints:
     """Return the codes of the pairs with the lowest mean over encoders, on the queries at `rows`."""
     weight = queries.take(rows).weight
-    mean = np.mean([queries.values[queries.place(name)][rows] for name in encoders], axis=0)
+    mean = np.mean([queries.values[queries.row_of(name)][rows] for name in encoders], axis=0)
     codes, place = np.unique(queries.labels["pair"].code[rows], return_inverse=True)
     values = np.bincount(place, weight * mean) / np.bincount(place, weight)
     return codes[np.argsort(values, kind="stable")[:number]]
@@ -71,7 +71,7 @@ def shares(found: Sequence[JudgedPairs], first: Sequence[str], second: Sequence[
 def described(
     queries: Queries, found: Sequence[JudgedPairs], triplet: Sequence[str], xl: Sequence[str], number: int
 ) -> Worst:
-    """Return how the pairs were chosen, and what a choice by the judged queries would have said."""
+    """Return how the pairs were chosen, and the gain that a choice by the judged queries would have shown."""
     everything = np.arange(len(queries))
     shown = worst_of(queries, triplet, everything, number)
     named, counts = np.unique(np.concatenate([choice.pairs for choice in found]), return_counts=True)
@@ -99,7 +99,7 @@ def _mean_gain(
     for chosen, ahead, behind in zip(pairs, first, second, strict=True):
         rows = np.flatnonzero(np.isin(code, chosen))
         weight = queries.take(rows).weight
-        mean = {name: float(weight @ queries.values[queries.place(name)][rows]) for name in (*ahead, behind)}
+        mean = {name: float(weight @ queries.values[queries.row_of(name)][rows]) for name in (*ahead, behind)}
         gains += [mean[name] - mean[behind] for name in ahead]
     return float(np.mean(gains))
 

@@ -83,22 +83,22 @@ def distance_correlation(
     run.join_near_duplicates(images)
     drawn = [SamplePairs.of(task.sample) for task in run.tasks]
     ranks, measure = ImageRanks(images, run.tasks, drawn), DistanceCorrelation()
-    numbers = Numbers(NAME, [measure], run.places, image_name)
+    numbers = Numbers(NAME, [measure], run.subjects, image_name)
     for name, vectors in run.encoded():
-        tell = run.progress(f"correlating distances: {name}")
+        report = run.progress(f"correlating distances: {name}")
         for chosen in by_pair(run.tasks).values():
             with run.stage("correlate"), one_library_thread():
                 sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in chosen]
                 texts = RankedTables(vectors.unit, sides, [drawn[n] for n in chosen])
-            for place, number in enumerate(chosen):
+            for position, number in enumerate(chosen):
                 task, clusters = run.tasks[number], run.manifest.cluster
                 with run.stage("correlate"), one_library_thread():
-                    found = correlation(task, drawn[number], texts[place], ranks.of(number), clusters)
+                    found = correlation(task, drawn[number], texts[position], ranks.of(number), clusters)
                 scored = Scored(found.score, np.empty(0), None, found.note)
-                numbers[name, measure.name, numbers.places[number]] = run.number(
+                numbers[name, measure.name, numbers.subjects[number]] = run.number(
                     task, measure.name, name, scored, Baseline(chance=0.0), images=image_identity
                 )
-                tell(number + 1, len(run.tasks))
+                report(number + 1, len(run.tasks))
     return run.finished(numbers.results(run.manifest))
 
 
@@ -130,7 +130,7 @@ class SamplePairs:
 
 
 class RankedTables:
-    """The ranked cosines of several samples, made when asked for; `sides` are codes that `unit` knows."""
+    """The ranked cosines of several samples, made on demand; `sides` are codes that `unit` takes."""
 
     def __init__(self, unit: Unit, sides: Sequence[tuple[Ints, Ints]], pairs: Sequence[SamplePairs]) -> None:
         self.unit, self.sides, self.pairs = unit, sides, pairs
@@ -214,10 +214,10 @@ class ImageRanks:
             return
         chosen = list(new.values())
         tables = RankedTables(self._unit, [self._side(n) for n in chosen], [self.pairs[n] for n in chosen])
-        for place, key in enumerate(new):
+        for position, key in enumerate(new):
             if sum(kept.twice.nbytes for kept in self._kept.values()) > KEPT_BYTES:
                 self._kept.clear()
-            self._kept[key] = tables[place]
+            self._kept[key] = tables[position]
 
     def forget(self) -> None:
         """Keep nothing."""

@@ -1,7 +1,7 @@
 """Estimates: a number with its interval, the mean of several (seeds, pairs), the paired difference of two.
 
 `Score` is the estimate whose error comes from its queries; a task whose numbers are no means over queries has
-an estimate of its own (`sts.agreement`).
+another class of estimates (`sts.agreement`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xlingual.stats.intervals import LEVEL, t_quantile
 class Gap:
     """One estimate less another on the same queries; p is two-sided, None where there is no test.
 
-    `error`: how far the difference of approximate values may be off.
+    `error`: the largest possible error of a difference of approximate values.
     """
 
     value: float
@@ -39,7 +39,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Estimate(ABC):
-    """A number and what its interval is made of."""
+    """A number, and its interval."""
 
     value: float
 
@@ -58,19 +58,19 @@ class Estimate(ABC):
         """Return the mean of the estimates of several samples; what recurs in them is one."""
 
     @abstractmethod
-    def minus(self, other: Any) -> Gap | None:  # noqa: ANN401  (an estimate of its own kind)
+    def minus(self, other: Any) -> Gap | None:  # noqa: ANN401  (an estimate of the same class)
         """Return how far this is above another on the same queries; None where that is not known."""
 
     def simultaneous(self, n: int) -> Interval | None:
-        """Return the interval that holds its target together with those of `n` − 1 others; None of one."""
+        """Return the interval that holds its target together with those of `n` − 1 others; None for n = 1."""
         return None if n < 2 else self.interval(simultaneous_level(n, LEVEL))
 
 
 @dataclass(frozen=True)
 class Score(Estimate):
-    """The estimate of a number over queries, and what its interval is made of.
+    """The estimate of a number over queries, with the residuals that its interval is computed from.
 
-    `parts` are the residuals of its queries and the nodes they hang on; nodes mean the same in every score it
+    `parts` are the residuals of its queries and their cluster ids, which mean the same in every score it
     is combined with. A median has no residuals; its interval is `fixed`. `counted_twice`: see
     `stats.interval`. `errors`: of an approximate value, how far it is off (`stats.checked`).
     """
@@ -106,7 +106,7 @@ class Score(Estimate):
 
     @classmethod
     def mean(cls, several: Sequence[Score]) -> Score:
-        """Return the mean of the scores of several samples; nodes that recur in them are one.
+        """Return the mean of the scores of several samples; clusters that recur in them are one.
 
         The mean of medians takes the mean of their intervals' ends, which is the widest it can be.
         """
@@ -122,7 +122,7 @@ class Score(Estimate):
         parts = [part for one in several for part in one.parts]
         part = ResidualPart(
             np.concatenate([part.residuals for part in parts]) / n,
-            tuple(np.concatenate(way) for way in zip(*(part.ways for part in parts), strict=True)),
+            tuple(np.concatenate(ids) for ids in zip(*(part.ways for part in parts), strict=True)),
             np.concatenate([_weights(part) for part in parts]) / n,
         )
         twice = sum(one.counted_twice for one in several) / n**2
@@ -161,19 +161,22 @@ def _at_level(value: float, ci: Interval, level: float) -> Interval:
     return Interval(max(low, 1.0), high, level, ci.method)  # ranks begin at 1
 
 
-def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:
-    """Return the score of a measure's values per query [n], whose queries hang on the nodes `ways`."""
+def score(measure: QueryMeasure, values: Floats, clusters: Sequence[Ints]) -> Score:
+    """Return the score of a measure's values per query [n].
+
+    `clusters` are the cluster ids [n] of the queries, an array for each way in which they are clustered.
+    """
     value = measure.aggregate(values)
     if isinstance(measure, MedianRank):
-        found = median_interval(values, ways)
+        found = median_interval(values, clusters)
         low, high = measure.rounded(found.low), measure.rounded(found.high)
         return Score(value, (), None, fixed=Interval(low, high, found.level, found.method))
-    part, (low, high) = ResidualPart((values - value) / len(values), tuple(ways)), measure.bounds
+    part, (low, high) = ResidualPart((values - value) / len(values), tuple(clusters)), measure.bounds
     return Score(value, (part,), measure.bounds, high - low)
 
 
 def _weights(part: ResidualPart) -> Floats:
-    """Return what each query counts for in its own score."""
+    """Return the weight of each query in its score."""
     n = len(part.residuals)
     return np.full(n, 1 / n) if part.weights is None else part.weights
 

@@ -24,11 +24,11 @@ from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
 from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
 
-DECLARED, NEAR_DUPLICATES = CLUSTERS = ("declared", "near-duplicates")  # what makes clusters
+DECLARED, NEAR_DUPLICATES = CLUSTERS = ("declared", "near-duplicates")  # the sources of clusters
 NEAR = 0.25  # most distance of near-equal images, as a share of that of any two images
-MATTERS = 0.1  # near-duplicates of an item, on average, from which on they are warned of
-_FEWEST = 20  # units, of which anything is told
-_LOOKED, _AMONG = 150, 5_000  # units looked at for the warning, and units they are compared with
+MATTERS = 0.1  # near-duplicates of an item, on average, above which there is a warning
+_FEWEST = 20  # units; with fewer nothing is reported
+_LOOKED, _AMONG = 150, 5_000  # units sampled for the warning, and units they are compared with
 _SHINGLES = 48  # of a text that are looked at for the warning
 _BY_CHANCE = 0.05  # near-equal images that an image may have by chance
 _BACKGROUND = 300  # images whose cosines with each other are the background
@@ -38,7 +38,7 @@ _EXAMPLES = 3  # pairs
 
 @dataclass(frozen=True)
 class TextUnits:
-    """Texts, their languages (codes) and units: what of them is declared to be dependent; all [n]."""
+    """Texts, their languages (codes) and units: texts that are declared dependent share one; all [n]."""
 
     text: Sequence[str]
     language: Ints
@@ -62,7 +62,7 @@ class Clusters:
 
 @dataclass(frozen=True)
 class NearDuplicates:
-    """What was found among the units of some rows."""
+    """The near-duplicates found among the units of some rows."""
 
     n_units: int
     n_looked: int  # units whose near-duplicates were looked for
@@ -71,9 +71,9 @@ class NearDuplicates:
     per_unit: float  # near-duplicates of a unit among all, the mean
     least_similarity: float  # of near-equal texts
     least_cosine: float | None  # of near-equal images; None: no vectors of images were looked at
-    n_split: int  # chains that were too long: only what is nearest in them is linked
+    n_split: int  # chains that were too long: only their nearest units are linked
     examples: list[tuple[int, int]]  # pairs of near-equal rows, the nearest, rather unequal ones
-    clusters: Clusters | None  # None: not asked for
+    clusters: Clusters | None  # None: not joined
 
     @property
     def matter(self) -> bool:
@@ -81,7 +81,7 @@ class NearDuplicates:
         return self.n_units >= _FEWEST and self.per_unit >= MATTERS
 
     def about(self) -> dict[str, Any]:
-        """Return what the results tell."""
+        """Return the record of these that results keep."""
         found = {name: value for name, value in vars(self).items() if name not in ("examples", "clusters")}
         if self.clusters is not None:
             found |= {"n_joined": self.clusters.n_joined, "largest_share": self.clusters.largest_share}
@@ -96,7 +96,7 @@ def with_near_duplicates(
     cluster: str,
     ranker: Ranker = CPU,
 ) -> tuple[Manifest, NearDuplicates]:
-    """Return the manifest as it is evaluated, and what was found among the units of the rows `own`.
+    """Return the manifest as it is evaluated, and the near-duplicates among the units of the rows `own`.
 
     Its clusters hold near-duplicates where `cluster` says so; else there is a warning where they matter.
     """
@@ -152,7 +152,7 @@ def near_duplicates(
 def compared_units(units: Ints) -> tuple[Ints, Ints]:
     """Return at most `_LOOKED` of the units, and at most `_AMONG` with which these are compared.
 
-    Both are drawn at random: enough to tell whether there are many near-duplicates.
+    Both are drawn at random: enough to show whether there are many near-duplicates.
     """
     drawn = stream(0, "near-duplicates").permutation(len(units))
     return units[np.sort(drawn[:_LOOKED])], units[np.sort(drawn[:_AMONG])]
@@ -162,9 +162,9 @@ def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = 
     """Warn of near-duplicates that nobody declared, where they matter; of chains, where clusters are made."""
     alike = "texts" if found.least_cosine is None else "texts or images"
     if found.clusters is not None and found.n_split:
-        told = (
+        message = (
             f"{found.n_split:,} {'chain' if found.n_split == 1 else 'chains'} of near-equal {alike} held "
-            f"over {LARGEST:.0%} of all {what} and fell apart: only what is nearest stays one cluster, the "
+            f"over {LARGEST:.0%} of all {what} and fell apart: only the nearest stay one cluster, the "
             f"largest has {found.clusters.largest_share:.1%}; where more belong together, say so in a column "
             "'cluster'"
         )
@@ -172,18 +172,18 @@ def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = 
         all_of_them = found.n_looked == found.n_units
         looked_at = "" if all_of_them else f" looked at (there are {found.n_units:,})"
         first, second = (repr(rows.ids[row]) for row in found.examples[0])
-        told = (
+        message = (
             f"{found.n_near:,} of {found.n_looked:,} {what}{looked_at} have near-equal {alike} in others, "
             f"which nobody declared (such as {first} and {second}): intervals may be too narrow; --cluster "
-            "near-duplicates puts them into one cluster, or say what belongs together in a column 'cluster'"
+            "near-duplicates puts them into one cluster, or say which belong together in a column 'cluster'"
         )
     else:
         return
-    warnings.warn(f"near-duplicates: {told}", DataWarning, stacklevel=3)
+    warnings.warn(f"near-duplicates: {message}", DataWarning, stacklevel=3)
 
 
 def declared_units(manifest: Manifest) -> Ints:
-    """Return the unit of each row: equal where rows share a cluster or an item, if by way of others."""
+    """Return the unit of each row: equal where rows share a cluster or item, directly or through others."""
     if np.array_equal(manifest.cluster, manifest.item):
         return manifest.item
     n = len(manifest)
@@ -200,8 +200,8 @@ def text_links(rows: TextUnits, own: Ints, queries: Ints | None = None) -> Links
     found, shingles = [], None if queries is None else _SHINGLES
     for code in distinct_values(rows.language[own]).tolist():
         spoken = own[rows.language[own] == code]
-        asked = None if queries is None else np.flatnonzero(np.isin(spoken, queries))
-        first, second, similarity = near_texts(pick(rows.text, spoken), asked, shingles=shingles)
+        queried = None if queries is None else np.flatnonzero(np.isin(spoken, queries))
+        first, second, similarity = near_texts(pick(rows.text, spoken), queried, shingles=shingles)
         found.append(Links(spoken[first], spoken[second], (1 - similarity) / (1 - SIMILAR)))
     return Links.joined(found)
 
@@ -220,13 +220,13 @@ def image_links(
     same = Links(shows[point], rows, np.zeros(len(rows)))
     vectors = UnitVectors(images.pool.vectors.raw, images.pool.vectors.rows[points])
     least = near_cosine(vectors)
-    asked = np.arange(len(points)) if queries is None else distinct_values(point[np.isin(rows, queries)])
-    similarity = Cosine(UnitVectors(vectors.raw, vectors.rows[asked]), vectors)
+    queried = np.arange(len(points)) if queries is None else distinct_values(point[np.isin(rows, queries)])
+    similarity = Cosine(UnitVectors(vectors.raw, vectors.rows[queried]), vectors)
     top = Top(_NEIGHBOURS + 1, similarity.shape, cap=_NEIGHBOURS + 1)
     ranker.scan(similarity, [top])
     best = top.result()
     cosine = np.multiply(similarity.exact(best.query, best.candidate), UNIT, dtype=np.float64)
-    first, second = asked[best.query], best.candidate
+    first, second = queried[best.query], best.candidate
     near = (first != second) & (cosine >= least)
     distance = (1 - cosine[near]) / max(1 - least, UNIT)
     return Links.joined([same, Links(shows[first[near]], shows[second[near]], distance)]), least
@@ -265,7 +265,7 @@ def _without_chains(n: int, kinds: Sequence[Links], *, whole: bool) -> tuple[Lin
 def _clusters(every: Ints, units: Ints, links: Links) -> Clusters:
     label = components(len(units), links)
     sizes = np.bincount(label)
-    cluster = every + len(sizes)  # what takes no part stays as it is
+    cluster = every + len(sizes)  # units that take no part keep their cluster
     part = np.isin(every, units)
     cluster[part] = label[np.searchsorted(units, every[part])]
     return Clusters(cluster, int((sizes > 1).sum()), float(sizes.max() / len(units)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Estimate, Score, mean_known
-from xlingual.evaluation.perquery import Asked, PerQuery
+from xlingual.evaluation.perquery import PerQuery, QuerySource
 from xlingual.evaluation.scorer import Searched, approximation
 from xlingual.measures import Measure
 from xlingual.measures.agreement import Agreement as Correlation
@@ -26,7 +26,7 @@ OVERALL: Pair = (None, None)
 
 @dataclass(frozen=True)
 class Subject:
-    """What a number is about: its source, its target (languages, as a rule) and its seed."""
+    """The subject of a number: its source, its target (languages, as a rule) and its seed."""
 
     source: str
     target: str
@@ -38,12 +38,12 @@ class Subject:
         return self.source, self.target
 
 
-Key = tuple[str, str, Subject]  # encoder, measure name, place
+Key = tuple[str, str, Subject]  # encoder, measure name, subject
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a number is seen beside: chance, what images alone give, and what no encoder can exceed."""
+    """The baseline of a number: chance, the oracle (images alone), and the ceiling of all encoders."""
 
     chance: float | None = None
     oracle: Score | None = None
@@ -52,9 +52,9 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Number:
-    """One number of one encoder: its estimate (None with a note where there is none) and what it is made of.
+    """One number of one encoder: its estimate (None with a note where there is none), sizes and baseline.
 
-    `views` is what its entry says beside it, `row_views` what its row of the leaderboard does.
+    `views` are the further findings of its entry, `row_views` those of its row of the leaderboard.
     """
 
     estimate: Estimate | None
@@ -71,7 +71,7 @@ class Number:
 
 @dataclass(frozen=True)
 class BoardLine:
-    """One encoder's line of a leaderboard: a mean over some places."""
+    """One encoder's line of a leaderboard: a mean over some subjects."""
 
     estimate: Estimate | None
     chance: float | None = None
@@ -89,16 +89,17 @@ class BoardLine:
 
 @dataclass
 class Numbers:
-    """All numbers of an evaluation by (encoder, measure name, place), and the queries they are means of.
+    """All numbers of an evaluation by (encoder, measure name, subject), and the queries they are means of.
 
-    `images` names the image encoder, or that of each text encoder. `partial` says of an encoder that has not
-    all places why. `compared` is among how many places one is seen; None: among all language pairs.
-    `same_queries` tells whether two encoders answered the same ones, so that their difference is known.
+    `images` names the image encoder, or that of each text encoder. `partial` says why an encoder lacks some
+    subjects. `compared` is the number of subjects that a reader compares; None: all language
+    pairs.
+    `same_queries` says whether two encoders answered the same queries, so that their difference is known.
     """
 
     task: str
     measures: Sequence[Measure | Correlation]
-    places: Sequence[Subject]
+    subjects: Sequence[Subject]
     images: str | Mapping[str, str] | None = None
     partial: Mapping[str, str] = field(default_factory=dict)
     compared: int | None = None
@@ -118,7 +119,7 @@ class Numbers:
         self,
         encoder: str,
         measure: Measure,
-        place: Subject,
+        subject: Subject,
         *,
         query: Ints,
         value: Floats,
@@ -126,27 +127,27 @@ class Numbers:
         above: Ints | None = None,
         tied: Ints | None = None,
     ) -> None:
-        """Add the queries that a number is a mean of: see `PerQuery.add`."""
-        labels = (self.task, encoder, place.source, place.target, measure.name)
+        """Add the queries whose mean a number is: see `PerQuery.add`."""
+        labels = (self.task, encoder, subject.source, subject.target, measure.name)
         self.per_query.add(
-            labels, place.seed, query=query, retrieved=retrieved, above=above, tied=tied, value=value
+            labels, subject.seed, query=query, retrieved=retrieved, above=above, tied=tied, value=value
         )
 
-    def results(self, asked: Asked | None = None) -> Results:
-        """Return all numbers; `asked` names what the queries are."""
-        return Results(self.entries(), list(self.summaries()), self.per_query.table(asked))
+    def results(self, rows: QuerySource | None = None) -> Results:
+        """Return all numbers; `rows` has the names of the queries."""
+        return Results(self.entries(), list(self.summaries()), self.per_query.table(rows))
 
     def entries(self) -> list[Entry]:
         """Return one entry for each number, in the order in which they were entered."""
         return [self._entry(*key, number) for key, number in self._numbers.items()]
 
-    def _entry(self, encoder: str, measure: str, place: Subject, number: Number) -> Entry:
+    def _entry(self, encoder: str, measure: str, subject: Subject, number: Number) -> Entry:
         estimate, baseline = number.estimate, number.baseline
         normalized, why = normalised(estimate, [baseline])
         return Entry(
             task=self.task,
-            source=place.source,
-            target=place.target,
+            source=subject.source,
+            target=subject.target,
             encoder=encoder,
             image_encoder=self._images_of(encoder),
             measure=measure,
@@ -159,7 +160,7 @@ class Numbers:
             n_source=number.n_source,
             n_target=number.n_target,
             n_tied=number.n_tied,
-            seed=place.seed,
+            seed=subject.seed,
             signature=number.signature,
             note=number.note or (estimate and estimate.note) or why,
             views=number.views,
@@ -169,30 +170,30 @@ class Numbers:
     def summaries(self) -> Iterator[Summary]:
         """Yield means over seeds for each pair, then means over seeds and pairs, measure by measure."""
         for measure in self.measures:
-            for pair, places in self._by_pair.items():
-                yield from self._means(measure, pair, places)
-            yield from self._means(measure, OVERALL, self.places)
+            for pair, subjects in self._by_pair.items():
+                yield from self._means(measure, pair, subjects)
+            yield from self._means(measure, OVERALL, self.subjects)
 
     @cached_property
     def _by_pair(self) -> dict[tuple[str, str], list[Subject]]:
         found: dict[tuple[str, str], list[Subject]] = {}
-        for place in self.places:
-            found.setdefault(place.pair, []).append(place)
+        for subject in self.subjects:
+            found.setdefault(subject.pair, []).append(subject)
         return found
 
     def _means(
-        self, measure: Measure | Correlation, pair: Pair, places: Sequence[Subject]
+        self, measure: Measure | Correlation, pair: Pair, subjects: Sequence[Subject]
     ) -> Iterator[Summary]:
         lines = {}
         for encoder in self._encoders:
-            found = {place: self._numbers.get((encoder, measure.name, place)) for place in places}
-            if own := {place: number for place, number in found.items() if number is not None}:
+            found = {subject: self._numbers.get((encoder, measure.name, subject)) for subject in subjects}
+            if own := {subject: number for subject, number in found.items() if number is not None}:
                 lines[encoder] = self._line(own, self.partial.get(encoder) if pair == OVERALL else None)
         return self.leaderboard(measure.name, pair, lines, higher=measure.higher_is_better)
 
-    def mean(self, encoder: str, measure: str, places: Sequence[Subject]) -> Estimate | None:
+    def mean(self, encoder: str, measure: str, subjects: Sequence[Subject]) -> Estimate | None:
         """Return the mean of an encoder's numbers; None where one of them is."""
-        return _mean([self._numbers[encoder, measure, place].estimate for place in places])
+        return _mean([self._numbers[encoder, measure, subject].estimate for subject in subjects])
 
     def _line(self, own: Mapping[Subject, Number], partial: str | None) -> BoardLine:
         """Return the mean of an encoder's numbers; None where one of them is."""
@@ -206,8 +207,8 @@ class Numbers:
             oracle=mean_known([None if oracle is None else oracle.value for oracle in oracles]),
             ceiling=mean_known([baseline.ceiling for baseline in baselines]),
             normalized=normalized,
-            n_pairs=len({place.pair for place in own}),
-            n_seeds=len({place.seed for place in own}),
+            n_pairs=len({subject.pair for subject in own}),
+            n_seeds=len({subject.seed for subject in own}),
             sd_seeds=_spread(own),
             note=next((note for note in notes if note), None),
             views=numbers[0].row_views if len(numbers) == 1 else None,
@@ -218,14 +219,14 @@ class Numbers:
     def leaderboard(
         self, measure: str, pair: Pair, lines: Mapping[str, BoardLine], *, higher: bool
     ) -> Iterator[Summary]:
-        """Yield a summary for each encoder, with its distance to the best of those that have most places."""
+        """Yield a summary for each encoder, with its distance to the best of those with the most subjects."""
         most = max((line.n_pairs for line in lines.values()), default=0)
         whole = {name: line.estimate for name, line in lines.items() if line.n_pairs == most}
         known = {name: estimate for name, estimate in whole.items() if estimate is not None}
         best = max if higher else min
         leader = best(known, key=lambda name: known[name].value, default=None)
         compared = len(self._by_pair) if self.compared is None else self.compared
-        beside = len(lines) * (1 if pair == OVERALL else compared)
+        n_compared = len(lines) * (1 if pair == OVERALL else compared)
         for name, line in lines.items():
             mean = line.estimate
             yield Summary(
@@ -241,7 +242,7 @@ class Numbers:
                 oracle=line.oracle,
                 ceiling=line.ceiling,
                 normalized=line.normalized,
-                ci_simultaneous=None if mean is None else mean.simultaneous(beside),
+                ci_simultaneous=None if mean is None else mean.simultaneous(n_compared),
                 n_pairs=line.n_pairs,
                 n_seeds=line.n_seeds,
                 sd_seeds=line.sd_seeds,
@@ -270,9 +271,9 @@ def _mean(several: Sequence[Estimate | None]) -> Estimate | None:
 def _spread(own: Mapping[Subject, Number]) -> float | None:
     """Return the standard deviation over seeds of the mean over pairs, None for one seed."""
     values: dict[int, list[float]] = {}
-    for place, number in own.items():
+    for subject, number in own.items():
         if number.estimate is not None:
-            values.setdefault(place.seed, []).append(number.estimate.value)
+            values.setdefault(subject.seed, []).append(number.estimate.value)
     means = [float(np.mean(v)) for v in values.values()]
     return float(np.std(means, ddof=1)) if len(means) > 1 else None
 

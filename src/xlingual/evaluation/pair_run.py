@@ -43,8 +43,8 @@ def make_tasks(
     """Return a task for each language pair and seed, pairs in order, and the sampler that made them.
 
     Of the text rows the `usable` ones, bool [n], take part; all where None. With several pairs named by
-    default, a pair for which no sample can be drawn is left out with a warning; a pair that was asked for
-    must be possible.
+    default, a pair for which no sample can be drawn is left out with a warning; a pair that was named must
+    be possible.
     """
     splits = None if options.splits is None else read_splits(options.splits, manifest.n_items)
     if splits is not None and (options.sample_size is not None or options.seeds != 1 or options.seed != 0):
@@ -108,10 +108,10 @@ def by_pair(tasks: Sequence[PairTask]) -> dict[tuple[str, str], list[int]]:
     return found
 
 
-def counted_out(asked: np.ndarray, part: np.ndarray) -> dict[str, int]:
-    """Return how many of the rows asked for, bool [n], take no part, as results keep it; {} where all do."""
-    left_out = int((asked & ~part).sum())
-    return {"texts": left_out, "of": int(asked.sum())} if left_out else {}
+def counted_out(requested: np.ndarray, part: np.ndarray) -> dict[str, int]:
+    """Return how many of the requested rows, bool [n], take no part, as results keep it; {} where all do."""
+    left_out = int((requested & ~part).sum())
+    return {"texts": left_out, "of": int(requested.sum())} if left_out else {}
 
 
 def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
@@ -138,10 +138,10 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
             f"{len(left_out) - without} show {images} that cannot be opened (first: "
             f"{next(iter(reasons.values()))})"
         )
-    told = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"
+    problem = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"
     if len(left_out) == len(rows):
-        raise InputError(f"{told}; nothing is left to evaluate")
-    warnings.warn(told, DataWarning, stacklevel=3)
+        raise InputError(f"{problem}; nothing is left to evaluate")
+    warnings.warn(problem, DataWarning, stacklevel=3)
     return usable
 
 
@@ -160,16 +160,16 @@ class PairRun(Run):
         super().__init__(task, options)
         self.manifest, self.matching, self._image_spec = checked_manifest(manifest), matching, image_spec
         pairs = resolve_pairs(options.pairs, manifest.languages)
-        self._asked = list(dict.fromkeys(language for pair in pairs for language in pair))
+        self._requested = list(dict.fromkeys(language for pair in pairs for language in pair))
         self._usable = self._openable() if options.skip_broken and image_spec is not None else None
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=self._usable)
 
-    def prepare(self, text_specs: EncoderSpecs, beside: Sequence[PairTask] = ()) -> None:
+    def prepare(self, text_specs: EncoderSpecs, further: Sequence[PairTask] = ()) -> None:
         """Make the text encoders and fit them; refuse those fitted on texts of the tasks.
 
-        `beside` are further tasks whose texts are encoded, without images.
+        `further` are tasks whose texts are encoded, without images.
         """
-        samples = [task.sample for task in (*self.tasks, *beside)]
+        samples = [task.sample for task in (*self.tasks, *further)]
         self.rows = distinct_values(np.concatenate([s.source for s in samples] + [s.target for s in samples]))
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
         made = encoders.text_encoders(
@@ -179,12 +179,12 @@ class PairRun(Run):
         self.dropped = self._count_dropped()
 
     @property
-    def places(self) -> list[Subject]:
-        """What each task's numbers are about."""
+    def subjects(self) -> list[Subject]:
+        """The subject of each task's numbers."""
         return [Subject(*task.pair, task.sample.seed) for task in self.tasks]
 
     def encoded(self) -> Iterator[tuple[str, TextVectors]]:
-        """Yield each encoder's name and vectors, one at a time: no more than one set is held."""
+        """Yield each encoder's name and vectors, one at a time: only one set is in memory."""
 
         def texts(name: str, encoder: Encoder) -> TextVectors:
             return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding())
@@ -209,7 +209,7 @@ class PairRun(Run):
             return embed_images(self.manifest, name, encoder, rows_with_image(self.tasks), **self.embedding())
 
     def join_near_duplicates(self, images: ImageIndex | None = None) -> None:
-        """Put near-duplicates into one cluster, where that is asked for; else warn where there are many.
+        """Put near-duplicates into one cluster, where `cluster` says so; else warn where there are many.
 
         Images are compared where there are vectors of them.
         """
@@ -221,22 +221,22 @@ class PairRun(Run):
 
     def _openable(self) -> np.ndarray | None:
         """Return which rows have an image that can be opened; None where no image is opened."""
-        _, found = encoders.image_model(self.image_spec(), languages=self._asked)
+        _, found = encoders.image_model(self.image_spec(), languages=self._requested)
         if isinstance(found, Encoder) and not found.opens_images:
             return None
         with self.stage("pictures: open", "opening images"):
-            return usable_rows(self.manifest, self._asked)
+            return usable_rows(self.manifest, self._requested)
 
     def _count_dropped(self) -> dict[str, int]:
-        """Count the texts of the pairs asked for that are unusable, or whose pairs were all left out."""
-        asked, part = (
+        """Count the texts of the requested pairs that are unusable, or whose pairs were all left out."""
+        requested, part = (
             np.isin(self.manifest.language, [self.manifest.languages.index(tag) for tag in tags])
-            for tags in (self._asked, self.languages)
+            for tags in (self._requested, self.languages)
         )
-        return counted_out(asked, part if self._usable is None else part & self._usable)
+        return counted_out(requested, part if self._usable is None else part & self._usable)
 
     def signed(self, task: PairTask, measure: str, encoder: str, **more: str) -> str:
-        """Return what a number of a task depends on; `more` are further conditions."""
+        """Return the signature of a number of a task; `more` are further conditions."""
         queries = {} if self.options.queries is None else {"queries": str(self.options.queries)}
         conditions = {
             "source": task.source,
@@ -253,7 +253,7 @@ class PairRun(Run):
     def number(
         self, task: PairTask, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str
     ) -> Number:
-        """Return what was scored in a task as a number, with its signature."""
+        """Return the number of a scored task, with its signature."""
         return Number(
             found.score,
             self.signed(task, measure, encoder, **conditions, **found.conditions),
@@ -266,7 +266,7 @@ class PairRun(Run):
         )
 
     def finished(self, results: Results, *, ranked: bool = True) -> Results:
-        """Return the results with what is known about the run and its encoders."""
+        """Return the results with the record of the run, and the kinds of its encoders."""
         known = {name: encoders.kind_of(encoder) for name, encoder in self.text_encoders.items()}
         results.encoders = {name: kind for name, kind in known.items() if kind}
         return super().finished(results, ranked=ranked)

@@ -13,7 +13,7 @@ from xlingual.ranking import Cosine
 
 
 def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
-    """Tell whether one pass over the union of areas (sources, targets) is cheaper than one for each."""
+    """Return whether one pass over the union of areas (sources, targets) is cheaper than one for each."""
     union = len(distinct_values(np.concatenate([sources for sources, _ in areas]))) * len(
         distinct_values(np.concatenate([targets for _, targets in areas]))
     )

@@ -1,4 +1,4 @@
-"""The table of what every number is a mean of: one row for each query, encoder, pair, measure and seed."""
+"""The table of queries, whose means the numbers are: a row for each query, encoder, pair, measure, seed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ LABELS = ("task", "encoder", "source", "target", "measure")
 
 
 @dataclass(frozen=True)
-class AskedRows:
-    """What the rows of the table are, where they are no manifest's: the questions of a pool."""
+class QueryRows:
+    """The names, items and clusters of queries that are no rows of a manifest: the questions of a pool."""
 
     ids: Sequence[str] = ()  # name of each row
     item: Ints = field(default_factory=lambda: _NONE)  # of each row, an index into `item_ids`
@@ -32,7 +32,7 @@ class AskedRows:
     labels: Mapping[str, Sequence[str | None]] = field(default_factory=dict)  # divide the rows into parts
 
 
-Asked: TypeAlias = Manifest | AskedRows  # what the queries are called and belong to
+QuerySource: TypeAlias = Manifest | QueryRows  # the names, items and clusters of queries
 
 
 @dataclass
@@ -56,8 +56,8 @@ class PerQuery:
     ) -> None:
         """Add the queries of one number; -1 (or None for the column) stands for "does not apply".
 
-        `labels` are task, encoder, source, target and measure; `query` and `retrieved` are rows of what is
-        asked.
+        `labels` are task, encoder, source, target and measure; `query` and `retrieved` are
+        row numbers of the manifest or the pool's questions.
         """
         nothing = np.full(len(query), -1, dtype=np.int64)
         self._labels.append(labels)
@@ -66,11 +66,11 @@ class PerQuery:
         for name, column in columns.items():
             self._blocks.setdefault(name, []).append(nothing if column is None else column)
 
-    def table(self, asked: Asked | None = None) -> pa.Table:
-        """Return the Arrow table; `asked` is what was asked, None where there are no queries."""
+    def table(self, rows: QuerySource | None = None) -> pa.Table:
+        """Return the Arrow table; `rows` has the names of the queries, None where there are no queries."""
         import pyarrow as pa
 
-        asked = AskedRows() if asked is None else asked
+        rows = QueryRows() if rows is None else rows
         if not self._labels:
             self.add(("",) * len(LABELS), 0, query=_NONE, value=np.empty(0))
         lengths = [len(block) for block in self._blocks["value"]]
@@ -79,19 +79,19 @@ class PerQuery:
         }
         columns["seed"] = pa.array(np.repeat(self._seeds, lengths), pa.int64())
         query = np.concatenate(self._blocks["query"])
-        ids = _words(asked.ids)
+        ids = _words(rows.ids)
         columns["query"] = _looked_up(query, *ids)
-        columns["item"] = _looked_up(asked.item[query], *_words(asked.item_ids))
-        columns["cluster"] = pa.array(asked.cluster[query], pa.int64())
+        columns["item"] = _looked_up(rows.item[query], *_words(rows.item_ids))
+        columns["cluster"] = pa.array(rows.cluster[query], pa.int64())
         retrieved = np.concatenate(self._blocks["retrieved"])
         columns["retrieved"] = _looked_up(retrieved, *ids)
-        clusters = asked.cluster[np.maximum(retrieved, 0)]
+        clusters = rows.cluster[np.maximum(retrieved, 0)]
         columns["retrieved_cluster"] = pa.array(clusters, pa.int64(), mask=retrieved < 0)
         for name in ("above", "tied"):
             values = np.concatenate(self._blocks[name])
             columns[name] = pa.array(values, pa.int64(), mask=values < 0)
         columns["value"] = pa.array(np.concatenate(self._blocks["value"]), pa.float64())
-        for name, labels in asked.labels.items():
+        for name, labels in rows.labels.items():
             code, words = _label_codes(labels)
             if words:
                 columns[f"{BY}{name}"] = _looked_up(code[query], *_words(words))
@@ -133,7 +133,7 @@ def _words(words: Sequence[str]) -> tuple[Ints, pa.Array]:
 
 
 def _looked_up(codes: Ints, distinct: Ints, words: pa.Array) -> pa.Array:
-    """Return the word of each code, null for one below 0; `distinct` tells which of `words` it stands for."""
+    """Return the word of each code, null for one below 0: code c stands for `words[distinct[c]]`."""
     import pyarrow as pa
 
     if not len(distinct):

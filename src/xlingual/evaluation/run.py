@@ -22,7 +22,7 @@ from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
 
 EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
-Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
+Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, total
 
 
 class Embedding(TypedDict):
@@ -58,7 +58,7 @@ class Options:
 
     @property
     def ranker(self) -> Ranker:
-        """What ranks: the one given, else this machine with `threads`."""
+        """The ranker: the one given, else this machine with `threads`."""
         return self.given_ranker or Cpu(self.threads)
 
 
@@ -70,7 +70,7 @@ class Tally:
     decided: int = 0
 
     def add(self, similarity: ImageScores) -> None:
-        """Add what a similarity has computed."""
+        """Add the counts of a similarity."""
         self.screened += similarity.screened
         self.decided += similarity.decided
 
@@ -80,7 +80,7 @@ P = ParamSpec("P")
 
 
 class Run:
-    """What every evaluation has: options, text encoders, and what is known of how it went."""
+    """The parts of every evaluation: options, text encoders, and a record of how it went."""
 
     def __init__(self, task: str, options: Options) -> None:
         self.task, self.options = task, options
@@ -94,15 +94,15 @@ class Run:
 
     @contextmanager
     def stage(self, name: str, what: str | None = None) -> Iterator[None]:
-        """Add the time of the block to a stage; tell that `what` begins and ends."""
-        tell = self.progress(what) if what else None
-        if tell:
-            tell(0, 1)
+        """Add the time of the block to a stage; report progress of `what` where it begins and ends."""
+        report = self.progress(what) if what else None
+        if report:
+            report(0, 1)
         start = time.perf_counter()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-        if tell:
-            tell(1, 1)
+        if report:
+            report(1, 1)
 
     def progress(self, what: str) -> Callable[[int, int], None]:
         """Return the progress callback of one piece of work."""
@@ -110,7 +110,7 @@ class Run:
         return lambda done, total: None if report is None else report(what, done, total)
 
     def embedding(self) -> Embedding:
-        """Return how vectors are come by, for the functions of `embed`."""
+        """Return the store and the progress callback, for the functions of `embed`."""
         return {"store": self.options.store, "progress": self.options.progress}
 
     def fit(self, text_encoders: Mapping[str, Encoder], *texts: Texts) -> None:
@@ -122,11 +122,11 @@ class Run:
             self.identities[name] = self.identity(encoder, *texts)
 
     def identity(self, encoder: Encoder, *texts: Texts) -> str:
-        """Return what an encoder's vectors, of these texts, depend on."""
+        """Return everything that an encoder's vectors of these texts depend on, as one line."""
         return batch_identity(encoder, *texts, store=self.options.store)
 
     def encode(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
-        """Return what `embed` makes of a text encoder, and keep how many texts it truncated."""
+        """Return the vectors that `embed` makes with a text encoder, and count the texts it truncated."""
         with self.stage("texts: encode", f"encoding texts: {name}"):
             found = embed(name, self.text_encoders[name])
         if found.truncated is not None:
@@ -138,17 +138,17 @@ class Run:
     def signature(
         self, conditions: Mapping[str, str], measure: str, ties: str | None = "expected", **system: str
     ) -> str:
-        """Return what a number depends on: its conditions, then the system's identities."""
+        """Return the signature of a number: its conditions, then the system's identities."""
         ties_of = {} if ties is None else {"ties": ties}
         own = {"task": self.task, **conditions, "measure": measure, **ties_of, "conventions": CONVENTIONS}
         return str(Signature(own, system))
 
     def clusters(self) -> dict[str, str]:
-        """Return what a signature says of clusters: nothing where they are the declared ones."""
+        """Return the condition of a signature about clusters: none where they are the declared ones."""
         return {} if self.options.cluster == DECLARED else {"clusters": self.options.cluster}
 
     def finished(self, results: Results, *, ranked: bool = True) -> Results:
-        """Return the results with what is known about the run; `ranked`: whether anything was ranked."""
+        """Return the results with the record of the run; `ranked`: whether anything was ranked."""
         results.timings = dict(self.seconds)
         results.truncated = self.truncated
         results.dropped = self.dropped
@@ -160,13 +160,13 @@ class Run:
 
 
 def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:
-    """Make an evaluation keep, with what it returns, the data warnings that were raised in it."""
+    """Make an evaluation add the data warnings that were raised in it to its results."""
 
     @wraps(evaluate)
     def kept(*given: P.args, **more: P.kwargs) -> Results:
-        with collected_warnings() as told:
+        with collected_warnings() as messages:
             found = evaluate(*given, **more)
-        found.warnings = told
+        found.warnings = messages
         return found
 
     return kept
@@ -175,15 +175,17 @@ def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
     """Collect the data warnings raised inside, and pass each on to the caller's own handling afterwards."""
-    told: list[str] = []
+    messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         try:
-            yield told
+            yield messages
         finally:
-            told += list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, DataWarning)))
+            messages += list(
+                dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, DataWarning))
+            )
     for warning in caught:
         if not issubclass(warning.category, DataWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    for text in told:
+    for text in messages:
         warnings.warn(text, DataWarning, stacklevel=4)

@@ -1,4 +1,4 @@
-"""Who scores the values of queries: exactly here; what a search found, `approximation.checked` scores."""
+"""The scorer of exact ranking; `approximation.checked` has the one for a search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Scorable = RankMeasure | MeanImageSimilarity
 
 @dataclass(frozen=True)
 class Searched:
-    """What is told of a number that was found by a search, or from a sample of candidates."""
+    """How a number was found by a search, or from a sample of candidates, and how accurate that is."""
 
     search: str
     depth: int
@@ -30,10 +30,10 @@ class Searched:
 def approximation(
     found: Estimate | None, searched: Sequence[Searched | None], oracles: Sequence[Score | None]
 ) -> Approximation | None:
-    """Return how far a number may be off that a search or a sample of candidates gave; None: it is exact.
+    """Return how far a number from a search or a sample of candidates may be off; None where it is exact.
 
-    It is the mean of numbers of which some may be exact. What samples of candidates are off adds up: they may
-    all be off to one side.
+    The number is a mean; some of the averaged numbers may be exact. Errors of samples of candidates add up,
+    since they may all be off to one side.
     """
     known = [one for one in searched if one is not None]
     if not isinstance(found, Score) or not known:
@@ -57,7 +57,7 @@ def approximation(
 
 @dataclass(frozen=True)
 class Scored:
-    """One number and the values [n] it is of; `n_tied` is None where the ranks of queries are not known."""
+    """One number and the values [n] it summarises; `n_tied` is None where queries' ranks are not known."""
 
     score: Score | None
     values: Floats
@@ -68,7 +68,7 @@ class Scored:
 
 
 class Scorer:
-    """Scores what exact ranking found."""
+    """Scores the ranks of exact ranking."""
 
     def score(
         self,
@@ -76,8 +76,8 @@ class Scorer:
         task: int,
         measure: Scorable,
         values: Floats,
-        ways: Sequence[Ints],
+        clusters: Sequence[Ints],
         n_tied: int,
     ) -> Scored:
-        """Return the number of one encoder and task, of values [n] whose queries hang on the nodes `ways`."""
-        return Scored(score(measure, values, ways), values, n_tied)
+        """Return the number of one encoder and task, of values [n] whose queries are in the `clusters`."""
+        return Scored(score(measure, values, clusters), values, n_tied)

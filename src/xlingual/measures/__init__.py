@@ -30,7 +30,7 @@ from xlingual.measures.rank import (
 
 Recall: TypeAlias = RecallAt | RecallShare
 Success: TypeAlias = SuccessAt | SuccessShare
-# R@k is a rank measure too: where a query has one relevant candidate, its rank tells set recall
+# R@k is a rank measure too: where a query has one relevant candidate, set recall follows from its rank
 RankMeasure: TypeAlias = Recall | Success | ReciprocalRank | MedianRank
 TargetMeasure: TypeAlias = AveragePrecision | Recall | PrecisionAt
 PoolMeasure: TypeAlias = RankMeasure | TargetMeasure
@@ -188,7 +188,7 @@ def _named(names: str | Iterable[str | Measure], expected: str) -> list[Measure]
 
 
 def _parse(name: str | Measure, expected: str) -> Measure:
-    """Return the measure of a name; `expected` are the names to tell of where there is none."""
+    """Return the measure of a name; `expected`, for the error, lists the known names."""
     if not isinstance(name, str):
         return name
     word = name.strip().lower().replace("_", "-")
@@ -233,7 +233,7 @@ def _hint(word: str) -> str:
 def _where(measure: Measure) -> str:
     """Return in brackets which command has a measure that this task has not."""
     if isinstance(measure, DistanceCorrelation):
-        return " (it is a task of its own: evaluate corr)"
+        return " (it is a separate task: evaluate corr)"
     if isinstance(measure, TargetMeasure):
         return f" ({measure.name} needs all relevant candidates of a query: evaluate multilingual-pool)"
     return ""

@@ -35,7 +35,7 @@ class Hubness:
 
     @property
     def expected(self) -> float:
-        """Mean N_k: what every candidate would have if none were preferred."""
+        """Mean N_k, the count of every candidate if none were preferred."""
         return float(self.occurrences.mean())
 
 
@@ -76,7 +76,7 @@ def hubness(
         skewness = float(np.mean(((occurrences - mean) / deviation) ** 3))
         order = np.argsort(-occurrences, kind="stable")
         hubs = order[occurrences[order] > threshold]
-    held = np.bincount(language[hubs], weights=occurrences[hubs], minlength=n_languages)
+    taken = np.bincount(language[hubs], weights=occurrences[hubs], minlength=n_languages)
     return Hubness(
         k,
         occurrences,
@@ -85,7 +85,7 @@ def hubness(
         largest=float(occurrences.max()),
         threshold=threshold,
         hubs=hubs,
-        by_language=held / occurrences.sum(),
+        by_language=taken / occurrences.sum(),
     )
 
 

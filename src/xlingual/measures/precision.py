@@ -21,7 +21,7 @@ from xlingual.records import RankCounts, TargetCounts
 class AveragePrecision(QueryMean):
     """AP, the mean over the R relevant candidates of the precision at their ranks; its mean is mAP.
 
-    A tie group of n candidates, r of them relevant, with G candidates above of which ρ are relevant, adds
+    A tie group of n candidates, r of them relevant, with G candidates above, ρ of them relevant, adds
     (r/n)·[n·c + (ρ + 1 − c(G + 1))·(H(G + n) − H(G))], c = (r − 1)/(n − 1) or 0; the sum is divided by R.
     With a cut k only the first k ranks count: m = clip(k − G, 0, n) stands for n inside the brackets. AP@k
     keeps the divisor R (trec_eval's `map_cut`, ir_measures' AP@k); AP@k/min divides by min(R, k) (XTREME).
@@ -129,7 +129,7 @@ def average_precision(counts: TargetCounts, cut: int | None = None, *, of_least:
     """Return the expected average precision of each query, float64 [n] in 0..1.
 
     With `cut` = k only the first k ranks count; with `of_least` the divisor is then min(R, k) instead of R.
-    Raises ValueError for a query without a relevant candidate, of which average precision is not defined.
+    Raises ValueError for a query without a relevant candidate, where average precision is not defined.
     """
     relevant = _relevant(counts)
     group = _groups(counts)

@@ -173,7 +173,7 @@ class MedianRank:
         return self.rounded(float(np.median(values)))
 
     def rounded(self, median: float) -> float:
-        """Return a median of ranks from 1 as this measure tells it; it keeps the order of medians."""
+        """Return a median of ranks from 1 as this measure reports it; the order of medians is kept."""
         return float(np.floor(median - 1) + 1) if self.floor else median
 
 

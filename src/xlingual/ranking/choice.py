@@ -19,7 +19,7 @@ def choose(
     address: str | None = None,
     shared: FolderLike | None = None,
 ) -> Chosen:
-    """Return the back end for what was asked; numbers do not depend on it.
+    """Return the back end for the options; numbers do not depend on it.
 
     Args:
         backend: one of `BACKENDS`; "auto" takes what this machine has.
@@ -31,8 +31,8 @@ def choose(
         shared: "ray": the folder that all machines of the cluster see, as a path or URL.
 
     Raises:
-        InputError: what was asked for is not known, or not there.
-        MissingExtraError: what was asked for is not installed.
+        InputError: an option is not known, or its device is not there.
+        MissingExtraError: a package of the chosen back end is not installed.
 
     """
     if backend not in BACKENDS:

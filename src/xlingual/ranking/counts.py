@@ -84,17 +84,17 @@ class Counts:
         part.columns = None if part.columns is None else part.columns - columns.start
         return part
 
-    def asked(self) -> dict[str, np.ndarray]:
-        """Return what is asked for: equal arrays ask for the same."""
+    def request_arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays that define the request: equal arrays mean equal requests."""
         found = {"query": self.query, "target": self.target, "keys": self.keys}
         return found if self.weights is None else {**found, "weights": self.weights}
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return what has been seen."""
+        """Return the state: the counts so far."""
         return {"above": self._above, "tied": self._tied, "decided": np.array(self.decided)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a part that asked for the same has seen."""
+        """Take over the state of a part with the same request."""
         self._above, self._tied = state["above"].copy(), state["tied"].copy()
         self.decided = int(state["decided"])
 

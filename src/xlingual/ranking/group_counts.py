@@ -96,18 +96,18 @@ class GroupCounts:
             part.heavy = np.flatnonzero(part.weights != 1)
         return part
 
-    def asked(self) -> dict[str, np.ndarray]:
-        """Return what is asked for: equal arrays ask for the same."""
+    def request_arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays that define the request: equal arrays mean equal requests."""
         found = {"query": self.query, "target": self.target, "keys": self.keys, "bounds": self.bounds}
         return found if self.weights is None else {**found, "weights": self.weights}
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return what has been seen."""
+        """Return the state: the counts so far."""
         above, tied = self._sums(0), self._sums(1)
         return {"above": above, "tied": tied, "decided": np.array(self.decided)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a part that asked for the same has seen."""
+        """Take over the state of a part with the same request."""
         self._pieces = {(0, len(self.query)): (state["above"].copy(), state["tied"].copy())}
         self.decided = int(state["decided"])
 

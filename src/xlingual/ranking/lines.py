@@ -71,7 +71,7 @@ def best_first(query: Ints, key: Ints) -> Ints:
 
 
 def is_best_first(query: Ints, key: Ints) -> bool:
-    """Tell whether lines are in that order."""
+    """Return whether lines are in that order."""
     step = np.diff(query)
     return bool(((step > 0) | ((step == 0) & (np.diff(key) <= 0))).all())
 

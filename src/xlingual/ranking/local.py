@@ -17,7 +17,7 @@ class Chosen:
 
     ranker: Ranker
     why: str
-    notable: bool = False  # worth telling where nobody watches, too
+    notable: bool = False  # printed even where no terminal watches
 
 
 def choose_local(
@@ -36,7 +36,7 @@ def choose_local(
     if backend == "cpu" and precision not in (None, "fp32"):
         raise InputError(f"--backend cpu screens in fp32: leave out --precision {precision}, or --backend")
     if backend == "torch" or (backend == "auto" and _on_cuda(device)):
-        return _with_torch(device, precision, threads, memory, asked=backend == "torch")
+        return _with_torch(device, precision, threads, memory, requested=backend == "torch")
     ranker = Cpu(threads) if memory is None else Cpu.within(memory, threads)
     many = "1 thread" if ranker.threads == 1 else f"{ranker.threads} threads"
     because = f": {devices.why_no_cuda()}" if backend == "auto" and device in (None, "auto") else ""
@@ -54,11 +54,11 @@ def _on_cuda(device: str | None) -> bool:
 
 
 def _with_torch(
-    device: str | None, precision: str | None, threads: int, memory: int | None, *, asked: bool
+    device: str | None, precision: str | None, threads: int, memory: int | None, *, requested: bool
 ) -> Chosen:
     ranker = TorchRanker(device, precision=precision, memory=memory, threads=threads)
     about = ranker.about()
-    found = "" if asked or device not in (None, "auto") else ", which was found"
+    found = "" if requested or device not in (None, "auto") else ", which was found"
     return Chosen(
         ranker, f"on {about['device']}{found}; screened in {about['precision']}, decided in float64"
     )

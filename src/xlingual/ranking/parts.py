@@ -1,4 +1,4 @@
-"""What has been seen of a piece of a pass, as one file: plain arrays with a checksum, never a pickle.
+"""The state of a piece of a pass, as one file: plain arrays with a checksum, never a pickle.
 
 A file is named by a hash of what it is the answer to, so that a finished part is found again by whoever asks
 the same of the same vectors, and by nobody else.
@@ -27,12 +27,12 @@ _CHECKSUM, _PAIRS = "checksum", "pairs"
 
 
 class DamagedPartError(Exception):
-    """A file of a part is not as it was written; the text says what is wrong with it."""
+    """A file of a part is damaged; the text says how."""
 
 
 @dataclass(frozen=True)
 class PassState:
-    """What the reductions of a pass have seen of some pairs, and what it took."""
+    """The states of the reductions of a pass over some pairs, and how many pairs were scored."""
 
     states: Sequence[Mapping[str, np.ndarray]]  # of each reduction
     screened: int = 0
@@ -53,7 +53,7 @@ def packed(seen: PassState) -> bytes:
 
 
 def unpacked(content: bytes) -> PassState:
-    """Return what a file of a part holds; raise DamagedPartError where it is not as it was written."""
+    """Return the content of a file of a part; raise DamagedPartError where it is damaged."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -72,16 +72,16 @@ def unpacked(content: bytes) -> PassState:
 
 def part_name(queries: bytes, candidates: bytes, requests: Sequence[Part]) -> str:
     """Return the name of the file with the answer to requests, for vectors with these digests."""
-    return digest(FORMAT, CONVENTIONS, queries, candidates, *asked(requests)).hex() + SUFFIX
+    return digest(FORMAT, CONVENTIONS, queries, candidates, *request_bytes(requests)).hex() + SUFFIX
 
 
-def asked(requests: Sequence[Part]) -> list[str | bytes]:
-    """Return what requests ask for, to be digested."""
+def request_bytes(requests: Sequence[Part]) -> list[str | bytes]:
+    """Return what identifies some requests, to be digested."""
     kinds: list[str | bytes] = [type(getattr(request, "inner", request)).__name__ for request in requests]
     return kinds + [
         piece
         for number, request in enumerate(requests)
-        for name, array in sorted(request.asked().items())
+        for name, array in sorted(request.request_arrays().items())
         for piece in (f"{number} {name} {array.dtype.str} {array.shape}", array.tobytes())
     ]
 
@@ -98,7 +98,7 @@ def vectors_digest(vectors: UnitVectors, rows: slice | None = None) -> bytes:
 
 
 def divisible(similarity: object, reductions: Sequence[Reduction]) -> bool:
-    """Tell whether pieces of the pass can be made elsewhere: by whoever has the vectors."""
+    """Return whether pieces of the pass can be made on other machines, which have the vectors."""
     sides = (getattr(similarity, name, None) for name in ("queries", "candidates"))
     known = all(isinstance(side, UnitVectors) for side in sides)
     return known and all(hasattr(reduction, "alone") for reduction in reductions)

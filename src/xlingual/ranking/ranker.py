@@ -1,4 +1,4 @@
-"""Where tiles are computed: what every back end offers."""
+"""The interface of every back end that computes tiles."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ class Ranker(Protocol):
         """Let every reduction see every pair once."""
 
     def about(self) -> dict[str, str | int | float]:
-        """Return what readers of the results may want to know: `backend`, and what is special to it."""
+        """Return the facts that results keep: `backend`, and its own further ones."""

@@ -1,4 +1,4 @@
-"""A ranker that keeps what is finished, so that a long pass that was interrupted goes on where it stopped.
+"""A ranker that keeps finished parts, so that a long pass that was interrupted goes on where it stopped.
 
 Queries are cut into blocks; what a block's reductions have seen is written to a folder as one file (`parts`)
 when all candidates of its queries are seen. The same pass, made again by another program, finds it there.
@@ -103,7 +103,7 @@ class Kept:
         requests: Sequence[Reduction],
         progress: Progress | None,
     ) -> PassState:
-        """Return what the requests see of a block of queries, as a pass of its own."""
+        """Return the requests for a block of queries alone, for a separate pass."""
         queries = similarity.queries
         block = Cosine(UnitVectors(queries.raw, queries.rows[rows]), similarity.candidates)
         n, m = similarity.shape

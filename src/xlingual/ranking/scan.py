@@ -56,7 +56,7 @@ class Tile:
 
 
 class Part(Protocol):
-    """What is kept of the tiles of some queries and candidates.
+    """The state of a reduction over the tiles of some queries and candidates.
 
     Parts of the same queries that saw other candidates merge, in any order, to what one part would have seen.
     So do parts of other queries into one whose queries include theirs: parts that are `Transposed` and saw
@@ -69,14 +69,14 @@ class Part(Protocol):
     def merge(self, others: Sequence[Self]) -> None:
         """Take in what others saw of other pairs; raise ValueError where it is of other queries."""
 
-    def asked(self) -> dict[str, np.ndarray]:
-        """Return what is asked for, as arrays: equal ones ask for the same."""
+    def request_arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays that define the request: equal arrays mean equal requests."""
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return what has been seen, as arrays that need no vectors to be merged."""
+        """Return the state, as arrays that can be merged without vectors."""
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a part that asked for the same has seen."""
+        """Take over the state of a part with the same request."""
 
 
 class Reduction(Protocol):
@@ -86,7 +86,7 @@ class Reduction(Protocol):
         """Return the request for these queries and candidates alone, with nothing seen."""
 
     def alone(self, rows: slice, columns: slice) -> Any:  # noqa: ANN401  (a Part that is a Reduction too)
-        """Return the same request as a pass of its own, over vectors that are numbered from zero.
+        """Return the same request for a separate pass, over vectors that are numbered from zero.
 
         What its `state` returns, the part `within` these queries and candidates can `restore`.
         """
@@ -117,17 +117,17 @@ class Transposed:
         """Take in what others saw of other pairs."""
         self.inner.merge([other.inner for other in others])
 
-    def asked(self) -> dict[str, np.ndarray]:
-        """Return what is asked for: equal arrays ask for the same."""
-        return {f"transposed {name}": array for name, array in self.inner.asked().items()}
+    def request_arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays that define the request: equal arrays mean equal requests."""
+        return {f"transposed {name}": array for name, array in self.inner.request_arrays().items()}
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return what has been seen."""
+        """Return the state."""
         found: dict[str, np.ndarray] = self.inner.state()
         return found
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a part that asked for the same has seen."""
+        """Take over the state of a part with the same request."""
         self.inner.restore(state)
 
 
@@ -246,5 +246,5 @@ def refuse_others(offset: int, count: int, own: int) -> None:
     """Raise ValueError where `count` places from `offset` on are not among the `own` ones of a part."""
     if offset < 0 or offset + count > own:
         raise ValueError(
-            "a part takes in what was seen of its own queries: merge into the part, or the reduction, of all"
+            "a part merges only parts of its own queries: merge into the part, or the reduction, of all"
         )

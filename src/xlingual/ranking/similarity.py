@@ -39,7 +39,7 @@ class Similarity(Protocol):
 
 
 class ImageScores(Similarity, Protocol):
-    """A similarity of images, of which means are asked for too."""
+    """A similarity of images, which gives means of scores too."""
 
     @property
     def screened(self) -> int:

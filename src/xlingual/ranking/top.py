@@ -97,8 +97,8 @@ class Top:
         part._hashed_from, part.origin = part._hashed_from + part.origin[1], (0, 0)
         return part
 
-    def asked(self) -> dict[str, np.ndarray]:
-        """Return what is asked for: equal arrays ask for the same."""
+    def request_arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays that define the request: equal arrays mean equal requests."""
         numbers = [self.k, self.cap, self.seed, *self.shape, *self.origin, self._hashed_from]
         found = {"top": np.array(numbers)}
         if self.weights is not None:
@@ -113,7 +113,7 @@ class Top:
         return {name: getattr(self.lines, name) for name in FIELDS}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a part that asked for the same has seen."""
+        """Take over the state of a part with the same request."""
         self._take_in([Lines(*(state[name] for name in FIELDS))])
 
     def update(self, tile: Tile) -> None:
@@ -242,7 +242,7 @@ class Top:
         return lines.take(lines.key >= (kth - margin)[segment])
 
     def _crowded(self, lines: Lines) -> np.ndarray:
-        """Tell which lines belong to queries with so many lines that ties must be decided now."""
+        """Return which lines belong to queries with so many lines that ties must be decided now."""
         counts = np.bincount(lines.query, minlength=self.shape[0])
         return (counts > 4 * self.k + self.cap)[lines.query]
 

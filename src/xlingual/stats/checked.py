@@ -67,7 +67,7 @@ def _of_one(strata: Sequence[Stratum], level: float) -> tuple[float, float]:
     total = sum(s.weight for s in strata)
     # With v and u for a stratum's share of the mean and what its check leaves open, Σ v²u·p(1 − p) is at most
     # max(vu)·p(1 − p) of the mean p, and equal to it where all strata are alike. Less would take "none among
-    # those checked" in one stratum for as much as if the others, checked whole, had told it.
+    # those checked" in one stratum for as much as if the others, checked whole, had shown it.
     unknown = max(s.weight / total * (1 / len(s.differences) - 1 / s.n) for s in strata)
     gain, loss = (
         math.fsum(s.weight * float(np.mean(np.maximum(sign * s.differences, 0.0))) for s in strata)

@@ -1,4 +1,4 @@
-"""Clusters from links: what is linked by way of others is one cluster, unless the chain grows too long."""
+"""Clusters from links: nodes linked directly or through others are one, unless the chain grows too long."""
 
 from __future__ import annotations
 

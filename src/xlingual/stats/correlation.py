@@ -17,7 +17,7 @@ from xlingual.arrays import Floats, Ints
 
 _DECIMALS = 9  # scores that are rounded to so many places are sorted as whole numbers
 _BLOCK = 1 << 16  # pairs worked on at a time: what a block needs stays in the cache
-_PLACES = 1 << 16  # ranks that influence tells apart, about: more change it by 1e-5 of its size at the most
+_PLACES = 1 << 16  # about as many different ranks: more change influence by 1e-5 of its size at most
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _whole(scores: np.ndarray) -> Ints | None:
 
 
 def _width(keys: Ints) -> int:
-    """Return how many bits tell the numbers apart."""
+    """Return how many bits the numbers differ in."""
     return (int(keys.max(initial=0)) - int(keys.min(initial=0))).bit_length()
 
 
@@ -116,7 +116,7 @@ def _ranked(scores: np.ndarray) -> np.ndarray:
 
 
 def _in_order(equal: np.ndarray) -> np.ndarray:
-    """Return twice the mean ranks of sorted scores; `equal` [n] tells which are equal to the next."""
+    """Return twice the mean ranks of sorted scores; `equal` [n] marks those equal to the next."""
     n = len(equal)
     values = np.arange(1, 2 * n, 2, dtype=np.int32 if n < 1 << 30 else np.int64)
     tied = np.flatnonzero(equal)

@@ -1,7 +1,7 @@
 """Two systems on the same queries, and whether the difference of their means is real.
 
-Queries are not independent: they hang on their own cluster and, in Backretrieval, on the target that a
-system retrieved (see `intervals`); standard errors count both. Distributions say how far a difference
+Queries are not independent: they belong to their own cluster and, in Backretrieval, to that of the target
+that a system retrieved (see `intervals`); standard errors count both. Distributions say how far a difference
 strays by luck, in units of its standard error: Student's, plain and corrected for skewness, with the
 *effective number of clusters*, which knows of few targets that many queries share; and that of random sign
 flips of clusters, which knows the answers themselves, however skew or rare (MacKinnon, Nielsen and Webb
@@ -27,7 +27,7 @@ from xlingual.stats.intervals import (
 from xlingual.stats.paired_queries import Paired
 from xlingual.stats.signflips import FlippedClusters
 
-FEWEST_CLUSTERS = 5  # below, nothing can be told
+FEWEST_CLUSTERS = 5  # with fewer there is no test
 _CELLS = 4_000_000  # of a block of replicates
 _NOTHING = 1e-12  # what rounding leaves of a standard error of zero
 

@@ -12,9 +12,9 @@ from xlingual.stats.intervals import ResidualPart
 class Paired:
     """Values [n] of two systems for the same n queries, and what makes queries dependent.
 
-    `weight` [n] sums to 1: what each query counts for in the mean. `own` [n] is the node of the query's own
-    cluster; `retrieved_a` and `retrieved_b` [n] those of what a system retrieved, in the same name space,
-    None where nothing is retrieved.
+    `weight` [n] sums to 1: what each query counts for in the mean. `own` [n] is the id of the query's own
+    cluster; `retrieved_a` and `retrieved_b` [n] those of the texts a system retrieved, in the same name
+    space, None where nothing is retrieved.
     """
 
     a: Floats
@@ -30,7 +30,7 @@ class Paired:
         return float(self.weight @ (self.a - self.b))
 
     def parts(self) -> tuple[ResidualPart, ResidualPart]:
-        """Return the residuals of both means, the second negated, on their nodes."""
+        """Return the residuals of both means, the second negated, with their cluster ids."""
         return (
             ResidualPart(
                 self.weight * (self.a - self.weight @ self.a), _ways(self.own, self.retrieved_a), self.weight

@@ -1,8 +1,8 @@
 """Looking at data before they are complete, without wrong findings becoming more frequent.
 
-A look tests at a level of its own. The levels follow from how much error may be *spent* up to a fraction of
+Each look has its own level. The levels follow from how much error may be *spent* up to a fraction of
 the planned data: little early, so that almost all is left for the end. Looks need not be equally spaced, and
-need not be told in advance.
+need not be known in advance.
 
 K. K. G. Lan, D. L. DeMets. Discrete sequential boundaries for clinical trials. Biometrika 70, 1983.
 P. Armitage, C. K. McPherson, B. C. Rowe. Repeated significance tests on accumulating data. JRSS A 132, 1969.

@@ -49,9 +49,7 @@ class FlippedClusters:
 
     own: Sums
     edges: Sums | None  # of each (own cluster, retrieved node); None where nothing is retrieved
-    opposite: tuple[
-        Ints, Ints
-    ]  # edges (i, j) of which one retrieved the other's own cluster, and the reverse
+    opposite: tuple[Ints, Ints]  # edges (i, j) where one retrieved the other's own cluster, and the reverse
     fall: Any  # [nodes, clusters] residuals by retrieved node, own nodes first; sparse where large
     fallen_weight: Floats  # [nodes]
     correction: float  # the small-sample factor of the observed queries

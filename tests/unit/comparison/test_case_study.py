@@ -69,7 +69,7 @@ def test_a_difference_over_trainings_is_the_mean_of_its_shares() -> None:
     )
     naive = []
     for (one, other), part in zip((("a0", "b0"), ("a1", "b1")), rows, strict=True):
-        i, j = queries.place(one), queries.place(other)
+        i, j = queries.row_of(one), queries.row_of(other)
         gains: dict[int, list[float]] = {}
         for row in part.tolist():
             pair = int(queries.labels["pair"].code[row])

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from xlingual.comparison.compare import compare
-from xlingual.comparison.outcome import Rules, TestOutcome, decide
+from xlingual.comparison.outcome import EncoderTest, Rules, decide
 from xlingual.comparison.queries import NO_LABEL
 from xlingual.comparison.ranks import pairwise_p, rank_intervals
 from xlingual.comparison.reading import read_aligned
@@ -93,7 +93,7 @@ def test_tests_that_are_not_shown_count(folders):
     pairs = pairwise_p(queries, {"b": 0.02}, "a", rules, lambda a, b: 1.0)
     assert pairs == {("a", "b"): 0.02}
     assert rank_intervals(queries, pairs, rules) == {"a": (1, 1), "b": (2, 2)}
-    untested = TestOutcome("x", 0.5, 0.1, None, "why")
+    untested = EncoderTest("x", 0.5, 0.1, None, "why")
     ((shown,),) = decide([[untested]], rules, np.ones(2))
     assert shown.outcome == record.CANNOT_TELL
 

@@ -1,4 +1,4 @@
-"""Near-duplicates: who is found, what becomes one cluster, what is told, and that no value moves."""
+"""Near-duplicates: which are found, clusters of them, warnings, and that no value moves."""
 
 import re
 import warnings
@@ -132,9 +132,9 @@ def near_warnings(results):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_warning_counts_them_where_nobody_declared_them(shop, task):
-    (told,) = near_warnings(run(task, *shop))
-    assert "48 of 48 items" in told and "--cluster near-duplicates" in told
-    first, second = re.search(r"such as '(\d+)' and '(\d+)'", told).groups()
+    (message,) = near_warnings(run(task, *shop))
+    assert "48 of 48 items" in message and "--cluster near-duplicates" in message
+    first, second = re.search(r"such as '(\d+)' and '(\d+)'", message).groups()
     assert first != second and int(first) // 3 == int(second) // 3
     assert near_warnings(run(task, *shop, cluster_column="line")) == []
     assert near_warnings(run(task, *shop, cluster="near-duplicates")) == []
@@ -176,8 +176,8 @@ def test_a_chain_of_titles_is_split_and_told(shop):
     found = run(backretrieval, chained, vectors, cluster="near-duplicates")
     about = found.diagnostics["near_duplicates"]
     assert about["n_split"] == 1 and about["largest_share"] <= 0.05
-    (told,) = near_warnings(found)
-    assert "1 chain of near-equal texts or images held over 5%" in told
+    (message,) = near_warnings(found)
+    assert "1 chain of near-equal texts or images held over 5%" in message
 
 
 def test_the_order_of_rows_does_not_matter(shop):

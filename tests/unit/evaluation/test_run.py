@@ -38,14 +38,14 @@ def test_truncated_texts_add_up_over_batches_and_nothing_is_not_known():
 
 
 def test_stages_add_up_and_are_told():
-    told = []
-    run = run_of(progress=lambda *what: told.append(what))
+    reports = []
+    run = run_of(progress=lambda *what: reports.append(what))
     for _ in range(2):
         with run.stage("some work", "working"):
             pass
     with run.stage("quiet work"):
         pass
-    assert told == [
+    assert reports == [
         ("fitting encoders", 0, 1),
         ("fitting encoders", 1, 1),
         *2 * [("working", 0, 1), ("working", 1, 1)],

@@ -42,9 +42,9 @@ def test_without_it_the_first_is_named_and_all_are_counted():
 
 
 def test_with_it_the_numbers_are_those_of_the_other_rows():
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         found = backretrieval(manifest(), **OPTIONS, measures=["R@3"], skip_broken=True)
-    assert [str(w.message) for w in told] == found.warnings
+    assert [str(w.message) for w in caught] == found.warnings
     assert len(found.warnings) == 1
     counted = "6 of 80 texts take no part (--skip-broken): 2 have no image, 4 show 2 images that"
     assert counted in found.warnings[0]

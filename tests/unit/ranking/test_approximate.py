@@ -216,11 +216,11 @@ def test_sizes_follow_the_rules():
 
 
 def test_progress_ends_at_all_and_the_work_is_counted():
-    told = []
+    steps = []
     over = similarity(n=1100)
     ranker = Approximate(depth=7, search=Search(probes=1), least=1)
-    ranker.scan(over, requests(over), progress=lambda done, total: told.append(done / total))
-    assert told == sorted(told) and told[-1] == 1
+    ranker.scan(over, requests(over), progress=lambda done, total: steps.append(done / total))
+    assert steps == sorted(steps) and steps[-1] == 1
     assert 0 < over.screened < 2 * 1100 * M  # there and, transposed, back
     assert ranker.about()["search"] == "ivf,probes=1" and ranker.about()["index_lists"] >= 1
 

@@ -40,18 +40,18 @@ def test_ranks_are_those_of_the_reference(scores, k, budget):
 def test_each_pair_is_asked_for_once(monkeypatch):
     monkeypatch.setattr(module, "_SIDE", 3)
     asked = np.zeros((7, 8), dtype=int)
-    told = []
+    steps = []
 
     def scores(queries, candidates):
         assert len(queries) <= 3 and len(candidates) <= 3
         asked[np.ix_(queries, candidates)] += 1
         return np.subtract.outer(queries, candidates).astype(np.float32)
 
-    found = GivenScores(asked.shape, scores, progress=lambda done, total: told.append((done, total)))
+    found = GivenScores(asked.shape, scores, progress=lambda done, total: steps.append((done, total)))
     counts(found, np.arange(7), np.arange(7))
     top(found, 2)
     assert (asked == 1).all()
-    assert told[-1] == (56, 56) and len(told) == 3
+    assert steps[-1] == (56, 56) and len(steps) == 3
 
 
 def test_a_file_holds_what_is_too_much_for_memory(monkeypatch):

@@ -58,12 +58,12 @@ def test_an_interrupted_pass_goes_on_with_what_is_missing(similarity, tmp_path):
     assert len(list((tmp_path / "parts").glob("*.npz"))) == 2
     inner, found = Noting(), requests(similarity)
     again = kept(inner, tmp_path / "parts")
-    told = []
-    again.scan(similarity, found, progress=lambda done, total: told.append((done, total)))
+    steps = []
+    again.scan(similarity, found, progress=lambda done, total: steps.append((done, total)))
     assert inner.passes == [256, 232]
     assert again.found == 2
-    assert told[-1] == (300_000, 300_000)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert steps[-1] == (300_000, 300_000)
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
     assert_complete(similarity, found)
     again.forget()
     assert not (tmp_path / "parts").exists()
@@ -123,9 +123,9 @@ def test_short_passes_and_scores_that_are_given_are_handed_on(similarity, tmp_pa
 def test_a_folder_that_cannot_be_written_to_is_told_of_once(similarity, tmp_path):
     (tmp_path / "file").write_text("")
     found = requests(similarity)
-    with pytest.warns(DataWarning, match="cannot be kept") as told:
+    with pytest.warns(DataWarning, match="cannot be kept") as caught:
         kept(Cpu(), tmp_path / "file" / "parts").scan(similarity, found)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert_complete(similarity, found)
 
 

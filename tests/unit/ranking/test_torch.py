@@ -20,7 +20,7 @@ from xlingual.ranking.torch import TorchRanker, arithmetic, blocks, bounds, devi
 from xlingual.ranking.torch.arithmetic import PRECISIONS, Arithmetic  # noqa: E402
 from xlingual.ranking.torch.blocks import Loader  # noqa: E402
 from xlingual.ranking.torch.pairs import Pairs, PairTile, SettledTally  # noqa: E402
-from xlingual.ranking.torch.pieces import Room, cut  # noqa: E402
+from xlingual.ranking.torch.pieces import Partition, cut  # noqa: E402
 
 CPU_DEVICE = torch.device("cpu")
 
@@ -56,7 +56,7 @@ def tile_of(arithmetic, a, b, *, fine=False, product=None):
     error = arithmetic.fine_error(left.dim) if fine else arithmetic.error(left.dim)
     scores = (product or arithmetic.product)(left.low, right.low)
     whole = Pairs(left, right, similarity.exact, scores.numel(), SettledTally())
-    return PairTile(left, right, similarity.exact, whole.room, whole.tally, whole, scores, *error)
+    return PairTile(left, right, similarity.exact, whole.most, whole.tally, whole, scores, *error)
 
 
 @settings(max_examples=60)
@@ -176,9 +176,9 @@ def test_out_of_memory_halves_the_tile_says_so_once_and_goes_on(monkeypatch, err
     expected = answer(Cpu())
     made = failing_over(monkeypatch, 3000, error)
     ranker = TorchRanker("cpu", precision="fp16", memory=1 << 22)
-    with pytest.warns(DataWarning, match="ran out of memory: ranking goes on with half the tile") as told:
+    with pytest.warns(DataWarning, match="ran out of memory: ranking goes on with half the tile") as caught:
         assert [answer(ranker), answer(ranker)] == [expected, expected]
-    assert len(told) == 1
+    assert len(caught) == 1
     assert 1000 < max(made) <= 3000
 
 
@@ -413,16 +413,16 @@ def test_auto_imports_torch_only_where_a_driver_is():
     st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 5000), st.integers(0, 1 << 40), st.booleans()
 )
 def test_a_cut_covers_every_pair_once(n, m, each, budget, few_rows):
-    room = Room((n, m), each, budget, few_rows)
-    columns = room.columns()
+    partition = Partition((n, m), each, budget, few_rows)
+    columns = partition.columns()
     assert [column.start for column in columns] == [0, *(column.stop for column in columns[:-1])]
     assert columns[-1].stop == m
-    assert 1 <= room.tile[0] <= n and 1 <= room.tile[1] <= m
-    assert len(columns) == 1 or not room.resident
-    assert list(cut(0, n, room.rows()))[-1].stop == n
+    assert 1 <= partition.tile[0] <= n and 1 <= partition.tile[1] <= m
+    assert len(columns) == 1 or not partition.resident
+    assert list(cut(0, n, partition.rows()))[-1].stop == n
     halves = 0
-    while (smaller := room.halved()) is not None:
-        room, halves = smaller, halves + 1
+    while (smaller := partition.halved()) is not None:
+        partition, halves = smaller, halves + 1
     assert halves <= 40
 
 

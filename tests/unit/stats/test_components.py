@@ -55,12 +55,12 @@ def test_no_part_is_too_large_all_nearer_links_stay_and_order_does_not_matter(tr
     too_large = [part for part in parts(30, given_links) if len(part) > 5]
     assert n_split == len(too_large)
     outside = [t for t in triples if not any(t[0] in part for part in too_large)]
-    told = set(zip(kept.first.tolist(), kept.second.tolist(), kept.distance.tolist(), strict=True))
-    assert set(outside) <= told <= set(triples)
+    kept_links = set(zip(kept.first.tolist(), kept.second.tolist(), kept.distance.tolist(), strict=True))
+    assert set(outside) <= kept_links <= set(triples)
     for part in too_large:  # what is kept is all below a limit, and the limit could not be higher
         own = [t for t in triples if t[0] in part]
-        gone = [t[2] for t in own if t not in told]
-        assert all(t[2] < min(gone) for t in own if t in told)
+        gone = [t[2] for t in own if t not in kept_links]
+        assert all(t[2] < min(gone) for t in own if t in kept_links)
         more = links(*(t for t in own if t[2] <= min(gone)))
         assert max(len(p) for p in parts(30, more)) > 5
     new = np.array(order)

@@ -1,1 +1,1 @@
-"""Approximate ranking in evaluations: what it can tell, and how far it is off, measured in every run."""
+"""Approximate ranking in evaluations: which measures it serves, and its error, measured in every run."""

@@ -1,6 +1,7 @@
 """Scores of a search: some queries of each task are evaluated exactly, and say how far all may be off.
 
-Here stand which tasks are ranked by a search, which measures it can tell, and which queries are checked.
+This module says which tasks are ranked by a search, which measures it can give, and which queries are
+checked.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ ENOUGH = 0.95  # recall of a search below which the run warns
 
 
 def approximate(options: Options, measures: Sequence[RankMeasure]) -> Approximate | None:
-    """Return the ranker where it is an approximate one; refuse what it cannot tell."""
+    """Return the ranker where it is an approximate one; refuse measures that it cannot give."""
     ranker = options.given_ranker
     if not isinstance(ranker, Approximate):
         return None
@@ -102,7 +103,7 @@ def checked_sample(task: PairTask, queries: Ints) -> Sample:
 
 
 def by_sample(ranker: Approximate, measure: RankMeasure | MeanImageSimilarity, pool: int) -> bool:
-    """Tell whether a measure looks deeper than a search, so that a sample of the pool tells it."""
+    """Return whether a measure looks deeper than a search: then it is estimated from a sample of the pool."""
     return isinstance(measure, MedianRank) or (
         isinstance(measure, RecallShare | SuccessShare) and measure.k(pool) > ranker.depth
     )
@@ -115,7 +116,7 @@ def stratum(
     queries: Ints,
     exact: np.ndarray,
 ) -> Stratum:
-    """Return what the checked queries say about the values `found` [n]; `exact` [checked] are the true ones.
+    """Return the differences at the checked queries of the values `found` [n] from `exact` ones [checked].
 
     A query can differ by the range of the measure; of image similarities by the range of those found.
     """
@@ -159,25 +160,25 @@ class CheckedScorer(Scorer):
         task: int,
         measure: Scorable,
         values: Floats,
-        ways: Sequence[Ints],
+        clusters: Sequence[Ints],
         n_tied: int,
     ) -> Scored:
         """Return the number with its error, or from a sample of candidates; as it is where exact."""
         if task not in self.queries:
-            return super().score(encoder, task, measure, values, ways, n_tied)
+            return super().score(encoder, task, measure, values, clusters, n_tied)
         if isinstance(measure, MeanImageSimilarity) or not self.is_sampled(encoder, task, measure):
             exact = self.exact_values(encoder, task, measure)
             error = stratum(self.run.tasks[task], measure, values, self.queries[task], exact)
-            found = replace(score(measure, values, ways), errors=(error,))
+            found = replace(score(measure, values, clusters), errors=(error,))
             searched = self._searched(encoder, task, None)
             return Scored(found, values, n_tied, None, searched, conditions(self.ranker, sampled=False))
-        drawn = sampled_score(measure, self.sampled[encoder, task], ways)
+        drawn = sampled_score(measure, self.sampled[encoder, task], clusters)
         searched = self._searched(encoder, task, drawn)
-        told = conditions(self.ranker, sampled=True)
-        return Scored(drawn.score, drawn.values, None, drawn.note, searched, told)
+        drawn_conditions = conditions(self.ranker, sampled=True)
+        return Scored(drawn.score, drawn.values, None, drawn.note, searched, drawn_conditions)
 
     def is_sampled(self, encoder: str, task: int, measure: Scorable) -> bool:
-        """Return whether a measure is told from a sample of candidates: then no query's rank is known."""
+        """Return whether a measure comes from a sample of candidates: then no query's rank is known."""
         ranks = self.sampled.get((encoder, task))
         return ranks is not None and by_sample(self.ranker, measure, ranks.pool)
 

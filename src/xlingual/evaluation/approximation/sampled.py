@@ -2,9 +2,9 @@
 
 A share p of the candidates is above a query's own; among s of them drawn at random, c ~ Binomial(s, p). So
 the rank 1 + p·(pool − 1) has the interval of Clopper and Pearson (1934): none of 10,000 above at a million
-still means rank ≤ 301 at 95 %. That is why R@10 is never told from a sample (Krichene and Rendle, KDD 2020).
-All queries share the sample, so its error does not average out over them: a number over queries is as far off
-as if every query were off to the same side.
+still means rank ≤ 301 at 95 %. That is why R@10 is never estimated from a sample (Krichene and Rendle, KDD
+2020). All queries share the sample, so its error does not average out over them: a number over queries is as
+far off as if every query were off to the same side.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from xlingual.results import Interval
 from xlingual.stats import mean_interval, median_interval
 from xlingual.stats.intervals import LEVEL
 
-_EXPECTED = 5.0  # drawn candidates within the k best, for R@p% to be told
+_EXPECTED = 5.0  # drawn candidates within the k best, for R@p% to be estimated
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def estimated_ranks(above: Floats, drawn: Ints | Floats, others: Ints | int) -> 
 
 @dataclass(frozen=True)
 class SampledScore:
-    """A number from a sample of candidates: None with a note where the sample is too small to tell it."""
+    """A number from a sample of candidates: None with a note where the sample is too small."""
 
     score: Score | None
     values: Floats  # [n]
@@ -73,18 +73,18 @@ class SampledScore:
     note: str | None = None
 
 
-def sampled_score(measure: RankMeasure, ranks: SampledRanks, ways: Sequence[Ints]) -> SampledScore:
-    """Return the score of MedR, R@p% or Success@p% of queries that hang on the nodes `ways`."""
+def sampled_score(measure: RankMeasure, ranks: SampledRanks, clusters: Sequence[Ints]) -> SampledScore:
+    """Return the score of MedR, R@p% or Success@p% of queries that are in the `clusters`."""
     if isinstance(measure, RecallShare | SuccessShare):
-        return _share(measure, ranks, ways)
+        return _share(measure, ranks, clusters)
     if isinstance(measure, MedianRank):
-        return _median(measure, ranks, ways)
-    raise TypeError(f"{measure.name} is not told from a sample of candidates")
+        return _median(measure, ranks, clusters)
+    raise TypeError(f"{measure.name} cannot be estimated from a sample of candidates")
 
 
-def _median(measure: MedianRank, ranks: SampledRanks, ways: Sequence[Ints]) -> SampledScore:
+def _median(measure: MedianRank, ranks: SampledRanks, clusters: Sequence[Ints]) -> SampledScore:
     rank, missed = ranks.rank, ranks.missed
-    value, found = float(np.median(rank)), median_interval(rank, ways)
+    value, found = float(np.median(rank)), median_interval(rank, clusters)
     low = float(np.quantile(rank, max(0.0, float(np.mean(rank < found.low)) - missed)))
     high = float(np.quantile(rank, min(1.0, float(np.mean(rank <= found.high)) + missed)))
     around = np.quantile(rank, np.clip([0.5 - missed, 0.5 + missed], 0, 1))
@@ -95,7 +95,7 @@ def _median(measure: MedianRank, ranks: SampledRanks, ways: Sequence[Ints]) -> S
             ranks.rank,
             0.0,
             f"{measure.name} is at most {math.ceil(highs[1]):,} ({found.level:.0%}); a sample of "
-            f"{ranks.drawn:,} of {ranks.pool:,} candidates cannot tell more: raise --candidates",
+            f"{ranks.drawn:,} of {ranks.pool:,} candidates cannot show more: raise --candidates",
         )
     ends = replace(
         found,
@@ -107,7 +107,9 @@ def _median(measure: MedianRank, ranks: SampledRanks, ways: Sequence[Ints]) -> S
     return SampledScore(score, ranks.rank, float(max(value - lows[2], highs[3] - value)))
 
 
-def _share(measure: RecallShare | SuccessShare, ranks: SampledRanks, ways: Sequence[Ints]) -> SampledScore:
+def _share(
+    measure: RecallShare | SuccessShare, ranks: SampledRanks, clusters: Sequence[Ints]
+) -> SampledScore:
     k = measure.k(ranks.pool)
     values = (ranks.rank <= k).astype(np.float64)
     if not ranks.whole and k * ranks.drawn / ranks.pool < _EXPECTED:
@@ -121,7 +123,7 @@ def _share(measure: RecallShare | SuccessShare, ranks: SampledRanks, ways: Seque
     distinct, place = np.unique(ranks.rank, return_inverse=True)
     lows, highs = ranks.ends(distinct)
     surely, maybe = ((ends <= k).astype(np.float64)[place] for ends in (highs, lows))
-    least, most = (mean_interval(hits, ways, bounds=(0.0, 1.0)) for hits in (surely, maybe))
+    least, most = (mean_interval(hits, clusters, bounds=(0.0, 1.0)) for hits in (surely, maybe))
     ends = replace(
         least,
         low=max(0.0, least.low - ranks.missed),

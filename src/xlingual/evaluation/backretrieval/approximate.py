@@ -19,7 +19,7 @@ from xlingual.evaluation.approximation.checked import (
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
 from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, ReferenceScores
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts
-from xlingual.evaluation.backretrieval.way_back import Routes, SideRanks, WaysFound, nearest_targets
+from xlingual.evaluation.backretrieval.way_back import Routes, WayBackRanks, WaysFound, nearest_targets
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.evaluation.ragged import distinct_of, sums
@@ -63,7 +63,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
             targets = {number: len(tasks[number].sample.target) for number in self.queries}
             self.warn_of_misses("the nearest texts", encoder, self.recall, targets)
 
-    def images(self, ranks: SideRanks, task: int) -> None:
+    def images(self, ranks: WayBackRanks, task: int) -> None:
         """Go the checked queries' ways back exactly, while the ranks of a task are at hand."""
         if task not in self.queries:
             return
@@ -72,7 +72,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
         recalls_at = [measure for measure in self.measures if isinstance(measure, RecallAt)]
         ways = exact_ways(ranks, task, queries, exact, recalls_at, inner, tally)
         self._ways[task] = ways
-        self._pools[task] = pool = len(ranks.sides.sources)
+        self._pools[task] = pool = len(ranks.pools.sources)
         self.recall_back |= {(name, task): one for name, one in zip(self._encoders, ways.recall, strict=True)}
         if len(self._ways) == len(self.queries):
             for name in self._encoders:
@@ -101,10 +101,10 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
         return not self.is_sampled(encoder, task, measure)
 
     def baseline(
-        self, task: int, measure: Scorable, found: ReferenceScores, ways: Sequence[Ints]
+        self, task: int, measure: Scorable, found: ReferenceScores, clusters: Sequence[Ints]
     ) -> Baseline:
-        """Return chance, and the oracle with its error; no ceiling: what a search misses might exceed it."""
-        exactly = super().baseline(task, measure, found, ways)
+        """Return chance, and the oracle with its error; no ceiling, which missed texts might exceed."""
+        exactly = super().baseline(task, measure, found, clusters)
         if task not in self.queries:
             return exactly
         values, exact = found.oracle.get(measure.name), self._ways[task].oracle.get(measure.name)
@@ -128,14 +128,14 @@ def recall_of_nearest(
     ours, theirs = found.target[place[present]], exact.target[first[present]]
     used, number = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
     similarity = Cosine(vectors.unit(sample.source[queries]), vectors.unit(sample.target[used]))
-    asked = np.flatnonzero(present)
-    keys = [similarity.exact(asked, which) for which in np.split(number, 2)]
+    answered = np.flatnonzero(present)
+    keys = [similarity.exact(answered, which) for which in np.split(number, 2)]
     return float(np.count_nonzero(keys[0] >= keys[1]) / len(queries))
 
 
 @dataclass(frozen=True)
 class ExactWays:
-    """What is exactly true of the checked queries of a task."""
+    """The exact ways back of the checked queries of a task, and their oracle."""
 
     routes: list[Routes]  # of each encoder
     recall: list[float]  # of each encoder: share of the nearest images that the search found
@@ -143,7 +143,7 @@ class ExactWays:
 
 
 def exact_ways(
-    ranks: SideRanks,
+    ranks: WayBackRanks,
     task: int,
     queries: Ints,
     nearest: Sequence[Nearest],
@@ -170,7 +170,7 @@ def exact_ways(
     return ExactWays(routes, recall, oracle)
 
 
-def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> tuple[Ints, Floats]:
+def _oracle(ranks: WayBackRanks, columns: Ints, ranker: Ranker, tally: Tally) -> tuple[Ints, Floats]:
     """Return the nearest target images of source columns, as pairs, and their shares: 1 for each column."""
     found = ranks.oracle  # exact where all scores are given
     if ranks.over.has_vectors:
@@ -182,7 +182,7 @@ def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> tu
 
 
 def _exact_pass(
-    ranks: SideRanks, keys: Sequence[Ints], ranker: Ranker, tally: Tally
+    ranks: WayBackRanks, keys: Sequence[Ints], ranker: Ranker, tally: Tally
 ) -> tuple[list[Routes], Ints]:
     """Return the ways of several sets of pairs, and the best source columns of all their target rows.
 
@@ -209,7 +209,7 @@ def _exact_pass(
 
 
 def sampled_ranks(
-    ranks: SideRanks,
+    ranks: WayBackRanks,
     task: int,
     nearest: Sequence[Nearest],
     candidates: int,
@@ -217,7 +217,7 @@ def sampled_ranks(
     tally: Tally,
 ) -> list[SampledRanks]:
     """Return, for each encoder, the ranks of all queries estimated from a sample of the source images."""
-    sources, columns = ranks.sides.sources, ranks.source_columns(task)
+    sources, columns = ranks.pools.sources, ranks.source_columns(task)
     sample = ranks.tasks[task].sample
     drawn = stream(sample.seed, "drawn pictures").permutation(len(sources))[:candidates]
     is_drawn = np.zeros(len(sources), dtype=np.int64)

@@ -1,6 +1,6 @@
 """Baselines of Backretrieval, from images alone: chance, oracle and ceiling, the same for every encoder.
 
-Beside them stands who scores: exactly here; what a search found is checked in `approximate`.
+The scorer is here too: the exact one; `approximate` has the one that checks a search.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.embed import TextVectors
 from xlingual.evaluation.backretrieval.nearest import Nearest
-from xlingual.evaluation.backretrieval.way_back import SideRanks
+from xlingual.evaluation.backretrieval.way_back import WayBackRanks
 from xlingual.evaluation.estimates import score
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.ragged import members, sums
@@ -33,7 +33,7 @@ class ReferenceScores:
     chance: dict[str, float]
 
 
-def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> ReferenceScores:
+def reference(ranks: WayBackRanks, task: int, measures: Sequence[RankMeasure]) -> ReferenceScores:
     """Return oracle, ceiling and chance of a task."""
     columns, found = ranks.source_columns(task), ranks.oracle
     oracle: dict[str, Floats] = {}
@@ -47,8 +47,8 @@ def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> R
         elif isinstance(measure, RecallAt):
             values = _listed_values(ranks, measure)
         else:
-            values = None  # R@p% would need a pass of its own
-        if isinstance(measure, RecallAt) and not ranks.asked_alone:
+            values = None  # R@p% would need another pass
+        if isinstance(measure, RecallAt) and not ranks.queries_only:
             ceiling[measure.name] = _ceiling(ranks, measure)[columns]
         if values is not None:
             oracle[measure.name] = sums(found.query, share * values, width)[columns]
@@ -62,15 +62,15 @@ def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> R
     return ReferenceScores(oracle, _oracle_target(ranks, task, columns), ceiling, chance)
 
 
-def _chance(ranks: SideRanks, task: int, measure: RankMeasure) -> float:
-    """Return what an encoder scores to which all targets are equal.
+def _chance(ranks: WayBackRanks, task: int, measure: RankMeasure) -> float:
+    """Return the value of an encoder to which all targets are equal.
 
     For R@k the mean over all queries and targets of the chance of a hit, which is K/D where each source
-    image has equally many texts; for other measures, and where few sources are asked, that of a random
-    order of D images.
+    image has equally many texts; for other measures, and where only some sources are queries, that of a
+    random order of D images.
     """
-    d = np.array([len(ranks.sides.sources)])
-    if not isinstance(measure, RecallAt) or ranks.asked_alone or ranks.is_capped:
+    d = np.array([len(ranks.pools.sources)])
+    if not isinstance(measure, RecallAt) or ranks.queries_only or ranks.is_capped:
         return float(measure.per_query(ranks.rank_counts(d * 0, d))[0])
     listed = ranks.listed
     sources = np.bincount(ranks.source_columns(task), minlength=ranks.over.similarity.shape[1])
@@ -80,8 +80,8 @@ def _chance(ranks: SideRanks, task: int, measure: RankMeasure) -> float:
     return total / float(ranks.target_weights.sum() * sources.sum())
 
 
-def _listed_values(ranks: SideRanks, measure: RecallAt) -> Floats:
-    """Return R@k of each oracle pair, from the lists of the first K: what is not listed is no hit."""
+def _listed_values(ranks: WayBackRanks, measure: RecallAt) -> Floats:
+    """Return R@k of each oracle pair, from the lists of the first K: a pair that is not listed is no hit."""
     width = ranks.over.similarity.shape[1]
     listed = ranks.listed.query * width + ranks.listed.candidate
     order = np.argsort(listed)
@@ -93,7 +93,7 @@ def _listed_values(ranks: SideRanks, measure: RecallAt) -> Floats:
     return np.where(listed[line] == wanted, hits, 0.0)
 
 
-def _ceiling(ranks: SideRanks, measure: RecallAt) -> Floats:
+def _ceiling(ranks: WayBackRanks, measure: RecallAt) -> Floats:
     """Return, for each source column, the best chance of a hit that any target gives.
 
     Where more tie with the K-th than are listed, any column may be among them: a bound.
@@ -106,7 +106,7 @@ def _ceiling(ranks: SideRanks, measure: RecallAt) -> Floats:
     return np.asarray(np.maximum(best, last[ranks.listed.unlisted > 0].max(initial=0.0)))
 
 
-def _oracle_target(ranks: SideRanks, task: int, columns: Ints) -> Ints:
+def _oracle_target(ranks: WayBackRanks, task: int, columns: Ints) -> Ints:
     """Return the position among the task's targets of each query's nearest image, -1 for ties."""
     query, line = members(ranks.oracle.query, columns)
     rows = ranks.target_rows(task)
@@ -119,12 +119,12 @@ def _oracle_target(ranks: SideRanks, task: int, columns: Ints) -> Ints:
 
 
 class BackretrievalScorer(Scorer):
-    """Scores what exact ranking found; one that checks a search looks at what was found on the way."""
+    """Scores the ranks of exact ranking; a subclass that checks a search gets the steps on the way too."""
 
     def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
         """Take the nearest texts of an encoder, of each task."""
 
-    def images(self, ranks: SideRanks, task: int) -> None:
+    def images(self, ranks: WayBackRanks, task: int) -> None:
         """Take the ranks of a task, while they are at hand."""
 
     def knows_ranks(self, encoder: str, task: int, measure: Scorable) -> bool:
@@ -132,12 +132,12 @@ class BackretrievalScorer(Scorer):
         return True
 
     def baseline(
-        self, task: int, measure: Scorable, found: ReferenceScores, ways: Sequence[Ints]
+        self, task: int, measure: Scorable, found: ReferenceScores, clusters: Sequence[Ints]
     ) -> Baseline:
-        """Return chance, oracle and ceiling of a task; the oracle's queries hang on the nodes `ways`."""
+        """Return chance, oracle and ceiling of a task; the oracle's queries are in the `clusters`."""
         values, ceiling = found.oracle.get(measure.name), found.ceiling.get(measure.name)
         return Baseline(
             found.chance[measure.name],
-            None if values is None else score(measure, values, ways),
+            None if values is None else score(measure, values, clusters),
             None if ceiling is None else float(ceiling.mean()),
         )

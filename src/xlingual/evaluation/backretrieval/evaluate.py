@@ -19,12 +19,12 @@ from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
 from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, ReferenceScores, reference
 from xlingual.evaluation.backretrieval.examples import (
     ExampleRows,
+    example_pairs,
     examples_table,
     leading_encoder,
-    telling_pairs,
 )
 from xlingual.evaluation.backretrieval.images import ImageSpace, image_space, refuse_small_pools
-from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts, nodes
+from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Numbers
@@ -48,7 +48,7 @@ from xlingual.store import StoreLike, open_store
 
 NAME = "backretrieval"
 SIM = MeanImageSimilarity()
-_LARGE = 100_000  # distinct source images beyond which the best 0.1 % are told beside the best 10
+_LARGE = 100_000  # distinct source images above which R@0.1% is reported beside R@k
 
 
 @answers(BackretrievalRequest)
@@ -82,8 +82,8 @@ def backretrieval(
             function of two batches of images that returns scores [n, m].
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
         sample_size: items drawn for each side; None takes all.
-        queries: sources that are asked, drawn at random; the others are candidates of the way back all the
-            same. None asks all. There is no ceiling then, and chance is K/D.
+        queries: number of sources that are queries, drawn at random; the others are candidates of the way
+            back all the same. None: all sources are queries. There is no ceiling then, and chance is K/D.
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
         seed: the first seed.
@@ -94,7 +94,7 @@ def backretrieval(
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`. With
             `xlingual.ranking.approximate.Approximate` every number says how far it may be off.
         examples: keep the best and worst queries of the leading encoder, for the report.
-        progress: called with (what, done, of all).
+        progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
@@ -162,7 +162,7 @@ class _Backretrieval:
     def _ways_back(
         self, nearest: Mapping[str, Sequence[Nearest]]
     ) -> tuple[dict[tuple[str, int], WaysFound], dict[int, ReferenceScores]]:
-        """Return what each encoder found in each task, and the baselines of each task."""
+        """Return the ways back of each encoder and task, and the baselines of each task."""
         found: dict[tuple[str, int], WaysFound] = {}
         references: dict[int, ReferenceScores] = {}
         with self.run.stage("pictures: rank"), one_library_thread():
@@ -175,7 +175,7 @@ class _Backretrieval:
                 progress=self.run.progress("ranking images"),
                 tally=self.run.tally,
             ):
-                for number in ranks.sides.tasks:
+                for number in ranks.pools.tasks:
                     references[number] = reference(ranks, number, self.ranked)
                     self.scorer.images(ranks, number)
                     for encoder, (name, texts) in enumerate(nearest.items()):
@@ -186,29 +186,30 @@ class _Backretrieval:
         self, found: Mapping[tuple[str, int], WaysFound], references: Mapping[int, ReferenceScores]
     ) -> Numbers:
         """Return the numbers of all encoders, tasks and measures, with their baselines."""
-        numbers = Numbers(NAME, self.measures, self.run.places, self.image_name)
+        numbers = Numbers(NAME, self.measures, self.run.subjects, self.image_name)
         baselines = {
-            (number, measure): self.scorer.baseline(number, measure, references[number], ways)
+            (number, measure): self.scorer.baseline(number, measure, references[number], clusters)
             for number, task in enumerate(self.tasks)
-            for ways in [nodes(self.run.manifest, number, task, references[number].oracle_target)]
+            for clusters in [cluster_ids(self.run.manifest, number, task, references[number].oracle_target)]
             for measure in self.measures
         }
         for name in self.run.text_encoders:
-            for number, (task, place) in enumerate(zip(self.tasks, numbers.places, strict=True)):
+            for number, (task, subject) in enumerate(zip(self.tasks, numbers.subjects, strict=True)):
                 one, sample = found[name, number], task.sample
-                ways, tied = nodes(self.run.manifest, number, task, one.nearest.single()), one.n_tied()
+                clusters = cluster_ids(self.run.manifest, number, task, one.nearest.single())
                 retrieved, counts = one.nearest.single_rows(sample.target), one.routes.counts
+                n_tied = one.n_tied()
                 for measure in self.measures:
-                    scored = self.scorer.score(name, number, measure, one.values(measure), ways, tied)
-                    beside = baselines[number, measure]
-                    numbers[name, measure.name, place] = self.run.number(
-                        task, measure.name, name, scored, beside, images=self.image_identity
+                    scored = self.scorer.score(name, number, measure, one.values(measure), clusters, n_tied)
+                    baseline = baselines[number, measure]
+                    numbers[name, measure.name, subject] = self.run.number(
+                        task, measure.name, name, scored, baseline, images=self.image_identity
                     )
                     ranked = measure != SIM and scored.n_tied is not None
                     numbers.add_queries(
                         name,
                         measure,
-                        place,
+                        subject,
                         query=sample.source,
                         retrieved=retrieved,
                         above=one.single(counts.above) if ranked else None,
@@ -228,7 +229,7 @@ class _Backretrieval:
         first = next(measure for measure in self.measures if measure.name in valued)
         leader = leading_encoder(summary, first)
         numbers = by_pair(self.tasks)
-        for pair in telling_pairs(summary, leader, first):
+        for pair in example_pairs(summary, leader, first):
             number = numbers[pair][0]
             task, one = self.tasks[number], found[leader, number]
             if not self.scorer.knows_ranks(leader, number, first):

@@ -43,22 +43,22 @@ class ExampleRows:
     similarity: Floats
 
     def chosen(self) -> list[tuple[str, int, int]]:
-        """Return (kind, place, query) of the best and worst queries, no retrieved text shown twice."""
+        """Return (kind, position, query) of the best and worst queries, no retrieved text shown twice."""
         single = np.flatnonzero(self.retrieved >= 0)
         best = single[np.lexsort((-self.similarity[single], self.above[single], -self.value[single]))]
         worst = single[np.lexsort((self.similarity[single], -self.above[single], self.value[single]))]
         shown: list[tuple[str, int, int]] = []
         used: set[int] = set()
         for kind, order in (("best", best), ("worst", worst[self.value[worst] < 1])):
-            place = 0
+            position = 0
             for query in order.tolist():
-                if place == SHOWN:
+                if position == SHOWN:
                     break
                 text = int(self.retrieved[query])
                 if text not in used:
                     used.add(text)
-                    shown.append((kind, place, query))
-                    place += 1
+                    shown.append((kind, position, query))
+                    position += 1
         return shown
 
 
@@ -69,7 +69,7 @@ def leading_encoder(summary: Sequence[Summary], measure: Measure) -> str:
     return best(overall, key=lambda s: s.value or 0.0).encoder
 
 
-def telling_pairs(summary: Sequence[Summary], encoder: str, measure: Measure) -> list[tuple[str, str]]:
+def example_pairs(summary: Sequence[Summary], encoder: str, measure: Measure) -> list[tuple[str, str]]:
     """Return the language pairs worth looking at, hardest first: all, or the hardest and easiest of many."""
     rows = [
         (s.value, s.source, s.target)

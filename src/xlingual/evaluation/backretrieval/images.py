@@ -23,7 +23,7 @@ from xlingual.records import Images
 
 @dataclass(frozen=True)
 class ComparedImages:
-    """Images that a function compares; each is a point of its own.
+    """Images that a function compares; each is a separate point.
 
     Images are distinct when their bytes differ; where there are no bytes, each row's is one.
     """
@@ -78,8 +78,8 @@ def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
 
 
 @dataclass(frozen=True)
-class Sides:
-    """One set of source images against one set of target images; several tasks may share it."""
+class ImagePools:
+    """The source images and the target images that are ranked against each other; tasks may share them."""
 
     sources: Ints  # distinct images, sorted
     targets: Ints  # distinct images, sorted
@@ -87,37 +87,39 @@ class Sides:
     tasks: list[int]
 
 
-def groups_of(images: ImageSpace, tasks: Sequence[PairTask]) -> list[list[Sides]]:
-    """Return groups of sides that share one product: the seeds of a language pair, where that is cheaper.
+def groups_of(images: ImageSpace, tasks: Sequence[PairTask]) -> list[list[ImagePools]]:
+    """Return groups of pools that share one product: the seeds of a language pair, where that is cheaper.
 
-    Tasks with the same source images and target images are one set of sides: their ranking is the same.
+    Tasks with the same source images and target images are one pair of pools: their ranking is the same.
     """
-    found: dict[tuple[bytes, bytes, bytes], Sides] = {}
+    found: dict[tuple[bytes, bytes, bytes], ImagePools] = {}
     for number, task in enumerate(tasks):
         sources = distinct_values(images.code[task.sample.pool])
         targets, texts = np.unique(images.code[task.sample.target], return_counts=True)
         key = (sources.tobytes(), targets.tobytes(), texts.tobytes())
-        found.setdefault(key, Sides(sources, targets, texts.astype(np.int64), [])).tasks.append(number)
-    by_pair: dict[tuple[str, str], list[Sides]] = {}
-    for side in found.values():
-        by_pair.setdefault(tasks[side.tasks[0]].pair, []).append(side)
-    groups: list[list[Sides]] = []
+        found.setdefault(key, ImagePools(sources, targets, texts.astype(np.int64), [])).tasks.append(number)
+    by_pair: dict[tuple[str, str], list[ImagePools]] = {}
+    for pools in found.values():
+        by_pair.setdefault(tasks[pools.tasks[0]].pair, []).append(pools)
+    groups: list[list[ImagePools]] = []
     for several in by_pair.values():
-        together = one_pass([(side.sources, side.targets) for side in several])
-        groups += [several] if together else [[side] for side in several]
+        together = one_pass([(one.sources, one.targets) for one in several])
+        groups += [several] if together else [[one] for one in several]
     return groups
 
 
 class ImagePass:
-    """The images of some sides in one similarity: rows are target images, columns source images.
+    """The images of some pools in one similarity: rows are target images, columns source images.
 
     Rows and columns are distinct *points*: different images may share a vector.
     """
 
-    def __init__(self, images: ImageSpace, sides: Sequence[Sides], progress: Progress | None = None) -> None:
+    def __init__(
+        self, images: ImageSpace, pools: Sequence[ImagePools], progress: Progress | None = None
+    ) -> None:
         self._images, self._code = images, images.points
-        self._rows = distinct_values(self._code[np.concatenate([side.targets for side in sides])])
-        self._columns = distinct_values(self._code[np.concatenate([side.sources for side in sides])])
+        self._rows = distinct_values(self._code[np.concatenate([one.targets for one in pools])])
+        self._columns = distinct_values(self._code[np.concatenate([one.sources for one in pools])])
         self.similarity = images.between(self._rows, self._columns, progress)
 
     @property

@@ -46,11 +46,11 @@ class Nearest:
         return np.where(nearest >= 0, targets[np.maximum(nearest, 0)], -1)
 
 
-def nodes(manifest: Manifest, number: int, task: PairTask, retrieved: Ints) -> tuple[Ints, Ints]:
-    """Return what makes the queries of a task dependent: their own cluster, and that of the retrieved text.
+def cluster_ids(manifest: Manifest, number: int, task: PairTask, retrieved: Ints) -> tuple[Ints, Ints]:
+    """Return the cluster ids of the queries of a task: their own, and those of the texts they retrieved.
 
     `retrieved` [n] are positions among the targets. A query for which several texts tie (-1) is alone in the
-    second: its node is negative.
+    second: its id is negative.
     """
     source, target = task.sample.source, task.sample.target
     alone = -1 - (number * len(manifest) + source)
@@ -84,7 +84,7 @@ def nearest_texts(
 
 
 class NearestRequest:
-    """What a pass over a union has to find out about the nearest targets of one sample."""
+    """The request for the nearest targets of one sample, in a pass over a union."""
 
     def __init__(self, union: TextUnion, sample: Sample) -> None:
         self._seed, (self._source, self._target) = sample.seed, union.codes(sample)

@@ -1,9 +1,9 @@
 """Steps 3 and 4 of Backretrieval: the rank of a query's own image, seen from the retrieved text's image.
 
 All encoders share the passes over images; so do language pairs with the same images, and the seeds of a
-language pair. Where few sources are asked, only what these queries need is ranked, not every target image:
-the asked sources against all target images (the oracle), and the images that some way starts from against
-all source images (the ranks).
+language pair. Where only some sources are queries (`queries`), only what these need is ranked, not every
+target image: the query images against all target images (the oracle), and the images of retrieved texts
+against all source images (the ranks).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
-from xlingual.evaluation.backretrieval.images import ImagePass, ImageSpace, Sides, groups_of
+from xlingual.evaluation.backretrieval.images import ImagePass, ImagePools, ImageSpace, groups_of
 from xlingual.evaluation.backretrieval.nearest import Nearest, tie_cap
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.ragged import distinct_of, sums
@@ -34,7 +34,7 @@ def ways_back(
     ranker: Ranker,
     tally: Tally,
     progress: Progress | None = None,
-) -> Iterator[SideRanks]:
+) -> Iterator[WayBackRanks]:
     """Yield the ranks of the tasks, of those together that have the same images; each task comes once.
 
     `nearest` is [encoder][task]. The ranks hold what was computed of a pass: look at them before the next.
@@ -44,10 +44,12 @@ def ways_back(
     for done, group in enumerate(groups):
         part = _part(progress, done, groups)
         over = ImagePass(images, group, part)
-        found = [SideRanks(over, sides, images, tasks, nearest, depth) for sides in group]
-        if over.has_vectors and all(tasks[number].sample.is_part for side in group for number in side.tasks):
+        found = [WayBackRanks(over, pools, images, tasks, nearest, depth) for pools in group]
+        if over.has_vectors and all(
+            tasks[number].sample.is_part for pools in group for number in pools.tasks
+        ):
             for ranks in found:
-                rank_asked(ranks, ranker, part, tally)
+                rank_queries(ranks, ranker, part, tally)
         else:
             _rank_all(over, found, measures, ranker, part)
         yield from found
@@ -64,7 +66,7 @@ class Routes:
 
 @dataclass(frozen=True)
 class WaysFound:
-    """What one encoder found in one task: nearest texts and the ways back."""
+    """The nearest texts and the ways back of one encoder in one task."""
 
     nearest: Nearest
     routes: Routes
@@ -92,27 +94,29 @@ class WaysFound:
         return int(tied.sum())
 
 
-class SideRanks:
-    """The reductions of one set of sides: ranks of own images, the first K of each target, the oracle."""
+class WayBackRanks:
+    """The ranks of one pair of image pools: of own images, the first K of each target, and the oracle."""
 
     def __init__(
         self,
         over: ImagePass,
-        sides: Sides,
+        pools: ImagePools,
         images: ImageSpace,
         tasks: Sequence[PairTask],
         nearest: Sequence[Sequence[Nearest]],
         depth: int,
     ) -> None:
-        self.over, self.sides, self.images, self.tasks = over, sides, images, tasks
+        self.over, self.pools, self.images, self.tasks = over, pools, images, tasks
         height, width = shape = over.similarity.shape
-        rows, columns = over.rows(sides.targets), over.columns(sides.sources)
+        rows, columns = over.rows(pools.targets), over.columns(pools.sources)
         self.source_weights = np.bincount(columns, minlength=width).astype(np.int64)
-        self.target_weights = np.bincount(rows, sides.target_texts, height).astype(np.int64)
-        ways = [(encoder, task) for task in sides.tasks for encoder in range(len(nearest))]
-        keys = [self.keys(task, nearest[encoder][task], self.source_columns(task)) for encoder, task in ways]
+        self.target_weights = np.bincount(rows, pools.target_texts, height).astype(np.int64)
+        keys_of = [(encoder, task) for task in pools.tasks for encoder in range(len(nearest))]
+        keys = [
+            self.keys(task, nearest[encoder][task], self.source_columns(task)) for encoder, task in keys_of
+        ]
         self.pairs, where = distinct_of(keys)  # those of all encoders, each once
-        self._where = dict(zip(ways, where, strict=True))
+        self._where = dict(zip(keys_of, where, strict=True))
         self.counts = Counts.of(over.similarity, *np.divmod(self.pairs, width), weights=self.source_weights)
         cap = tie_cap(max(len(rows), len(columns)))
         self.top = Top(depth, shape, weights=self.source_weights, queries=distinct_values(rows), cap=cap)
@@ -120,7 +124,7 @@ class SideRanks:
             1, (width, height), weights=self.target_weights, queries=distinct_values(columns), cap=cap
         )
         self.deep: Counts | None = None
-        self.asked_alone = False  # `oracle` and `counts` are of the asked sources, and nothing is `listed`
+        self.queries_only = False  # `oracle` and `counts` are of the queries alone; no `listed`
 
     def source_columns(self, task: int) -> Ints:
         """Return the column of each source of a task."""
@@ -139,7 +143,7 @@ class SideRanks:
         return self.target_rows(task)[nearest.target] * width + columns[nearest.query]
 
     def finish(self) -> None:
-        """Decide what the screen left open."""
+        """Score exactly what float32 left undecided."""
         self.listed: TopK = self.top.result()
         self.oracle: TopK = self.nearest_target.result()
 
@@ -159,17 +163,17 @@ class SideRanks:
     def rank_counts(self, above: Ints, tied: Ints) -> RankCounts:
         """Return counts of own images, each the one relevant of all distinct source images."""
         one = np.ones(len(above), dtype=np.int64)
-        return RankCounts(above, tied, one, one * len(self.sides.sources))
+        return RankCounts(above, tied, one, one * len(self.pools.sources))
 
 
 def _rank_all(
     over: ImagePass,
-    found: Sequence[SideRanks],
+    found: Sequence[WayBackRanks],
     measures: Sequence[RankMeasure],
     ranker: Ranker,
     progress: Progress | None,
 ) -> None:
-    """Fill the ranks of the sides of one pass.
+    """Fill the ranks of the pools of one pass.
 
     A second pass is made only for the oracle of measures that need ranks beyond the first K, or where too
     many images tie with the K-th to be listed.
@@ -197,14 +201,14 @@ def _part(progress: Progress | None, done: int, groups: Sequence[object]) -> Pro
     return lambda now, total: progress(done * steps + steps * now // max(total, 1), len(groups) * steps)
 
 
-def rank_asked(ranks: SideRanks, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:
-    """Find the oracle of the asked sources, then the ranks on all ways back; nothing is listed.
+def rank_queries(ranks: WayBackRanks, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:
+    """Find the oracle of the queries, then the ranks on all ways back; nothing is listed.
 
     The images must have vectors (`ImagePass.has_vectors`).
     """
-    ranks.asked_alone = True
-    asked = distinct_values(np.concatenate([ranks.source_columns(task) for task in ranks.sides.tasks]))
-    ranks.oracle = nearest_targets(ranks, asked, ranker, progress, tally)
+    ranks.queries_only = True
+    queries = distinct_values(np.concatenate([ranks.source_columns(task) for task in ranks.pools.tasks]))
+    ranks.oracle = nearest_targets(ranks, queries, ranker, progress, tally)
     used = distinct_values(np.concatenate([ranks.counts.query, ranks.oracle.candidate]))
     similarity = ranks.over.among(used, np.arange(ranks.over.similarity.shape[1]))
     assert similarity is not None
@@ -218,9 +222,9 @@ def rank_asked(ranks: SideRanks, ranker: Ranker, progress: Progress | None, tall
 
 
 def nearest_targets(
-    ranks: SideRanks, columns: Ints, ranker: Ranker, progress: Progress | None, tally: Tally
+    ranks: WayBackRanks, columns: Ints, ranker: Ranker, progress: Progress | None, tally: Tally
 ) -> TopK:
-    """Return the nearest target images of source columns (sorted), ties drawn as where all are asked.
+    """Return the nearest target images of source columns (sorted), ties drawn as over all sources.
 
     The images must have vectors (`ImagePass.has_vectors`).
     """

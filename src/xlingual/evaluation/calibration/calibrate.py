@@ -217,7 +217,7 @@ def _point(
 
 
 def family_of(encoder: str, pattern: re.Pattern[str]) -> str:
-    """Return what the pattern matches in a name, its first group where it has one; else the whole name."""
+    """Return the match of the pattern in a name, its first group where it has one; else the whole name."""
     found = pattern.search(encoder)
     if found is None:
         return encoder

@@ -1,4 +1,4 @@
-"""How far a calibration is off for what it has not seen, and how often its intervals hold the truth."""
+"""How far a calibration is off for data it has not seen, and how often its intervals hold the truth."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from xlingual.stats import mean_interval
 
 LEVEL = 0.95  # of the intervals of errors, their differences, and coverage
 FEWEST_GROUPS = 3  # an interval of an error needs so many groups
-Predict = Callable[[Floats, Floats, Floats], Floats]  # (x, XLR, x of what is left out) → XLR
+Predict = Callable[[Floats, Floats, Floats], Floats]  # (x, XLR, x of the points left out) → XLR
 
 
 def angular(x: Floats, xlr: Floats, at: Floats) -> Floats:
-    """Return what the calibration's form, fitted to x [n, p] and XLR [n], estimates for the rows `at`."""
+    """Return estimates for the rows `at` by the calibration's form, fitted to x [n, p] and XLR [n]."""
     return share(predicted_angle(fit(x, xlr), at))
 
 
 def line(bkr: Floats, xlr: Floats, at: Floats) -> Floats:
-    """Return what a straight line XLR = a + b·BkR estimates; bkr is [n, 1]."""
+    """Return the estimates of a straight line XLR = a + b·BkR; bkr is [n, 1]."""
     columns = np.column_stack([np.ones(len(bkr)), bkr])
     return np.asarray(np.column_stack([np.ones(len(at)), at]) @ np.linalg.lstsq(columns, xlr, rcond=None)[0])
 
 
 def isotonic(bkr: Floats, xlr: Floats, at: Floats) -> Floats:
-    """Return what an isotonic regression of XLR on BkR estimates, constant beyond the last points."""
+    """Return the estimates of an isotonic regression of XLR on BkR, constant beyond the last points."""
     from sklearn.isotonic import IsotonicRegression
 
     return np.asarray(IsotonicRegression(out_of_bounds="clip").fit(bkr[:, 0], xlr).predict(at[:, 0]))
@@ -61,7 +61,7 @@ def left_out_errors(
     """Return errors and paired differences to plain fits, for each way of leaving out.
 
     `groupings` maps encoder, family, direction, pair, data to the group of each point. A data set that is
-    left out is estimated from the others; all else from the other points of its own data set. Where encoders
+    left out is estimated from the others; all else from the other points of the same data set. Where encoders
     are left out, the unit of the intervals is the family; else it is what is left out.
     """
     errors: list[CalibrationError] = []

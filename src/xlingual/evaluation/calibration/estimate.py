@@ -193,8 +193,10 @@ def _overall(found: Sequence[EstimatedXLR], n_pairs: int) -> EstimatedXLR | None
     if n_pairs == 1:
         return found[0]
     value = float(np.mean([one.value for one in found]))
-    told = [text for one in found for text in (one.note or "", one.ci.method if one.ci else "")]
-    unknown = any(text.startswith((EXTRAPOLATION, OTHER_CONDITIONS)) for text in told)  # data, or conditions
+    remarks = [text for one in found for text in (one.note or "", one.ci.method if one.ci else "")]
+    unknown = any(
+        text.startswith((EXTRAPOLATION, OTHER_CONDITIONS)) for text in remarks
+    )  # data, or conditions
     kind = "extrapolation for some, " if unknown else ""
     return EstimatedXLR(
         value, None, f"{kind}no interval for a mean over {n_pairs} language pairs: see each pair"

@@ -43,7 +43,7 @@ def fit(x: Floats, xlr: Floats) -> CalibrationModel:
 
     y = angle(xlr)
     centre, spread = x.mean(axis=0), x.std(axis=0)
-    used = spread > _ROUNDING  # a column that does not vary tells nothing
+    used = spread > _ROUNDING  # a column that does not vary gives no slope
     slopes = np.zeros(x.shape[1])
     if used.any():
         scaled = (x[:, used] - centre[used]) / spread[used]

@@ -63,7 +63,7 @@ def crosslingual_retrieval(
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
     Sources and targets are the texts of the same items: all items that have both languages, `sample_size` of
-    them, or with `splits` the items of its rows `S`. With `queries` so many sources are asked, among all
+    them, or with `splits` the items of its rows `S`. With `queries` so many sources are queries, among all
     targets. Other arguments as in `backretrieval`; there are no images by which near-duplicates are found.
 
     `measures` are `R@k`, `Success@k`, `R@p%`, `Success@p%`, `RR`, `RR@k` and `MedR`. Where every item has one
@@ -93,11 +93,11 @@ def crosslingual_retrieval(
 
 
 def several_answers(manifest: Manifest, tasks: Sequence[PairTask]) -> bool:
-    """Tell whether an item has several target texts in one of the tasks, so that R@k and Success@k differ."""
+    """Return whether an item has several target texts in one of the tasks: then R@k and Success@k differ."""
     return any(np.bincount(manifest.item[task.sample.target]).max(initial=0) > 1 for task in tasks)
 
 
-def _tell_set_recall(measures: Sequence[RankMeasure], *, searched: bool) -> None:
+def _warn_of_set_recall(measures: Sequence[RankMeasure], *, searched: bool) -> None:
     """Warn that R@k is set recall where items have several target texts; refuse it of a search."""
     recalls = [measure for measure in measures if isinstance(measure, Recall)]
     if not recalls:
@@ -121,9 +121,9 @@ def _evaluated(run: PairRun, measures: Sequence[RankMeasure]) -> Results:
     refuse_small_pools(run.tasks, measures)
     ranker = approximate(run.options, measures)
     if several_answers(run.manifest, run.tasks):
-        _tell_set_recall(measures, searched=ranker is not None)
+        _warn_of_set_recall(measures, searched=ranker is not None)
     scorer = RetrievalScorer() if ranker is None else CheckedRetrieval(run, ranker, measures)
-    numbers = Numbers(NAME, measures, run.places)
+    numbers = Numbers(NAME, measures, run.subjects)
     for name, vectors in run.encoded():
         found: list[TargetCounts] = []
         with run.stage("texts: rank"), one_library_thread():
@@ -154,25 +154,25 @@ def _enter(
 ) -> None:
     """Enter the number of one encoder, task and measure."""
     (name, number, measure), counts = what, targets.best()
-    task, place = run.tasks[number], numbers.places[number]
+    task, subject = run.tasks[number], numbers.subjects[number]
     of_all = isinstance(measure, Recall) and several_answers(run.manifest, [task])
     values = (
         measure.per_query(targets) if isinstance(measure, Recall) and of_all else measure.per_query(counts)
     )
-    ways = [run.manifest.cluster[task.sample.source]]
-    scored = scorer.score(name, number, measure, values, ways, int((counts.tied > counts.relevant).sum()))
+    clusters = [run.manifest.cluster[task.sample.source]]
+    scored = scorer.score(name, number, measure, values, clusters, int((counts.tied > counts.relevant).sum()))
     by_chance = _chance_counts(run.manifest, task)
     if of_all:
         scored = replace(scored, conditions={**scored.conditions, "answers": "several"})
         # all are tied: each match is among the first k with the same chance, however many there are
         by_chance = replace(by_chance, relevant=np.ones_like(by_chance.relevant))
     baseline = Baseline(measure.aggregate(measure.per_query(by_chance)))
-    numbers[name, measure.name, place] = run.number(task, measure.name, name, scored, baseline)
+    numbers[name, measure.name, subject] = run.number(task, measure.name, name, scored, baseline)
     known = scored.n_tied is not None
     numbers.add_queries(
         name,
         measure,
-        place,
+        subject,
         query=task.sample.source,
         above=counts.above if known else None,
         tied=counts.tied if known else None,

@@ -40,7 +40,7 @@ def rank_matches(
 
 
 class MatchRequest:
-    """What a pass over a union has to find out about the matches of one sample.
+    """The request for the matches of one sample, in a pass over a union.
 
     `query` and `match` are positions in its sources and targets, parallel arrays.
     """

@@ -18,7 +18,7 @@ from xlingual.stats.components import Links, components
 
 @dataclass(frozen=True)
 class Slice:
-    """Captions of one language and images that are ranked against each other, each a pool of its own.
+    """Captions of one language and images that are ranked against each other, as one pool.
 
     `texts` [n] are rows of the manifest and `images` [m] numbers of distinct images, in the manifest's
     order; `text` and `image` [p] are places in them: the pairs that belong together.
@@ -37,8 +37,8 @@ class ShownImages:
     item: Ints  # [p] with `image`: each pair of an item and an image that one of its rows shows
     image: Ints  # [p]
     first_row: Ints  # [images] the first row that shows each
-    node: Ints  # [images] what makes images and captions dependent
-    row_node: Ints  # [rows of the manifest]
+    image_cluster: Ints  # [images] cluster ids: images and captions of one are dependent
+    row_cluster: Ints  # [rows of the manifest]
 
     @classmethod
     def of(cls, manifest: Manifest, images: ImageIndex) -> ShownImages:
@@ -47,8 +47,8 @@ class ShownImages:
         code = images.code[rows]
         item, image = np.unique(np.stack([manifest.item[rows], code]), axis=1)
         first = rows[np.unique(code, return_index=True)[1]]
-        row_node, node = _dependent(manifest, item, image, len(images))
-        return cls(item, image, first, node, row_node)
+        row_cluster, image_cluster = _dependent(manifest, item, image, len(images))
+        return cls(item, image, first, image_cluster, row_cluster)
 
     def slices(self, manifest: Manifest, rows: Ints, size: int | None, language: str) -> list[Slice]:
         """Return the captions `rows` with their images: one slice, or consecutive ones of `size` images.
@@ -58,37 +58,37 @@ class ShownImages:
         """
         text, at = members(self.item, manifest.item[rows])
         image = self.image[at]
-        shown = np.unique(image)
-        shown = shown[np.argsort(self.first_row[shown], kind="stable")]
+        chosen = np.unique(image)
+        chosen = chosen[np.argsort(self.first_row[chosen], kind="stable")]
         if size is None:
-            return [_slice(rows, text, image, shown)]
-        whole = len(shown) // size
+            return [_slice(rows, text, image, chosen)]
+        whole = len(chosen) // size
         if whole == 0:
             raise InputError(
-                f"--fold {size} needs {size} images with texts in {language!r}, there are {len(shown)}: "
+                f"--fold {size} needs {size} images with texts in {language!r}, there are {len(chosen)}: "
                 "give a smaller size, or leave --fold out"
             )
-        if left := len(shown) % size:
+        if left := len(chosen) % size:
             warnings.warn(
-                f"--fold {size}: the last {left} of {len(shown)} images with texts in {language!r} make no "
+                f"--fold {size}: the last {left} of {len(chosen)} images with texts in {language!r} make no "
                 "whole slice and are left out",
                 DataWarning,
                 stacklevel=2,
             )
-        parts = (shown[start : start + size] for start in range(0, whole * size, size))
+        parts = (chosen[start : start + size] for start in range(0, whole * size, size))
         return [_slice(rows, text, image, part) for part in parts]
 
 
-def _slice(rows: Ints, text: Ints, image: Ints, shown: Ints) -> Slice:
-    """Return the slice of the images `shown`, from pairs (rows[text], image)."""
-    kept = np.isin(image, shown)
+def _slice(rows: Ints, text: Ints, image: Ints, chosen: Ints) -> Slice:
+    """Return the slice of the images `chosen`, from pairs (rows[text], image)."""
+    kept = np.isin(image, chosen)
     texts, place = np.unique(text[kept], return_inverse=True)
-    order = np.argsort(shown, kind="stable")
-    return Slice(rows[texts], shown, place, order[np.searchsorted(shown[order], image[kept])])
+    order = np.argsort(chosen, kind="stable")
+    return Slice(rows[texts], chosen, place, order[np.searchsorted(chosen[order], image[kept])])
 
 
 def _dependent(manifest: Manifest, item: Ints, image: Ints, n_pictures: int) -> tuple[Ints, Ints]:
-    """Return a node for each row and each image: the same where they are linked in any way.
+    """Return a cluster id for each row and each image: the same where they are linked in any way.
 
     Linked are the texts of a cluster, the texts of an item, and an item and the images it shows.
     """
@@ -96,15 +96,15 @@ def _dependent(manifest: Manifest, item: Ints, image: Ints, n_pictures: int) -> 
     images_from = n_clusters + manifest.n_items
     left = np.concatenate([manifest.cluster, n_clusters + item])
     right = np.concatenate([n_clusters + manifest.item, images_from + image])
-    node = components(images_from + n_pictures, Links(left, right, np.zeros(len(left))))
-    return node[manifest.cluster], node[images_from:]
+    cluster = components(images_from + n_pictures, Links(left, right, np.zeros(len(left))))
+    return cluster[manifest.cluster], cluster[images_from:]
 
 
 def rows_with_images(manifest: Manifest, opens: bool, usable: np.ndarray | None) -> Ints:
-    """Return the rows of which an image, or the vector of one, is to be had.
+    """Return the rows that have an image, or the vector of one.
 
-    `opens` tells whether the image encoder opens images; one that has vectors needs none: without any
-    image in the manifest, every row has a vector. Raises InputError where there are no images.
+    `opens`: whether the image encoder opens images. One that reads vectors needs none: without any image in
+    the manifest, every row has a vector. Raises InputError where there are no images.
     """
     if not manifest.has_images and not opens:
         return np.arange(len(manifest))
@@ -127,16 +127,16 @@ def captions(manifest: Manifest, rows: Ints, languages: Sequence[str], named: bo
     every = {language: manifest.rows_of(language) for language in languages}
     found = {language: own[with_image[own]] for language, own in every.items() if with_image[own].any()}
     for language in (language for language in every if language not in found):
-        told = f"no text in {language!r} belongs to an item with an image"
+        problem = f"no text in {language!r} belongs to an item with an image"
         if named or len(languages) == 1:
-            raise InputError(f"{manifest.source}: {told}: choose other --languages")
-        warnings.warn(f"{told}: the language is left out", DataWarning, stacklevel=2)
+            raise InputError(f"{manifest.source}: {problem}: choose other --languages")
+        warnings.warn(f"{problem}: the language is left out", DataWarning, stacklevel=2)
     if not found:
         raise InputError(f"{manifest.source}: no text belongs to an item with an image")
-    asked = sum(len(every[language]) for language in found)
-    without = asked - sum(map(len, found.values()))
+    n_texts = sum(len(every[language]) for language in found)
+    without = n_texts - sum(map(len, found.values()))
     if without:
         warnings.warn(
-            f"{without} of {asked} texts take no part: their item has no image", DataWarning, stacklevel=2
+            f"{without} of {n_texts} texts take no part: their item has no image", DataWarning, stacklevel=2
         )
     return found

@@ -58,7 +58,7 @@ def image_sentence(
             `languages` is evaluated on these only.
         image_encoders: one for all, or one for each text encoder in the same order.
         languages: of the texts; None: all that a text encoder has.
-        fold: the mean over consecutive slices of so many images, each a pool of its own.
+        fold: the mean over consecutive slices of so many images, each ranked as a separate pool.
         measures: Success@k, RR, RR@k, MedR, or MedR/floor, the median rank as the literature has it. Its
             R@k, any caption counts, is Success@k: `R@k` is taken as that.
         baselines: names of text encoders; in each language the others are compared with the first
@@ -66,7 +66,7 @@ def image_sentence(
         skip_broken: leave out texts whose image is missing or cannot be opened.
         threads: threads side by side; they change no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
-        progress: is told (what, done, of all).
+        progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
@@ -129,8 +129,8 @@ class _ImageSentence(Run):
         rows = rows_with_images(manifest, opens, usable)
         self.captions = captions(manifest, rows, wanted, named)
         own = np.concatenate(list(self.captions.values()))
-        asked = np.isin(manifest.language, [manifest.languages.index(tag) for tag in wanted])
-        self.dropped = counted_out(asked, np.isin(np.arange(len(manifest)), own))
+        requested = np.isin(manifest.language, [manifest.languages.index(tag) for tag in wanted])
+        self.dropped = counted_out(requested, np.isin(np.arange(len(manifest)), own))
         self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[own]))]
         for system in self.systems:
             self.fit({system.name: system.texts}, manifest.texts(self.rows_of(system)))
@@ -150,10 +150,10 @@ class _ImageSentence(Run):
         """Return the results of all systems."""
         of_language = {tag: baseline_of(tag, baselines, self.systems) for tag in self.captions}
         numbers = ImageNumbers(NAME, measures, self.systems, of_language)
-        row_nodes: list[Ints] = []
+        row_clusters: list[Ints] = []
         for system in self.systems:
             images, shown = self._images_of(system)
-            row_nodes.append(shown.row_node)
+            row_clusters.append(shown.row_cluster)
             texts = self.encode(system.name, partial(self._texts, system))
             _refuse_other_dimensions(system, texts, images)
             for language, rows in self.captions.items():
@@ -162,21 +162,23 @@ class _ImageSentence(Run):
                 slices = shown.slices(self.manifest, rows, self.fold, language)
                 refuse_small_pools(slices, measures, language)
                 ranked = [self._ranked(system, language, texts, images, one) for one in slices]
-                for way in directions(language, shown, slices, ranked):
-                    signatures = {measure: self._signature(system, way, measure) for measure in measures}
-                    numbers.add(system.name, way, signatures)
+                for direction in directions(language, shown, slices, ranked):
+                    signatures = {
+                        measure: self._signature(system, direction, measure) for measure in measures
+                    }
+                    numbers.add(system.name, direction, signatures)
         with self.stage("statistics", "computing intervals"):
-            results = numbers.results(self.manifest, row_nodes[0])
+            results = numbers.results(self.manifest, row_clusters[0])
         return self.finished(results)
 
-    def _signature(self, system: EncoderPair, way: Direction, measure: RankMeasure) -> str:
+    def _signature(self, system: EncoderPair, direction: Direction, measure: RankMeasure) -> str:
         conditions = {
-            "source": way.place.source,
-            "target": way.place.target,
+            "source": direction.subject.source,
+            "target": direction.subject.target,
             "data": self.manifest.digest[:12],
             "sample": "all#0" if self.fold is None else f"fold:{self.fold}#0",
             **self.clusters(),
-            "candidates": str(way.pool),
+            "candidates": str(direction.pool),
         }
         images = self.image_identities[system.name]
         encoder = self.identities[system.name]
@@ -186,7 +188,7 @@ class _ImageSentence(Run):
         """Return the images; those of an image encoder that several systems share are encoded once."""
         key = id(system.images)
         if key not in self._images:
-            self._images.clear()  # no more than one set is held
+            self._images.clear()  # keeps only one set of vectors in memory
             with self.stage("pictures: encode", "encoding images"):
                 index = embed_images(
                     self.manifest,

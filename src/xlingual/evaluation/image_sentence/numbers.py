@@ -17,7 +17,7 @@ from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
 from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
 from xlingual.evaluation.image_sentence.systems import EncoderPair
 from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
-from xlingual.evaluation.perquery import AskedRows
+from xlingual.evaluation.perquery import QueryRows
 from xlingual.measures import MedianRank, RankMeasure, SuccessAt
 from xlingual.records import RankCounts
 from xlingual.results import Interval, Results, Summary
@@ -39,13 +39,13 @@ def both_ways(language: str) -> tuple[Subject, Subject]:
 
 @dataclass(frozen=True)
 class Direction:
-    """What one system found in one direction: counts and queries of each slice."""
+    """The ranks of one system in one direction: counts and queries of each slice."""
 
-    place: Subject
+    subject: Subject
     counts: list[RankCounts]
     by_chance: list[RankCounts]
     rows: list[Ints]  # of the queries
-    nodes: list[Ints]
+    clusters: list[Ints]
 
     @property
     def n_tied(self) -> int:
@@ -58,14 +58,14 @@ class Direction:
         return round(float(np.mean([one.pool[0] for one in self.counts])))
 
     def chance(self, measure: RankMeasure) -> float:
-        """Return what an encoder that knows nothing scores."""
+        """Return the value of an encoder that knows nothing."""
         return float(np.mean([measure.aggregate(measure.per_query(one)) for one in self.by_chance]))
 
     def same_queries(self, other: Direction) -> bool:
-        """Tell whether another system answered the same queries, of the same images."""
+        """Return whether another system answered the same queries, of the same images."""
         return len(self.rows) == len(other.rows) and all(
             np.array_equal(a, b)
-            for mine, others in ((self.rows, other.rows), (self.nodes, other.nodes))
+            for mine, others in ((self.rows, other.rows), (self.clusters, other.clusters))
             for a, b in zip(mine, others, strict=True)
         )
 
@@ -76,7 +76,7 @@ def directions(
     slices: Sequence[Slice],
     ranked: Sequence[tuple[RankCounts, RankCounts]],
 ) -> tuple[Direction, Direction]:
-    """Return what a system found in a language both ways; `ranked` are the counts of each slice."""
+    """Return both directions of a system in a language; `ranked` are the counts of each slice."""
     to_image, to_sentence = both_ways(language)
     return (
         Direction(
@@ -84,14 +84,14 @@ def directions(
             [counts for counts, _ in ranked],
             [_chance(one.text, len(one.texts), len(one.images)) for one in slices],
             [one.texts for one in slices],
-            [shown.row_node[one.texts] for one in slices],
+            [shown.row_cluster[one.texts] for one in slices],
         ),
         Direction(
             to_sentence,
             [counts for _, counts in ranked],
             [_chance(one.image, len(one.images), len(one.texts)) for one in slices],
             [shown.first_row[one.images] for one in slices],
-            [shown.node[one.images] for one in slices],
+            [shown.image_cluster[one.images] for one in slices],
         ),
     )
 
@@ -120,7 +120,7 @@ class ImageNumbers:
         self.numbers = Numbers(
             task,
             measures,
-            [place for language in self.languages for place in both_ways(language)],
+            [subject for language in self.languages for subject in both_ways(language)],
             {one.name: one.image_name for one in systems},
             partial={
                 name: f"over {listed(languages, 20)} only: the encoder is for no other"
@@ -131,65 +131,74 @@ class ImageNumbers:
             same_queries=self.same_queries,
         )
 
-    def add(self, system: str, way: Direction, signatures: Mapping[RankMeasure, str]) -> None:
-        """Enter what a system found in one direction."""
-        self.found[system, way.place] = way
+    def add(self, system: str, direction: Direction, signatures: Mapping[RankMeasure, str]) -> None:
+        """Enter the numbers of a system in one direction."""
+        self.found[system, direction.subject] = direction
         for measure, signature in signatures.items():
-            values = [measure.per_query(one) for one in way.counts]
-            scores = [score(measure, each, [nodes]) for each, nodes in zip(values, way.nodes, strict=True)]
-            self.numbers[system, measure.name, way.place] = Number(
+            values = [measure.per_query(one) for one in direction.counts]
+            scores = [
+                score(measure, each, [clusters])
+                for each, clusters in zip(values, direction.clusters, strict=True)
+            ]
+            self.numbers[system, measure.name, direction.subject] = Number(
                 Score.mean(scores),
                 signature,
-                n_source=sum(len(rows) for rows in way.rows),
-                n_target=way.pool,
-                n_tied=way.n_tied,
-                baseline=Baseline(way.chance(measure)),
+                n_source=sum(len(rows) for rows in direction.rows),
+                n_target=direction.pool,
+                n_tied=direction.n_tied,
+                baseline=Baseline(direction.chance(measure)),
                 views=ImageSentenceViews(folds=[one.value for one in scores]) if len(scores) > 1 else None,
             )
-            for rows, counts, each in zip(way.rows, way.counts, values, strict=True):
+            for rows, counts, each in zip(direction.rows, direction.counts, values, strict=True):
                 self.numbers.add_queries(
-                    system, measure, way.place, query=rows, above=counts.above, tied=counts.tied, value=each
+                    system,
+                    measure,
+                    direction.subject,
+                    query=rows,
+                    above=counts.above,
+                    tied=counts.tied,
+                    value=each,
                 )
 
-    def results(self, manifest: Manifest, row_node: Ints) -> Results:
-        """Return all numbers; `row_node` [rows] is what makes the queries dependent."""
+    def results(self, manifest: Manifest, row_cluster: Ints) -> Results:
+        """Return all numbers; `row_cluster` [rows] are the cluster ids of the queries."""
         for measure in self.measures:
-            self._hold_against_baselines(measure)
-        asked = AskedRows(manifest.ids, manifest.item, manifest.item_ids, row_node, manifest.labels)
-        results = self.numbers.results(asked)
+            self._compare_with_baselines(measure)
+        rows = QueryRows(manifest.ids, manifest.item, manifest.item_ids, row_cluster, manifest.labels)
+        results = self.numbers.results(rows)
         if {SuccessAt(k) for k in DEPTHS} <= set(self.measures):
             results.summary += self._sums()
         return results
 
     def same_queries(self, one: str, other: str) -> bool:
-        """Tell whether two systems answered the same queries wherever both were evaluated."""
-        places = [place for name, place in self.found if name == one and (other, place) in self.found]
-        return all(self.found[one, place].same_queries(self.found[other, place]) for place in places)
+        """Return whether two systems answered the same queries wherever both were evaluated."""
+        subjects = [subject for name, subject in self.found if name == one and (other, subject) in self.found]
+        return all(self.found[one, subject].same_queries(self.found[other, subject]) for subject in subjects)
 
-    def _score(self, system: str, measure: str, place: Subject) -> Score:
-        found = self.numbers[system, measure, place].estimate
+    def _score(self, system: str, measure: str, subject: Subject) -> Score:
+        found = self.numbers[system, measure, subject].estimate
         assert isinstance(found, Score)
         return found
 
-    def _hold_against_baselines(self, measure: RankMeasure) -> None:
+    def _compare_with_baselines(self, measure: RankMeasure) -> None:
         """Enter the difference of each system to the baseline of the language."""
         for language, baseline in self.baselines.items():
             if baseline is None:
                 continue
             others = [one.name for one in self.systems if language in one.languages and one.name != baseline]
-            for name, place in product(others, both_ways(language)):
-                against = self._against(measure, name, baseline, place)
-                number = self.numbers[name, measure.name, place]
-                self.numbers[name, measure.name, place] = replace(
+            for name, subject in product(others, both_ways(language)):
+                against = self._against(measure, name, baseline, subject)
+                number = self.numbers[name, measure.name, subject]
+                self.numbers[name, measure.name, subject] = replace(
                     number,
                     views=structs.replace(number.views or ImageSentenceViews(), against=against),
                     row_views=ImageSentenceViews(against),
                 )
 
-    def _against(self, measure: RankMeasure, name: str, baseline: str, place: Subject) -> Against:
+    def _against(self, measure: RankMeasure, name: str, baseline: str, subject: Subject) -> Against:
         """Return the difference to the baseline, its interval query by query; of medians by the bootstrap."""
-        own, other = (self._score(who, measure.name, place) for who in (name, baseline))
-        ci, found = None, (self.found[name, place], self.found[baseline, place])
+        own, other = (self._score(who, measure.name, subject) for who in (name, baseline))
+        ci, found = None, (self.found[name, subject], self.found[baseline, subject])
         if found[0].same_queries(found[1]):
             gap = own.less(other)
             if gap is not None:
@@ -231,18 +240,18 @@ class ImageNumbers:
     def _sum(self, system: str, language: str) -> tuple[Score, float]:
         """Return the sum of R@1, R@5 and R@10 over both directions, in per cent, and that of chance."""
         cells = list(product(both_ways(language), map(SuccessAt, DEPTHS)))
-        chances = [self.found[system, place].chance(measure) for place, measure in cells]
-        scores = [self._score(system, measure.name, place) for place, measure in cells]
+        chances = [self.found[system, subject].chance(measure) for subject, measure in cells]
+        scores = [self._score(system, measure.name, subject) for subject, measure in cells]
         return summed(scores, PERCENT), PERCENT * sum(chances)
 
 
 def _median_interval(measure: MedianRank, one: Direction, other: Direction) -> Interval:
     """Return the percentile interval of a difference of medians, clusters drawn anew with replacement."""
     differences = np.zeros(REPLICATES)
-    for place, (*counts, nodes) in enumerate(zip(one.counts, other.counts, one.nodes, strict=True)):
+    for subject, (*counts, clusters) in enumerate(zip(one.counts, other.counts, one.clusters, strict=True)):
         a, b = (measure.per_query(each) for each in counts)
-        rng = stream(0, f"medians|slice {place}")
-        own, cluster = np.unique(nodes, return_inverse=True)
+        rng = stream(0, f"medians|slice {subject}")
+        own, cluster = np.unique(clusters, return_inverse=True)
         step = max(1, _CELLS // len(a))
         for start in range(0, REPLICATES, step):
             count = min(step, REPLICATES - start)

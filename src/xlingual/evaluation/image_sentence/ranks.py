@@ -1,4 +1,4 @@
-"""Ranks both ways between two sets of vectors of which several may belong to one item.
+"""Ranks both ways between two sets of vectors; several vectors of a set may belong to one item.
 
 One pass over the similarities gives both ways; the best of a query's relevant candidates counts.
 """

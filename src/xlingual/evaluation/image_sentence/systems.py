@@ -82,7 +82,7 @@ def _refuse_other_space(system: EncoderPair) -> None:
         raise InputError(
             f"text encoder {system.name!r} and image encoder {system.image_name!r} are of different models "
             f"({spaces[0]:.12} and {spaces[1]:.12}), so their vectors cannot be compared: pair each text "
-            "encoder with the image encoder of its own model, in the same order"
+            "encoder with the image encoder of the same model, in the same order"
         )
 
 
@@ -96,7 +96,7 @@ def check_baselines(baselines: Sequence[str], systems: Sequence[EncoderPair]) ->
                 f"{listed(names, 20)}"
             )
     if baselines and len(names) < 2:
-        raise InputError("--baseline needs another text encoder to hold against it: give a second one")
+        raise InputError("--baseline needs another text encoder to compare with it: give a second one")
 
 
 def baseline_of(language: str, baselines: Sequence[str], systems: Sequence[EncoderPair]) -> str | None:

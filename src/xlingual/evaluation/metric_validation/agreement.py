@@ -1,7 +1,7 @@
 """How measures that need no translations agree with true retrieval, over encoders.
 
 The unit of inference is the encoder, better its family: `value`, its interval and all tests use each
-encoder's mean over seeds. The spread over seeds tells how much the division of the items matters; divided by
+encoder's mean over seeds. The spread over seeds shows how much the division of the items matters; divided by
 the root of their number it is Monte Carlo error, not what another set of encoders would give.
 
 Interval and p of a difference are one method, for Pearson and Spearman alike: Zou's interval (2007), its
@@ -31,12 +31,12 @@ from xlingual.evaluation.metric_validation.two_way import (
     LEVEL,
     NoIntervalError,
     OnZ,
-    even,
     on_z,
     pearson,
     replicated,
     transformed,
     usual_t,
+    without_rounding,
     z_interval,
 )
 from xlingual.results import Interval
@@ -55,7 +55,7 @@ from xlingual.results.validation import (
 _CONTRASTS = (("BkR", "CORR"), ("BkR", "SIM"))
 METHOD = "two-way bootstrap, Zou 2007"
 _ROUNDING = 1e-12
-_NARROWER = np.linspace(0, 1, 201)  # intervals that one holds, by their t as a share of its own
+_NARROWER = np.linspace(0, 1, 201)  # narrower intervals, by their t as a share of the usual t
 
 
 def subsets(series: Sequence[EncoderSeries], *, threshold: float = 0.5, seed: int = 0) -> dict[str, Subset]:
@@ -167,7 +167,7 @@ def _accuracy(table: ScoreTable, measure: str, seed: int) -> RankingAccuracy:
     reason = reason_of(table, (), without)
     if reason is not None:
         return RankingAccuracy(None, None, 0, 0, 0, 0, reason)
-    x, y = even(table.mean[TRUTH]), even(table.mean[measure])
+    x, y = without_rounding(table.mean[TRUTH]), without_rounding(table.mean[measure])
     i, j = np.triu_indices(len(table), 1)
     a, b = np.sign(x[i] - x[j]), np.sign(y[i] - y[j])
     both = int(np.count_nonzero((a == 0) & (b == 0)))

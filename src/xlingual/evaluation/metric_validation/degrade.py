@@ -1,6 +1,6 @@
 """Weakened image vectors: fewer principal components, noise, or the images of other items.
 
-Each level keeps which images there are and how many; only what is known of them gets worse.
+Every level has the same images; only their vectors get worse.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xlingual.errors import InputError, did_you_mean
 from xlingual.ranking import Pool
 from xlingual.streams import stream
 
-_ASKED = 1000  # images whose neighbours are looked at
+_COMPARED = 1000  # images whose neighbours are compared
 _BLOCK = 50
 KINDS = ("dims", "noise", "shuffle")
 _EXPECTED = "expected dims=2,4,8, noise=0.5,1 or shuffle, several separated by ';'"
@@ -74,14 +74,14 @@ def _number(text: str, kind: str, value: str) -> float:
 def neighbours_kept(images: ImageIndex, weakened: ImageIndex, k: int, seed: int) -> float | None:
     """Return the share of the k nearest images of an image that are still its k nearest when weakened.
 
-    Of up to a thousand images, drawn by the seed. None with no more than k others. Equal vectors among the
-    nearest are told apart by their order.
+    Of up to a thousand images, drawn by the seed. None with no more than k others. Of equal
+    vectors the earlier counts as nearer.
     """
     _, rows = np.unique(images.code, return_index=True)
     rows = rows[images.code[rows] >= 0]  # one text row for each image
     if len(rows) <= k + 1:
         return None
-    chosen = stream(seed, "neighbours kept").permutation(len(rows))[:_ASKED]
+    chosen = stream(seed, "neighbours kept").permutation(len(rows))[:_COMPARED]
     before, after = (_units(index)[index.code[rows]] for index in (images, weakened))
     shares = []
     for block in np.array_split(chosen, -(-len(chosen) // _BLOCK)):
@@ -124,12 +124,12 @@ class Weakened:
             return self._images
         vectors = _units(self._images)
         if level.kind == "dims":
-            return self._of(self._components(vectors, int(level.level)))
+            return self._index_of(self._components(vectors, int(level.level)))
         rng = stream(self._seed, f"image noise {level.level:g}")
         noise = rng.standard_normal(vectors.shape) * (level.level / vectors.shape[1] ** 0.5)
-        return self._of(vectors + noise)
+        return self._index_of(vectors + noise)
 
-    def _of(self, vectors: Floats) -> ImageIndex:
+    def _index_of(self, vectors: Floats) -> ImageIndex:
         return ImageIndex(self._images.code, Pool.of(vectors.astype(np.float32)))
 
     def _components(self, vectors: Floats, count: int) -> Floats:

@@ -31,7 +31,7 @@ class EncoderSeries:
     """One encoder on one language pair; keys are XLR, BkR, SIM and CORR, and XLR@1 where it is wanted.
 
     `per_seed` has a value for each seed. `influence` [clusters] is what each cluster adds to the error of the
-    mean over seeds; empty where items are not to be drawn. Clusters are the same for all encoders.
+    mean over seeds; empty where items are not resampled. Clusters are the same for all encoders.
     """
 
     encoder: str
@@ -42,7 +42,7 @@ class EncoderSeries:
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores of E encoders: for each seed [seeds, E], their means [E], what other items add to these [B, E].
+    """Scores of E encoders: by seed [seeds, E], their means [E], changes of these on other items [B, E].
 
     Missing scores are NaN here; `missing` gives the reason in words.
     """
@@ -112,7 +112,7 @@ def table_of(series: Sequence[EncoderSeries], seed: int) -> ScoreTable:
     Raises InputError where encoders have other numbers of seeds or one name.
     """
     if len({one.encoder for one in series}) < len(series):
-        raise InputError("agreement: two encoders have one name; give them names of their own (NAME=SPEC)")
+        raise InputError("agreement: two encoders have the same name; give them different names (NAME=SPEC)")
     names: tuple[str, ...] = NAMES
     if series and all(TRUTH_AT_1 in one.per_seed for one in series):
         names = (*NAMES, TRUTH_AT_1)
@@ -130,7 +130,10 @@ def table_of(series: Sequence[EncoderSeries], seed: int) -> ScoreTable:
 
 
 def reason_of(table: ScoreTable, names: Sequence[str], without: str | None) -> str | None:
-    """Return why what `Table.having` left has no coefficient, with its note; None where it has one."""
+    """Return why the encoders left by `ScoreTable.having` have no coefficient; None where they have one.
+
+    `without` is the note of `having`, which is added.
+    """
     reason = table.missing(names)
     if reason is None:
         return None
@@ -138,7 +141,7 @@ def reason_of(table: ScoreTable, names: Sequence[str], without: str | None) -> s
 
 
 def joined(*notes: str | None) -> str | None:
-    """Return the notes that there are as one, or None."""
+    """Return the notes that are not None joined into one; None where there is none."""
     return "; ".join(note for note in notes if note) or None
 
 
@@ -158,7 +161,7 @@ def _means(values: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class MeasureColumn:
-    """What is reported of a measure, and its mean over seeds with residuals (None where a seed has none)."""
+    """The scores of a measure, and their mean over seeds with residuals (None if a seed has none)."""
 
     scores: SeedScores
     mean: Score | None
@@ -184,20 +187,21 @@ def spread(values: Sequence[float]) -> float:
 
 
 def influence(mean: Score | None, n_clusters: int) -> Floats:
-    """Return what each cluster of items adds to the error of a mean, float64 [n_clusters].
+    """Return the contribution of each cluster of items to the error of a mean, float64 [n_clusters].
 
-    It is the sum of the residuals that hang on the cluster. A query of BkR hangs on two, its own and that of
-    the text it retrieved, and counts in both; so the sums are scaled until their squares add up to the
-    variance of the mean's interval, which counts what two clusters share once. Zeros where there is no mean.
+    It is the sum of the residuals of the cluster's queries. A query of BkR is in two clusters, its own and
+    that of the text it retrieved, and counts in both; so the sums are scaled until their squares add up to
+    the variance of the mean's interval, which counts what two clusters share once. Zeros where there is no
+    mean.
     """
     total = np.zeros(n_clusters)
     if mean is None:
         return total
     for part in mean.parts:
-        for place, way in enumerate(part.ways):
-            # a query for which several texts tie hangs on its own cluster only: its second node is negative
-            counted = way >= 0 if place == 0 else (way >= 0) & (way != part.ways[0])
-            total += np.bincount(way[counted], part.residuals[counted], n_clusters)
+        for number, clusters in enumerate(part.ways):
+            # a query for which several texts tie is in its own cluster only: its second id is negative
+            counted = clusters >= 0 if number == 0 else (clusters >= 0) & (clusters != part.ways[0])
+            total += np.bincount(clusters[counted], part.residuals[counted], n_clusters)
     squares = float(total @ total)
     wanted = max(variance(mean.parts) - mean.counted_twice, 0.0)
     return total * (wanted / squares) ** 0.5 if squares > 0 else total

@@ -1,4 +1,4 @@
-"""The scores that a metric validation needs: all encoders, seeds, measures and levels of images, in one go.
+"""The scores that a metric validation needs: all encoders, seeds, measures and levels of images, in one pass.
 
 Every encoder encodes once. Its texts are compared once for all samples of a language pair, non-matching and
 matching; rankings of images are shared by all encoders. A level of weakened images repeats only what
@@ -18,7 +18,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex, TextVectors
 from xlingual.evaluation.backretrieval.baselines import ReferenceScores, reference
-from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, nearest_texts, nodes
+from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
 from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
 from xlingual.evaluation.distance_correlation import (
@@ -65,24 +65,24 @@ def at_1(measure: RecallAt) -> RecallAt | None:
 
 
 class ValidationPass:
-    """One pass over all encoders; `beside` holds the matching sample of each task."""
+    """One pass over all encoders; `matching` holds the matching task of each task."""
 
     def __init__(
         self,
         run: PairRun,
-        beside: Sequence[PairTask],
+        matching: Sequence[PairTask],
         images: ImageIndex,
         measure: RecallAt,
         levels: Sequence[Weakening],
     ) -> None:
-        self._run, self.beside, self.measure, self.levels = run, beside, measure, levels
+        self._run, self.matching, self.measure, self.levels = run, matching, measure, levels
         self.tasks, self.cluster = run.tasks, run.manifest.cluster
         counts = [len(np.unique(images.code[task.sample.source])) for task in self.tasks]
         self.measured = MeasuredScores(n_pictures=counts)
         weakened = Weakened(images, levels, run.options.seed)
         self._pairs = [SamplePairs.of(task.sample) for task in self.tasks]
         with run.stage("pictures: weaken"):
-            self._views = {level: self._seen(weakened, level) for level in levels}
+            self._views = {level: self._images_at(weakened, level) for level in levels}
             for level, views in self._views.items() if len(levels) > 1 else ():
                 view = next(iter(views.values()))
                 self.measured.kept[level] = neighbours_kept(images, view, measure.k, run.options.seed)
@@ -103,7 +103,7 @@ class ValidationPass:
             self._correlate(name, vectors, first)
             if later:
                 kept[name] = vectors
-        for chunk in later:  # image ranks of all tasks at once would not fit into memory
+        for chunk in later:  # the image ranks of all tasks together would not fit into memory
             for ranks in self._ranks.values():
                 ranks.forget()
             for name, vectors in kept.items():
@@ -112,7 +112,7 @@ class ValidationPass:
             self._way_back(level, nearest)
         return self.measured
 
-    def _seen(self, weakened: Weakened, level: Weakening) -> dict[int | None, ImageIndex]:
+    def _images_at(self, weakened: Weakened, level: Weakening) -> dict[int | None, ImageIndex]:
         """Return the images at a level by seed; None stands for every seed."""
         if not level.by_seed:
             return {None: weakened.at(level, 0)}
@@ -141,7 +141,7 @@ class ValidationPass:
         matches: list[RankCounts] = []
         with run.stage("texts: rank"), one_library_thread():
             for numbers in by_pair(self.tasks).values():
-                samples = [[side[n].sample for n in numbers] for side in (self.tasks, self.beside)]
+                samples = [[side[n].sample for n in numbers] for side in (self.tasks, self.matching)]
                 found = text_steps(
                     run.manifest,
                     vectors,
@@ -155,7 +155,7 @@ class ValidationPass:
         return nearest, matches
 
     def _enter_truth(self, name: str, matches: Sequence[RankCounts]) -> None:
-        for number, (task, counts) in enumerate(zip(self.beside, matches, strict=True)):
+        for number, (task, counts) in enumerate(zip(self.matching, matches, strict=True)):
             clusters = [self.cluster[task.sample.source]]
             hit, first = SuccessAt(self.measure.k), SuccessAt(1)  # R@k where an item has one target text
             self.measured.truth[name, number] = score(hit, hit.per_query(counts), clusters)
@@ -165,7 +165,7 @@ class ValidationPass:
     def _correlate(self, name: str, vectors: TextVectors, chunk: Sequence[int]) -> None:
         """Enter the correlations of one encoder in some tasks, at all levels; texts are ranked once."""
         run = self._run
-        tell = run.progress(f"correlating distances: {name}")
+        report = run.progress(f"correlating distances: {name}")
         with run.stage("correlate"), one_library_thread():
             self._prepare(chunk)
             done = 0
@@ -178,13 +178,13 @@ class ValidationPass:
                     for level, each in zip(self.levels, found, strict=True):
                         self.measured.correlations[level, name, number] = each
                     done += 1
-                    tell(done, len(chunk))
+                    report(done, len(chunk))
 
     def _correlated(self, chosen: Sequence[int], texts: RankedTables) -> Iterable[list[Correlation]]:
         """Yield the correlations of some tasks at all levels; threads work on tasks side by side."""
 
-        def one(place: int) -> list[Correlation]:
-            number, table = chosen[place], texts[place]
+        def one(position: int) -> list[Correlation]:
+            number, table = chosen[position], texts[position]
             task, pairs, seed = self.tasks[number], self._pairs[number], self.tasks[number].sample.seed
             ranks = [self._ranks[level, seed if level.by_seed else None] for level in self.levels]
             return [correlation(task, pairs, table, each.of(number), self.cluster) for each in ranks]
@@ -204,7 +204,7 @@ class ValidationPass:
                 ranks.prepare(own)
 
     def _way_back(self, level: Weakening, nearest: Mapping[str, list[Nearest]]) -> None:
-        """Enter BkR and SIM of all encoders at one level, and what images alone give."""
+        """Enter BkR and SIM of all encoders at one level, and the oracle of images alone."""
         run = self._run
         for seed, view in self._views[level].items():
             numbers = [n for n, task in enumerate(self.tasks) if seed is None or task.sample.seed == seed]
@@ -218,25 +218,27 @@ class ValidationPass:
                     progress=run.progress("ranking images"),
                     tally=run.tally,
                 ):
-                    for place in ranks.sides.tasks:
-                        number = numbers[place]
-                        self._enter_reference(level, number, reference(ranks, place, [self.measure]))
+                    for position in ranks.pools.tasks:
+                        number = numbers[position]
+                        self._enter_reference(level, number, reference(ranks, position, [self.measure]))
                         for encoder, (name, texts) in enumerate(nearest.items()):
-                            found = WaysFound(texts[number], ranks.routes(encoder, place))
+                            found = WaysFound(texts[number], ranks.routes(encoder, position))
                             self._enter(level, name, number, found)
 
     def _enter(self, level: Weakening, name: str, number: int, found: WaysFound) -> None:
-        ways = self._nodes(number, found.nearest.single())
-        self.measured.recall[level, name, number] = score(self.measure, found.values(self.measure), ways)
-        self.measured.similarity[level, name, number] = score(SIM, found.values(SIM), ways)
+        clusters = self._cluster_ids(number, found.nearest.single())
+        self.measured.recall[level, name, number] = score(self.measure, found.values(self.measure), clusters)
+        self.measured.similarity[level, name, number] = score(SIM, found.values(SIM), clusters)
 
     def _enter_reference(self, level: Weakening, number: int, reference: ReferenceScores) -> None:
         self.measured.references[level, number] = reference
-        ways = self._nodes(number, reference.oracle_target)
-        self.measured.oracles[level, number] = score(self.measure, reference.oracle[self.measure.name], ways)
+        clusters = self._cluster_ids(number, reference.oracle_target)
+        self.measured.oracles[level, number] = score(
+            self.measure, reference.oracle[self.measure.name], clusters
+        )
 
-    def _nodes(self, number: int, retrieved: Ints) -> tuple[Ints, Ints]:
-        return nodes(self._run.manifest, number, self.tasks[number], retrieved)
+    def _cluster_ids(self, number: int, retrieved: Ints) -> tuple[Ints, Ints]:
+        return cluster_ids(self._run.manifest, number, self.tasks[number], retrieved)
 
 
 def text_steps(

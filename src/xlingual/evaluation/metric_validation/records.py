@@ -42,13 +42,13 @@ class Assembly:
     def __init__(
         self,
         run: PairRun,
-        beside: Sequence[PairTask],
+        matching: Sequence[PairTask],
         measure: RecallAt,
         measured: MeasuredScores,
         families: Mapping[str, str],
         images: str,
     ) -> None:
-        self.run, self.beside, self.measure, self.measured = run, beside, measure, measured
+        self.run, self.matching, self.measure, self.measured = run, matching, measure, measured
         self.families, self.images = families, images
         self.numbers = by_pair(run.tasks)
         self._clusters = int(run.manifest.cluster.max(initial=-1)) + 1
@@ -58,7 +58,7 @@ class Assembly:
         return [self._pair(pair, threshold) for pair in self.numbers]
 
     def directions(self) -> list[DirectionDifference]:
-        """Return the differences between the two directions of a language pair, where both were asked for."""
+        """Return the differences between the two directions of a language pair, where both were evaluated."""
         found: list[DirectionDifference] = []
         for pair, back in combinations(self.numbers, 2):
             if back == pair[::-1]:
@@ -77,7 +77,7 @@ class Assembly:
         return self.run.options.seed
 
     def _columns(self, level: Weakening, pair: tuple[str, str], name: str) -> dict[str, MeasureColumn]:
-        """Return what each measure found for one encoder over the seeds of a pair."""
+        """Return the scores of one encoder by each measure, over the seeds of a pair."""
         found, numbers = self.measured, self.numbers[pair]
         correlations = [found.correlations[level, name, n] for n in numbers]
         first = found.truth_at_1
@@ -128,18 +128,18 @@ class Assembly:
         signature = Signature.parse(self.run.signed(task, self.measure.name, name, images=self.images))
         sizes = {**self._sizes(pair), "seeds": len(self.numbers[pair])}
         conditions = dict(signature.conditions) | {key: str(size) for key, size in sizes.items()}
-        beside = [self.beside[number] for number in self.numbers[pair]]
-        if several_answers(self.run.manifest, beside):
+        matching = [self.matching[number] for number in self.numbers[pair]]
+        if several_answers(self.run.manifest, matching):
             conditions["xlr"] = SuccessAt(self.measure.k).name
         return conditions | {"sample": self.run.sampler.description}
 
     def _sizes(self, pair: tuple[str, str]) -> dict[str, int]:
         first = self.numbers[pair][0]
-        sample, matching = self.run.tasks[first].sample, self.beside[first].sample
+        sample, matching_sample = self.run.tasks[first].sample, self.matching[first].sample
         return {
             "n_source": len(sample.source),
             "n_target": len(sample.target),
-            "n_matching": len(matching.source),
+            "n_matching": len(matching_sample.source),
             "n_pictures": round(float(np.mean([self.measured.n_pictures[n] for n in self.numbers[pair]]))),
         }
 

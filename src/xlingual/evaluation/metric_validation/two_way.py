@@ -6,7 +6,7 @@ system is a *family* of encoders, with all its members. Items are drawn in linea
 moves by influence·(w − 1), where w counts how often each cluster was drawn.
 
 Coefficients are of scores [..., E] for many reweightings of the encoders at once; the weight of an encoder is
-how often it counts. One that is not defined (all encoders equal) is NaN here; whoever asks turns it into a
+how often it counts. One that is not defined (all encoders equal) is NaN here; callers turn it into a
 reason.
 """
 
@@ -65,7 +65,7 @@ def accuracy(x: Floats, y: Floats, weight: Floats | None = None) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(np.sum(pairs * same, axis=(1, 2)) / total)
 
-    return _by_block(of_block, even(x), even(y), weight)
+    return _by_block(of_block, without_rounding(x), without_rounding(y), weight)
 
 
 def midranks(x: Floats, weight: Floats | None = None) -> Floats:
@@ -75,16 +75,16 @@ def midranks(x: Floats, weight: Floats | None = None) -> Floats:
         above = a[:, :, None] - a[:, None, :]
         return np.asarray(np.sum(w[:, None, :] * ((above > 0) + 0.5 * (above == 0)), axis=2))
 
-    rounded = even(x)
+    rounded = without_rounding(x)
     return _by_block(of_block, rounded, rounded, weight)
 
 
 def constant(x: Floats) -> bool:
     """Return whether all scores [E] are equal."""
-    return bool(np.ptp(even(x)) == 0)
+    return bool(np.ptp(without_rounding(x)) == 0)
 
 
-def even(x: Floats) -> Floats:
+def without_rounding(x: Floats) -> Floats:
     """Return the scores [..., E] in units of the largest, without the digits that rounding makes."""
     return np.round(_scaled(x), _DIGITS)
 
@@ -133,7 +133,7 @@ class Drawn:
 
 
 def draw_items(influences: Sequence[Floats], seed: int, replicates: int) -> Floats:
-    """Return what other items would add to scores: float64 [B, rows] for influences [rows] of [clusters].
+    """Return the changes of scores on other items: float64 [B, rows] for influences [rows] of [clusters].
 
     Rows of as many clusters are moved by the same draws. Rows without influences do not move.
     """

@@ -59,7 +59,7 @@ def validate_backretrieval(
     skip_broken: bool = False,
     cluster: str = DECLARED,
 ) -> Validation:
-    """Hold Backretrieval, SIM and CORR against true cross-lingual retrieval, over encoders.
+    """Compare Backretrieval, SIM and CORR with true cross-lingual retrieval, over encoders.
 
     BkR, SIM and CORR use the non-matching samples of `backretrieval`. XLR uses the items of the same
     `sample_size` (the sources of BkR, where all items have both languages), with `splits` the items of its
@@ -83,7 +83,7 @@ def validate_backretrieval(
         threshold: XLR that divides the encoders into below and above.
         threads: pieces of work done side by side; changes no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
-        progress: called with (what, done, of all).
+        progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
@@ -110,21 +110,21 @@ def validate_backretrieval(
             cluster=cluster,
         )
         run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
-        run.tasks, beside = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
-        run.prepare(text_encoders, beside)
+        run.tasks, matching = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
+        run.prepare(text_encoders, matching)
         if len(names := list(run.text_encoders)) < _FEWEST:
             raise InputError(
                 f"a validation correlates measures over text encoders: at least {_FEWEST} are needed, found "
                 f"{len(names)} ({', '.join(names)}); add some with --text-encoder"
             )
-        refuse_small_truth(beside, [recall])
+        refuse_small_truth(matching, [recall])
         image_name, image_source, images = run.images()
         run.join_near_duplicates(images)
         refuse_small_pools(images, run.tasks, [recall])
-        found = ValidationPass(run, beside, images, recall, levels).run()
+        found = ValidationPass(run, matching, images, recall, levels).run()
         families = {name: _family(pattern, name) for name in run.text_encoders}
         with run.stage("agreement", "agreement over encoders"):
-            assembly = Assembly(run, beside, recall, found, families, image_source)
+            assembly = Assembly(run, matching, recall, found, families, image_source)
             pairs_found, turned = assembly.pairs(threshold), assembly.directions()
             degraded = [] if degrade is None else assembly.degradations(levels)
     first = at_1(recall)

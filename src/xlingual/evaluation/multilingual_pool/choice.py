@@ -1,4 +1,4 @@
-"""What an evaluation of a multilingual pool is asked for: views, policy, and the texts of candidates."""
+"""The choices of an evaluation of a multilingual pool: views, policy, and the texts of candidates."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ POLICIES = ("agnostic", "prefer-own")
 
 @dataclass(frozen=True)
 class Choice:
-    """What is computed beside the measures; made by `choose`."""
+    """The chosen views and conditions; made by `choose`."""
 
     views: frozenset[str]
     policy: str
     candidate_text: str
     subsets: tuple[tuple[str, ...], ...]
-    with_ap: bool = True  # whether AP is measured, to which all views belong
+    with_ap: bool = True  # whether AP is measured; all views belong to AP
 
     def heads(self, n_candidates: int) -> tuple[int | None, int]:
-        """Return of how many first places the languages are counted, and how many candidates are kept."""
+        """Return in how many first places languages are counted, and how many candidates are kept."""
         if self.policy == "prefer-own":
             return (1 if self.with_ap else None), 0
         if not self.views & set(FROM_LISTS):
@@ -47,9 +47,9 @@ def choose(
     picture: Sequence[str] | None = None,
     with_ap: bool = True,
 ) -> Choice:
-    """Return the choice; raise InputError for a name that is none, and for what would not be computed.
+    """Return the choice; raise InputError for unknown names, and for choices that would be ignored.
 
-    `with_ap` tells whether AP is among the measures: without it there are no views.
+    `with_ap`: whether AP is among the measures: without it there are no views.
     """
     subsets = [subsets] if isinstance(subsets, str) else subsets
     for what, given, known in (

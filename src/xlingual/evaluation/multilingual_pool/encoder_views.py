@@ -1,4 +1,4 @@
-"""Everything that is looked at for one encoder, from its pass and its vectors."""
+"""The findings about one encoder, from its counts and its vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xlingual.evaluation.multilingual_pool.lists import (
 )
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PassCounts, PoolCounts
 from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
-from xlingual.evaluation.multilingual_pool.relevant_ranks import standings
+from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
 from xlingual.evaluation.multilingual_pool.space import space_statistics
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
 from xlingual.evaluation.multilingual_pool.views import View
@@ -31,9 +31,9 @@ from xlingual.records import TargetCounts
 
 @dataclass
 class EncoderFindings:
-    """What is known of one encoder.
+    """The findings about one encoder.
 
-    `questions` [k] are those that count under the policy, `targets` where their right answers stand; `views`
+    `questions` [k] are those that count under the policy, `targets` the ranks of their right answers; `views`
     belong to average precision.
     """
 
@@ -47,16 +47,16 @@ class EncoderFindings:
     picture: SpacePicture | None = None
 
 
-def look(
+def encoder_findings(
     pool: MultilingualPool,
     choice: Choice,
-    passed: PassCounts,
+    ranked: PassCounts,
     vectors: tuple[np.ndarray, np.ndarray],
     seed: int,
     pair: tuple[str, str] | None,
 ) -> EncoderFindings:
-    """Return all that was chosen; `pair` are the languages of the picture, None for those most apart."""
-    found, counts, heads = standings(passed.counts), passed.counts, passed.heads
+    """Return the chosen findings; `pair` are the languages of the picture, None for those most apart."""
+    found, counts, heads = relevant_ranks(ranked.counts), ranked.counts, ranked.heads
     if choice.policy == "prefer-own":
         own = None  # share of each question's first place that is in its own language
         if heads is not None:
@@ -64,10 +64,10 @@ def look(
         questions, targets = own_language_targets(found)
         return EncoderFindings(counts, questions, targets, found.n_tied(found.own), [prefer_own(found, own)])
     whole = counts.whole_pool()
-    looked = EncoderFindings(counts, np.arange(len(whole)), whole, found.n_tied())
-    looked.views += agnostic_views(found, {name.replace("-", "_") for name in choice.views}, choice.subsets)
+    findings = EncoderFindings(counts, np.arange(len(whole)), whole, found.n_tied())
+    findings.views += agnostic_views(found, {name.replace("-", "_") for name in choice.views}, choice.subsets)
     if heads is not None:
-        _look_at_lists(looked, choice, heads)
+        _add_list_views(findings, choice, heads)
     if choice.views & set(FROM_VECTORS):
         space = space_statistics(
             *vectors,
@@ -79,22 +79,22 @@ def look(
             seed=seed,
         )
         if "language-id" in choice.views:
-            looked.views.append(language_identification(space).view())
+            findings.views.append(language_identification(space).view())
         if "picture" in choice.views and np.count_nonzero(space.sizes) >= 2:
-            looked.picture = picture(space, pair or most_apart(space))
-            looked.views.append(looked.picture.view())
-    return looked
+            findings.picture = picture(space, pair or most_apart(space))
+            findings.views.append(findings.picture.view())
+    return findings
 
 
-def _look_at_lists(looked: EncoderFindings, choice: Choice, heads: Heads) -> None:
+def _add_list_views(findings: EncoderFindings, choice: Choice, heads: Heads) -> None:
     if "shares" in choice.views:
-        looked.views.append(language_shares(looked.counts, heads))
+        findings.views.append(language_shares(findings.counts, heads))
     if not choice.views & {"fairness", "hubs", "worst"}:
         return
     lines = named(heads)
     if "fairness" in choice.views:
-        looked.views.append(fairness(looked.counts, lines))
+        findings.views.append(fairness(findings.counts, lines))
     if "hubs" in choice.views:
-        looked.hubs = hubs(looked.counts, lines)
-        looked.views.append(hubs_view(looked.counts, looked.hubs))
-    looked.lines = lines if "worst" in choice.views else None
+        findings.hubs = hubs(findings.counts, lines)
+        findings.views.append(hubs_view(findings.counts, findings.hubs))
+    findings.lines = lines if "worst" in choice.views else None

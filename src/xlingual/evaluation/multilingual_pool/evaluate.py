@@ -17,7 +17,7 @@ from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
-from xlingual.evaluation.multilingual_pool.encoder_views import look
+from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
 from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
@@ -87,7 +87,7 @@ def multilingual_pool(
             for each question and candidate).
         threads: threads side by side; they change no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
-        progress: is told (what, done, of all).
+        progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         cluster: what makes questions dependent: "declared" (the pool's clusters), or "near-duplicates"
@@ -136,7 +136,7 @@ def multilingual_pool(
 
 
 class _MultilingualPool(Run):
-    """One evaluation: a pool, what is asked of it, and the encoders."""
+    """One evaluation: a pool, the chosen views, and the encoders."""
 
     def __init__(self, pool: MultilingualPool, choice: Choice, options: Options) -> None:
         super().__init__(NAME, options)
@@ -182,7 +182,7 @@ class _MultilingualPool(Run):
             vectors = self.encode(name, self._embedded)
             questions, candidates = vectors.questions, vectors.candidates
             with self.stage("texts: rank"):
-                passed = one_pass(
+                ranked_pool = one_pass(
                     self.pool,
                     questions,
                     candidates,
@@ -192,16 +192,21 @@ class _MultilingualPool(Run):
                     ranker=self.options.ranker,
                     progress=self.progress(f"ranking candidates: {name}"),
                 )
-            self.tally.screened += passed.screened
-            self.tally.decided += passed.decided
+            self.tally.screened += ranked_pool.screened
+            self.tally.decided += ranked_pool.decided
             with self.stage("views", f"looking at languages: {name}"):
-                looked = look(
-                    self.pool, self.choice, passed, (questions, candidates), self.options.seed, self.picture
+                findings = encoder_findings(
+                    self.pool,
+                    self.choice,
+                    ranked_pool,
+                    (questions, candidates),
+                    self.options.seed,
+                    self.picture,
                 )
-                if looked.picture is not None:
-                    self.picture = looked.picture.languages
-                numbers.add(name, looked)
-                tables.add(name, looked)
+                if findings.picture is not None:
+                    self.picture = findings.picture.languages
+                numbers.add(name, findings)
+                tables.add(name, findings)
             if rankings is not None:
                 with self.stage("trec", f"writing rankings: {name}"):
                     rankings.write(name, questions, candidates)
@@ -211,13 +216,13 @@ class _MultilingualPool(Run):
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""
-        asked = self.pool.questions
-        rows = TextUnits(asked.text, asked.language, asked.cluster, asked.ids)
+        questions = self.pool.questions
+        rows = TextUnits(questions.text, questions.language, questions.cluster, questions.ids)
         with self.stage("near-duplicates", "looking for near-duplicates"):
             found = near_duplicates(
                 rows,
-                np.arange(len(asked)),
-                np.unique(asked.language),
+                np.arange(len(questions)),
+                np.unique(questions.language),
                 join=self.options.cluster == NEAR_DUPLICATES,
             )
         warn_of_near_duplicates(found, rows, "clusters of questions")
@@ -225,7 +230,10 @@ class _MultilingualPool(Run):
 
 
 def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
-    """Refuse vectors that cannot tell questions from candidates: of equal numbers they would pass unseen."""
+    """Refuse files of vectors that do not separate questions from candidates.
+
+    With as many questions as candidates the mistake would pass unseen.
+    """
     for name, encoder in text_encoders.items():
         if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
             raise InputError(

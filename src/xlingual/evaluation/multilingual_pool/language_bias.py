@@ -36,7 +36,7 @@ LANGUAGE_BIAS = ("one_target", "remove_one", "monolingual_pool", "subsets", "los
 
 
 def agnostic_views(
-    standings: RelevantRanks,
+    ranks: RelevantRanks,
     wanted: Collection[str] = LANGUAGE_BIAS,
     chosen_subsets: Iterable[Sequence[str]] = (),
 ) -> list[View]:
@@ -48,10 +48,10 @@ def agnostic_views(
         "subsets": lambda given: subsets(given, chosen_subsets),
         "loss": loss,
     }
-    return [make[name](standings) for name in LANGUAGE_BIAS if name in wanted]
+    return [make[name](ranks) for name in LANGUAGE_BIAS if name in wanted]
 
 
-def one_target(standings: RelevantRanks) -> View:
+def one_target(ranks: RelevantRanks) -> View:
     """Return every answer's AP (= 1/rank) when only it is in the pool (LAReQA, Figure 4).
 
     With G irrelevant candidates above and n tied (the answer included) that is (H(G + n) − H(G))/n. "ar->de":
@@ -59,10 +59,10 @@ def one_target(standings: RelevantRanks) -> View:
     each alone. The summary is over questions that have answers in their own and in another language: the mean
     of the own language's value, that of the mean over the other languages, and the gap.
     """
-    above = standings.above - standings.relevant_above()
-    tied = standings.tied - standings.relevant_tied() + 1
-    counts = standings.counts
-    table = standings.by_answer_language(reciprocal_rank(above, tied))
+    above = ranks.above - ranks.relevant_above()
+    tied = ranks.tied - ranks.relevant_tied() + 1
+    counts = ranks.counts
+    table = ranks.by_answer_language(reciprocal_rank(above, tied))
     own_other = np.stack(own_and_other(counts, table))
     own_other[:, np.isnan(own_other).any(axis=0)] = np.nan
     own, other = (mean_score(values, counts.cluster) for values in own_other)
@@ -71,16 +71,16 @@ def one_target(standings: RelevantRanks) -> View:
     return View.of({**shown, "one_target_summary": known} if known else shown)
 
 
-def remove_one(standings: RelevantRanks) -> View:
+def remove_one(ranks: RelevantRanks) -> View:
     """Return mAP after one relevant candidate has left the pool (LAReQA, Table 3): see `removals`."""
-    scores, n_questions = removals(standings)
+    scores, n_questions = removals(ranks)
     if not scores:
         return View()
     shown = {**values(scores), "n_questions": n_questions}
     return View({"remove_one": shown}, {"remove_one": intervals(scores)})
 
 
-def removals(standings: RelevantRanks) -> tuple[dict[str, Score], int]:
+def removals(ranks: RelevantRanks) -> tuple[dict[str, Score], int]:
     """Return what removing one relevant candidate leaves of mAP, over questions where both kinds can leave.
 
     "same", where it is in the question's language (of several, each equally likely); "rand", in another
@@ -88,8 +88,8 @@ def removals(standings: RelevantRanks) -> tuple[dict[str, Score], int]:
     (rand − same)/rand, from the two means. 0: free of same-language bias. And the number of such questions;
     without any there are no scores.
     """
-    counts, precision = standings.counts, average_precision_without(standings)
-    same, rand = own_and_other(counts, standings.by_answer_language(precision))
+    counts, precision = ranks.counts, average_precision_without(ranks)
+    same, rand = own_and_other(counts, ranks.by_answer_language(precision))
     rows = np.flatnonzero(~np.isnan(same + rand))
     same, rand, cluster = same[rows], rand[rows], counts.cluster[rows]
     without_same, without_rand = mean_score(same, cluster), mean_score(rand, cluster)
@@ -99,13 +99,13 @@ def removals(standings: RelevantRanks) -> tuple[dict[str, Score], int]:
     return {"same": without_same, "rand": without_rand, "relative_delta": delta}, len(rows)
 
 
-def average_precision_without(standings: RelevantRanks) -> Floats:
+def average_precision_without(ranks: RelevantRanks) -> Floats:
     """Return the question's average precision once the line's candidate has left the pool, float64 [p].
 
     What stands above the candidate stays as it was; its tie group has one place and one relevant candidate
     less; below, one candidate and one relevant candidate fewer are above. NaN where it is the only one.
     """
-    s = standings
+    s = ranks
     above, tied, relevant_above, relevant_tied = s.above, s.tied, s.relevant_above(), s.relevant_tied()
     as_it_was = precision_at(above, tied, relevant_above, relevant_tied)
     # a line that has no relevant candidate above or beside it is never read from the next two
@@ -141,13 +141,13 @@ def _relative_delta(same: Floats, rand: Floats, cluster: Ints) -> Score:
     return Score((r - s) / r, (ResidualPart(residuals, (cluster,)),), None, span=max(1.0, s / r))
 
 
-def monolingual_pool(standings: RelevantRanks) -> View:
+def monolingual_pool(ranks: RelevantRanks) -> View:
     """Return mAP by language with the candidates and answers of that language only (LAReQA, Table 4).
 
     And its mean over languages. Questions that have no answer in their own language are left out;
     "monolingual_pool_questions" counts the others.
     """
-    found = by_question_language(standings.counts, monolingual_average_precision(standings))
+    found = by_question_language(ranks.counts, monolingual_average_precision(ranks))
     if not found:
         return View()
     counted = {language: len(one.parts[0].residuals) for language, one in found.items()}
@@ -155,35 +155,35 @@ def monolingual_pool(standings: RelevantRanks) -> View:
     return View.of(shown, monolingual_pool_questions=counted)
 
 
-def monolingual_average_precision(standings: RelevantRanks) -> Floats:
+def monolingual_average_precision(ranks: RelevantRanks) -> Floats:
     """Return each question's average precision in its language's pool [n]; NaN without an answer there."""
-    own = standings.own
+    own = ranks.own
     rows = np.flatnonzero(own)
-    language = standings.answer_language[rows]
+    language = ranks.answer_language[rows]
     precision = precision_at(
-        standings.above_of(language, rows),
-        standings.tied_of(language, rows),
-        standings.relevant_above(own, rows),
-        standings.relevant_tied(own, rows),
+        ranks.above_of(language, rows),
+        ranks.tied_of(language, rows),
+        ranks.relevant_above(own, rows),
+        ranks.relevant_tied(own, rows),
     )
-    return standings.per_question(precision, rows)
+    return ranks.per_question(precision, rows)
 
 
-def subsets(standings: RelevantRanks, chosen: Iterable[Sequence[str]] = ()) -> View:
+def subsets(ranks: RelevantRanks, chosen: Iterable[Sequence[str]] = ()) -> View:
     """Return mAP in the pool of some languages (LAReQA, Table 5), by their names joined with commas.
 
     For all but each language, where there are at least three, and for the chosen subsets. Questions without
-    an answer in these languages are left out; a subset of which none is left is absent. Raises InputError for
+    an answer in these languages are left out; a subset without questions is absent. Raises InputError for
     a language that is not in the pool and for an empty subset.
     """
-    counts = standings.counts
+    counts = ranks.counts
     codes = [_codes(counts.languages, subset) for subset in chosen]
     everything = range(len(counts.languages))
     if len(everything) >= 3:
         codes = [tuple(c for c in everything if c != left_out) for left_out in everything] + codes
     found = {
         ",".join(counts.languages[code] for code in subset): mean_score(
-            subset_average_precision(standings, subset), counts.cluster
+            subset_average_precision(ranks, subset), counts.cluster
         )
         for subset in dict.fromkeys(codes)
     }
@@ -191,12 +191,12 @@ def subsets(standings: RelevantRanks, chosen: Iterable[Sequence[str]] = ()) -> V
     return View.of({"subsets": known}) if known else View()
 
 
-def subset_average_precision(standings: RelevantRanks, subset: Sequence[int]) -> Floats:
+def subset_average_precision(ranks: RelevantRanks, subset: Sequence[int]) -> Floats:
     """Return each question's average precision in the pool of some languages (codes) [n].
 
     NaN for questions in other languages, and for those without an answer in these.
     """
-    s = standings
+    s = ranks
     inside = np.zeros(len(s.counts.languages), dtype=bool)
     inside[list(subset)] = True
     kept = inside[s.answer_language] & inside[s.asked_in]
@@ -208,7 +208,7 @@ def subset_average_precision(standings: RelevantRanks, subset: Sequence[int]) ->
 
 def _in_subset(s: RelevantRanks, inside: Flags, rows: Ints) -> tuple[Ints, Ints]:
     """Return how many candidates of the languages `inside`, bool [G], are above the lines, and tie."""
-    few_outside = 2 * np.count_nonzero(~inside) < len(inside)  # then what is outside is taken away
+    few_outside = 2 * np.count_nonzero(~inside) < len(inside)  # then it is cheaper to subtract the others
     counted = np.flatnonzero(~inside if few_outside else inside).tolist()
     above = sum((s.above_of(language, rows) for language in counted), np.zeros_like(rows))
     tied = sum((s.tied_of(language, rows) for language in counted), np.zeros_like(rows))
@@ -226,7 +226,7 @@ def _codes(languages: Sequence[str], subset: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({languages.index(language) for language in subset}))
 
 
-def loss(standings: RelevantRanks) -> View:
+def loss(ranks: RelevantRanks) -> View:
     """Return the mean numbers of irrelevant candidates above each answer: where the loss comes from.
 
     "ar->de": questions asked in ar, answers in de; {"question": of ar, "answer": of de, "third": of all other
@@ -234,7 +234,7 @@ def loss(standings: RelevantRanks) -> View:
     half. A question with several answers in de counts once, with their mean. There are no intervals: these
     numbers explain the scores, which have some.
     """
-    s = standings
+    s = ranks
     all_of_it = (s.above - s.relevant_above()) + 0.5 * (s.tied - s.relevant_tied())
     of_question = _irrelevant(s, s.asked_in)
     of_answer = np.where(s.own, 0.0, _irrelevant(s, s.answer_language))

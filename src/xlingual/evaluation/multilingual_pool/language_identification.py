@@ -1,9 +1,9 @@
-"""Language identification: how well a linear model tells the language of a text from its vector.
+"""Language identification: how well a linear model finds the language of a text from its vector.
 
 The model is least squares from unit vectors, with an intercept, to the language: ±1 for two languages, one
 indicator for each of several (the largest wins). It is fitted on the questions and candidates of two thirds
 of the clusters (paragraphs) and tested on the others. LAReQA (Roy et al. 2020, section 5.4) does this for
-English and Chinese; here it is done for all pairs of languages and for all languages at once.
+English and Chinese; here it is done for all pairs of languages, and for all languages together.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class LanguageIdentification:
     dimensions: int  # fewer than the vectors have where they were projected
 
     def view(self) -> View:
-        """Return what an entry says of it."""
+        """Return the record that an entry keeps."""
         notes = {"language_id_notes": self.notes} if self.notes else {}
         shown = {"language_id_accuracy": self.accuracy, "language_id_chance": self.chance, **notes}
         return View(shown, {"language_id_accuracy": dict(self.ci)})
@@ -167,7 +167,7 @@ def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
 def _tested(
     space: SpaceStatistics, joint: _Model, pairs: dict[tuple[int, int], _Model]
 ) -> dict[tuple[int, int] | None, _Tested]:
-    """Return what each model (None: the joint one) finds of the held-out vectors, language by language.
+    """Return the hits of each model (None: the joint one) on held-out vectors, language by language.
 
     One product for each language: its vectors with the weights of all models that know it.
     """

@@ -1,4 +1,4 @@
-"""What the lists of the best candidates tell: language shares, hubs, and fairness by language."""
+"""Views from the lists of the best candidates: language shares, hubs, and fairness by language."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def hubs(counts: PoolCounts, lines: Named) -> Hubness:
 
 
 def hubs_view(counts: PoolCounts, found: Hubness) -> View:
-    """Return what an entry says of hubs."""
+    """Return the record of hubs that an entry keeps."""
     names = ("k", "skewness", "never", "largest", "expected", "threshold")
     shown = {name: getattr(found, name) for name in names}
     by_language: dict[str, float | None] = {

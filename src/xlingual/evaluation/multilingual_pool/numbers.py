@@ -12,7 +12,7 @@ from xlingual.evaluation.multilingual_pool.choice import Choice
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
 from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, question_languages, record_of
 from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
-from xlingual.evaluation.perquery import AskedRows
+from xlingual.evaluation.perquery import QueryRows
 from xlingual.evaluation.run import Run
 from xlingual.measures import AveragePrecision, PoolMeasure, TargetMeasure
 from xlingual.records import TargetCounts
@@ -28,36 +28,36 @@ class PoolNumbers:
         self, run: Run, pool: MultilingualPool, choice: Choice, measures: Sequence[PoolMeasure], cluster: Ints
     ) -> None:
         self.run, self.pool, self.choice, self.cluster = run, pool, choice, cluster
-        self.place = Subject(ALL, POOL, run.options.seed)
-        self.numbers = Numbers(run.task, measures, [self.place], compared=0)
+        self.subject = Subject(ALL, POOL, run.options.seed)
+        self.numbers = Numbers(run.task, measures, [self.subject], compared=0)
         self.measures = measures
         self.found: dict[str, dict[str, QuestionLanguages]] = {}  # measure → encoder
 
-    def add(self, encoder: str, looked: EncoderFindings) -> None:
+    def add(self, encoder: str, findings: EncoderFindings) -> None:
         """Enter an encoder's numbers."""
-        targets, best = looked.targets, looked.targets.best()
+        targets, best = findings.targets, findings.targets.best()
         pool = targets.pool  # to an encoder that knows nothing all candidates are equal
         by_chance = TargetCounts(targets.query, np.zeros_like(targets.above), pool[targets.query], pool)
         for measure in self.measures:
             values = per_question(measure, targets)
-            by_language = question_languages(looked.counts, measure, values, looked.questions)
+            by_language = question_languages(findings.counts, measure, values, findings.questions)
             self.found.setdefault(measure.name, {})[encoder] = by_language
-            views = [by_language.view(), *(looked.views if measure == AveragePrecision() else [])]
+            views = [by_language.view(), *(findings.views if measure == AveragePrecision() else [])]
             chance = measure.aggregate(per_question(measure, by_chance))
-            self.numbers[encoder, measure.name, self.place] = Number(
+            self.numbers[encoder, measure.name, self.subject] = Number(
                 by_language.overall,
                 self._signature(encoder, measure),
-                n_source=len(looked.questions),
+                n_source=len(findings.questions),
                 n_target=len(self.pool.candidates),
-                n_tied=looked.n_tied,
+                n_tied=findings.n_tied,
                 baseline=Baseline(chance),
                 views=record_of(self.pool.languages, views),
             )
             self.numbers.add_queries(
                 encoder,
                 measure,
-                self.place,
-                query=looked.questions,
+                self.subject,
+                query=findings.questions,
                 above=best.above,
                 tied=best.tied,
                 value=values,
@@ -67,7 +67,7 @@ class PoolNumbers:
         conditions = {
             "languages": ",".join(self.pool.languages),
             "data": self.pool.digest[:12],
-            "sample": f"all#{self.place.seed}",
+            "sample": f"all#{self.subject.seed}",
             **self.run.clusters(),
             "candidates": self.choice.candidate_text,
             "policy": self.choice.policy,
@@ -76,7 +76,7 @@ class PoolNumbers:
 
     def results(self) -> Results:
         """Return all numbers."""
-        table = self.numbers.per_query.table(_asked(self.pool, self.cluster))
+        table = self.numbers.per_query.table(_query_rows(self.pool, self.cluster))
         return Results(self.numbers.entries(), list(self._summaries()), table)
 
     def _summaries(self) -> Iterator[Summary]:
@@ -87,20 +87,20 @@ class PoolNumbers:
                 if all(tag in one.languages for one in found.values()):
                     lines = {name: BoardLine(one.languages[tag]) for name, one in found.items()}
                     yield from self.numbers.leaderboard(measure.name, (tag, POOL), lines, higher=higher)
-            numbers = {name: self.numbers[name, measure.name, self.place] for name in found}
+            numbers = {name: self.numbers[name, measure.name, self.subject] for name in found}
             lines = {name: BoardLine(one.estimate, one.baseline.chance) for name, one in numbers.items()}
             yield from self.numbers.leaderboard(measure.name, OVERALL, lines, higher=higher)
 
 
-def _asked(pool: MultilingualPool, cluster: Ints) -> AskedRows:
-    """Return what the rows of the table of queries are: a question in a language, "ar/ID".
+def _query_rows(pool: MultilingualPool, cluster: Ints) -> QueryRows:
+    """Return the rows of the table of queries: a question in a language, "ar/ID".
 
     Equal keys are one item, and the language is a label.
     """
     q = pool.questions
     languages: list[str | None] = [pool.languages[code] for code in q.language]
     number = {key: i for i, key in enumerate(dict.fromkeys(q.key))}
-    return AskedRows(
+    return QueryRows(
         [f"{language}/{name}" for language, name in zip(languages, q.ids, strict=True)],
         np.array([number[key] for key in q.key], dtype=np.int64),
         list(number),

@@ -20,7 +20,7 @@ from xlingual.records import TargetCounts
 
 @dataclass(frozen=True)
 class PassCounts:
-    """What the pass found: counts for every relevant candidate, and the head of each question's ranking."""
+    """The result of a pass: counts of every relevant candidate, and the head of each question's ranking."""
 
     counts: PoolCounts
     heads: Heads | None
@@ -173,12 +173,12 @@ class Heads:
 
 @dataclass(frozen=True)
 class _Block:
-    """The heads of consecutive questions from `first` on, without what is not listed of crowded ones."""
+    """The heads of consecutive questions from `first` on; crowded ones lack the candidates not listed."""
 
     first: int
     places: Floats  # [rows, G]
     lines: tuple[Ints, Ints, Ints, Ints]  # question, column, above, tied
-    crowded: Ints  # [c] questions of which too many candidates tie with the last place to list them all
+    crowded: Ints  # [c] questions where too many candidates tie with the last place to list them all
     last: Ints  # [c] a column that ties with the last place
     chance: Floats  # [c] of each such candidate to be among the first
 
@@ -194,11 +194,11 @@ class BlockHeads:
         self._blocks: list[_Block] = []
 
     def within(self, rows: slice, columns: slice) -> Top:
-        """Return what some questions and columns have to find out."""
+        """Return the request for some questions and columns alone."""
         return self._best.within(rows, columns)
 
     def alone(self, rows: slice, columns: slice) -> Top:
-        """Return the same as a pass of its own, with questions and columns numbered from zero."""
+        """Return the same for a separate pass, with questions and columns numbered from zero."""
         return self._best.alone(rows, columns)
 
     def merge(self, parts: Sequence[Top]) -> None:
@@ -220,7 +220,7 @@ class BlockHeads:
         return _Block(first, places, lines, crowded + first, found.candidate[last], chance[last])
 
     def result(self, similarity: Cosine, ranker: Ranker) -> Heads:
-        """Return the heads; the similarity is asked once more for questions with very many ties."""
+        """Return the heads; the similarity is scanned once more for questions with very many ties."""
         blocks = sorted(self._blocks, key=lambda block: block.first)
         places, crowded, last, chance = (
             np.concatenate([getattr(block, name) for block in blocks])
@@ -239,12 +239,12 @@ def _tied_with(
     similarity: Cosine, questions: Ints, columns_tied: Ints, columns: PoolColumns, ranker: Ranker
 ) -> Ints:
     """Return how many candidates of each language tie with a column of each question, int64 [c, G]."""
-    asked = similarity.queries
-    again = Cosine(UnitVectors(asked.raw, asked.rows[questions]), similarity.candidates)
+    queries = similarity.queries
+    crowded = Cosine(UnitVectors(queries.raw, queries.rows[questions]), similarity.candidates)
     split = GroupCounts.of(
-        again, np.arange(len(questions)), columns_tied, columns.bounds, weights=columns.weights
+        crowded, np.arange(len(questions)), columns_tied, columns.bounds, weights=columns.weights
     )
-    ranker.scan(again, [split])
-    similarity.screened += again.screened
-    similarity.decided += again.decided
+    ranker.scan(crowded, [split])
+    similarity.screened += crowded.screened
+    similarity.decided += crowded.decided
     return split.result()[1]

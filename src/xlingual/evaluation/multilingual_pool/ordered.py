@@ -21,7 +21,7 @@ _AT_ONCE = 4096  # questions, and candidates, scored in float64 at a time
 def ranked(similarity: Cosine, column: Ints, count: int) -> Iterator[list[int]]:
     """Yield the `count` best columns of each question, best first, ties in the order of the columns.
 
-    `column` [m] tells which of the similarity's candidates each column is. Short lists are screened in
+    `column` [m] is the similarity's candidate of each column. Short lists are screened in
     float32, long ones and all columns are sorted by exact keys. Memory: about four times TILE_BYTES for what
     is kept of a block of questions, and a tile or two.
     """
@@ -53,8 +53,8 @@ def _screened(similarity: Cosine, questions: Ints, columns: _Columns, count: int
     Where very many tie with the last place, the question is sorted whole: names decide who is in.
     """
     width, n = len(columns.of), len(questions)
-    asked = similarity.queries
-    part = Cosine(UnitVectors(asked.raw, asked.rows[questions]), similarity.candidates)
+    vectors = similarity.queries
+    part = Cosine(UnitVectors(vectors.raw, vectors.rows[questions]), similarity.candidates)
     found = Top(count, part.shape, weights=columns.sizes, cap=_CAP)
     scan(part, [found], budget=TILE_BYTES)
     top = found.result()

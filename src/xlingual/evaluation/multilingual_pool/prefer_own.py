@@ -12,28 +12,31 @@ from xlingual.records import TargetCounts
 KINDS = ("own_wrong", "other_wrong", "right_meaning_wrong_language")
 
 
-def own_language_targets(standings: RelevantRanks) -> tuple[Ints, TargetCounts]:
+def own_language_targets(ranks: RelevantRanks) -> tuple[Ints, TargetCounts]:
     """Return the questions that have an answer in their own language [k], and where those answers stand."""
-    s = standings
+    s = ranks
     rows = np.flatnonzero(s.own)
     questions, query = np.unique(s.question[rows], return_inverse=True)
     pool = np.full(len(questions), int(s.counts.sizes.sum()))
     return questions, TargetCounts(query.astype(np.int64), s.above[rows], s.tied[rows], pool)
 
 
-def prefer_own(standings: RelevantRanks, nearest_own: Floats | None = None) -> View:
-    """Return what stands above the best own-language answer, and what stands first, by kind; means.
+def prefer_own(ranks: RelevantRanks, nearest_own: Floats | None = None) -> View:
+    """Return how many candidates rank above the best own-language answer, and what ranks first, by kind.
+
+    The numbers are means over questions.
 
     Kinds: "own_wrong" is irrelevant and in the question's language, "other_wrong" irrelevant and in another,
     "right_meaning_wrong_language" a relevant candidate in another language. Questions without an answer in
-    their own language are left out. "first" are shares that sum to 1; where the counts do not tell in which
-    language the first candidate is, that is "wrong_untold". These numbers explain the score, which has an
-    interval.
+    their own language are left out. "first" are shares that sum to 1; where the counts do not
+    show the language of the first candidate, its share is "wrong_untold". These numbers explain the score,
+    which has an interval.
 
     `nearest_own` [n]: the share of each question's first place (of its tied nearest candidates) that is in
-    its own language; without it, what stands first is told from the counts where they can tell.
+    its own language; without it, what ranks first is taken from the counts where it follows
+    from them.
     """
-    s = standings
+    s = ranks
     own = np.flatnonzero(s.own)
     if not len(own):
         return View()
@@ -77,10 +80,10 @@ def _first_place(s: RelevantRanks, top: Ints, nearest_own: Floats | None) -> dic
     share = np.where(reached, s.tied_of(language, top) / s.tied[top], np.nan)  # of the first place
     share[~reached & (own_above == 0)] = 0.0
     share[~reached & (own_above == s.above[top])] = 1.0
-    told = ~np.isnan(share)
-    own_wrong = np.where(told, share - right, 0.0)
-    other_wrong = np.where(told, 1.0 - share - right_meaning, 0.0)
-    return found | {"own_wrong": own_wrong, "other_wrong": other_wrong, "wrong_untold": (~told) * 1.0}
+    known = ~np.isnan(share)
+    own_wrong = np.where(known, share - right, 0.0)
+    other_wrong = np.where(known, 1.0 - share - right_meaning, 0.0)
+    return found | {"own_wrong": own_wrong, "other_wrong": other_wrong, "wrong_untold": (~known) * 1.0}
 
 
 def _means(kinds: dict[str, Floats]) -> dict[str, float]:

@@ -18,8 +18,8 @@ Flags = np.ndarray  # bool
 class RelevantRanks:
     """The lines of `PoolCounts`, sorted by question, then best first; one line a relevant candidate.
 
-    A tie group is a run of lines: those of a question that as many candidates are above of, which is the same
-    as equal scores, for relevant candidates are counted too. `start` and `stop` delimit the group of a line,
+    A tie group is a run of lines: those of a question with equally many candidates above, which means equal
+    scores, since relevant candidates are counted too. `start` and `stop` delimit the group of a line,
     `first` and `last` its question (half-open).
     """
 
@@ -71,7 +71,7 @@ class RelevantRanks:
         return _divided(sums(cell, values, n * G), np.bincount(cell, minlength=n * G)).reshape(n, G)
 
     def n_tied(self, chosen: Flags | None = None) -> int:
-        """Return of how many questions a relevant candidate ties with an irrelevant one.
+        """Return the number of questions where a relevant candidate ties with an irrelevant one.
 
         Where only the `chosen` lines count as relevant, all other candidates are irrelevant.
         """
@@ -80,8 +80,8 @@ class RelevantRanks:
         return len(np.unique(self.question[rows[shared]]))
 
 
-def standings(counts: PoolCounts) -> RelevantRanks:
-    """Return the standings of the relevant candidates: one sort, shared by all views."""
+def relevant_ranks(counts: PoolCounts) -> RelevantRanks:
+    """Return the ranks of the relevant candidates: one sort, shared by all views."""
     above, tied = (of.sum(axis=1, dtype=np.int64) for of in (counts.above, counts.tied))
     code = counts.question * (int(above.max(initial=0)) + 1) + above
     line = np.argsort(code, kind="stable")
@@ -138,8 +138,8 @@ def precision_at(above: Ints, tied: Ints, relevant_above: Ints, relevant_tied: I
 
     A candidate with G candidates above, ρ of them relevant, in a tie group of n, r of them relevant (itself
     included): c + (ρ + 1 − c(G + 1))·(H(G + n) − H(G))/n, c = (r − 1)/(n − 1) or 0: at place j of its group
-    there are G + j candidates, of which ρ + 1 + c(j − 1) are expected to be relevant, and each j is equally
-    likely. The mean over the R relevant candidates of a question is its average precision.
+    there are G + j candidates, ρ + 1 + c(j − 1) of them relevant on average, and each j is equally likely.
+    The mean over the R relevant candidates of a question is its average precision.
     """
     found = np.asarray((relevant_above + 1.0) / (above + 1.0), dtype=np.float64)
     several = np.flatnonzero(tied > 1)

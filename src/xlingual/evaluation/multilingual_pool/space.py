@@ -1,4 +1,4 @@
-"""Sums over the vectors of a pool, by language: all that linear models of language and a picture need.
+"""Sums over the vectors of a pool, by language: the input of linear models of language and of the picture.
 
 One pass over the training vectors leaves, for each language, how many there are, their sum and their Gram
 matrix XᵀX. Every model of two languages, the model of all languages and the covariance of any two languages
@@ -112,7 +112,7 @@ class PoolSide:
 
 @dataclass(frozen=True, eq=False)
 class SpaceStatistics:
-    """What one pass leaves: moments of the training vectors of each language, and of all of them.
+    """The result of one pass: moments of the training vectors of each language, and of all of them.
 
     Above `MOST_LANGUAGES` languages `by_language` is empty. `clusters` counts them all, held out or not; with
     fewer than `FEWEST_CLUSTERS` nothing is held out.
@@ -168,12 +168,12 @@ def space_statistics(
     if questions.shape[1] != candidates.shape[1]:
         raise ValueError(f"questions have {questions.shape[1]} dimensions, candidates {candidates.shape[1]}")
     clusters = np.unique(np.concatenate([question_cluster, candidate_cluster]))
-    held = clusters[:0]
+    test_clusters = clusters[:0]
     if len(clusters) >= FEWEST_CLUSTERS:
-        held = stream(seed, _SPLIT).permutation(clusters)[: len(clusters) // HELD_OUT]
+        test_clusters = stream(seed, _SPLIT).permutation(clusters)[: len(clusters) // HELD_OUT]
     sides = (
-        _side(questions, question_language, question_cluster, held),
-        _side(candidates, candidate_language, candidate_cluster, held),
+        _side(questions, question_language, question_cluster, test_clusters),
+        _side(candidates, candidate_language, candidate_cluster, test_clusters),
     )
     with one_library_thread():  # the number of threads must not change the rounding of products
         return _summed(sides, tuple(languages), len(clusters), seed)
@@ -198,10 +198,10 @@ def _summed(
     )
 
 
-def _side(raw: np.ndarray, language: Ints, cluster: Ints, held: Ints) -> PoolSide:
+def _side(raw: np.ndarray, language: Ints, cluster: Ints, test_clusters: Ints) -> PoolSide:
     if not len(raw) == len(language) == len(cluster):
         raise ValueError(f"{len(raw)} vectors, {len(language)} languages, {len(cluster)} clusters")
-    return PoolSide(raw, language, cluster, np.isin(cluster, held))
+    return PoolSide(raw, language, cluster, np.isin(cluster, test_clusters))
 
 
 def _frame(sides: tuple[PoolSide, PoolSide], seed: int) -> Coordinates:

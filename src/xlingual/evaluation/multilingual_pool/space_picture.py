@@ -38,7 +38,7 @@ class SpacePicture:
     explained: tuple[float, float]  # shares of the variance, 0 to 1
 
     def view(self) -> View:
-        """Return what an entry says of it; its points are a table of their own."""
+        """Return the record that an entry keeps; the points are kept in a separate table."""
         return View({"picture": SpaceAxes(list(self.languages), list(self.explained))})
 
 
@@ -52,9 +52,9 @@ def most_apart(space: SpaceStatistics) -> tuple[str, str]:
         ValueError: there are vectors of fewer than two languages.
 
     """
-    held = [np.bincount(side.language, minlength=len(space.languages)) > 0 for side in space.sides]
+    present = [np.bincount(side.language, minlength=len(space.languages)) > 0 for side in space.sides]
     codes = np.flatnonzero(space.sizes)
-    for wanted in (held[0] & held[1], held[1]):
+    for wanted in (present[0] & present[1], present[1]):
         if np.count_nonzero(wanted[codes]) > 1:
             codes = codes[wanted[codes]]
             break

@@ -1,4 +1,4 @@
-"""Tables of what a person looks at: points of the picture, hubs, the worst questions and their answers."""
+"""Tables of what a person reads: points of the picture, hubs, the worst questions and their answers."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ Rows = list[dict[str, Any]]
 
 @dataclass
 class PoolTables:
-    """Collects what a person looks at, encoder by encoder; texts only where `examples` are kept."""
+    """Collects what a person reads, encoder by encoder; texts only where `examples` are kept."""
 
     pool: MultilingualPool
     examples: bool
     rows: dict[str, Rows] = field(default_factory=lambda: {"points": [], "hubs": [], "worst": []})
     occurrences: list[pa.Table] = field(default_factory=list)
 
-    def add(self, encoder: str, looked: EncoderFindings) -> None:
-        """Add what is known of one encoder."""
-        if looked.picture is not None:
-            self.rows["points"] += point_rows(self.pool, encoder, looked.picture)
-        if looked.hubs is not None:
-            self.occurrences.append(occurrence_table(self.pool, encoder, looked.hubs))
-            self.rows["hubs"] += hub_rows(self.pool, encoder, looked.hubs) if self.examples else []
-        if looked.lines is not None and self.examples:
-            values = average_precision(looked.targets)
-            self.rows["worst"] += worst_rows(self.pool, encoder, looked.counts, values, looked.lines)
+    def add(self, encoder: str, findings: EncoderFindings) -> None:
+        """Add the rows of one encoder."""
+        if findings.picture is not None:
+            self.rows["points"] += point_rows(self.pool, encoder, findings.picture)
+        if findings.hubs is not None:
+            self.occurrences.append(occurrence_table(self.pool, encoder, findings.hubs))
+            self.rows["hubs"] += hub_rows(self.pool, encoder, findings.hubs) if self.examples else []
+        if findings.lines is not None and self.examples:
+            values = average_precision(findings.targets)
+            self.rows["worst"] += worst_rows(self.pool, encoder, findings.counts, values, findings.lines)
 
     def tables(self) -> dict[str, pa.Table]:
         """Return the tables that have rows."""
@@ -113,7 +113,7 @@ def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubness) -> pa.
 def worst_rows(
     pool: MultilingualPool, encoder: str, counts: PoolCounts, values: Floats, lines: Named
 ) -> Rows:
-    """Return rows for the questions with the lowest values [n], of different clusters: what stands where.
+    """Return rows for the questions with the lowest values [n], of different clusters, and their candidates.
 
     Rows of kind "above" are the first candidates, those of kind "answer" the best relevant one and the best
     one in the question's own language; `place` is the (mid-)rank.
@@ -127,7 +127,7 @@ def worst_rows(
     for question in chosen.tolist():
         own = np.flatnonzero(counts.question == question)
         rank_of_best = float(place[own].min())
-        asked = {
+        columns = {
             "encoder": encoder,
             "question_id": pool.questions.ids[question],
             "question_language": pool.languages[pool.questions.language[question]],
@@ -137,9 +137,9 @@ def worst_rows(
         }
         answers = _answers(counts, question, own, place)
         at, candidate = _heading(lines, question, counts.candidate[own], rank_of_best)
-        rows += [{**asked, **_shown(pool, c, p, "above")} for p, c in zip(at, candidate, strict=True)]
+        rows += [{**columns, **_shown(pool, c, p, "above")} for p, c in zip(at, candidate, strict=True)]
         rows += [
-            {**asked, **_shown(pool, int(counts.candidate[i]), float(place[i]), "answer")} for i in answers
+            {**columns, **_shown(pool, int(counts.candidate[i]), float(place[i]), "answer")} for i in answers
         ]
     return rows
 

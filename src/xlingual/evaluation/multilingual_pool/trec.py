@@ -81,13 +81,14 @@ def write_qrels(path: str | Path, pool: MultilingualPool, *, own_language: bool 
 
     With `own_language` only for candidates in the question's language.
     """
-    asked, answers = question_names(pool), candidate_names(pool)
+    questions, candidates = question_names(pool), candidate_names(pool)
     question, candidate = pool.relevant
     if own_language:
         own = pool.questions.language[question] == pool.candidates.language[candidate]
         question, candidate = question[own], candidate[own]
     lines = (
-        f"{asked[q]} 0 {answers[c]} 1\n" for q, c in zip(question.tolist(), candidate.tolist(), strict=True)
+        f"{questions[q]} 0 {candidates[c]} 1\n"
+        for q, c in zip(question.tolist(), candidate.tolist(), strict=True)
     )
     _write(path, lines)
 
@@ -117,11 +118,11 @@ def write_run(
     similarity = Cosine(UnitVectors(question_vectors), collapsed.vectors)
     count = len(names) if depth is None else min(depth, len(names))
     ends = [f" {rank} {count + 1 - rank} {_escaped(tag) or '-'}\n" for rank in range(1, count + 1)]
-    asked = question_names(pool)
+    questions = question_names(pool)
 
     def lines() -> Iterator[str]:
         rankings = ranked(similarity, collapsed.code[by_name], count)
-        for name, best in zip(asked, rankings, strict=True):
+        for name, best in zip(questions, rankings, strict=True):
             start = f"{name} Q0 "
             yield "".join(start + ordered[c] + end for c, end in zip(best, ends, strict=True))
 
@@ -173,14 +174,14 @@ def run_bytes(pool: MultilingualPool, depth: int | None, tag: str) -> int:
 
     Exact where all candidates are in it; else candidates are taken to have names of the mean length.
     """
-    asked, held = question_names(pool), candidate_names(pool)
-    count = len(held) if depth is None else min(depth, len(held))
+    questions, candidates = question_names(pool), candidate_names(pool)
+    count = len(candidates) if depth is None else min(depth, len(candidates))
     digits = sum(
         count - int(10**power) + 1 for power in range(len(str(count)))
     )  # of the numbers up to `count`
     rank_and_score = 2 * digits / count
-    name = _mean_bytes(asked) + _mean_bytes(held) + len(tag.encode())
-    return round(len(asked) * count * (name + rank_and_score + len(" Q0 " + " " * 3 + "\n")))
+    name = _mean_bytes(questions) + _mean_bytes(candidates) + len(tag.encode())
+    return round(len(questions) * count * (name + rank_and_score + len(" Q0 " + " " * 3 + "\n")))
 
 
 def warn_of_size(pool: MultilingualPool, depth: int | None, encoders: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""Views: what an entry says beside its number, by language; values, and their intervals nested alike."""
+"""Views: the further findings of an entry, by language; values, and their intervals nested alike."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class QuestionLanguages:
     by_article: Score | None
 
     def view(self) -> View:
-        """Return what an entry says of languages."""
+        """Return the record of languages that an entry keeps."""
         article = self.by_article
         more = {} if article is None else {"ci_by_article": {"value": article.interval()}}
         return View.of({"by_question_language": self.languages, "macro": self.macro}, **more)
@@ -125,5 +125,5 @@ def by_pair(counts: PoolCounts, table: Floats) -> dict[str, Score]:
 
 
 def compact(found: Mapping[str, Score | None]) -> dict[str, Score]:
-    """Return those scores that there are."""
+    """Return the scores that are not None."""
     return {name: each for name, each in found.items() if each is not None}

@@ -68,7 +68,7 @@ def sts(
         columns: what the columns are called, where not id, score, sentence1, sentence2.
         seed: of the bootstrap.
         threads: threads of the encoders' libraries; they change no number.
-        progress: is told (what, done, of all).
+        progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
 
@@ -87,7 +87,7 @@ def sts(
 
 
 class _Sts(Run):
-    """One evaluation: files of pairs, their distinct sentences, and what was found by encoder and file."""
+    """One evaluation: files of pairs, their distinct sentences, and the cosines by encoder and file."""
 
     def __init__(self, files: Sequence[SentencePairs], language: str, options: Options) -> None:
         super().__init__(NAME, options)
@@ -112,15 +112,17 @@ class _Sts(Run):
 
     def results(self) -> Results:
         """Return everything that was found."""
-        places = [Subject(self.language, file.name, self.options.seed) for file in self.files]
-        numbers = Numbers(NAME, MEASURES, places)
+        subjects = [Subject(self.language, file.name, self.options.seed) for file in self.files]
+        numbers = Numbers(NAME, MEASURES, subjects)
         for name in self.text_encoders:
             self._encode(name)
         with self.stage("correlate"):
             found = self._correlate()
-            for name, number, measure in product(self.text_encoders, range(len(places)), (PEARSON, SPEARMAN)):
+            for name, number, measure in product(
+                self.text_encoders, range(len(subjects)), (PEARSON, SPEARMAN)
+            ):
                 one = self._number(measure, number, name, found[measure, name, number])
-                numbers[name, measure, places[number]] = one
+                numbers[name, measure, subjects[number]] = one
             for measure in (PEARSON, SPEARMAN):
                 self._compare_with_baseline(numbers, measure)
             results = numbers.results()
@@ -129,7 +131,7 @@ class _Sts(Run):
         return self.finished(results, ranked=False)
 
     def _encode(self, name: str) -> None:
-        """Take an encoder's cosines of all pairs; one that looks at its whole batch gets each file apart."""
+        """Take an encoder's cosines of all pairs; files are apart where its vectors depend on the batch."""
         every = list(range(len(self.files)))
         for members in [[n] for n in every] if self.text_encoders[name].depends_on_batch else [every]:
             texts, position = self.sentences.batch(members)
@@ -142,7 +144,7 @@ class _Sts(Run):
     def _correlate(self) -> dict[tuple[str, str, int], ScoreAgreement | None]:
         """Return each correlation; files that share sentences are drawn again together, others apart."""
         found: dict[tuple[str, str, int], ScoreAgreement | None] = {}
-        tell, done = self.progress("correlating"), 0
+        report, done = self.progress("correlating"), 0
         for members in self.sentences.groups():
             replicates = self._replicates(members)
             for number in members:
@@ -157,7 +159,7 @@ class _Sts(Run):
                         one = ScoreAgreement(float(value), replicates[key], cluster, tested)
                         found[key] = None if flat else one
                 done += 1
-                tell(done, len(self.files))
+                report(done, len(self.files))
         return found
 
     def _replicates(self, members: Sequence[int]) -> dict[tuple[str, str, int], Floats]:
@@ -193,25 +195,27 @@ class _Sts(Run):
 
         Where no baseline is named, that is the encoder of the highest mean over files.
         """
-        means = {name: numbers.mean(name, measure, numbers.places) for name in self.text_encoders}
+        means = {name: numbers.mean(name, measure, numbers.subjects) for name in self.text_encoders}
         known = {name: mean.value for name, mean in means.items() if mean is not None}
         if (baseline := self.baseline or max(known, key=lambda name: known[name], default=None)) is None:
             return
         gaps = {
-            (name, place): _gap(*(numbers[who, measure, place].estimate for who in (name, baseline)))
+            (name, subject): _gap(*(numbers[who, measure, subject].estimate for who in (name, baseline)))
             for name in self.text_encoders
-            for place in numbers.places
+            for subject in numbers.subjects
             if name != baseline
         }
         p = {key: gap.p for key, gap in gaps.items() if gap is not None and gap.p is not None}
         corrected = dict(zip(p, holm(np.array(list(p.values()))).tolist(), strict=True))
-        for (name, place), gap in gaps.items():
+        for (name, subject), gap in gaps.items():
             over = _gap(means[name], means[baseline]) if len(self.files) > 1 else None
-            views = StsViews(_against(baseline, gap, corrected.get((name, place))), _against(baseline, over))
-            numbers[name, measure, place] = replace(numbers[name, measure, place], views=views)
+            views = StsViews(
+                _against(baseline, gap, corrected.get((name, subject))), _against(baseline, over)
+            )
+            numbers[name, measure, subject] = replace(numbers[name, measure, subject], views=views)
 
     def _pair_table(self) -> pa.Table:
-        """Return a row for each encoder, file and pair: what people said and what the encoder says."""
+        """Return a row for each encoder, file and pair: people's score and the encoder's cosine."""
         import pyarrow as pa
 
         parts = []
@@ -267,9 +271,9 @@ class Sentences:
         """Return the texts of all files, numbered in the order of their first appearance."""
         ids: dict[str, str] = {}
         for file in files:
-            for place, side in ((1, file.first), (2, file.second)):
+            for column, side in ((1, file.first), (2, file.second)):
                 for row, text in zip(file.ids, side, strict=True):
-                    ids.setdefault(text, f"{file.name}/{row}/{place}")
+                    ids.setdefault(text, f"{file.name}/{row}/{column}")
         number = {text: i for i, text in enumerate(ids)}
         pairs = [
             np.array([[number[text] for text in side] for side in (file.first, file.second)], dtype=np.int64)
@@ -281,7 +285,7 @@ class Sentences:
         return cls(texts, pairs, [cluster[one] for one, _ in pairs])
 
     def batch(self, files: Sequence[int]) -> tuple[Texts, Ints]:
-        """Return the texts of some files, each once, and the place of every text among them (-1: none)."""
+        """Return the texts of some files, each once, and the position of every text among them (-1: none)."""
         rows = np.unique(np.concatenate([self.pairs[file].ravel() for file in files]))
         position = np.full(len(self.texts), -1, dtype=np.int64)
         position[rows] = np.arange(len(rows))
@@ -291,9 +295,9 @@ class Sentences:
         """Return the files that share sentences, directly or through others, as groups of their numbers."""
         groups: list[tuple[set[int], list[int]]] = []
         for file, cluster in enumerate(self.cluster):
-            held, members = set(cluster.tolist()), [file]
-            for known, others in [group for group in groups if group[0] & held]:
+            own, members = set(cluster.tolist()), [file]
+            for known, others in [group for group in groups if group[0] & own]:
                 groups.remove((known, others))
-                held, members = held | known, others + members
-            groups.append((held, members))
+                own, members = own | known, others + members
+            groups.append((own, members))
         return sorted(sorted(members) for _, members in groups)

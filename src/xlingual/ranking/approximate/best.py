@@ -27,22 +27,22 @@ class Best:
             self.settle()
 
     def settle(self) -> None:
-        """Order what was offered; from here on only better scores than the worst kept are taken."""
+        """Order the offered candidates; from here on only better scores than the worst kept are taken."""
         if not self._waiting:
             return
         query, number, score = (np.concatenate(parts) for parts in zip(*self._offers, strict=True))
         self._offers, self._waiting = [], 0
-        asked = np.flatnonzero(np.bincount(query))
+        present = np.flatnonzero(np.bincount(query))
         depth = self.number.shape[1]
-        query = np.concatenate([query, np.repeat(asked, depth)])
-        number = np.concatenate([number, self.number[asked].ravel()])
-        score = np.concatenate([score, self.score[asked].ravel()])
+        query = np.concatenate([query, np.repeat(present, depth)])
+        number = np.concatenate([number, self.number[present].ravel()])
+        score = np.concatenate([score, self.score[present].ravel()])
         order = np.argsort((query << 32) + _falling(score))  # one sort of both is the fastest
-        starts = np.cumsum(np.bincount(query)[asked])
+        starts = np.cumsum(np.bincount(query)[present])
         starts = np.concatenate([[0], starts[:-1]])
         kept = order[(starts[:, None] + np.arange(depth)).ravel()]
-        self.number[asked] = number[kept].reshape(-1, depth)
-        self.score[asked] = score[kept].reshape(-1, depth)
+        self.number[present] = number[kept].reshape(-1, depth)
+        self.score[present] = score[kept].reshape(-1, depth)
 
 
 def _falling(score: Vectors) -> Ints:

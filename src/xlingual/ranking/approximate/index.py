@@ -116,7 +116,7 @@ class InvertedFile:
 class Graph:
     """A graph of near vectors through which a query walks (faiss HNSW).
 
-    It is built by one thread: several would link it in an order of their own. Memory: a float32 copy of the
+    It is built by one thread: with several the order of links would vary. Memory: a float32 copy of the
     vectors, and 8·LINKS bytes for each.
     """
 
@@ -173,7 +173,7 @@ def _rounds(probes: int) -> Iterator[tuple[int, int]]:
 
 
 def in_one_thread(work: Callable[[Any], T]) -> T:
-    """Return work(faiss), done in a thread of its own that faiss uses alone.
+    """Return work(faiss), done in a separate thread that faiss uses alone.
 
     How many threads faiss takes is set for each thread of the program: this leaves the caller's as they are.
     """

@@ -34,12 +34,12 @@ class Approximate:
     """Ranks by search: of each query the `depth` best candidates that an index finds are scored exactly.
 
     What is not found is taken to be below. So a target's own score is exact, and how many stand above it a
-    lower bound, of at most about `depth`: R@k with k ≤ depth and nearest neighbours can be told, ranks
-    cannot. `inner` ranks exactly what an index does not serve: similarities that are no cosine, groups of
+    lower bound, of at most about `depth`: R@k with k ≤ depth and nearest neighbours are known, ranks
+    are not. `inner` ranks exactly what an index does not serve: similarities that are no cosine, groups of
     fewer than `least` candidates (None: 30,000, or a hundred times the depth where that is more), and the
     `check` queries of each task by which the evaluations measure what the search costs in accuracy.
-    `candidates` is the size of the uniform sample of candidates from which they tell median ranks and
-    percentiles.
+    `candidates` is the size of the uniform sample of candidates from which they estimate median
+    ranks and percentiles.
     """
 
     inner: Ranker = field(default_factory=Cpu)
@@ -76,34 +76,34 @@ class Approximate:
         exact: list[Reduction] = []
         for reduction in reductions:
             turned = isinstance(reduction, Transposed)
-            asked: Any = reduction.inner if isinstance(reduction, Transposed) else reduction
-            if not isinstance(similarity, Cosine) or self._few(similarity, asked, turned):
+            request: Any = reduction.inner if isinstance(reduction, Transposed) else reduction
+            if not isinstance(similarity, Cosine) or self._few(similarity, request, turned):
                 exact.append(reduction)
                 continue
-            self._refuse_deep(asked)
-            key = (turned, b"" if asked.columns is None else asked.columns.tobytes())
-            searches.setdefault(key, _Search(similarity, turned, asked.columns)).asked.append(asked)
+            self._refuse_deep(request)
+            key = (turned, b"" if request.columns is None else request.columns.tobytes())
+            searches.setdefault(key, _Search(similarity, turned, request.columns)).requests.append(request)
         total = len(searches) + bool(exact)
         for done, search in enumerate(searches.values()):
             search.run(self, _share(progress, done, total))
         if exact:
             self.inner.scan(similarity, exact, progress=_share(progress, total - 1, total))
 
-    def _few(self, similarity: Cosine, asked: Any, turned: bool) -> bool:  # noqa: ANN401  (a reduction)
-        """Tell whether so few candidates are ranked that an index is not worth it."""
-        if not isinstance(asked, Top | Counts):
+    def _few(self, similarity: Cosine, request: Any, turned: bool) -> bool:  # noqa: ANN401  (a reduction)
+        """Return whether so few candidates are ranked that an index is not worth it."""
+        if not isinstance(request, Top | Counts):
             raise InputError(
                 "approximate ranking finds the best candidates of a query, this evaluation needs all of "
                 "them: leave out the approximate ranker"
             )
-        columns = similarity.shape[0 if turned else 1] if asked.columns is None else len(asked.columns)
+        columns = similarity.shape[0 if turned else 1] if request.columns is None else len(request.columns)
         return columns < self.fewest
 
-    def _refuse_deep(self, asked: Top | Counts) -> None:
-        if isinstance(asked, Top) and asked.k > self.depth:
+    def _refuse_deep(self, request: Top | Counts) -> None:
+        if isinstance(request, Top) and request.k > self.depth:
             raise InputError(
-                f"the {asked.k} best candidates are asked for, the search finds {self.depth}: "
-                f"raise the depth to {asked.k} at least"
+                f"the {request.k} best candidates are asked for, the search finds {self.depth}: "
+                f"raise the depth to {request.k} at least"
             )
 
     def index(self, vectors: UnitVectors) -> Index:
@@ -112,7 +112,7 @@ class Approximate:
         if known is not None and known() is vectors.raw and np.array_equal(self._kept["rows"], vectors.rows):
             kept: Index = self._kept["index"]
             return kept
-        self._kept.clear()  # before the next is built: two need not be held
+        self._kept.clear()  # before the next is built: two need not be in memory
         index = build(vectors, self.search, self.threads)
         self._kept.update(raw=weakref.ref(vectors.raw), rows=vectors.rows, index=index, about=index.about())
         return index
@@ -122,14 +122,14 @@ class _Search:
     """One index, and the reductions that are fed from it."""
 
     def __init__(self, similarity: Cosine, turned: bool, members: Ints | None) -> None:
-        self.asked: list[Top | Counts] = []
+        self.requests: list[Top | Counts] = []
         self._looked_at, self._lock = 0, Lock()  # blocks run side by side
         self._similarity, self._turned, self._members = similarity, turned, members
         sides = (similarity.queries, similarity.candidates)
         self._queries, self._candidates = sides[::-1] if turned else sides
 
     def run(self, ranker: Approximate, progress: Progress | None) -> None:
-        """Search for every query that a reduction asks about."""
+        """Search for every query that a request needs."""
         with one_library_thread():
             index = ranker.index(self._indexed())
             wanted = self._wanted()
@@ -140,8 +140,8 @@ class _Search:
 
             with ThreadPoolExecutor(max(ranker.threads, 1)) as executor:
                 for low, parts in zip(starts, executor.map(block, starts), strict=True):
-                    for asked, part in zip(self.asked, parts, strict=True):
-                        asked.merge([part])  # type: ignore[list-item]  # of its own kind
+                    for request, part in zip(self.requests, parts, strict=True):
+                        request.merge([part])  # type: ignore[list-item]  # of the same class
                     if progress is not None:
                         progress(min(low + BLOCK, len(self._queries)), len(self._queries))
         self._similarity.screened += self._looked_at
@@ -160,13 +160,13 @@ class _Search:
         return Found(query, candidate, score, self._similarity.band, self._exact)
 
     def _wanted(self) -> np.ndarray:
-        """Return which queries are asked about, bool [n]."""
+        """Return which queries some request needs, bool [n]."""
         wanted = np.zeros(len(self._queries), dtype=bool)
-        for asked in self.asked:
-            if isinstance(asked, Counts):
-                wanted[asked.query] = True
+        for request in self.requests:
+            if isinstance(request, Counts):
+                wanted[request.query] = True
             else:
-                wanted[slice(None) if asked.queries is None else asked.queries] = True
+                wanted[slice(None) if request.queries is None else request.queries] = True
         return wanted
 
     def _exact(self, query: Ints, candidate: Ints) -> Ints:
@@ -176,7 +176,7 @@ class _Search:
         """Return the parts of a block of queries."""
         high = min(low + BLOCK, len(self._queries))
         everything = slice(0, len(self._candidates))
-        parts = [asked.within(slice(low, high), everything) for asked in self.asked]
+        parts = [request.within(slice(low, high), everything) for request in self.requests]
         directed = self._queries.inverse_norms[low:high] > 0
         query = low + np.flatnonzero(wanted[low:high] & directed)
         if len(query):
@@ -184,7 +184,7 @@ class _Search:
             for part in parts:
                 feed_top(part, found) if isinstance(part, Top) else feed_counts(part, found)
         for zero in (low + np.flatnonzero(wanted[low:high] & ~directed)).tolist():
-            scores = np.zeros((1, len(self._candidates)), dtype=np.float32)  # an index cannot tell them apart
+            scores = np.zeros((1, len(self._candidates)), dtype=np.float32)  # an index cannot order them
             for part in parts:
                 part.update(Tile(scores, zero, 0, self._similarity.band, self._exact))
         return parts

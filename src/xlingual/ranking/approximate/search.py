@@ -39,12 +39,12 @@ class Search:
         return max(1, min(4 * math.isqrt(n), n // POINTS))
 
     def probes_of(self, n: int, depth: int) -> int:
-        """Return what a query looks at among n vectors: 4·√lists lists, or 2·depth of a graph, 128+."""
+        """Return how much a query searches among n vectors: 4·√lists lists, or 2·depth of a graph, 128+."""
         most = self.lists(n) if self.kind == "ivf" else n
         usual = math.ceil(4 * math.sqrt(self.lists(n))) if self.kind == "ivf" else max(128, 2 * depth)
         return min(most, usual if self.probes is None else self.probes)
 
     def __str__(self) -> str:
-        """Return what a number depends on: `ivf`, `ivf,probes=64`, `hnsw,seed=1`."""
-        told = [] if self.probes is None else [f"probes={self.probes}"]
-        return ",".join([self.kind, *told, *([f"seed={self.seed}"] if self.seed else [])])
+        """Return the search as signatures have it: `ivf`, `ivf,probes=64`, `hnsw,seed=1`."""
+        probes = [] if self.probes is None else [f"probes={self.probes}"]
+        return ",".join([self.kind, *probes, *([f"seed={self.seed}"] if self.seed else [])])

@@ -15,7 +15,7 @@ from xlingual.ranking.cluster.interruption import deaf_at_exit, held_back
 
 _PATIENCE = 5.0  # seconds that a head has to answer
 HEADLESS = 20.0  # seconds without a head, after which it is an error; after 60 Ray ends the program
-# What Ray prints unasked, unless somebody asks for it.
+# Settings that stop Ray from printing, unless the user has set them.
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -68,7 +68,7 @@ def cluster_address(address: str | None) -> str | None:
 
 
 def imported() -> Any:  # noqa: ANN401
-    """Return the module ray, told to be quiet."""
+    """Return the module ray, set to print nothing."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -80,7 +80,7 @@ def imported() -> Any:  # noqa: ANN401
 
 
 def machines(ray: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-    """Return what Ray says of the machines that can do work, the first ones first."""
+    """Return Ray's records of the machines that can do work, the first ones first."""
     alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
     return sorted(alive, key=lambda node: (node["NodeManagerAddress"], node["NodeID"]))
 
@@ -105,7 +105,7 @@ def gone(error: BaseException, kept: str = "the shared folder") -> XlingualError
 
 
 def _send_messages_nowhere() -> None:
-    """Keep what Ray's own processes have to say out of standard output, where results are printed.
+    """Keep the output of Ray's own processes out of standard output, where results are printed.
 
     A thread of Ray prints it there (a machine was lost, memory is short …) whatever `log_to_driver` says; it
     is in Ray's log files too.
@@ -119,7 +119,7 @@ def _send_messages_nowhere() -> None:
 def _silent() -> Iterator[None]:
     """Send nowhere what the libraries below Ray write to standard error while it starts.
 
-    They write past Python, a line each second where a token is wrong; what is wrong is told by an error.
+    They write past Python, a line each second where a token is wrong; an error says what is wrong.
     """
     sys.stderr.flush()
     kept = os.dup(2)

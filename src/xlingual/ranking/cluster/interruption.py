@@ -1,4 +1,4 @@
-"""Ctrl-C that waits until Ray is out of its own code: an exception within that can end the program."""
+"""Ctrl-C that waits until Ray's code has returned: an exception within that can end the program."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _PATIENCE = 60.0  # seconds for all machines to answer
 
 
 def check_machines(ray: Any, shared: str | None) -> int:  # noqa: ANN401  (the module ray)
-    """Return how many machines can work; raise InputError naming one that has not what it needs.
+    """Return how many machines can work; raise InputError naming one that lacks something it needs.
 
     Each must have xlingual in the version that runs here, and see the shared folder where one is given.
     """
@@ -40,9 +40,9 @@ def check_machines(ray: Any, shared: str | None) -> int:  # noqa: ANN401  (the m
                 "another one with --shared"
             ) from error
     try:
-        asked = ray.remote(num_cpus=0, max_retries=1)(_question())
+        question = ray.remote(num_cpus=0, max_retries=1)(_question())
         answers = {
-            node["NodeID"]: asked.options(
+            node["NodeID"]: question.options(
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             ).remote(path, url)
             for node in nodes

@@ -16,7 +16,7 @@ from xlingual.ranking.cluster.shards import FOLDER, check_alike, write_shards
 from xlingual.ranking.cluster.tasks import PARTS
 from xlingual.ranking.cpu import Cpu
 from xlingual.ranking.folders import FolderLike, open_folder, remove_old
-from xlingual.ranking.parts import FORMAT, asked, divisible
+from xlingual.ranking.parts import FORMAT, divisible, request_bytes
 from xlingual.ranking.scan import Progress, Reduction
 from xlingual.ranking.similarity import Cosine, Similarity
 from xlingual.records import digest
@@ -133,5 +133,7 @@ class RayRanker:
         for side in (queries, candidates):
             self._written.update([f"{side.digest}.json", *(shard.file for shard in side.shards)])
         everything = [reduction.alone(slice(0, shape[0]), slice(0, shape[1])) for reduction in reductions]
-        identity = digest(FORMAT, CONVENTIONS, queries.digest, candidates.digest, *asked(everything)).hex()
+        identity = digest(
+            FORMAT, CONVENTIONS, queries.digest, candidates.digest, *request_bytes(everything)
+        ).hex()
         return Cut(self.shared, identity, queries, candidates, self.memory)

@@ -42,7 +42,7 @@ _STUCK = 60.0  # seconds without an answer while all machines are idle, after wh
 
 @dataclass(frozen=True)
 class Cut:
-    """A pass cut into pairs of shards; `identity` is what it is the answer to."""
+    """A pass cut into pairs of shards; `identity` is the digest of the request and the vectors."""
 
     shared: str
     identity: str
@@ -53,7 +53,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Resources:
-    """What a task asks of its machine."""
+    """The resources that a task needs on its machine."""
 
     cpus: int
     gpus: float
@@ -97,11 +97,11 @@ class Schedule:
         self._roots: dict[int, Node] = {}
         self._opened = self._handed = 0  # shards of queries
         self._seen = 0  # pairs
-        self._slots, self._looked, self._fed = 1, 0.0, time.monotonic()
+        self._slots, self._checked, self._fed = 1, 0.0, time.monotonic()
         self._answered = self._able = time.monotonic()  # when the head was there, when a machine was
         self._damaged: list[str] = []
-        self._missing: list[str] = []  # what was said of vectors that were gone
-        self._told: set[str] = set()
+        self._missing: list[str] = []  # messages about vectors that were gone
+        self._warned: set[str] = set()
 
     def run(self, similarity: Cosine, progress: Progress | None) -> None:
         """Make the pass; tasks that were begun are called off where it fails or is interrupted."""
@@ -126,8 +126,8 @@ class Schedule:
 
     def _begin(self) -> None:
         """Begin tasks, twice as many as can run; open further shards of queries as these run out."""
-        if time.monotonic() - self._looked > _LOOK:
-            self._look()
+        if time.monotonic() - self._checked > _LOOK:
+            self._check_cluster()
         while len(self._flying) < max(1, _AHEAD * self._slots):
             if not self._ready:
                 if self._opened == len(self.cut.queries.shards):
@@ -137,14 +137,14 @@ class Schedule:
             node = self._ready.popleft()
             self._flying[self._task.remote(self._job(node), self._version)] = node
 
-    def _look(self) -> None:
-        """See how many tasks can run; raise where the head is gone, which Ray would wait for."""
+    def _check_cluster(self) -> None:
+        """Update how many tasks can run; raise where the cluster's head is gone, which Ray would wait for."""
         if answers(self.ray):
             self._answered, self._slots = time.monotonic(), self.resources.slots(self.ray)
             self._refuse_starving()
         elif time.monotonic() - self._answered > HEADLESS:
             raise gone(ConnectionError("nothing listens where its head was"))
-        self._looked = time.monotonic()
+        self._checked = time.monotonic()
 
     def _open(self) -> None:
         root = tree(self.cut.identity, self._opened, len(self.cut.candidates.shards))
@@ -157,7 +157,7 @@ class Schedule:
         self._opened += 1
 
     def _job(self, node: Node) -> Piece | Merge:
-        """Return what a node's task is to do."""
+        """Return the job of a node's task."""
         queries, candidates = self.cut.queries.bounds, self.cut.candidates.bounds
         rows = queries[node.row]
         if not node.children:
@@ -185,9 +185,9 @@ class Schedule:
             self._fed = time.monotonic()
             outcome = self._outcome(node, reference)
             if outcome is None:
-                self._again(node)
+                self._begin_again(node)
                 continue
-            self._tell(outcome.told)
+            self._warn(outcome.messages)
             if outcome.refused:
                 raise InputError(outcome.refused)
             if outcome.missing:
@@ -197,20 +197,20 @@ class Schedule:
             else:
                 self._finished(node)
 
-    def _tell(self, sentences: Sequence[str]) -> None:
-        """Tell what tasks warn of, each sentence once."""
+    def _warn(self, sentences: Sequence[str]) -> None:
+        """Warn of what tasks warned of, each sentence once."""
         for sentence in sentences:
-            if sentence not in self._told:
+            if sentence not in self._warned:
                 warnings.warn(f"on a machine of the cluster: {sentence}", DataWarning, stacklevel=5)
-        self._told.update(sentences)
+        self._warned.update(sentences)
 
-    def _write_again(self, node: Node, said: str) -> None:
+    def _write_again(self, node: Node, reason: str) -> None:
         """Have vectors that are gone written once more, and then the node's task done."""
         if node.attempts >= _ATTEMPTS:
-            raise InputError(said)
+            raise InputError(reason)
         self._rewrite()
-        self._missing.append(said)
-        self._again(node)
+        self._missing.append(reason)
+        self._begin_again(node)
 
     def _outcome(self, node: Node, reference: Any) -> Outcome | None:  # noqa: ANN401
         """Return how a task ended; None where its machine was lost more often than Ray tries."""
@@ -248,7 +248,7 @@ class Schedule:
         if node.parent is not None and node.parent.is_ready:
             self._ready.appendleft(node.parent)
 
-    def _again(self, node: Node) -> None:
+    def _begin_again(self, node: Node) -> None:
         """Begin a task once more."""
         node.attempts += 1
         self.repeated += 1
@@ -261,7 +261,7 @@ class Schedule:
         self._restore(lost)
 
     def _restore(self, node: Node) -> None:
-        """Have a finished part made again, as far as what it is made of is there."""
+        """Have a finished part made again, from the parts that are still there."""
         if node.attempts >= _ATTEMPTS:
             raise XlingualError(
                 f"the shared folder {self.cut.shared} does not give back what was written to it: its disk "
@@ -318,7 +318,7 @@ class Schedule:
                     "finished is kept in the shared folder"
                 )
             else:
-                self._again(node)
+                self._begin_again(node)
 
     def _refuse_starving(self) -> None:
         """Raise where for some time there has been no machine that could do a task."""

@@ -62,7 +62,7 @@ class ShardList:
         return [slice(end - shard.rows, end) for end, shard in zip(ends, self.shards, strict=True)]
 
     def to_json(self) -> str:
-        """Return what the file of the list holds."""
+        """Return the content of the list's file."""
         about = {"schema": FORMAT, "encoder": self.encoder, "digest": self.digest, "dim": self.dim}
         sizes = {"dtype": self.dtype, "rows": self.rows}
         return json.dumps({**about, **sizes, "shards": [asdict(shard) for shard in self.shards]}, indent=1)
@@ -71,7 +71,7 @@ class ShardList:
 def write_shards(
     shared: FolderLike, vectors: UnitVectors, rows: int, *, encoder: str | None = None
 ) -> ShardList:
-    """Write the stored vectors in shards of so many rows, and their list; what is there stays.
+    """Write the stored vectors in shards of so many rows, and their list; files that are there stay.
 
     Raises InputError where the folder cannot be written to.
     """

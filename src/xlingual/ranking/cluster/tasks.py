@@ -1,4 +1,4 @@
-"""What a machine of the cluster does: rank one pair of shards, or merge what others have seen.
+"""The tasks of a machine of the cluster: rank one pair of shards, or merge finished parts.
 
 The functions are plain ones, which need no Ray. They take their vectors from the shared folder and leave what
 they find there, so that a machine that is lost loses nothing but what it was at.
@@ -25,7 +25,7 @@ PARTS = "parts"  # within the shared folder
 
 @dataclass(frozen=True)
 class Side:
-    """One shard, and what its list says of it."""
+    """One shard, and its list."""
 
     shard: Shard
     dim: int
@@ -42,14 +42,14 @@ class Piece:
     """A pair of shards to rank."""
 
     shared: str
-    name: str  # of the file with what is found
+    name: str  # of the file of the finished part
     queries: Side
     candidates: Side
-    requests: Sequence[Any]  # parts that are passes of their own, numbered from zero
+    requests: Sequence[Any]  # parts for separate passes, numbered from zero
     memory: int | None = None  # bytes that tiles may take
 
     def run(self) -> None:
-        """Rank, and write what was seen."""
+        """Rank, and write the part."""
         similarity = Cosine(_vectors(self.shared, self.queries), _vectors(self.shared, self.candidates))
         everything = slice(0, similarity.shape[0]), slice(0, similarity.shape[1])
         parts = [request.within(*everything) for request in self.requests]  # what Ray sends is read-only
@@ -69,7 +69,7 @@ class Merge:
     children: Sequence[tuple[int, int, str]]  # first candidate, the one after the last, file
 
     def run(self) -> None:
-        """Merge, and write what the parts have seen."""
+        """Merge the parts, and write the result."""
         seen = [read_part(self.shared, name) for _, _, name in self.children]
         rows, span = slice(0, self.height), slice(self.children[0][0], self.children[-1][1])
         states = []
@@ -92,7 +92,7 @@ class Outcome:
     refused: str = ""  # in words for the user
     damaged: str = ""  # the file that must be made again
     missing: str = ""  # vectors that must be written again, in words
-    told: tuple[str, ...] = ()  # warnings
+    messages: tuple[str, ...] = ()  # of warnings
 
 
 class LostPartError(Exception):
@@ -100,7 +100,7 @@ class LostPartError(Exception):
 
 
 def run(job: Piece | Merge, version: str) -> Outcome:
-    """Do a job; what is wrong with it is returned, since not every error can travel."""
+    """Do a job; problems are returned, since not every error can be sent between machines."""
     own = own_version()
     if version != own:
         return Outcome(
@@ -110,8 +110,8 @@ def run(job: Piece | Merge, version: str) -> Outcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         outcome = _outcome(job)
-    told = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
-    return replace(outcome, told=tuple(dict.fromkeys(told)))
+    messages = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
+    return replace(outcome, messages=tuple(dict.fromkeys(messages)))
 
 
 def _outcome(job: Piece | Merge) -> Outcome:
@@ -132,7 +132,7 @@ def _outcome(job: Piece | Merge) -> Outcome:
 
 
 def read_part(shared: str, name: str) -> PassState:
-    """Return what a part has seen; raise LostPartError, and remove it, where it is not as it was written."""
+    """Return the state of a part; raise LostPartError, and remove it, where it is damaged."""
     folder = open_folder(shared, PARTS)
     try:
         return unpacked(folder.read(name))

@@ -30,7 +30,7 @@ class Node:
 
     @property
     def is_seen(self) -> bool:
-        """Whether what it says is there: its own file, or one that it was merged into."""
+        """Whether its result is there: its own file, or one that it was merged into."""
         return self.done or (self.parent is not None and self.parent.is_seen)
 
     def leaves(self) -> Iterator[Node]:

@@ -14,7 +14,7 @@ from xlingual.ranking.torch.pairs import DENSE, Pairs, PairTile, at_most, positi
 
 @dataclass(frozen=True)
 class BestLook:
-    """What a screened tile says, before anything is kept."""
+    """The result of screening a tile, before anything is kept."""
 
     tile: PairTile
     row: Tensor  # int64 [r] rows looked at, of the tile
@@ -96,15 +96,15 @@ class DeviceBest:
         scores = tile.scores[row]
         scores = scores if look.column is None else scores.index_select(1, look.column)
         crowded = look.open * DENSE > look.compared
-        for i, j in positions(~(scores < look.limit[look.some, None]), tile.room // 2):
+        for i, j in positions(~(scores < look.limit[look.some, None]), tile.most // 2):
             column = j if look.column is None else look.column[j]
             if crowded:
-                self._give(tile, row[i], column)
+                self._add_exact(tile, row[i], column)
                 continue
             start = tile.columns.first - self.part.origin[1]
             self._waiting.append((row[i] + first, column + start, scores[i, j].double() + error[i]))
             self._held += len(i)
-            if self._held > tile.room:
+            if self._held > tile.most:
                 self.flush(tile.within)
 
     def flush(self, pairs: Pairs) -> None:
@@ -117,13 +117,13 @@ class DeviceBest:
         left = ~(upper < self._out_below(self._reached)[row])
         row, column = row[left], column[left]
         self._waiting, self._held = [], 0
-        self._give(
+        self._add_exact(
             pairs,
             row + self.part.origin[0] - pairs.rows.first,
             column + self.part.origin[1] - pairs.columns.first,
         )
 
-    def _give(self, pairs: Pairs, i: Tensor, j: Tensor) -> None:
+    def _add_exact(self, pairs: Pairs, i: Tensor, j: Tensor) -> None:
         """Give the part the exact keys of positions in the blocks."""
         keys = pairs.keys(i, j).cpu().numpy()
         row, column = (

@@ -22,7 +22,7 @@ _ALL_OPEN = 4.0  # a residual that leaves every pair undecided
 
 @dataclass(frozen=True)
 class Block:
-    """Vectors `first` to `first` + n: what is multiplied, what decides, and the lengths that bound errors."""
+    """Vectors `first` to `first` + n: rounded for products, exact for decisions, and lengths for bounds."""
 
     first: int
     stored: Tensor  # [n, d], as they are kept, not normalised
@@ -84,7 +84,7 @@ class Loader:
     def stream(self, parts: Sequence[slice]) -> Iterator[Block]:
         """Yield block after block; on a GPU the next one is on its way while the caller works.
 
-        It comes by a stream of its own, from memory that the device reads by itself.
+        It comes by a separate stream, from memory that the device reads by itself.
         """
         if self.arithmetic.device.type != "cuda":
             yield from map(self.load, parts)
@@ -139,9 +139,9 @@ class Loader:
         stored = torch.empty((rows.stop - rows.start, d), dtype=dtype, device=device)
         for part in _chunks(len(stored), d * held_as.itemsize, _STAGED):
             index = self.vectors.rows[rows][part]
-            held = torch.empty((len(index), d), dtype=dtype, device="cpu", pin_memory=device.type == "cuda")
-            held.numpy()[...] = self.vectors.raw[index]
-            stored[part].copy_(held, non_blocking=True)
+            pinned = torch.empty((len(index), d), dtype=dtype, device="cpu", pin_memory=device.type == "cuda")
+            pinned.numpy()[...] = self.vectors.raw[index]
+            stored[part].copy_(pinned, non_blocking=True)
         return stored
 
 

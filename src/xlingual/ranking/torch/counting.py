@@ -43,7 +43,7 @@ class _Candidates:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Pairs looked at together, with what the screen made of them."""
+    """Pairs screened together, with the result."""
 
     pairs: slice
     row: Tensor  # int64 [p], of the tile
@@ -56,7 +56,7 @@ class _Batch:
 
 @dataclass(frozen=True)
 class CountLook:
-    """What a screened tile says, before anything is counted."""
+    """The result of screening a tile, before anything is counted."""
 
     tile: PairTile
     candidates: _Candidates | None
@@ -122,7 +122,7 @@ class Counting:
         return _Candidates(chosen, runs, heavy, weight)
 
     def look(self, tile: PairTile) -> CountLook:
-        """Return what is certain in a tile, and how much is not; nothing is changed."""
+        """Return the certain counts of a tile, and how many comparisons are not; nothing is changed."""
         import torch
 
         first, rows = tile.rows.first, len(tile.rows)
@@ -131,7 +131,7 @@ class Counting:
         if low == high or candidates is None:
             return CountLook(tile, None, [], 0, 0)
         counted = candidates.stop - candidates.start
-        step = max(1, tile.room // counted)
+        step = max(1, tile.most // counted)
         error = tile.error() + tile.slack
         batches = [
             self._batch(tile, candidates, error, slice(start, min(start + step, high)))
@@ -200,7 +200,7 @@ class Counting:
         return torch.where(here, place, missing)
 
     def settle(self, look: CountLook) -> None:
-        """Count what is certain, and decide the rest."""
+        """Add the certain counts, and decide the rest exactly."""
         groups = [group for group, _, _ in look.candidates.runs] if look.candidates else []
         for batch in look.batches:
             self._above[batch.pairs, groups] += batch.above
@@ -219,7 +219,7 @@ class Counting:
         mask[:, candidates.stop :] = False
         with_own = torch.nonzero(batch.own[pair] >= 0).squeeze(1)
         mask[with_own, batch.own[pair][with_own]] = False
-        for i, place in positions(mask, tile.room // 4):
+        for i, place in positions(mask, tile.most // 4):
             column = place if candidates.chosen is None else candidates.chosen[place]
             keys = tile.keys(batch.row[pair[i]], column)
             one = pair[i] + batch.pairs.start

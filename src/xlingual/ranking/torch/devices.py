@@ -1,4 +1,4 @@
-"""Which device ranks: what a user may ask for, and what this machine has."""
+"""The device that ranks: the options, and the devices of this machine."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def described(device: Device) -> str:
 
 
 def free_bytes(device: Device) -> int | None:
-    """Return what a device has free, None where that is not known."""
+    """Return the free memory of a device, None where that is not known."""
     if device.type != "cuda":
         return None
     import torch

@@ -42,7 +42,7 @@ class Pairs:
     rows: Block
     columns: Block
     exact: Callable[[Ints, Ints], Ints]
-    room: int  # numbers that may be held at a time
+    most: int  # numbers on the device at a time
     tally: SettledTally = field(compare=False)
 
     @property
@@ -70,7 +70,7 @@ class Pairs:
 
         self.tally.decided += len(i)
         n, m = self.shape
-        dense = n * m <= self.room and len(i) * DENSE > n * m
+        dense = n * m <= self.most and len(i) * DENSE > n * m
         scores = self._by_product(i, j) if dense else self._by_pair(i, j)
         zero = (self.rows.inverse[i] == 0) | (self.columns.inverse[j] == 0)
         scaled = torch.where(zero, torch.zeros_like(scores), scores) / UNIT
@@ -91,7 +91,7 @@ class Pairs:
         import torch
 
         found = torch.empty(len(i), dtype=torch.float64, device=i.device)
-        step = max(1, self.room // (4 * self.rows.dim))
+        step = max(1, self.most // (4 * self.rows.dim))
         step = min(step, _CACHED) if i.device.type == "cpu" else step
         for start in range(0, len(i), step):
             a, b = i[start : start + step], j[start : start + step]
@@ -157,14 +157,14 @@ def row_sums(mask: Tensor) -> Tensor:
     return mask.view(torch.uint8).sum(1, dtype=torch.int32).to(torch.int64)
 
 
-def positions(mask: Tensor, room: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield where a mask [n, m] is true, as (i, j), for so many rows at a time that about `room` are."""
+def positions(mask: Tensor, most: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield where a mask [n, m] is true, as (i, j), for so many rows at a time that about `most` are."""
     import torch
 
-    room, stops = max(1, room), [mask.shape[0]]
-    if mask.numel() > room:
+    most, stops = max(1, most), [mask.shape[0]]
+    if mask.numel() > most:
         total = torch.cumsum(row_sums(mask), 0).cpu().numpy()
-        ends = np.searchsorted(total, np.arange(room, int(total[-1]) + room, room)) + 1
+        ends = np.searchsorted(total, np.arange(most, int(total[-1]) + most, most)) + 1
         stops = np.unique(np.minimum(ends, mask.shape[0])).tolist()
     for start, stop in pairwise([0, *stops]):
         i, j = torch.nonzero(mask[start:stop], as_tuple=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _RESIDENT = 0.5  # share of the budget that all candidates may take to stay on the device
 _BLOCK = 12  # a streamed block takes 1/12 of the budget: three of each side are there at a time
-_TILES = 4  # tiles and what is made of them take 1/4
+_TILES = 4  # tiles and arrays made from them take 1/4
 _NUMBER = 24  # bytes for a number of a tile: scores, a finer screen, a copy, masks, positions
 _MOST = 1 << 28  # numbers of a tile: more does not make it faster
 _LEAST = 1 << 10
@@ -17,7 +17,7 @@ _ROWS = 1 << 14  # queries at a time where nothing has to be brought again for t
 
 
 @dataclass(frozen=True)
-class Room:
+class Partition:
     """A cut of n × m pairs: blocks of queries, blocks of candidates, tiles."""
 
     shape: tuple[int, int]
@@ -50,11 +50,11 @@ class Room:
         size = self.shape[1] if self.resident else max(self.tile[1], self.budget // _BLOCK // self.each)
         return list(cut(0, self.shape[1], size))
 
-    def halved(self) -> Room | None:
+    def halved(self) -> Partition | None:
         """Return a cut for half the budget, None where tiles are as small as they may be."""
         if self.budget // _TILES // _NUMBER <= _LEAST:
             return None
-        return Room(self.shape, self.each, self.budget // 2, self.few_rows)
+        return Partition(self.shape, self.each, self.budget // 2, self.few_rows)
 
 
 def cut(start: int, stop: int, size: int) -> Iterator[slice]:

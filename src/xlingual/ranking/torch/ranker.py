@@ -14,7 +14,7 @@ from xlingual.ranking.torch import devices
 from xlingual.ranking.torch.arithmetic import PRECISIONS, Arithmetic, exact_settings
 from xlingual.ranking.torch.blocks import Block, Loader
 from xlingual.ranking.torch.pairs import Pairs, SettledTally
-from xlingual.ranking.torch.pieces import Room, cut
+from xlingual.ranking.torch.pieces import Partition, cut
 from xlingual.ranking.torch.tiles import Tiles
 from xlingual.ranking.torch.watchers import Watcher, watcher_of
 
@@ -115,24 +115,24 @@ class _Pass:
         self._tiles = Tiles(arithmetic, self.similarity)
         each = max(self._queries.bytes_each, self._candidates.bytes_each)
         turned = any(isinstance(reduction, Transposed) for reduction in self.reductions)
-        room: Room | None = Room(self.similarity.shape, each, self.ranker.budget(), not turned)
+        partition: Partition | None = Partition(self.similarity.shape, each, self.ranker.budget(), not turned)
         self._done = 0
-        while room is not None and self._done < self.similarity.shape[0]:
-            room = room if self._tried(room) else self._smaller(room)
+        while partition is not None and self._done < self.similarity.shape[0]:
+            partition = partition if self._tried(partition) else self._smaller(partition)
 
-    def _tried(self, room: Room) -> bool:
+    def _tried(self, partition: Partition) -> bool:
         """Go on as far as memory suffices; return whether it sufficed."""
         try:
-            self._go_on(room)
+            self._go_on(partition)
         except Exception as error:
             if not devices.out_of_memory(error):
                 raise
             return False
         return True
 
-    def _smaller(self, room: Room) -> Room:
+    def _smaller(self, partition: Partition) -> Partition:
         devices.forget_cache(self.ranker.device)
-        smaller = room.halved()
+        smaller = partition.halved()
         if smaller is None:
             raise InputError(
                 f"{devices.described(self.ranker.device)} has too little memory even for the smallest tiles:"
@@ -141,26 +141,28 @@ class _Pass:
         self.ranker.warn_of_memory()
         return smaller
 
-    def _go_on(self, room: Room) -> None:
-        columns = room.columns()
-        held = [self._candidates.load(columns[0])] if room.resident else None
-        parts = list(cut(self._done, self.similarity.shape[0], room.rows()))
+    def _go_on(self, partition: Partition) -> None:
+        columns = partition.columns()
+        resident = [self._candidates.load(columns[0])] if partition.resident else None
+        parts = list(cut(self._done, self.similarity.shape[0], partition.rows()))
         for queries in self._queries.stream(parts):
-            seen = self._seen(queries, held or self._candidates.stream(columns), room)
+            seen = self._filled_parts(queries, resident or self._candidates.stream(columns), partition)
             for reduction, part in zip(self.reductions, seen, strict=True):
                 reduction.merge([part])
             self._done = queries.first + len(queries)
 
-    def _seen(self, queries: Block, candidates: Sequence[Block] | Iterator[Block], room: Room) -> list[Part]:
+    def _filled_parts(
+        self, queries: Block, candidates: Sequence[Block] | Iterator[Block], partition: Partition
+    ) -> list[Part]:
         """Return parts that have seen all candidates of a block of queries."""
         n, m = self.similarity.shape
         rows, everything = slice(queries.first, queries.first + len(queries)), slice(0, m)
         parts: list[Part] = [reduction.within(rows, everything) for reduction in self.reductions]
         watchers: list[Watcher] = [watcher_of(part, rows, everything, self.ranker.device) for part in parts]
-        area, tally = room.tile[0] * room.tile[1], SettledTally()
+        area, tally = partition.tile[0] * partition.tile[1], SettledTally()
         for block in candidates:
             pairs = Pairs(queries, block, self.similarity.exact, area, tally)
-            self._tiles.show(pairs, watchers, room.tile)
+            self._tiles.show(pairs, watchers, partition.tile)
             for watcher in watchers:
                 watcher.flush(pairs)
             if self.progress is not None:

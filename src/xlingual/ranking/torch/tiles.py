@@ -47,7 +47,7 @@ class Tiles:
         error = self.arithmetic.error(rows.dim) if coarse else self.arithmetic.fine_error(rows.dim)
         scores = self.arithmetic.product(rows.low, columns.low)
         tile = PairTile(
-            rows, columns, pairs.exact, pairs.room, pairs.tally, pairs, scores, error[0], error[1]
+            rows, columns, pairs.exact, pairs.most, pairs.tally, pairs, scores, error[0], error[1]
         )
         if coarse not in self._checked:
             self._check(tile)

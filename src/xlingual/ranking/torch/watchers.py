@@ -1,4 +1,4 @@
-"""What looks at tiles on the device for each part of a reduction."""
+"""Watchers, which look at tiles on the device for each part of a reduction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xlingual.ranking.torch.pairs import Pairs, PairTile
 
 
 class Look(Protocol):
-    """What a screened tile says."""
+    """The result of screening a tile."""
 
     @property
     def compared(self) -> int:
@@ -25,23 +25,23 @@ class Look(Protocol):
 
     @property
     def open(self) -> int:
-        """Those that the screen leaves open."""
+        """The comparisons that the screen leaves undecided."""
 
 
 class Watcher(Protocol):
-    """Looks at tiles for a part: first what is certain, and only then, once the tile is taken, it counts."""
+    """Looks at tiles for a part (`look`), and takes in those that are fine enough (`settle`)."""
 
     def look(self, tile: PairTile) -> Any:  # noqa: ANN401  (a Look, of the kind that settle takes)
-        """Return what a tile says; nothing is changed, so that a finer one may be looked at instead."""
+        """Return the result of screening a tile; nothing changes: a finer tile may be taken instead."""
 
     def settle(self, look: Any) -> None:  # noqa: ANN401
-        """Take it in."""
+        """Take in the result."""
 
     def flush(self, pairs: Pairs) -> None:
-        """Decide what is of blocks that are about to go."""
+        """Decide what is still open of blocks that are about to leave the device."""
 
     def finish(self) -> None:
-        """Give the part what has been seen."""
+        """Hand the part everything that was taken in."""
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,19 @@ class Turned:
     inner: Watcher
 
     def look(self, tile: PairTile) -> Any:  # noqa: ANN401
-        """Return what a tile says."""
+        """Return the result of screening a tile."""
         return self.inner.look(tile.turned)
 
     def settle(self, look: Any) -> None:  # noqa: ANN401
-        """Take it in."""
+        """Take in the result."""
         self.inner.settle(look)
 
     def flush(self, pairs: Pairs) -> None:
-        """Decide what is of blocks that are about to go."""
+        """Decide what is still open of blocks that are about to leave the device."""
         self.inner.flush(pairs.turned)
 
     def finish(self) -> None:
-        """Give the part what has been seen."""
+        """Hand the part everything that was taken in."""
         self.inner.finish()
 
 
@@ -76,7 +76,7 @@ class _Whole:
 
 @dataclass(frozen=True)
 class Handed:
-    """Hands tiles to a part of another kind as they are: right, and slower."""
+    """Hands whole tiles to a part of any other class: right, but slower."""
 
     part: Part
 
@@ -99,7 +99,7 @@ class Handed:
 
 
 def watcher_of(part: Any, rows: slice, columns: slice, device: Device) -> Watcher:  # noqa: ANN401  (a Part)
-    """Return what fills a part from tiles of some queries and candidates."""
+    """Return the watcher that fills a part from tiles of some queries and candidates."""
     kind = type(part)
     if kind is Transposed and type(part.inner) in (Counts, GroupCounts, Top):
         return Turned(watcher_of(part.inner, columns, rows, device))

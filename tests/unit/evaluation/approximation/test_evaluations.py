@@ -297,11 +297,11 @@ def test_equal_and_zero_vectors(manifest):
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.cases(1)
-def test_misses_are_told_once_for_each_encoder(manifest, task):
+def test_misses_are_reported_once_for_each_encoder(manifest, task):
     """Not once for each language pair and seed."""
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         TASKS[task](manifest, HASTY, seeds=2, sample_size=250)
-    misses = [str(one.message) for one in told if "the search finds only" in str(one.message)]
+    misses = [str(one.message) for one in caught if "the search finds only" in str(one.message)]
     assert len(misses) == len(set(misses)) <= len(TEXTS) * (2 if task == "bkr" else 1)
     assert any("4 of 4 samples are below 95 %" in text for text in misses)
 

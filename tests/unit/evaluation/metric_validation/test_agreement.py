@@ -376,5 +376,5 @@ def test_directions_over_the_encoders_of_both():
 def test_other_numbers_of_seeds_are_refused():
     with pytest.raises(InputError, match="2 and 3 seeds"):
         subsets(changed(made(), "BkR", lambda i, scores: scores[:2] if i else scores))
-    with pytest.raises(InputError, match="one name"):
+    with pytest.raises(InputError, match="the same name"):
         subsets([*made(), made()[0]])

@@ -11,7 +11,7 @@ import pytest
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views, removals
 from xlingual.evaluation.multilingual_pool.prefer_own import prefer_own
-from xlingual.evaluation.multilingual_pool.relevant_ranks import standings
+from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
 from xlingual.evaluation.multilingual_pool.views import question_languages, record_of
 from xlingual.measures import AveragePrecision, MedianRank, ReciprocalRank
 from xlingual.results.document import plain
@@ -39,7 +39,8 @@ def views_of(counts, subsets=()):
     overall = question_languages(counts, AP, AP.per_query(counts.whole_pool()))
     return plain(
         record_of(
-            counts.languages, [overall.view(), *agnostic_views(standings(counts), chosen_subsets=subsets)]
+            counts.languages,
+            [overall.view(), *agnostic_views(relevant_ranks(counts), chosen_subsets=subsets)],
         )
     )
 
@@ -82,7 +83,7 @@ def test_language_bias_made_on_purpose_costs_the_pool_but_not_the_monolingual_po
 def test_prefer_own_gains_from_the_same_bias():
     scores, same_language = similarities(), ASKED_IN[:, None] == LANGUAGE
     neutral, biased = (
-        prefer_own(standings(counts_of(scores + bias * same_language))).values for bias in (0, 1_000_000)
+        prefer_own(relevant_ranks(counts_of(scores + bias * same_language))).values for bias in (0, 1_000_000)
     )
     assert neutral["errors"]["right_meaning_wrong_language"] > 0.5
     assert biased["errors"]["right_meaning_wrong_language"] < 0.2
@@ -152,19 +153,19 @@ def test_a_subset_of_all_languages_is_the_pool_and_of_one_the_monolingual_pool()
 )
 def test_a_subset_that_the_pool_has_not_is_refused(subset, what):
     with pytest.raises(InputError, match=what):
-        agnostic_views(standings(counts_of(similarities())), chosen_subsets=[subset])
+        agnostic_views(relevant_ranks(counts_of(similarities())), chosen_subsets=[subset])
 
 
 def test_residuals_of_the_relative_delta_are_its_derivatives():
     counts = counts_of(similarities() + 300_000 * (ASKED_IN[:, None] == LANGUAGE))
-    delta = removals(standings(counts))[0]["relative_delta"]
+    delta = removals(relevant_ranks(counts))[0]["relative_delta"]
     (part,) = delta.parts
     assert part.residuals.sum() == pytest.approx(0.0, abs=1e-12)
     assert part.ways[0] is not None and len(part.ways[0]) == counts.n_questions
     n = counts.n_questions
     for question in (0, 17, 101):
         left_out = without_question(counts, question)
-        jackknife = delta.value - removals(standings(left_out))[0]["relative_delta"].value
+        jackknife = delta.value - removals(relevant_ranks(left_out))[0]["relative_delta"].value
         assert part.residuals[question] == pytest.approx(jackknife * (n - 1) / n, rel=0.1, abs=1e-5)
 
 
@@ -208,14 +209,14 @@ def test_other_measures_have_the_views_that_every_measure_has():
 
 
 def test_views_that_were_not_asked_for_are_absent():
-    s = standings(counts_of(similarities()))
+    s = relevant_ranks(counts_of(similarities()))
     (view,) = agnostic_views(s, ["loss"])
     assert plain(record_of(LANGUAGES, [view])).keys() == {"task", "languages", "loss", "ci"}
 
 
 def test_many_lines_agree_with_the_measure_to_the_last_digits():
     counts = pools.synthetic_counts(questions=60, tie=0.002)
-    s = standings(counts)
+    s = relevant_ranks(counts)
     everything = views_of(counts, [counts.languages])
     values = AP.per_query(counts.whole_pool())
     assert everything["subsets"][",".join(counts.languages)] == pytest.approx(values.mean(), abs=1e-13)

@@ -266,8 +266,8 @@ def test_the_size_of_a_run_is_known_beforehand(tmp_path, depth):
     pool, questions, candidates, _ = random_case(np.random.default_rng(5), 12, 140)
     write_run(tmp_path / "x.run", pool, questions, candidates, tag="an-encoder", depth=depth)
     size = (tmp_path / "x.run").stat().st_size
-    told = run_bytes(pool, depth, "an-encoder")
-    assert told == size if depth is None else abs(told / size - 1) < 0.05
+    estimate = run_bytes(pool, depth, "an-encoder")
+    assert estimate == size if depth is None else abs(estimate / size - 1) < 0.05
 
 
 def test_large_runs_are_announced(monkeypatch):

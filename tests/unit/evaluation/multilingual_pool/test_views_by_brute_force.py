@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views
 from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
-from xlingual.evaluation.multilingual_pool.relevant_ranks import standings
+from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
 from xlingual.evaluation.multilingual_pool.views import question_languages, record_of
 from xlingual.measures import AveragePrecision
 from xlingual.results.document import plain
@@ -53,7 +53,7 @@ ALL_TIED = pool_and_counts([[0] * 6] * 2, [0, 1], [0, 0, 1, 1, 2, 2], [[1, 1, 1,
 
 def found(counts, view, subsets=()):
     """Return what one view writes, and check that its intervals are nested like its values."""
-    written = plain(record_of(counts.languages, agnostic_views(standings(counts), [view], subsets)))
+    written = plain(record_of(counts.languages, agnostic_views(relevant_ranks(counts), [view], subsets)))
     intervals = written.pop("ci")
     assert written.pop("languages") == list(counts.languages) and written.pop("task")
     shown = {k: v for k, v in written.items() if k not in ("loss", "monolingual_pool_questions")}
@@ -152,7 +152,7 @@ def test_loss(case):
 def test_prefer_own(case):
     pool, counts = case
     values, errors, first = oracle.prefer_own(pool)
-    s = standings(counts)
+    s = relevant_ranks(counts)
     questions, targets = own_language_targets(s)
     assert questions.tolist() == list(values)
     if not values:
@@ -175,15 +175,15 @@ def test_prefer_own(case):
 def test_prefer_own_says_where_the_counts_cannot_tell_what_stands_first(case):
     pool, counts = case
     values, _, first = oracle.prefer_own(pool)
-    told = prefer_own(standings(counts)).values.get("first", {})
+    shares = prefer_own(relevant_ranks(counts)).values.get("first", {})
     if not values:
         return
     expected = {kind: fmean(each.values()) for kind, each in first.items()}
-    assert sum(told.values()) == pytest.approx(1.0)
+    assert sum(shares.values()) == pytest.approx(1.0)
     for kind in ("right", "right_meaning_wrong_language"):
-        assert told[kind] == pytest.approx(expected[kind], abs=1e-9)
+        assert shares[kind] == pytest.approx(expected[kind], abs=1e-9)
     for kind in ("own_wrong", "other_wrong"):
-        assert told[kind] - 1e-9 <= expected[kind] <= told[kind] + told["wrong_untold"] + 1e-9
+        assert shares[kind] - 1e-9 <= expected[kind] <= shares[kind] + shares["wrong_untold"] + 1e-9
 
 
 def nearest_own(pool):
@@ -209,6 +209,6 @@ def test_questions_of_which_a_relevant_candidate_ties_with_an_irrelevant_one(cas
     def others(q, relevant):
         return set(pool.candidates) - relevant(q)
 
-    s = standings(counts)
+    s = relevant_ranks(counts)
     assert s.n_tied() == tied(lambda q: pool.relevant[q])
     assert s.n_tied(s.own) == tied(pool.own)

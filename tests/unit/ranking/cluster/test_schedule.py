@@ -49,12 +49,12 @@ def test_any_shards_give_what_one_machine_gives(tmp_path_factory, n, m, sides, d
 
 
 def test_tasks_are_bounded_and_progress_ends_with_all_pairs(tmp_path):
-    ray, told = standin.Ray(cores=2), []
+    ray, steps = standin.Ray(cores=2), []
     made = ranker(tmp_path, ray, sides=(20, 2))
-    ranked(made, progress=lambda done, total: told.append((done, total)))
+    ranked(made, progress=lambda done, total: steps.append((done, total)))
     assert ray.most == 4
-    assert told[-1] == (3000, 3000)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert steps[-1] == (3000, 3000)
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
     assert sum(isinstance(job, Piece) for job in ray.jobs) == 3 * 25
     assert sum(isinstance(job, Merge) for job in ray.jobs) == 3 * 3
 
@@ -177,9 +177,9 @@ def test_vectors_that_another_command_removed_are_written_again(tmp_path):
     for path in (tmp_path / "parts").iterdir():
         path.unlink()
     made = ranker(tmp_path, Ending())
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         assert ranked(made) == passes.expected(passes.similarity())
-    assert "vectors were missing" in str(told[0].message)
+    assert "vectors were missing" in str(caught[0].message)
     assert len(list((tmp_path / "vectors").glob("*.npy"))) == 3 + 4
 
 
@@ -191,9 +191,9 @@ def test_what_tasks_warn_of_is_told_once(tmp_path, monkeypatch):
         run(self)
 
     monkeypatch.setattr(Piece, "run", warns)
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as caught:
         ranked(ranker(tmp_path))
-    said = [str(one.message) for one in told]
+    said = [str(one.message) for one in caught]
     assert said == ["on a machine of the cluster: cuda:0 ran out of memory"]
 
 
@@ -204,12 +204,12 @@ def test_pieces_that_were_merged_already_are_counted_as_seen(tmp_path):
     for path in (tmp_path / "parts").iterdir():
         if "to19" in path.name or path.name.endswith("-0-19.npz"):
             path.unlink()  # the last merge and the last piece; what is below the first merge is not looked at
-    told = []
+    steps = []
     made = ranker(tmp_path, sides=sides)
-    found = ranked(made, passes.similarity(12, 40), lambda done, total: told.append(done))
+    found = ranked(made, passes.similarity(12, 40), lambda done, total: steps.append(done))
     assert found == passes.expected(passes.similarity(12, 40))
     assert made.found == 19 and made.made == 3
-    assert told[-1] == 12 * 40
+    assert steps[-1] == 12 * 40
 
 
 def test_an_unexpected_failure_is_one_line(tmp_path, monkeypatch):
