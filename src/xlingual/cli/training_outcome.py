@@ -15,7 +15,7 @@ from xlingual.report.table import Cell, Table
 
 if TYPE_CHECKING:
     from xlingual.workflows.train_dual_encoder import TrainedDual
-    from xlingual.workflows.trained import Trained
+    from xlingual.workflows.trained import TrainedModel
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def says_how_to_go_on(out: Path) -> Iterator[None]:
         raise
 
 
-def trained_page(trained: Trained, lines: Sequence[str]) -> Page:
+def trained_page(trained: TrainedModel, lines: Sequence[str]) -> Page:
     """Return the best epoch with its sums of recalls, and how the model is used."""
     texts = ", ".join(f"{tag} {count:,}" for tag, count in trained.texts.items())
     images = "" if trained.images is None else f" and {trained.images:,} images"
@@ -65,7 +65,7 @@ def dual_page(trained: TrainedDual, lines: Sequence[str]) -> Page:
     return _page(sentence, ("validation", "mAP"), list((trained.scores or {}).items()), 3, lines)
 
 
-def _best(trained: Trained | TrainedDual) -> str:
+def _best(trained: TrainedModel | TrainedDual) -> str:
     why = "all were run" if trained.stopped == "epochs" else "no later one was better"
     return f"epoch {trained.best_epoch} of {trained.epochs} is the best ({why})"
 

@@ -70,8 +70,8 @@ class Validated(Record, frozen=True, kw_only=True):
     validation: Annotated[
         float | str,
         option(
-            "Where epochs are compared: a split of MANIFEST, another manifest (FILE, FILE#split, FILE#A:B), "
-            "or a share of the items, held out.",
+            "Data on which epochs are compared: a split of MANIFEST, another manifest (FILE, FILE#split, "
+            "FILE#A:B), or a share of the items, held out.",
             metavar="SPLIT|FILE#rows|SHARE",
         ),
     ] = 0.1
@@ -176,7 +176,7 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     base: Annotated[
         str,
         option(
-            "What the towers stand on: words (from scratch), hf:NAME_OR_PATH (a network of transformers, "
+            "Base of the towers: words (from scratch), hf:NAME_OR_PATH (a network of transformers, "
             "trained further), or any text encoder, which stays as it is.",
             metavar="SPEC",
         ),

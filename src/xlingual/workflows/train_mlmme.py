@@ -27,7 +27,7 @@ from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.mlmme_options import SELECTIONS, MlmmeOptions
 from xlingual.training.samplers import IMAGES
 from xlingual.training.sinks import Sink
-from xlingual.workflows.trained import Trained, TrainingRun, check_size, data_part, divided, running
+from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
 
 if TYPE_CHECKING:
     from xlingual.training.recipes.mlmme import Placed
@@ -49,7 +49,7 @@ def train_mlmme(
     sinks: Sequence[Sink] = (),
     store: StoreLike = "default",
     progress: Progress | None = None,
-) -> Trained:
+) -> TrainedModel:
     """Train a model on a manifest's texts and images and write it to the folder `out`.
 
     Args:
@@ -122,7 +122,7 @@ class _Job:
     images: Source | None
     held_out_images: Source | None
 
-    def trained(self, recipe: str, select: str) -> Trained:
+    def trained(self, recipe: str, select: str) -> TrainedModel:
         """Pack the corpora, train, and write the model."""
         from xlingual.training.recipes.mlmme import MlmmeRecipe, Placed, build_model, corpus_vectors
 
@@ -168,7 +168,7 @@ class _Job:
             data=data_part(self.train, self.held_out, len(corpus), texts, images),
             vocabularies=vocabularies,
         )
-        return Trained.of(
+        return TrainedModel.of(
             folder,
             fitted,
             scores,

@@ -23,7 +23,7 @@ from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions
 from xlingual.training.sinks import Sink
-from xlingual.workflows.trained import Trained, TrainingRun, check_size, data_part, divided, running
+from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
 
 
 def train_triplet(
@@ -40,7 +40,7 @@ def train_triplet(
     sinks: Sequence[Sink] = (),
     store: StoreLike = "default",
     progress: Progress | None = None,
-) -> Trained:
+) -> TrainedModel:
     """Train a model on the titles and bodies of a manifest and write it to the folder `out`.
 
     Args:
@@ -95,7 +95,7 @@ def _trained(
     recipe: str,
     source: Source,
     languages: Sequence[str],
-) -> Trained:
+) -> TrainedModel:
     """Make the vectors, train, and write the model."""
     from xlingual.training.recipes.neighbour_index import mapped_pairs
     from xlingual.training.recipes.triplet import TripletRecipe, build_model
@@ -130,7 +130,7 @@ def _trained(
         scores={"score": scores.value, "scores": dict(scores.parts)},
         data=data_part(train, held_out, len(np.unique(pairs.item)), counts),
     )
-    return Trained.of(
+    return TrainedModel.of(
         folder,
         fitted,
         scores,

@@ -53,7 +53,7 @@ class TrainingOutcome:
 
 
 @dataclass(frozen=True)
-class Trained(TrainingOutcome):
+class TrainedModel(TrainingOutcome):
     """A trained MLMME or Triplet; its scores are sums of recalls, in per cent of 600."""
 
     score: float  # the mean of the scores that choose the epoch
