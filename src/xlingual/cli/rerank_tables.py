@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xlingual.report import numbers
+from xlingual.report import numbers, side_by_side
 from xlingual.report.blocks import Block, Page, Prose
 from xlingual.report.table import Cell, Column, Row, Table
 
@@ -49,7 +49,10 @@ def weights_page(found: Weights) -> Page:
 
 def scores_page(found: Scores) -> Page:
     """Return the systems with their measures, intervals and p-values, and the signatures."""
-    blocks: list[Block] = [_measure(found, one) for one in found.signatures]
+    blocks: list[Block] = []
+    if found.side_by_side:
+        blocks.append(side_by_side.table("Systems side by side", found.side_by_side))
+    blocks += [_measure(found, one) for one in found.signatures]
     blocks += [Prose(f"{name}: {one}", whole=True, where="both") for name, one in found.signatures.items()]
     blocks += [Prose(note, where="both") for note in found.notes]
     return Page.of("scores", "scores", blocks, _gain(found))
