@@ -22,6 +22,7 @@ _KINDS = {
     "plan": ("plan.json", "plan:Plan"),
     "calibration": ("calibration.json", "calibration:Calibration"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
+    "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
     "study_analysis": ("analysis.json", "study:StudyAnalysis"),
 }
 

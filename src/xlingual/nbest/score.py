@@ -107,7 +107,7 @@ def score(
     for name, (_, texts) in measured.items():
         check_references(len(texts), references, f"translations in {name}")
     draws = _bounds(lists, references, lowercase, seed, measured) if lists is not None else []
-    metrics = _metrics(tokenize, lowercase, language, references)
+    metrics = metrics_of(tokenize, lowercase, language, references)
     found, signatures = _measure(measured, metrics, baseline is not None, test, samples, progress)
     if draws:
         found.append(_drawn(draws, metrics))
@@ -164,10 +164,10 @@ def _bounds(
     return [[lists.hypotheses[row] for row in rows] for rows in drawn]
 
 
-def _metrics(
+def metrics_of(
     tokenize: str, lowercase: bool, language: str | None, references: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
-    """Return sacrebleu's metrics by name, with the references in them."""
+    """Return sacrebleu's metrics by name, with the references in them, and METEOR of a language."""
     try:
         from sacrebleu.metrics import BLEU, CHRF, TER
     except ImportError as error:
