@@ -95,7 +95,8 @@ def _parts(request: MlmmeStudyRequest) -> StudyParts:
 
     data, reading = request.data, columns(request.data)
     assert data.manifest is not None
-    wanted = request.tables is None or "ranking" in request.tables
+    seeing = any(beta > 0 for beta in request.model.beta)
+    wanted = seeing if request.tables is None else "ranking" in request.tables
     test = _part(request.test, request) if wanted else None
     split = data.split
     if split is None and data.rows is None and wanted and request.test == "test":

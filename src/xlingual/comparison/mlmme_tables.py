@@ -208,14 +208,15 @@ def similarity_table(
     import pyarrow.compute as pc
 
     table = results.tables["pairs"]
-    base = next((model for model in models if model.kind == VSE and model.languages == [language]), None)
+    of_one = (model for model in models if model.kind == VSE and model.languages == [language])
+    base = next(of_one, models[0])
     named = {model.name: _names(model) for model in models if language in model.languages}
     named |= {name: [name] for name in trivial}
     rows = []
     for file in dict.fromkeys(table["target"].to_pylist()):
         here = table.filter(pc.equal(table["target"], file))
         found: dict[str, tuple[list[float], Floats]] = {}
-        gold = cluster = np.empty(0)
+        gold, cluster = np.empty(0), np.empty(0, dtype=np.int64)
         for name, encoders in named.items():
             each, moved = [], []
             for encoder in encoders:
@@ -227,13 +228,13 @@ def similarity_table(
                 moved.append(influence(x, gold, r))
             if np.isfinite(each).all():
                 found[name] = each, np.mean(moved, axis=0)
-        reference = base.name if base is not None and base.name in found else None
+        reference = base.name if base.name in found else None
         scores = {
             name: _correlation(found, name, None if name == reference else reference, cluster)
             for name in found
         }
         rows.append(StsRow(file, len(gold), scores))
-    return Similarity(language, list(trivial), _corrected(rows))
+    return Similarity(language, base.name, list(trivial), _corrected(rows))
 
 
 def _correlation(

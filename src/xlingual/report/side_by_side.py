@@ -15,7 +15,8 @@ SMALLER = ("TER",)  # measures of which the smaller is the better
 
 
 def table(
-    title: str, systems: Sequence[Compared], *, scale: float = 1.0, digits: int = 2, **more: Any  # noqa: ANN401
+    title: str, systems: Sequence[Compared], *, scale: float = 1.0, digits: int = 2, same: str = "sentences",
+    **more: Any  # noqa: ANN401
 ) -> Table:  # fmt: skip
     """Return the table of systems; the first is what the others are compared with."""
     measures = list(systems[0].scores)
@@ -36,7 +37,7 @@ def table(
         ]
         rows.append(Row((Cell(f"{system.name}{runs}"), *cells)))
     note = (
-        f"Below each value its difference to {systems[0].name}, on the same sentences; {REAL} real: p below "
+        f"Below each value its difference to {systems[0].name}, on the same {same}; {REAL} real: p below "
         f"{CHANCE:g}, corrected for all {_n_tests(systems)} differences (Holm). * best."
     )
     columns = (Column("system", "name", data=True), *(Column(head) for head in heads.values()))

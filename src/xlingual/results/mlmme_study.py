@@ -100,6 +100,7 @@ class Similarity(Struct, frozen=True):
     """Table 2: textual similarity."""
 
     language: Annotated[str, about("Language of the sentences.")]
+    reference: Annotated[str, about("What the others are compared with: VSE, or the first model.")]
     trivial: Annotated[list[str], about("Baselines that know no meaning.")]
     rows: Annotated[list[StsRow], about("The files.")]
 

@@ -43,7 +43,7 @@ def beta_list(text: str) -> tuple[float, ...]:
 
 def table_list(text: str) -> tuple[str, ...]:
     """Return the tables of "ranking,sts"."""
-    found = comma_list(text)
+    found = tuple(comma_list(text))
     if unknown := [name for name in found if name not in TABLES]:
         raise InputError(
             f"{unknown[0]!r} is no table of the study.{did_you_mean(unknown[0], TABLES)} There are "

@@ -6,6 +6,7 @@ Calixto, Liu and Campbell (2017), sections 4 and 5; see docs/mlmme-study.md.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,12 +20,13 @@ from xlingual.comparison.mlmme_tables import ranking_table, similarity_table
 from xlingual.data.manifest import Manifest
 from xlingual.data.sentence_pairs import read_sentence_pairs
 from xlingual.embed.encoding import Progress
-from xlingual.errors import InputError, MissingExtraError, listed
+from xlingual.errors import DataWarning, InputError, MissingExtraError, listed
 from xlingual.evaluation.image_sentence import image_sentence
 from xlingual.evaluation.sts import sts
 from xlingual.evaluation.sts.evaluate import TRIVIAL
 from xlingual.files import make_folder
 from xlingual.ranking import Ranker
+from xlingual.results import Results
 from xlingual.results.mlmme_study import VSE, MlmmeStudy, Ranking, Similarity, StudyModel
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
@@ -60,12 +62,16 @@ class StudyParts:
             )
         for tag in self.languages:
             self.train.rows_of(tag)
-        if self.image_encoder is None:
-            raise InputError("--image-encoder is missing: VSE and MLMME are trained on images")
-        if RANKING in tables and self.test is None:
-            raise InputError("nothing to rank: name images and sentences with --test")
-        if RANKING in tables and not any(beta > 0 for beta in betas):
-            raise InputError("Table 1 needs a model with images: give a --beta above 0")
+        seeing = any(beta > 0 for beta in betas)
+        if seeing and self.image_encoder is None:
+            raise InputError(
+                "--image-encoder is missing: VSE and MLMME are trained on images; --beta 0 alone makes models "
+                "of sentences, for the tables sts and reranking"
+            )
+        if not seeing and self.image_encoder is not None:
+            raise InputError("with --beta 0 alone no image counts: leave --image-encoder out, or add a beta")
+        if not seeing and RANKING in tables:
+            raise InputError("the table ranking needs a model with images: give a --beta above 0")
         if self.test is not None:
             for name, other in (("train", self.train), ("validate", self.validation)):
                 _refuse_shared(name, other, self.test)
@@ -94,8 +100,22 @@ class _Work:
         yield
         self.timings[name] = time.perf_counter() - begun
 
-    def keep(self, results: Any) -> None:  # noqa: ANN401  (results of an evaluation)
-        self.warnings += [one for one in results.warnings if one not in self.warnings]
+    def keep(self, results: Results, what: str) -> None:
+        """Keep the warnings of an evaluation, those of several trainings in one sentence."""
+        seen: dict[str, int] = {}
+        for text in results.warnings:
+            rest = text.split(": ", 1)[1] if text.startswith("model:") and ": " in text else text
+            seen[rest] = seen.get(rest, 0) + 1
+        for text, count in seen.items():
+            self.warnings.append(f"{what}: {text}" + (f" ({count} trainings)" if count > 1 else ""))
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Show no data warnings: every training of every model gives the same, and the page has them once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        yield
 
 
 def run_mlmme_study(
@@ -140,7 +160,8 @@ def run_mlmme_study(
         InputError: data or settings are not what they must be.
 
     """
-    given = {RANKING: parts.test is not None, STS: bool(sts_files), RERANKING: lists is not None}
+    seeing = any(beta > 0 for beta in betas)
+    given = {RANKING: parts.test is not None and seeing, STS: bool(sts_files), RERANKING: lists is not None}
     wanted = [name for name in TABLES if given[name]] if tables is None else list(tables)
     _check(wanted, given)
     parts.check(betas, wanted)
@@ -154,27 +175,27 @@ def run_mlmme_study(
         folder / MODELS, parts.train, parts.validation, recipe, dict(settings or {}), fit or FitOptions(),
         parts.image_encoder, parts.validation_image_encoder, replace, store, progress,
     )  # fmt: skip
-    plans = list(planned(parts.languages, betas))
+    plans = [plan for plan in planned(parts.languages, betas) if seeing or plan.kind != VSE]
     with work.stage("train"):
         models = trainer.models(plans, trainings)
     ranking = similarity = reranking = None
     notes: list[str] = []
     if RANKING in wanted:
-        with work.stage("Table 1: ranking"):
+        with work.stage("Table 1: ranking"), _quietly():
             ranking = _ranking(parts, models, folder, work, ranker=ranker, store=store)
     if STS in wanted:
-        with work.stage("Table 2: sts"):
+        with work.stage("Table 2: sts"), _quietly():
             similarity = _similarity(sts_files, language, models, folder, work, store=store)
     if RERANKING in wanted and lists is not None:
         added, notes = similarities(lists, models, folder / MODELS)
-        with work.stage("Table 3: reranking"):
+        with work.stage("Table 3: reranking"), _quietly():
             reranking = reranking_table(
                 lists, added, folder / RERANKING, seed=trainer.fit.seed, store=store, progress=progress
             )
     found = MlmmeStudy(
         languages=list(parts.languages),
         recipe=recipe,
-        image_encoder=encoders.image_encoder(str(parts.image_encoder), languages=parts.languages)[0],
+        image_encoder=_image_encoder(parts),
         n_trained_on=parts.train.n_items,
         n_trainings=trainings,
         models=models,
@@ -232,6 +253,12 @@ def _chosen(models: Sequence[StudyModel]) -> str:
     return best.name
 
 
+def _image_encoder(parts: StudyParts) -> str | None:
+    """Return the name of the image encoder."""
+    spec = parts.image_encoder
+    return None if spec is None else encoders.image_encoder(spec, languages=parts.languages)[0]
+
+
 def _named(models: Sequence[StudyModel], folder: Path) -> dict[str, str]:
     """Return the spec of every training by its name."""
     return {one.encoder: model_spec(folder / MODELS / one.encoder) for m in models for one in m.trainings}
@@ -254,7 +281,7 @@ def _ranking(
         **more,
     )
     results.write(folder / RANKING)
-    work.keep(results)
+    work.keep(results, RANKING)
     if work.progress is not None:
         work.progress("comparing models", 0, 1)
     return ranking_table(results, seeing)
@@ -275,5 +302,5 @@ def _similarity(
         store=store,
     )
     results.write(folder / STS)
-    work.keep(results)
+    work.keep(results, STS)
     return similarity_table(results, own, tuple(TRIVIAL), language)

@@ -41,11 +41,9 @@ def built_in(
     if not pairs.exists():
         write_sentence_pairs(pairs, n=PAIRS, language=languages[0], seed=_SEED)
     both = languages[0], languages[1]
-    files = [
-        _lists(folder / f"nbest-{'-'.join(both)}", part, n, both)
-        for part, n in (("tune", TUNED), ("test", MEASURED))
-    ]
-    lists = Lists(*(_part(one) for one in files), *both)
+    place = folder / f"nbest-{'-'.join(both)}"
+    tune, measured = (_part(_lists(place, *one, both)) for one in (("tune", TUNED), ("test", MEASURED)))
+    lists = Lists(tune, measured, *both)
     return StudyParts(train, validation, test, languages, "pixels"), pairs, lists
 
 

@@ -148,6 +148,9 @@ class Trainer:
             store=self.store,
             progress=naming(title, self.progress),
         )
+        if self.progress is not None:
+            kept = f"epoch {done.best_epoch} of {done.epochs}, score {done.score:.1f}"
+            self.progress(f"{title}: {kept}, {done.seconds:.0f} s", 0, -1)
         return Trained(path.name, seed, done.epochs, done.best_epoch, done.score, done.seconds)
 
 
@@ -166,4 +169,9 @@ def naming(name: str, progress: Progress | None) -> Progress | None:
     """Return a callback whose sentences begin with a name."""
     if progress is None:
         return None
-    return lambda what, done, total: progress(f"{name}: {what}" if total >= 0 else what, done, total)
+
+    def named(what: str, done: int, total: int) -> None:
+        if total >= 0:  # an epoch's sentence is in the training's log
+            progress(f"{name}: {what}", done, total)
+
+    return named

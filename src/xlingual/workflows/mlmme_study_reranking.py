@@ -144,7 +144,7 @@ def reranking_table(
             jobs.append(
                 (one.model.name, training.encoder, [*own, *one.labels(training.encoder)], training.seed)
             )
-    for place, (name, training, features, tuning_seed) in enumerate(jobs):
+    for place, (name, tuned, features, tuning_seed) in enumerate(jobs):
         if progress is not None:
             progress("tuning weights", place, len(jobs))
         weights = tune(
@@ -156,7 +156,7 @@ def reranking_table(
             standardize=True,
         )
         for number in range(len(weights.tunings)):
-            run = training if len(weights.tunings) == 1 else f"{training}.{number}"
+            run = tuned if len(weights.tunings) == 1 else f"{tuned}.{number}"
             texts = _chosen(test, weights.choose(test.keep_features(features), number))
             write_texts(texts, folder / f"{run.replace(', ', '-').replace(' ', '-')}.txt")
             systems.setdefault(name, {})[run] = texts

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from xlingual.demo_data.draws import Draws, pick, stream
 from xlingual.demo_data.folder import write_items
 from xlingual.demo_data.scenes.image import paint
 from xlingual.demo_data.scenes.languages import GRAMMARS
-from xlingual.demo_data.scenes.mentions import Mention, Mentions, choose_mentions
+from xlingual.demo_data.scenes.mentions import Mentions, choose_mentions
 from xlingual.demo_data.scenes.scene import COLOURS, KINDS, POSITIONS, Scene, draw_scene
 from xlingual.files import atomic_file
 
@@ -85,7 +86,8 @@ def _translation(mentions: Mentions, language: str, seed: int, name: str, index:
 
 def _hypotheses(mentions: Mentions, language: str, seed: int, name: str, index: int) -> list[str]:
     """Return the lines of one list, the highest score first."""
-    rng, found = stream(seed, f"{name} hypotheses", index), {}
+    rng = stream(seed, f"{name} hypotheses", index)
+    found: dict[str, float] = {}
     for number in range(HYPOTHESES):
         said, errors = mentions, number // 2
         for _ in range(errors):
@@ -99,10 +101,10 @@ def _hypotheses(mentions: Mentions, language: str, seed: int, name: str, index: 
 def _with_error(mentions: Mentions, rng: Draws) -> Mentions:
     """Return the mentions with one attribute of one group changed."""
     place = int(rng.random() * len(mentions.groups))
-    options = {"colour": COLOURS, "kind": KINDS, "position": POSITIONS}
     group = mentions.groups[place]
-    named = [name for name in options if getattr(group, name) is not None]
-    name = pick(rng, named)
-    changed: Mention = replace(group, **{name: pick(rng, options[name])})
+    options = {"kind": KINDS, "colour": COLOURS, "position": POSITIONS}
+    name = pick(rng, [name for name in options if getattr(group, name) is not None])
+    values: dict[str, Any] = {name: pick(rng, options[name])}
+    changed = replace(group, **values)
     groups = (*mentions.groups[:place], changed, *mentions.groups[place + 1 :])
     return replace(mentions, groups=groups)

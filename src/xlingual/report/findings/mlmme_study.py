@@ -1,4 +1,4 @@
-"""The verdict of a case study of MLMME: do further languages help, with which beta, and is it real?
+"""The verdict of a case study of MLMME: whether further languages help, with which beta, and how surely.
 
 Recalls are in per cent, as the paper has them, and differences in points.
 """
@@ -14,7 +14,7 @@ from xlingual.report.numbers import in_words
 from xlingual.report.side_by_side import is_real
 from xlingual.results import Interval
 from xlingual.results.comparison import BETTER, WORSE
-from xlingual.results.mlmme_study import TO_IMAGE, VSE, MlmmeStudy, Question, Ranking, Reranking, Similarity
+from xlingual.results.mlmme_study import TO_IMAGE, MlmmeStudy, Question, Ranking, Reranking, Similarity
 from xlingual.results.runs import Gain
 
 PERCENT = 100
@@ -53,8 +53,8 @@ def _of_ranking(study: MlmmeStudy, ranking: Ranking) -> list[str]:
     if chosen:
         gains = in_words([f"{_direction(one)} {points(one.gain)}" for one in chosen])
         found.append(
-            f"{marked(study.chosen)} is best on the validation. Against VSE its mean recall differs by {gains} "
-            "points."
+            f"{marked(study.chosen)} is best on the validation. Against VSE its mean recall differs by "
+            f"{gains} points."
         )
     if ranking.of_beta:
         found.append(
@@ -91,7 +91,6 @@ def scaled(ci: Interval | None, factor: float) -> Interval | None:
 
 def _of_similarity(study: MlmmeStudy, found: Similarity) -> list[str]:
     own = [model.name for model in study.models if found.language in model.languages]
-    base = next((m.name for m in study.models if m.kind == VSE and m.languages == [found.language]), None)
     sentences = []
     for row in found.rows:
         models = {name: one for name, one in row.scores.items() if name in own}
@@ -99,38 +98,42 @@ def _of_similarity(study: MlmmeStudy, found: Similarity) -> list[str]:
         if not models:
             continue
         best = max(models, key=lambda name: models[name].value)
-        text = (
-            f"Textual similarity on {marked(row.file)}: {marked(best)} has the best Pearson of the models, "
-        )
-        text += numbers.number(models[best].value)
-        if (gain := models[best].gain) is not None and base is not None:
+        shown = numbers.number(models[best].value)
+        text = f"Textual similarity on {marked(row.file)}: {marked(best)} is the best model, Pearson {shown}"
+        if (gain := models[best].gain) is not None:
             real = "real" if is_real(gain) else "not shown to be real"
-            text += f", {numbers.signed(gain.value, gain.ci)} against {marked(base)} ({real})"
+            text += f", {numbers.signed(gain.value, gain.ci)} against {marked(found.reference)} ({real})"
         if trivial:
             other = max(trivial, key=lambda name: trivial[name].value)
             level = "above" if models[best].value > trivial[other].value else "not above"
-            text += f"; that is {level} {marked(other)}, which knows no meaning ({numbers.number(trivial[other].value)})"
+            shown = numbers.number(trivial[other].value)
+            text += f"; it is {level} {marked(other)}, which knows no meaning ({shown})"
         sentences.append(f"{text}.")
     return sentences
 
 
 def _of_reranking(found: Reranking) -> list[str]:
-    base, *others = found.systems
-    own = [one for one in others if one.name in found.features]
-    best = max(own, key=lambda one: one.scores["BLEU"].value)
-    gain = best.scores["BLEU"].gain
+    base, *others = (one.scores["BLEU"] for one in found.systems)
+    names = [one.name for one in found.systems[1:]]
+    own = {name: one for name, one in zip(names, others, strict=True) if name in found.features}
+    best = max(own, key=lambda name: own[name].value)
+    gain = own[best].gain
     if gain is None:
         return []
-    real = sum(is_real(one.scores["BLEU"].gain) for one in own)
-    room = found.bounds["oracle"] - base.scores["BLEU"].value
-    text = (
-        f"Re-ranking translations: {marked(best.name)} has the best BLEU, {numbers.number(best.scores['BLEU'].value, digits=2)}, "
-        f"{numbers.signed(gain.value, gain.ci, digits=2)} against the translation without re-ranking, of {room:.2f} that the best "
-        f"choice would gain. The difference is real for {real} of {len(own)} models."
+    real, harmful = (
+        sum(is_real(one.gain) and one.gain is not None and (one.gain.value > 0) == up for one in own.values())
+        for up in (True, False)
     )
-    tuned = next((one for one in others if one.name not in found.features), None)
-    if tuned is not None and (alone := tuned.scores["BLEU"].gain) is not None:
-        text += (
-            f" Tuning the list's own features alone gives {numbers.signed(alone.value, alone.ci, digits=2)}."
-        )
-    return [text]
+    shown = numbers.number(own[best].value, digits=2)
+    much = numbers.signed(gain.value, gain.ci, digits=2)
+    room = numbers.number(found.bounds["oracle"] - base.value, digits=2)
+    sentences = [
+        f"Re-ranking translations: {marked(best)} has the best BLEU, {shown}, {much} against the first "
+        f"translation of each list, of {room} that the best choice would gain. A real gain in BLEU: "
+        f"{real} of {numbers.counted(len(own), 'model')}; a real loss: {harmful}."
+    ]
+    tuned = next((one for name, one in zip(names, others, strict=True) if name not in own), None)
+    if tuned is not None and tuned.gain is not None:
+        alone = numbers.signed(tuned.gain.value, tuned.gain.ci, digits=2)
+        sentences.append(f"Tuning the list's own features alone gives {alone} BLEU.")
+    return sentences

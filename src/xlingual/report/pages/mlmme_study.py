@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from xlingual.languages import named
-from xlingual.report import blocks, numbers, side_by_side, words
+from xlingual.report import blocks, numbers, side_by_side
 from xlingual.report.blocks import Block, Fold, Heading, Prose, Section
 from xlingual.report.findings import mlmme_study as verdict
 from xlingual.report.findings.mlmme_study import PERCENT, points, scaled
 from xlingual.report.numbers import MISSING
 from xlingual.report.table import Cell, Column, Row, Table, TableRoom
 from xlingual.results.mlmme_study import (
-    MEAN_RECALL,
     VSE,
     MlmmeStudy,
     Question,
@@ -30,17 +29,17 @@ TERMS = {
     "language, trained with the same settings as the others.",
     "MLMME": "Several languages and images in one space (Calixto, Liu and Campbell 2017). β weighs the "
     "similarity of images and sentences, 1 − β that of sentences in two languages.",
-    "R@k": "The share of queries, in per cent, with a right answer among the first k: an image for a sentence, "
-    "any of its sentences for an image.",
+    "R@k": "The share of queries, in per cent, with a right answer among the first k: an image for a "
+    "sentence, any of its sentences for an image.",
     "MedR": "The median rank of the first right answer, mean over trainings; it has no paired test.",
     "Mean recall": "The mean of R@1, R@5 and R@10 of one direction: what differences are tested by.",
     "Interval": "Where the number would land for other images, sentences or pairs from the same source and "
-    "for other trainings (seeds): the variance of the trainings divided by their number is added to that of the "
-    "queries, with degrees of freedom after Satterthwaite.",
+    "for other trainings (seeds): the variance of the trainings divided by their number is added to that of "
+    "the queries, with degrees of freedom after Satterthwaite.",
     "Adjusted p": "p corrected for the number of differences of its table (Holm).",
-    "METEOR (exact + stem)": "nltk's METEOR: words match where they are equal or have one stem. It is not METEOR "
-    "1.5, which the paper has: no paraphrase tables, no synonyms but English ones, no weights of function "
-    "words. Its values are lower, and are not comparable with the paper's.",
+    "METEOR (exact + stem)": "nltk's METEOR: words match where they are equal or have one stem. It is not "
+    "METEOR 1.5, which the paper has: no paraphrase tables, no synonyms but English ones, no weights of "
+    "function words. Its values cannot be compared with the paper's.",
 }
 _HEADS = {"Success@1": "R@1", "Success@5": "R@5", "Success@10": "R@10", "MedR/floor": "MedR"}
 
@@ -79,7 +78,7 @@ def page(study: MlmmeStudy, *, title: str | None = None) -> blocks.Page:
         verdict=[blocks.Finding(verdict.findings(study))],
         sections=sections,
         facts=[*facts, ("recipe", study.recipe)],
-        terms=(*terms.items(), *words.terms("Chance")) if False else tuple(terms.items()),
+        terms=tuple(terms.items()),
         warnings=[*study.notes, *study.warnings],
         conditions=[(key, [value]) for key, value in conditions.items()],
         timings=[(name, numbers.duration(seconds)) for name, seconds in study.timings.items()],
@@ -90,13 +89,14 @@ def _ranking(study: MlmmeStudy, ranking: Ranking) -> Section:
     found: list[Block] = []
     for language in study.languages:
         rows = [row for row in ranking.rows if row.language == language]
-        sizes = f"{numbers.count(ranking.n_images)} images, {numbers.count(ranking.n_sentences[language])} sentences"
+        sentences = numbers.count(ranking.n_sentences[language])
+        sizes = f"{numbers.count(ranking.n_images)} images, {sentences} sentences"
         found += [Heading(named(language)), *_of_language(study, language, rows, sizes)]
     found += _questions("Against VSE, by mean recall", ranking.questions)
     found += _questions("Against β = 1, by mean recall", ranking.of_beta)
     about = (
-        "Recalls in per cent, mean over trainings; in brackets the difference to VSE of the same language, on "
-        "the same queries."
+        "Recalls in per cent, mean over trainings; in brackets the difference to VSE of the same language, "
+        "on the same queries."
     )
     return Section("Table 1: image–sentence ranking", found, about)
 
@@ -151,10 +151,6 @@ def _measure(measure: str) -> str:
     return _HEADS.get(measure, measure)
 
 
-def _is_rank(measure: str) -> bool:
-    return measure not in _HEADS or measure.startswith("MedR")
-
-
 def _factor(measure: str) -> float:
     return 1 if measure.startswith("MedR") else PERCENT
 
@@ -189,10 +185,8 @@ def _bracketed(gain: Gain, measure: str) -> Cell:
 
 def _full(one: OfRuns, measure: str) -> list[Cell | str]:
     factor = _factor(measure)
-    value = Cell.by(
-        lambda v, ci=None: numbers.bracketed(lambda x: numbers.number(factor * x, digits=1), v, ci), one.value, one.ci,
-        scale=factor,
-    )  # fmt: skip
+    ci = scaled(one.ci, factor)
+    value = Cell.of(factor * one.value, ci, digits=1)
     sd = Cell.by(lambda v: numbers.number(factor * v, digits=1), one.sd, scale=factor)
     if one.gain is None:
         return [value, sd, MISSING, MISSING]
@@ -250,7 +244,7 @@ def _similarity(study: MlmmeStudy, found: Similarity) -> Section:
         f"{named(found.language)}. Encoders below the models know no meaning; a model should be above them."
     )
     sizes = ", ".join(f"{row.file} {numbers.count(row.n_pairs)} pairs" for row in found.rows)
-    table = side_by_side.table("Textual similarity: Pearson", systems, digits=3)
+    table = side_by_side.table("Textual similarity: Pearson", systems, digits=3, same="pairs of sentences")
     return Section(
         "Table 2: textual similarity", [table, Prose(f"{sizes}.", "note-line", where="both")], about
     )
@@ -269,26 +263,22 @@ def _reranking(found: Reranking) -> Section:
     )
     added = [[name, " and ".join(kinds)] for name, kinds in found.features.items()]
     adds = Table.of_texts(
-        "Similarities of a translation", ["model", Column("with the source's", "words")], added, data=True
+        "Similarities of a translation", ["model", Column("with the source", "words")], added, data=True
     )
     bounds = ", ".join(f"{name} {value:.2f}" for name, value in found.bounds.items())
     meteor = next((name for name in found.signatures if name.startswith("METEOR")), None)
     texts = [f"BLEU of choices without weights: {bounds}."]
     if meteor:
-        texts.append(
-            f"{meteor} is nltk's, not METEOR 1.5: no paraphrase tables, so it is lower than the paper's."
-        )
+        texts.append(f"{meteor} is nltk's, not METEOR 1.5, which the paper has: without paraphrase tables.")
     signatures = [[name, text] for name, text in found.signatures.items()]
-    blocks_: list[Block] = [
+    heads = ["measure", Column("signature", "words")]
+    tables: list[Block] = [
         side_by_side.table("Re-ranking", found.systems),
         *(Prose(text, "note-line", where="both") for text in texts),
         Fold("What each model adds", [adds]),
-        Fold(
-            "Signatures",
-            [Table.of_texts("Signatures", ["measure", Column("signature", "words")], signatures)],
-        ),
+        Fold("Signatures", [Table.of_texts("Signatures", heads, signatures, titled=False)]),
     ]
-    return Section("Table 3: re-ranking of translations", blocks_, about)
+    return Section("Table 3: re-ranking of translations", tables, about)
 
 
 def _trainings(study: MlmmeStudy) -> Block:
@@ -311,6 +301,3 @@ def _trainings(study: MlmmeStudy) -> Block:
     return Fold(
         "Trainings", [Table.of_texts("Trainings", heads, rows, data=True, titled=False, notes=(note,))]
     )
-
-
-__all__ = ["MEAN_RECALL", "page"]
