@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
@@ -47,7 +49,11 @@ def mlmme(request: MlmmeStudyRequest) -> None:
     settings = request.model.settings()
     betas = settings.pop("beta")
     settings.pop("seed")
-    with screen.warnings_as_lines(), screen.progress(screen.silent(request.output)) as progress:
+    with (
+        _store(request) as store,
+        screen.warnings_as_lines(),
+        screen.progress(screen.silent(request.output)) as progress,
+    ):
         progress("reading the data", 0, 1)
         parts, sts, lists = _data(request, out, progress)
         study = run_mlmme_study(
@@ -63,13 +69,23 @@ def mlmme(request: MlmmeStudyRequest) -> None:
             sts_language=request.sts_language,
             lists=lists,
             replace=request.force,
-            store=store_of(request.keeping),
+            store=store,
             progress=progress,
         )
         study = signed(study, request)
         study.write(out)
     screen.show(study, request.output)
     say_written(study, request.output, study.file)
+
+
+@contextmanager
+def _store(request: MlmmeStudyRequest) -> Iterator[Any]:
+    """Give the store; where none is wanted one for the study alone, since all models read the same images."""
+    if (store := store_of(request.keeping)) is not None:
+        yield store
+        return
+    with TemporaryDirectory() as folder:
+        yield folder
 
 
 def _data(request: MlmmeStudyRequest, out: Path, progress: Any) -> tuple[StudyParts, Any, Lists | None]:  # noqa: ANN401

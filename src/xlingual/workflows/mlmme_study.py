@@ -65,8 +65,8 @@ class StudyParts:
         seeing = any(beta > 0 for beta in betas)
         if seeing and self.image_encoder is None:
             raise InputError(
-                "--image-encoder is missing: VSE and MLMME are trained on images; --beta 0 alone makes models "
-                "of sentences, for the tables sts and reranking"
+                "--image-encoder is missing: VSE and MLMME are trained on images; --beta 0 alone makes "
+                "models of sentences, for the tables sts and reranking"
             )
         if not seeing and self.image_encoder is not None:
             raise InputError("with --beta 0 alone no image counts: leave --image-encoder out, or add a beta")
