@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from xlingual.nbest.score import Scores
@@ -98,6 +99,56 @@ def test_data_of_a_user_and_an_interrupted_training(study: Any) -> None:
     resumed = study(*given)
     assert resumed.code == 0, resumed.err
     assert json.loads(resumed.out)["ranking"] == content["ranking"]
+
+
+def test_vectors_in_several_files_as_of_multi30k(study: Any) -> None:
+    """The layout of docs/mlmme-multi30k.md: a file for training, rows of another to choose and to rank."""
+    pytest.importorskip("sacrebleu")
+    rng = np.random.default_rng(0)
+    for name, n in (("train", 80), ("val", 40)):
+        rows = [
+            {
+                "id": f"{name}{i}",
+                "text_en_1": f"a man {i}",
+                "text_en_2": f"one {i}",
+                "text_de_1": f"ein Mann {i}",
+            }
+            for i in range(n)
+        ]
+        Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        np.save(f"vgg_{name}.npy", rng.standard_normal((n, 6)).astype(np.float32))
+    options = []
+    for name, rows in (("tune", "0:12"), ("test", "20:32")):
+        start, end = map(int, rows.split(":"))
+        lists = [
+            f"{i} ||| ein {w} {i} ||| lm= {-k} ||| {-k}"
+            for i in range(12)
+            for k, w in enumerate(("Mann", "man"))
+        ]
+        Path(f"{name}.nbest").write_text("\n".join(lists) + "\n", encoding="utf-8")
+        Path(f"{name}.de").write_text("".join(f"ein Mann {i}\n" for i in range(12)), encoding="utf-8")
+        Path(f"{name}.en").write_text("".join(f"a man {i}\n" for i in range(12)), encoding="utf-8")
+        options += [f"--{name}-nbest", f"{name}.nbest", f"--{name}-references", f"{name}.de"]
+        options += [f"--{name}-source", f"{name}.en", f"--{name}-images", f"val.jsonl#{start}:{end}"]
+    options += [
+        "--tune-image-encoder",
+        "vectors:vgg_val.npy",
+        "--rerank-image-encoder",
+        "vectors:vgg_val.npy",
+    ]
+    outcome = study(
+        "train.jsonl", "--image-encoder", "vectors:vgg_train.npy", "--validation", "val.jsonl#0:15",
+        "--validation-image-encoder", "vectors:vgg_val.npy", "--test", "val.jsonl#15:40",
+        "--test-image-encoder", "vectors:vgg_val.npy", *TINY, "--beta", "1", "--trainings", "1", *options,
+        "--own-features", "all", "--out", "out", "--json",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    content = json.loads(outcome.out)
+    assert content["n_trained_on"] == 80 and content["ranking"]["n_images"] == 25
+    assert content["ranking"]["n_sentences"] == {"en": 50, "de": 25}
+    names = [one["name"] for one in content["reranking"]["systems"]]
+    assert names == ["MT", "MT, tuned alone", "VSE de", "MLMME β=1"]
+    assert content["reranking"]["own_features"] == ["lm"]
 
 
 def test_sentences_alone(study: Any) -> None:

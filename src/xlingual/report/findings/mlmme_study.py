@@ -69,9 +69,7 @@ def _counted(questions: Sequence[Question]) -> tuple[int, int, str]:
     counts = Counter(one.outcome for one in questions)
     better, worse = counts[BETTER], counts[WORSE]
     rest = len(questions) - better - worse
-    shown = (
-        f"better in {better} and worse in {worse} of {len(questions)} comparisons (languages, directions, β)"
-    )
+    shown = f"better in {better} and worse in {worse} of {numbers.counted(len(questions), 'comparison')}"
     return better, worse, f"{shown}; in {rest} no difference is found" if rest else shown
 
 
