@@ -17,6 +17,7 @@ from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS, Langua
 from xlingual.training.requests import Validated
 
 TABLES = ("ranking", "sts", "reranking")
+RECIPES = ("paper", "mlmme")
 BETAS = (1.0, 0.75, 0.5, 0.25)
 TRAININGS = 3
 # of built-in data, so that all is done in about two minutes
@@ -100,18 +101,26 @@ class Lists(Record, frozen=True, kw_only=True):
         Path | None, option("n-best lists to tune weights on, in the format of Moses.", metavar="NBEST")
     ] = None
     tune_references: Annotated[
-        tuple[Path, ...], option("Their references, one sentence a line; repeat for several.", metavar="FILE")
+        tuple[Path, ...],
+        option("References of --tune-nbest, one sentence a line; repeat for several.", metavar="FILE"),
     ] = ()
-    tune_source: Annotated[Path | None, option("Their source sentences.", metavar="FILE")] = None
+    tune_source: Annotated[
+        Path | None, option("Source sentences of --tune-nbest, one a line.", metavar="FILE")
+    ] = None
     tune_images: Annotated[
-        str | None, option("Manifest of their images, row i for sentence i.", metavar="MANIFEST")
+        str | None,
+        option("Manifest of the images of --tune-nbest, row i for sentence i.", metavar="MANIFEST"),
     ] = None
     test_nbest: Annotated[
         Path | None, option("n-best lists that are re-ranked and measured.", metavar="NBEST")
     ] = None
-    test_references: Annotated[tuple[Path, ...], option("Their references.", metavar="FILE")] = ()
-    test_source: Annotated[Path | None, option("Their source sentences.", metavar="FILE")] = None
-    test_images: Annotated[str | None, option("Manifest of their images.", metavar="MANIFEST")] = None
+    test_references: Annotated[tuple[Path, ...], option("References of --test-nbest.", metavar="FILE")] = ()
+    test_source: Annotated[
+        Path | None, option("Source sentences of --test-nbest, one a line.", metavar="FILE")
+    ] = None
+    test_images: Annotated[
+        str | None, option("Manifest of the images of --test-nbest.", metavar="MANIFEST")
+    ] = None
     tune_image_encoder: Annotated[
         str | None,
         option("Encoder of the images of --tune-images.", metavar="SPEC", otherwise="--image-encoder"),
@@ -154,8 +163,8 @@ class MlmmeStudyRequest(Request, frozen=True, kw_only=True):
         "sts",
     )
     otherwise: ClassVar[Mapping[str, str]] = {
-        **defaults_in_help(MlmmeSettings, PRESETS),
-        **defaults_in_help(FitOptions, FIT_PRESETS),
+        **defaults_in_help(MlmmeSettings, {name: PRESETS[name] for name in RECIPES}),
+        **defaults_in_help(FitOptions, {name: FIT_PRESETS[name] for name in RECIPES}),
         "trainings": f"{TRAININGS}; of built-in data {SMALL['trainings']}",
         "epochs": f"30; of built-in data {SMALL['epochs']}",
         "beta": ",".join(f"{beta:g}" for beta in BETAS),
@@ -213,7 +222,7 @@ class MlmmeStudyRequest(Request, frozen=True, kw_only=True):
         option("A file of sentence pairs with scores; repeat for several.", metavar="FILE"),
     ] = ()
     sts_language: Annotated[
-        str | None, option("Their language.", metavar="TAG", otherwise="the first language")
+        str | None, option("Language of the sentence pairs.", metavar="TAG", otherwise="the first language")
     ] = None
     lists: Lists
     model: SweepSettings
