@@ -34,8 +34,9 @@ def test_systems_side_by_side(xlingual: Any) -> None:
     common = ("--references", "ref", "--samples", "50")
     outcome = xlingual("rerank", "score", *QUALITY, *common, "--out", "s.json")
     assert outcome.code == 0, outcome.err
-    table, rest = outcome.out.split("Systems side by side")[1].split("* best.")
+    table, rest = outcome.out.split("Systems side by side")[1].split("Best in bold (*).")
     assert "vse (2 runs)" in table and "reference" in table and "TER ↓" in table
+    assert "Of 2 systems, mlmme has the best BLEU: +" in " ".join(outcome.out.split())
     assert "difference to mt" in " ".join(table.split())
     assert "nrefs:1" in rest
     found = Scores.read("s.json")

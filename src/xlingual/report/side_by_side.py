@@ -38,7 +38,7 @@ def table(
         rows.append(Row((Cell(f"{system.name}{runs}"), *cells)))
     note = (
         f"Below each value its difference to {systems[0].name}, on the same {same}; {REAL} real: p below "
-        f"{CHANCE:g}, corrected for all {_n_tests(systems)} differences (Holm). * best."
+        f"{CHANCE:g}, corrected for all {_n_tests(systems)} differences (Holm). Best in bold (*)."
     )
     columns = (Column("system", "name", data=True), *(Column(head) for head in heads.values()))
     looks = (TableRoom(), TableRoom(stacked=True), TableRoom(stacked=True, names=14))
