@@ -154,7 +154,10 @@ def main(seeds: int = SEEDS, train: bool = True) -> None:
     spec = image_vectors()
     base = emoji(ORDER)
     parts = Languages(base.train, base.validation, base.test, epochs=40, betas=(), images=spec, patience=10)
-    pixels = PixelsEncoder().encode(Images([str(i) for i in range(1573)], _column("image_png")))
+    shown_as = _column("image_png")
+    pixels = PixelsEncoder().encode(
+        Images(shown_as, [""] * len(shown_as), list(map(str, range(len(shown_as)))))
+    )
     rows = [["image vectors", "nearest other emoji of the same subgroup"]]
     for name, vectors in (("pixels", pixels), ("EfficientNet-Lite0", np.load(VECTORS))):
         rows.append([name, f"{100 * same_group(vectors):.1f} %"])
