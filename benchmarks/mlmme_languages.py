@@ -7,7 +7,7 @@ prints the loss (the sum over all ordered pairs, where 17 languages weigh senten
 images), and with β = .5 of averages, whose weight does not depend on the number. Every training is kept under
 out/mlmme, and tables are made of the seeds that are finished by
 
-    python -c "from benchmarks.mlmme_languages import main; main(train=False)"
+    python -m benchmarks.mlmme_languages --finished
 
 Image vectors: EfficientNet-Lite0, trained on ImageNet, the mean of its last feature map (1,280 numbers); it
 knows neither the emoji nor their names or groups. The network comes with two packages, which nothing else
@@ -175,3 +175,7 @@ def main(seeds: int = SEEDS, train: bool = True) -> None:
     assert max(own["XLR Success@10"][0] for own in found.values()) > 10 / len(parts.test) * 5, (
         "nothing was learnt"
     )
+
+
+if __name__ == "__main__":
+    main(train="--finished" not in sys.argv)

@@ -5,7 +5,7 @@ the scale of the paper (`pairs` ordered-sum). Every training is kept under out/m
 not done again. Seeds and data sets can be given, and tables made of the seeds that are finished:
 
     python -c "from benchmarks.mlmme_runs import main; main(['emoji'], seeds=2)"
-    python -c "from benchmarks.mlmme_runs import main; main(train=False)"
+    python -m benchmarks.mlmme_runs --finished
 """
 
 from __future__ import annotations
@@ -355,6 +355,10 @@ def main(names: Sequence[str] = tuple(SETS), seeds: int | None = None, train: bo
         maps = differences(runs, {model: model + SHARED for model in runs})
         if maps:
             table(f"{name}: a map for each language against one for all", aligned_rows(maps, marked))
-        draw(name, gaps, Path(f"docs/images/mlmme-{name}.png"))
+        draw(name, gaps, Path(f"docs/images/mlmme-{name}-maps.png"))
         best = {kind: max(own[kind][0] for own in found.values() if kind in own) for kind in ALIGNED}
         assert best["XLR Success@10"] > 10 / len(parts.test) * 5, "nothing was learnt"
+
+
+if __name__ == "__main__":
+    main(train="--finished" not in sys.argv)
