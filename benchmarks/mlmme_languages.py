@@ -168,7 +168,9 @@ def main(seeds: int = SEEDS, train: bool = True) -> None:
         return
     found = alignment(runs)
     n = len(next(iter(runs.values())))
-    table(f"Image–sentence ranking over the number of languages: {n} seeds", against_alone(runs))
+    table(
+        f"Image–sentence ranking over the number of languages: {n} seed{'s' * (n > 1)}", against_alone(runs)
+    )
     table("English and German over the number of languages", aligned_rows(found, shown))
     gaps = differences(runs, dict.fromkeys(found, "2 β=1"))
     table("Differences to 2 languages, β=1", aligned_rows(gaps, marked))

@@ -317,18 +317,21 @@ def _curve(
 def runs_of(parts: Parts, name: str, seeds: int, train: bool = True) -> dict[str, list[dict[str, Values]]]:
     """Return the runs of each model, a seed behind the other; those that are not there are trained.
 
-    Without `train`, of the seeds that all models have.
+    Without `train`, of the models whose first seed is there, the seeds that all of them have.
     """
-    paths = [
-        [KEPT / name / f"{config.name} {seed}.json" for config in parts.configs] for seed in range(seeds)
-    ]
+
+    def path(config: Config, seed: int) -> Path:
+        return KEPT / name / f"{config.name} {seed}.json"
+
+    models = [config for config in parts.configs if train or path(config, 0).exists()]
     runs: dict[str, list[dict[str, Values]]] = {}
-    for seed, of_seed in enumerate(paths):
-        if not train and not all(path.exists() for path in of_seed):
+    for seed in range(seeds):
+        if not train and not all(path(config, seed).exists() for config in models):
             continue
-        for config, path in zip(parts.configs, of_seed, strict=True):
+        for config in models:
             print(f"{name} {config.name} seed {seed}", flush=True, file=sys.stderr)
-            runs.setdefault(config.name, []).append(kept_run(path, partial(run, parts, config, seed)))
+            found = kept_run(path(config, seed), partial(run, parts, config, seed))
+            runs.setdefault(config.name, []).append(found)
     return runs
 
 
@@ -348,7 +351,9 @@ def main(names: Sequence[str] = tuple(SETS), seeds: int | None = None, train: bo
         n = len(next(iter(runs.values())))
         for tag in TWO:
             if f"{tag} alone" in runs:
-                table(f"{name}, {tag}: {n} seeds, {parts.test.n_items} items", recalls(runs, tag))
+                table(
+                    f"{name}, {tag}: {n} seed{'s' * (n > 1)}, {parts.test.n_items} items", recalls(runs, tag)
+                )
         found, gaps = alignment(runs), differences(runs, to_beta_1(runs))
         table(f"{name}: image alignment and language alignment", aligned_rows(found, shown))
         table(f"{name}: differences to two languages, β=1", aligned_rows(gaps, marked))
