@@ -41,8 +41,9 @@ def with_output(path: Path, name: str, who: str) -> bytes:
 
 def values(content: bytes) -> tuple[dict[str, str], list[str]]:
     """Return the operator that gives each value of a model, in the order of the graph, and the outputs."""
-    view, operators, outputs = memoryview(content), {}, []
-    for number, graph in _fields(view):
+    operators: dict[str, str] = {}
+    outputs: list[str] = []
+    for number, graph in _fields(memoryview(content)):
         if number != _GRAPH:
             continue
         for kind, part in _fields(graph):
