@@ -1,11 +1,11 @@
 """What further languages do: MLMME on emoji with 2, 5, 10 and 17 languages, three seeds.
 
-`python -m benchmarks mlmme_languages` prints the tables of docs/results/mlmme.md. It asks what the paper
-leaves for the future, "∼10 languages": English and German are evaluated throughout, beside ever more
-languages in training. Each number of languages is trained with β = 1 (images alone), with β = .5 as the paper
-prints the loss (the sum over all ordered pairs, where 17 languages weigh sentences 16 times as much as
-images), and with β = .5 of averages, whose weight does not depend on the number. Every training is kept under
-out/mlmme, and tables are made of the seeds that are finished by
+`python -m benchmarks mlmme_languages` prints the tables of docs/results/mlmme.md and draws their figure. It
+asks what the paper leaves for the future, "∼10 languages": English and German are evaluated throughout,
+beside ever more languages in training. Each number of languages is trained with β = 1 (images alone), with
+β = .5 as the paper prints the loss (the sum over all ordered pairs, where 17 languages weigh sentences 16
+times as much as images), and with β = .5 of averages, whose weight of a pair of languages falls with their
+number. Every training is kept under out/mlmme, and tables are made of what is finished by
 
     python -m benchmarks.mlmme_languages --finished
 
@@ -21,13 +21,16 @@ from __future__ import annotations
 import io
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks.experiments import difference, marked, mean_of, shown, table
 from benchmarks.mlmme_runs import (
+    ALIGNED,
     DATA,
     OUT,
     TWO,
@@ -50,6 +53,7 @@ LOSSES = {
     "β=0.5": (0.5, "ordered-sum"),
     "β=0.5 of means": (0.5, "mean"),
 }
+TWICE = "2 β=0.5"  # which is the same training as that of means
 VECTORS = OUT / "emoji-efficientnet-lite0.npy"
 SEEDS = 3
 SIDE = 224  # of the network's images
@@ -146,6 +150,39 @@ def against_alone(runs: Runs) -> list[list[str]]:
     return rows
 
 
+def draw(gaps: Mapping[str, Mapping[str, tuple[float, Any]]], path: Path) -> None:
+    """Draw each kind of alignment over the number of languages, as the difference to two with β = 1."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(
+        1, len(ALIGNED), figsize=(12, 3.4), layout="constrained", sharex=True, sharey=True
+    )
+    for axis, kind in zip(axes, ALIGNED, strict=True):
+        axis.axhline(0, color="#999999", lw=0.8)
+        for place, (loss, colour) in enumerate(zip(LOSSES, ("#0072B2", "#D55E00", "#009E73"), strict=True)):
+            points = [(2, (0.0, None))] if place == 0 else []
+            points += [(2, gaps[TWICE][kind])] if place == 2 and TWICE in gaps else []
+            points += [(size, gaps[name][kind]) for size in SIZES if (name := f"{size} {loss}") in gaps]
+            xs = [SIZES.index(size) + 0.08 * (place - 1) for size, _ in points]
+            ends = [(100 * v, 100 * v, 100 * v) if ci is None else (100 * v, 100 * ci.low, 100 * ci.high)
+                    for _, (v, ci) in points]  # fmt: skip
+            ys, lows, highs = np.array(ends).T.reshape(3, -1)
+            axis.errorbar(xs, ys, yerr=(ys - lows, highs - ys), fmt="o-", color=colour, label=loss)
+        axis.set_title(kind, fontsize="medium")
+        axis.set_xticks(range(len(SIZES)), list(map(str, SIZES)))
+        axis.set_xlim(-0.3, len(SIZES) - 0.7)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("difference to 2 languages,\nβ = 1 (points)")
+    axes[0].legend(frameon=False, fontsize="small")
+    figure.supxlabel("languages trained", fontsize="medium")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
 def main(seeds: int = SEEDS, train: bool = True) -> None:
     """Train what is not there yet, and print the tables."""
     warnings.simplefilter("ignore", DataWarning)
@@ -174,6 +211,7 @@ def main(seeds: int = SEEDS, train: bool = True) -> None:
     table("English and German over the number of languages", aligned_rows(found, shown))
     gaps = differences(runs, dict.fromkeys(found, "2 β=1"))
     table("Differences to 2 languages, β=1", aligned_rows(gaps, marked))
+    draw(gaps, Path("docs/images/mlmme-languages.png"))
     assert max(own["XLR Success@10"][0] for own in found.values()) > 10 / len(parts.test) * 5, (
         "nothing was learnt"
     )
