@@ -124,6 +124,8 @@ def _of_reranking(found: Reranking) -> list[str]:
     )
     shown = numbers.number(own[best].value, digits=2)
     much = numbers.signed(gain.value, gain.ci, digits=2)
+    if gain.p_adjusted is not None:
+        much = f"{much} (p {numbers.p_value(gain.p_adjusted)}, corrected)"
     room = numbers.number(found.bounds["oracle"] - base.value, digits=2)
     sentences = [
         f"Re-ranking translations: {marked(best)} has the best BLEU, {shown}, {much} against the first "
