@@ -89,6 +89,20 @@ class RequestCommand(click.Command):
         return self.answer(self.request(set_by_user))
 
 
+class DefaultGroup(click.Group):
+    """A group with a command that is meant where none is named."""
+
+    def __init__(self, *args: Any, default: str, **more: Any) -> None:  # noqa: ANN401
+        self.default = default
+        super().__init__(*args, **more)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, those of the default command where the first is no command's name."""
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
 def command(
     kind: type[R],
     group: click.Group | None = None,

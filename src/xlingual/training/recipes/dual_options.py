@@ -29,13 +29,9 @@ def lengths(text: str) -> list[int] | None:
     return [int(low), int(high)]
 
 
-class DualOptions(Record, frozen=True, kw_only=True):
-    """Settings of the batches, of the loss and of the towers."""
+class DualSettings(Record, frozen=True, kw_only=True):
+    """Settings of the batches, of the loss and of the towers, whatever the regime."""
 
-    regime: Annotated[
-        Regime,
-        option("Which languages meet in a batch: see docs/dual-encoder.md."),
-    ] = "x-y"
     language: Annotated[str, option("Language that the regime en-en trains on.", metavar="TAG")] = "en"
     batch: Annotated[TwoOrMore, option("Number of pairs of a batch.", metavar="N")] = 256
     steps: Annotated[
@@ -113,6 +109,15 @@ class DualOptions(Record, frozen=True, kw_only=True):
             raise InputError(f"ngrams must be two lengths such as 3,5, or none: found {list(self.ngrams)}")
         if self.sub_batch is not None and self.sub_batch > self.batch:
             raise InputError(f"sub_batch is {self.sub_batch}, more than the {self.batch} pairs of a batch")
+
+
+class DualOptions(DualSettings, frozen=True, kw_only=True):
+    """Settings of the batches, of the loss and of the towers."""
+
+    regime: Annotated[
+        Regime,
+        option("Which languages meet in a batch: see docs/dual-encoder.md."),
+    ] = "x-y"
 
 
 # the FitOptions that a network of transformers changes: the paper's, but for the number of steps
