@@ -8,7 +8,8 @@ COMMANDS = [
     "evaluate backretrieval",
     "evaluate lareqa",
     "validate backretrieval",
-    "casestudy",
+    "casestudy recipes",
+    "casestudy lareqa",
     "study new",
     "embed",
 ]

@@ -299,8 +299,8 @@ def with_more(content: Any) -> Any:
         return content
     more = {key: with_more(one) for key, one in content.items()}
     is_map = not content or all(isinstance(one, dict) for one in content.values())
-    strings = all(isinstance(one, str) for one in content.values())
-    return more if is_map or strings else more | {"new": {"any": "thing"}}
+    of_one_kind = any(all(isinstance(one, kind) for one in content.values()) for kind in (str, float))
+    return more if is_map or of_one_kind else more | {"new": {"any": "thing"}}
 
 
 @pytest.mark.parametrize("name", RECORDS)

@@ -45,6 +45,15 @@ class DualSettings(Record, frozen=True, kw_only=True):
             "Number of pairs whose answers are each other's negatives.", metavar="N", otherwise="the batch"
         ),
     ] = None
+    mini_batch: Annotated[
+        Positive | None,
+        option(
+            "Number of pairs that are encoded at a time, to save memory: gradients stay those of the whole "
+            "batch, and each text is encoded twice.",
+            metavar="N",
+            otherwise="the batch",
+        ),
+    ] = None
     scale: Annotated[
         Annotated[float, Meta(gt=0, le=MOST_SCALE)],
         option("Factor of the products at the start; it is trained.", metavar="X"),
@@ -109,6 +118,13 @@ class DualSettings(Record, frozen=True, kw_only=True):
             raise InputError(f"ngrams must be two lengths such as 3,5, or none: found {list(self.ngrams)}")
         if self.sub_batch is not None and self.sub_batch > self.batch:
             raise InputError(f"sub_batch is {self.sub_batch}, more than the {self.batch} pairs of a batch")
+
+    def settings(self) -> dict[str, Any]:
+        """Return all fields for JSON, without those that trainings of earlier versions do not know."""
+        found = super().settings()
+        if self.mini_batch is None:
+            del found["mini_batch"]
+        return found
 
 
 class DualOptions(DualSettings, frozen=True, kw_only=True):
