@@ -34,7 +34,7 @@ STATISTICS = (
     "study_statistics",
     "chance_alarm",
 )
-NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed", "mini_batches")  # need torch
 CLUSTER = ("ray_speed",)  # needs ray
 EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "nbest_table3")  # trainings of many minutes
 DATA = ("sentence_breaks", "spectra", "small_catalogues", "blind_spots")

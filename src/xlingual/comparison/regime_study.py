@@ -39,10 +39,11 @@ def regime_scores(
     `values` are those of each model, `models` the names of the models of each regime, by seed.
     """
     queries = {kind: queries_of(values, kind) for kind in VALUES}
-    found = [
-        RegimeScores(name, list(own), **{kind: _score(queries[kind], own) for kind in VALUES})
-        for name, own in models.items()
-    ]
+    found = []
+    for name, own in models.items():
+        pool, *others = (_score(queries[kind], own) for kind in VALUES)
+        assert pool is not None  # every question has a relevant candidate
+        found.append(RegimeScores(name, list(own), pool, *others))
     return sorted(found, key=lambda one: -one.pool.value)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 
 from xlingual import encoders
@@ -139,7 +138,7 @@ def _shared(train: ParallelQuestions, pool: MultilingualPool) -> list[str]:
     return [sentence]
 
 
-def _conditions(train: ParallelQuestions, pool: MultilingualPool) -> Mapping[str, str]:
+def _conditions(train: ParallelQuestions, pool: MultilingualPool) -> dict[str, str]:
     return {
         "task": "multilingual-pool",
         "measure": "AP",

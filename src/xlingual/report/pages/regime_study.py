@@ -131,11 +131,11 @@ def _board(study: RegimeStudy, where: str, title: str, *more: str) -> Table:
     lines = () if untrained is None else (("chance", untrained),)
     rows = []
     for (one, score), (following, _) in zip(known, [*known[1:], known[-1]], strict=True):
-        spoken = f"{one.name}: {numbers.number(score.value)}"
+        value = Cell.of(score.value, score.ci)
         cells = (
             Cell(one.name),
-            Cell.of(score.value, score.ci),
-            Cell(bar=Bar(score.value, numbers.ends(score.ci) or None, lines, spoken)),
+            value,
+            Cell(bar=Bar(score.value, value.ends, lines, f"{one.name}: {value.plain}")),
             _gain(study, one.name, following.name, where),
             _gain(study, one.name, UNTRAINED, where),
             *(Cell.of(None if (own := one.score(kind)) is None else own.value) for kind in more),
