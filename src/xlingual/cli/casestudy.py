@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -110,6 +112,16 @@ def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return fit_presets(given.get("base", "words"), given, frozen=given.get("frozen", False))
 
 
+@contextmanager
+def _says_how_to_go_on(out: Path) -> Iterator[None]:
+    """Say, where a study is interrupted, what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        screen.say(f"{out} keeps what was trained: the same command goes on from there", err=True)
+        raise
+
+
 @command(
     RegimeStudyRequest,
     casestudy,
@@ -131,7 +143,11 @@ def lareqa(request: RegimeStudyRequest) -> None:
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     check_folder(out)
     (base,) = within_cost([request.base], request.keeping)
-    with screen.warnings_as_lines(), screen.progress(screen.silent(request.output)) as progress:
+    with (
+        _says_how_to_go_on(out),
+        screen.warnings_as_lines(),
+        screen.progress(screen.silent(request.output)) as progress,
+    ):
         progress("reading the pool", 0, 1)
         train, pool = trained_and_tested(**keywords(request, trained_and_tested))
         study = run_regime_study(

@@ -153,6 +153,18 @@ def test_the_trained_weights_are_equal(tmp_path):
     assert any(not torch.allclose(start[name], weight) for name, weight in weights[None].items())
 
 
+def test_products_in_16_bits_are_those_of_the_first_pass_too(tmp_path):
+    weights = {}
+    for size in (None, 5):
+        recipe = words(0.0, mini_batch=size)
+        recipe.model.float()
+        options = FitOptions(epochs=2, rate=1e-2, threads=1, device="cpu", precision="bfloat16")
+        weights[size] = fit(recipe, options, tmp_path / str(size), settings={}).model.state_dict()
+    for name, weight in weights[None].items():
+        assert torch.isfinite(weight).all()
+        assert torch.allclose(weight, weights[5][name], atol=0.02), name
+
+
 def kept_bytes(recipe):
     """Return the bytes that autograd keeps of the network between the two passes, weights left out."""
     batch = next(iter(recipe.batches(1)))
