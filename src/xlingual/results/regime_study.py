@@ -39,7 +39,7 @@ from xlingual.results.values import (
 UNTRAINED = "untrained"
 POOL, OWN_POOL, SAME, OTHER = "pool", "own_pool", "same", "other"
 VALUES = (POOL, OWN_POOL, SAME, OTHER)  # what each question has a value of
-TESTED = (POOL, OTHER, OWN_POOL)
+TESTED = (POOL, OTHER, SAME, OWN_POOL)
 
 
 class Score(Struct, frozen=True):

@@ -104,7 +104,7 @@ def test_other_questions_are_refused_and_a_value_nobody_has_is_left_out() -> Non
     for own in values.values():
         own.value[OWN_POOL][:] = np.nan
     assert queries_of(values, OWN_POOL) is None
-    assert {one.where for one in regime_differences(values, MODELS, replicates=199)} == {POOL, OTHER}
+    assert {one.where for one in regime_differences(values, MODELS, replicates=199)} == {POOL, OTHER, SAME}
     assert regime_scores(values, MODELS)[0].own_pool is None
     values["x-x-1"].question[0] = "en/other"
     with pytest.raises(InputError, match="x-x-1 was evaluated on other questions than x-y-0"):

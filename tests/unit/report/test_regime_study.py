@@ -17,6 +17,7 @@ from xlingual.results.regime_study import (
     OTHER,
     OWN_POOL,
     POOL,
+    SAME,
     RegimeDifference,
     RegimeScores,
     RegimeStudy,
@@ -27,6 +28,7 @@ from xlingual.results.regime_study import (
 NAMES = ("x-y", "hybrid", "x-x", "untrained")
 POOLS = dict(zip(NAMES, (0.151, 0.146, 0.102, 0.122), strict=True))
 OWN = dict(zip(NAMES, (0.665, 0.676, 0.670, 0.676), strict=True))
+BESIDE = dict(zip(NAMES, (0.480, 0.500, 0.510, 0.500), strict=True))
 ACROSS = dict(zip(NAMES, (0.080, 0.070, 0.010, 0.030), strict=True))
 
 
@@ -57,7 +59,7 @@ def study(own: dict[str, float] = OWN, **changes: Any) -> RegimeStudy:
             [f"{name}-0", f"{name}-1"],
             score(POOLS[name]),
             score(own[name]),
-            score(0.5),
+            score(BESIDE[name]),
             score(ACROSS[name]),
         )
         for name in NAMES
@@ -76,7 +78,7 @@ def study(own: dict[str, float] = OWN, **changes: Any) -> RegimeStudy:
         "batch": 256,
         "seed": 0,
         "regimes": regimes,
-        "differences": [*gaps(POOL, POOLS), *gaps(OTHER, ACROSS), *gaps(OWN_POOL, own)],
+        "differences": [*gaps(POOL, POOLS), *gaps(OTHER, ACROSS), *gaps(SAME, BESIDE), *gaps(OWN_POOL, own)],
         "trainings": [
             RegimeTraining(model, one.name, 0, f"model:{model}", "model:dual-encoder:1", 600, 21.0, 74.0)
             for one in regimes
@@ -88,7 +90,7 @@ def study(own: dict[str, float] = OWN, **changes: Any) -> RegimeStudy:
 
 
 def test_the_verdict_says_who_leads_who_aligns_and_what_it_costs() -> None:
-    lead, across, cost = verdict(study())
+    lead, across, beside, cost = verdict(study())
     assert lead == (
         "In the pool of all languages x-y leads: mAP is 0.151 (untrained: 0.122), better than with x-x; no "
         "difference is found to hybrid (−0.005 [−0.007, −0.003])."
@@ -98,17 +100,22 @@ def test_the_verdict_says_who_leads_who_aligns_and_what_it_costs() -> None:
     )
     assert "rises with x-y (+0.050 [+0.048, +0.052]) and hybrid (+0.040" in across
     assert "falls with x-x (−0.020" in across
+    assert beside == (
+        "The same of an answer in the question's own language (0.500 before training): rises with x-x "
+        "(+0.010 [+0.008, +0.012]); falls with x-y (−0.020 [−0.022, −0.018]); no difference is found with "
+        "hybrid (0.000 [−0.002, +0.002])."
+    )
     assert "hybrid is the best, and it aligns languages too: mAP is 0.676" in cost
     assert "alignment comes with a loss there with x-y (−0.011 [−0.013, −0.009])." in cost
 
 
 def test_a_loss_that_is_not_found_and_alignment_that_is_not_shown() -> None:
     level = verdict(study(own=dict.fromkeys(NAMES, 0.67) | {"x-x": 0.672}))
-    assert "x-x is the best: mAP is 0.672; no loss is found with x-y (−0.002" in level[2]
+    assert "x-x is the best: mAP is 0.672; no loss is found with x-y (−0.002" in level[3]
     lost = verdict(study(own=dict.fromkeys(NAMES, 0.67) | {"untrained": 0.69}))
-    assert "a loss there with" in lost[2]  # worse than the untrained model, though level with the best regime
+    assert "a loss there with" in lost[3]  # worse than the untrained model, though level with the best regime
     none = [replace(d, outcome=NO_DIFFERENCE) if d.where == OTHER else d for d in study().differences]
-    assert "no regime is shown to align languages" in verdict(study(differences=none))[2]
+    assert "no regime is shown to align languages" in verdict(study(differences=none))[3]
 
 
 def test_what_is_missing_is_said() -> None:

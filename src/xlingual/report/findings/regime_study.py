@@ -12,6 +12,7 @@ from xlingual.results.regime_study import (
     OTHER,
     OWN_POOL,
     POOL,
+    SAME,
     UNTRAINED,
     RegimeDifference,
     RegimeScores,
@@ -23,7 +24,7 @@ def findings(study: RegimeStudy) -> list[str]:
     """Return the sentences of the verdict, the most important first."""
     if unknown := _unknown(study):
         return [unknown]
-    return [_leader(study), _across(study), _cost(study), *_one_training(study)]
+    return [_leader(study), *_across(study), _cost(study), *_one_training(study)]
 
 
 def gaining(study: RegimeStudy) -> list[RegimeScores]:
@@ -52,26 +53,34 @@ def _leader(study: RegimeStudy) -> str:
     return f"{text}."
 
 
-def _across(study: RegimeStudy) -> str:
-    """Return which regimes align languages: what they gain over the untrained model in other languages."""
-    untrained = study.regime(UNTRAINED).other
-    if untrained is None:
-        return (
-            "No question has answers in its own and in another language, so how well a regime aligns "
-            "languages is not known beyond that."
-        )
+def _single(study: RegimeStudy, kind: str, what: str) -> str:
+    """Return what regimes change where a single answer is in the pool, by the untrained model."""
+    before = study.regime(UNTRAINED).score(kind)
     parts = []
     for outcome, begin in (
         (BETTER, "rises with"),
         (WORSE, "falls with"),
         (NO_DIFFERENCE, "no difference is found with"),
     ):
-        found = [one for one in study.trained if _outcome(study, one.name, UNTRAINED, OTHER) == outcome]
+        found = [one for one in study.trained if _outcome(study, one.name, UNTRAINED, kind) == outcome]
         if found:
-            parts.append(f"{begin} {_each(study, found, UNTRAINED, OTHER)}")
-    value = numbers.finely(untrained.value)
-    what = f"Alignment, mAP of a single answer in another language ({value} before training)"
-    return f"{what}: {'; '.join(parts)}."
+            parts.append(f"{begin} {_each(study, found, UNTRAINED, kind)}")
+    if before is None or not parts:
+        return ""
+    return f"{what} ({numbers.finely(before.value)} before training): {'; '.join(parts)}."
+
+
+def _across(study: RegimeStudy) -> list[str]:
+    """Return which regimes align languages, and what that does to answers in the question's own language."""
+    alignment = _single(study, OTHER, "Alignment, mAP of a single answer in another language")
+    if not alignment:
+        return [
+            "No question has answers in its own and in another language, so how well a regime aligns "
+            "languages is not known beyond that."
+        ]
+    if not any(_outcome(study, one.name, UNTRAINED, SAME) == WORSE for one in study.trained):
+        return [alignment]
+    return [alignment, _single(study, SAME, "The same of an answer in the question's own language")]
 
 
 def _cost(study: RegimeStudy) -> str:

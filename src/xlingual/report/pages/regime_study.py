@@ -8,9 +8,10 @@ from dataclasses import replace
 from xlingual.report import blocks, numbers, words
 from xlingual.report.axis import axis_for
 from xlingual.report.blocks import Fold, Section
+from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.findings import regime_study as verdict
 from xlingual.report.numbers import MISSING
-from xlingual.report.table import Bar, Cell, Column, Row, Table, narrower
+from xlingual.report.table import Bar, Cell, Column, Key, Row, Table, narrower
 from xlingual.results.comparison import BETTER, WORSE
 from xlingual.results.regime_study import (
     OTHER,
@@ -148,7 +149,8 @@ def _board(study: RegimeStudy, where: str, title: str, *more: str) -> Table:
         title,
         columns,
         tuple(rows),
-        notes=(f"{MARK}: p below 0.05, corrected for all pairs of regimes (Holm). The line: untrained.",),
+        notes=(f"{MARK}: p below 0.05, corrected for all pairs of regimes (Holm).",),
+        legend=(Key("untrained", SWATCHES["chance"]),),
         axis=axis_for(ends, floor=0.0),
         style="board",
         titled=False,
@@ -197,6 +199,7 @@ def _differences(study: RegimeStudy) -> Section:
     titles = {
         POOL: "In the pool of all languages",
         OTHER: "A single answer, in another language",
+        SAME: "A single answer, in the question's language",
         OWN_POOL: "In the pool of the question's language",
     }
     found = [Fold(title, [_pairs(study, where, title)]) for where, title in titles.items()]
