@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -226,13 +227,16 @@ def test_what_a_study_of_regimes_refuses(
     assert done.code == 2 and words in done.err and "Traceback" not in done.err
 
 
-def test_recipes_are_meant_where_no_study_is_named(study: Any, xlingual: Any, tmp_path: Path) -> None:
-    named = xlingual(
-        "casestudy", "recipes", "r", *GIVEN, *ENCODERS, *MODELS, "--base", "small", "--json", "--out", "a"
-    )
-    assert named.code == 0, named.err
-    plain = study(*ENCODERS, *MODELS, "--base", "small", "--json", "--out", "b")
-    first, second = (json.loads(done.out) for done in (named, plain))
-    assert first["models"] == second["models"] and first["request"]["command"] == "casestudy recipes"
-    helped = xlingual("casestudy", "--help")
-    assert helped.code == 0 and "lareqa" in helped.out and "recipes" in helped.out
+def test_regimes_on_built_in_data(xlingual: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from xlingual.workflows import regime_study
+
+    small = partial(regime_study.built_in_pool, n=40, languages=("en", "de"))
+    monkeypatch.setattr(regime_study, "built_in_pool", small)
+    done = xlingual("casestudy", "lareqa", "--out", tmp_path, "--regimes", "x-y", *SMALL)
+    assert done.code == 0 and "x-y-0 (1 of 2): epoch 1/1" in done.err, done.err
+    kept = json.loads((tmp_path / "regime_study.json").read_text())
+    assert (kept["n_trained"], kept["n_questions"], kept["languages"]) == (20, 40, ["en", "de"])
+    assert "pool" not in kept["request"]
+    refused = xlingual("casestudy", "lareqa", "--out", tmp_path, "--train-data", tmp_path, *SMALL)
+    assert refused.code == 2 and "POOL is missing" in refused.err

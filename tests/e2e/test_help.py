@@ -8,7 +8,7 @@ COMMANDS = [
     "evaluate backretrieval",
     "evaluate lareqa",
     "validate backretrieval",
-    "casestudy recipes",
+    "casestudy",
     "casestudy lareqa",
     "study new",
     "embed",

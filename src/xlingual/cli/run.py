@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from xlingual.cli import screen
-from xlingual.cli.from_request import DefaultGroup, RequestCommand, command
+from xlingual.cli.from_request import RequestCommand, command
 from xlingual.errors import InputError, did_you_mean
 from xlingual.requests import Request, schema
 from xlingual.requests.reading import read_toml
@@ -76,12 +76,13 @@ def _command(words: str, where: str) -> RequestCommand:
     found: click.Command | None = xlingual
     context = click.Context(xlingual, info_name="xlingual")
     for word in words.split():
-        known = found.list_commands(context) if isinstance(found, click.Group) else []
-        found = found.get_command(context, word) if isinstance(found, click.Group) else None
+        if isinstance(found, RequestCommand):
+            known, found = list(found.further), found.further_command(word)
+        else:
+            known = found.list_commands(context) if isinstance(found, click.Group) else []
+            found = found.get_command(context, word) if isinstance(found, click.Group) else None
         if found is None:
             raise InputError(f"{where}: no command {words!r}.{did_you_mean(word, known)}")
-    if isinstance(found, DefaultGroup):
-        found = found.commands[found.default]
     if not isinstance(found, RequestCommand):
         raise InputError(f'{where}: command is {words!r}: name one in full, such as "evaluate bkr"')
     return found

@@ -200,7 +200,7 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
 class CaseStudyRequest(Request, frozen=True, kw_only=True):
     """Evaluate encoders, train on the best without parallel texts, and report what changed."""
 
-    command = "casestudy recipes"
+    command = "casestudy"
 
     data: ManifestOptions
     images: ImageEncoding
@@ -258,12 +258,14 @@ class RegimeStudyRequest(Request, frozen=True, kw_only=True):
         "steps": "one pass of x-y, for every regime",
         "seed": "0",
         "patience": "none: nothing is validated",
+        "epochs": "30; hf: 10; without POOL 5",
     }
     in_files = ("patience",)
 
     pool: Annotated[
-        Path, argument("POOL", "A multilingual pool; with no splits it is divided into two parts.")
-    ]
+        Path | None,
+        argument("[POOL]", "A multilingual pool; with no splits it is divided into two parts."),
+    ] = None
     languages: PoolLanguages = None
     regimes: Annotated[
         tuple[Regime, ...],

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from xlingual import encoders
 from xlingual.comparison.regime_study import REPLICATES, regime_differences, regime_scores
+from xlingual.data.manifest import Manifest
+from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.data.pools.parallel_reading import of_pool, read_parallel
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.splitting import TEST, TRAIN, split_pool
+from xlingual.demo_data.scenes import scene_rows
 from xlingual.embed import embed_pool
 from xlingual.embed.encoding import Progress
 from xlingual.errors import DataWarning, InputError
@@ -150,8 +154,23 @@ def _conditions(train: ParallelQuestions, pool: MultilingualPool) -> dict[str, s
     }
 
 
+def built_in_pool(out: Path, n: int = 400, languages: Sequence[str] = ("en", "de", "es")) -> Path:
+    """Write a pool of descriptions of built-in scenes, with splits, to `out`/pool, and return its folder.
+
+    Each scene has two descriptions in each language, made independently: one asks, the other answers.
+    """
+    rows = [
+        {"id": f"{item.id} {name}", "item": item.id, "lang": name[:-2], "text": text, "split": item.split}
+        for item in scene_rows(n, languages, texts=2)
+        for name, text in item.texts.items()
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # two describers may say the same
+        return mix_pool(Manifest.from_rows(rows)).write(out / DIVIDED, overwrite=True)
+
+
 def trained_and_tested(
-    pool: str | Path,
+    pool: str | Path | None,
     out: Path,
     *,
     languages: tuple[str, ...] | None = None,
@@ -164,10 +183,14 @@ def trained_and_tested(
 ) -> tuple[ParallelQuestions, MultilingualPool]:
     """Return the questions to train on, and the pool to evaluate in.
 
-    `train_data`: another pool or table to train on; the pool, or a `split` of it, is evaluated. Else the
-    pool's own splits; a pool without splits is divided by whole articles (paragraphs, where it names no
-    articles), and written to `out`/pool.
+    Without a pool a built-in one is made. `train_data`: another pool or table to train on; the pool, or a
+    `split` of it, is evaluated. Else the pool's own splits; a pool without splits is divided by whole articles
+    (paragraphs, where it names no articles), and written to `out`/pool.
     """
+    if pool is None:
+        if train_data is not None:
+            raise InputError("POOL is missing: name the pool to evaluate in, beside --train-data")
+        pool = built_in_pool(out)
     if train_data is not None:
         return read_parallel(train_data, languages), MultilingualPool.read(pool, languages, split)
     whole = MultilingualPool.read(pool, languages)
