@@ -184,8 +184,8 @@ def trained_and_tested(
     """Return the questions to train on, and the pool to evaluate in.
 
     Without a pool a built-in one is made. `train_data`: another pool or table to train on; the pool, or a
-    `split` of it, is evaluated. Else the pool's own splits; a pool without splits is divided by whole articles
-    (paragraphs, where it names no articles), and written to `out`/pool.
+    `split` of it, is evaluated. Else the pool's own splits; a pool without splits is divided by whole
+    articles (paragraphs, where it names no articles), and written to `out`/pool.
     """
     if pool is None:
         if train_data is not None:
