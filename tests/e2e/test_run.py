@@ -29,6 +29,8 @@ def test_what_results_keep_can_be_run_again(xlingual: Any, work: Path) -> None:
         "text_encoders": ["v/good.{lang}.npy"],
         "pairs": ["en-de", "de-en"],
         "sample_size": 50,
+        "or_fewer": False,
+        "texts_per_item": "all",
         "seed": 0,
         "seeds": 1,
         "cluster": "declared",

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import field
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ApproximateSearch, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    PAPER,
     Cluster,
     ImageEncoding,
     Keeping,
     ManifestOptions,
     Output,
+    PaperPreset,
     Pool,
     PoolLanguages,
     Sampling,
@@ -45,8 +49,11 @@ Queries: TypeAlias = Annotated[
 class PairsRequest(Request, frozen=True, kw_only=True):
     """Options of every evaluation over language pairs."""
 
+    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
+
     data: ManifestOptions
     text_encoders: TextEncoders
+    preset: PaperPreset = None
     keeping: Keeping
     sampling: Sampling
 

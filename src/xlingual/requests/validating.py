@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    PAPER,
     AsJson,
     Cluster,
     Form,
@@ -15,6 +18,7 @@ from xlingual.requests.shared import (
     Keeping,
     ManifestOptions,
     Output,
+    PaperPreset,
     Samples,
     TextEncoders,
 )
@@ -32,9 +36,11 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     """Check how well Backretrieval agrees with true retrieval."""
 
     command = "validate backretrieval"
+    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
 
     data: ManifestOptions
     text_encoders: TextEncoders
+    preset: PaperPreset = None
     keeping: Keeping
     sampling: ManySamples
     images: ImageEncoding
