@@ -173,9 +173,7 @@ class Sampler:
             if number is not None and number < 1:
                 raise InputError(f"{option} must be at least 1, got {number}")
         if texts_per_item != "all" and not (isinstance(texts_per_item, int) and texts_per_item > 0):
-            raise InputError(
-                f"--texts-per-item must be a number of at least 1 or all, got {texts_per_item!r}"
-            )
+            raise InputError(f"--texts-per-item must be at least 1, or all; got {texts_per_item!r}")
         if or_fewer and size is None:
             raise InputError(
                 "--or-fewer goes with --sample-size N: name the N that is wanted, or leave it out"
