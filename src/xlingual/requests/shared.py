@@ -115,8 +115,8 @@ PAPER = Preset(
 PaperPreset: TypeAlias = Annotated[
     Literal["paper"] | None,
     option(
-        "paper: sample as in the Backretrieval paper, --sample-size 10000 --or-fewer --texts-per-item 1 "
-        "--seeds 25, with R@10; options that you give win.",
+        "paper: sample as in the Backretrieval paper, that is --sample-size 10000 --or-fewer "
+        "--texts-per-item 1 --seeds 25, and R@10; options that you give win over it.",
     ),
 ]
 
