@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xlingual.report import numbers
@@ -25,7 +25,7 @@ def sentences(request: Mapping[str, Any], samples: Iterable[str]) -> list[str]:
     return [f"Fewer items than the {numbers.count(wanted)} asked for: N = {found} for each side."]
 
 
-def _paper(request: Mapping[str, Any], sizes: Sequence[int]) -> str:
+def _paper(request: Mapping[str, Any], sizes: list[int]) -> str:
     """Return how the samples compare with those of the paper."""
     about, wanted = [], PAPER.values["sample_size"]
     if sizes:
