@@ -13,6 +13,7 @@ from xlingual.requests.ranking import ApproximateSearch, ExactRanking, Ranking, 
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     PAPER,
+    Annotate,
     Cluster,
     ImageEncoding,
     Keeping,
@@ -54,6 +55,7 @@ class PairsRequest(Request, frozen=True, kw_only=True):
     data: ManifestOptions
     text_encoders: TextEncoders
     preset: PaperPreset = None
+    annotate: Annotate = ()
     keeping: Keeping
     sampling: Sampling
 

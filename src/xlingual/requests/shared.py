@@ -7,7 +7,15 @@ from typing import Annotated, Literal, TypeAlias
 
 from xlingual.requests.presets import Preset
 from xlingual.requests.record import Record, argument, option
-from xlingual.requests.values import AtLeastZero, Positive, comma_list, number_or_all, pair_list
+from xlingual.requests.values import (
+    AtLeastZero,
+    Natural,
+    Positive,
+    comma_list,
+    number_or_all,
+    pair_list,
+    seed_or_mean,
+)
 
 Pool: TypeAlias = Annotated[Path, argument("POOL", "A pool folder, or a folder of SQuAD-style files.")]
 PoolLanguages: TypeAlias = Annotated[
@@ -173,6 +181,34 @@ class ImageEncoding(Record, frozen=True, kw_only=True):
     ]
     skip_broken: SkipBroken = False
 
+
+Annotate: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "Name these language pairs on the report's box plots, and follow them from row to row.",
+        metavar="en-ar,…",
+        otherwise="none; a case study follows Triplet's worst pairs",
+        reads=pair_list,
+        run=True,
+    ),
+]
+Highlight: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "Let this encoder stand out in the report's scatters, by its name; repeat for several.",
+        metavar="NAME",
+        run=True,
+    ),
+]
+SeedShown: TypeAlias = Annotated[
+    Natural | Literal["mean"],
+    option(
+        "What the points of the report's scatters are: the values of one seed, or means over seeds.",
+        metavar="SEED|mean",
+        reads=seed_or_mean,
+        run=True,
+    ),
+]
 
 Quiet: TypeAlias = Annotated[bool, option("Print nothing but warnings and errors.", run=True)]
 

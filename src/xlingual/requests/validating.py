@@ -14,12 +14,14 @@ from xlingual.requests.shared import (
     AsJson,
     Cluster,
     Form,
+    Highlight,
     ImageEncoding,
     Keeping,
     ManifestOptions,
     Output,
     PaperPreset,
     Samples,
+    SeedShown,
     TextEncoders,
 )
 
@@ -64,6 +66,8 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output
+    highlight: Highlight = ()
+    seed_shown: SeedShown = "mean"
 
 
 class CalibrateRequest(Request, frozen=True, kw_only=True):

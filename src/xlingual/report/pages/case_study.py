@@ -8,8 +8,10 @@ from dataclasses import replace
 from xlingual.report import blocks, numbers, words
 from xlingual.report.axis import axis_for
 from xlingual.report.blocks import Block, Fold, Section
+from xlingual.report.emphasis import NONE, Emphasis, language_pairs
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.figures.case_study import over_pairs
+from xlingual.report.figures.over_pairs import KEYS, figure
 from xlingual.report.findings import case_study as verdict
 from xlingual.report.findings.case_study import SCALE, UNIT, label, measure, times
 from xlingual.report.numbers import MISSING
@@ -34,8 +36,9 @@ TERMS = {
 LOOKS = narrower("sd of pairs", "highest pair", "lowest pair", "chosen", "in the figure", "outcome")
 
 
-def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
+def page(study: CaseStudy, *, title: str | None = None, emphasis: Emphasis = NONE) -> blocks.Page:
     """Return the page of a case study."""
+    emphasis.only("--annotate")
     facts = numbers.facts(
         (len(study.models), "model", "models"),
         (study.n_pairs, "language pair", "language pairs"),
@@ -57,7 +60,11 @@ def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
         kind="case study",
         title=title or f"Case study: training on {study.base} without parallel texts",
         verdict=[blocks.Finding(verdict.findings(study))],
-        sections=[Section(measure(study), [_methods(study)], about), *_over_pairs(study), _changes(study)],
+        sections=[
+            Section(measure(study), [_methods(study)], about),
+            *_over_pairs(study, emphasis),
+            _changes(study),
+        ],
         facts=[*facts, ("measure", study.measure)],
         terms=(*words.terms("BkR"), *TERMS.items(), words.NO_DIFFERENCE, *words.terms("Chance")),
         warnings=study.warnings,
@@ -119,21 +126,24 @@ def _times(value: float | None) -> Cell:
     return Cell.by(times, value, scale=SCALE)
 
 
-def _over_pairs(study: CaseStudy) -> list[Section]:
-    figure = over_pairs(study)
-    if figure is None:
+def _over_pairs(study: CaseStudy, emphasis: Emphasis) -> list[Section]:
+    known = sorted({(pair.source, pair.target) for model in study.models for pair in model.pairs})
+    annotated = language_pairs(emphasis.annotate, known if study.n_pairs > 1 else [])
+    if study.n_pairs < 2:
         return []
+    shown = figure(over_pairs(study, annotated))
     about = "Every dot is a language pair"
-    if study.worst.shown:
+    if annotated:
+        about += "; those with a name are followed from model to model"
+    elif study.worst.shown:
         about += (
             "; the worst pairs of Triplet are followed from model to model. They were chosen by the "
             "values shown here, so part of what any other model gains on them is luck: the verdict and the "
             "table below judge them by other queries"
         )
-    keys = [Key("box: the middle half of the pairs, with the median as a line")]
-    keys += [Key("whiskers: pairs within 1.5 box lengths")]
+    keys = [*KEYS]
     keys += [] if study.chance is None else [Key("chance", SWATCHES["chance"])]
-    return [Section("Over language pairs", [figure, blocks.Legend(tuple(keys))], f"{about}.")]
+    return [Section("Over language pairs", [shown, blocks.Legend(tuple(keys))], f"{about}.")]
 
 
 def _changes(study: CaseStudy) -> Section:
