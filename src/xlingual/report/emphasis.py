@@ -9,12 +9,7 @@ from xlingual.errors import InputError, did_you_mean, listed
 
 MOST = 6  # encoders or pairs with marks of their own that can be told apart
 SHAPES = ("square", "triangle", "diamond", "circle")
-COLOURS = (
-    "w0",
-    "w1",
-    "w2",
-    "w3",
-)  # classes of the style sheet, which print and colour-blind readers tell apart
+COLOURS = ("w0", "w1", "w2", "w3")  # classes of the style sheet: colours that all readers tell apart
 
 
 @dataclass(frozen=True)

@@ -166,8 +166,8 @@ def scatter(
     """Return points in their frame, named where there is room, the earlier ones first.
 
     `names`: one for each point; None for a small drawing, whose points say theirs on hover. `lines` lie
-    beneath the points; `level` is drawn as chance. No name covers what is `taken`, nor what is `avoided` where
-    it has room elsewhere; names may reach `air` beyond the top and right edges.
+    beneath the points; `level` is drawn as chance. No name covers what is `taken`, nor what is `avoided`
+    where it has room elsewhere; names may reach `air` beyond the top and right edges.
     """
     occupied = [*taken, *(level.boxes if level else ())]
     found = _named(frame, points, names or (), occupied, avoided, air)
