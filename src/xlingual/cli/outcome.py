@@ -28,7 +28,9 @@ def emphasis_of(request: Any) -> Emphasis:  # noqa: ANN401  (any request)
 
     seed = getattr(request, "seed_shown", "mean")
     return Emphasis(
-        getattr(request, "highlight", ()), None if seed == "mean" else seed, getattr(request, "annotate", ())
+        getattr(request, "highlight", ()),
+        seed if isinstance(seed, int) else None,
+        getattr(request, "annotate", ()),
     )
 
 

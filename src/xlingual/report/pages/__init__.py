@@ -22,7 +22,7 @@ PAGES: Mapping[str, str] = {
     "StudyAnalysis": "study",
     "Overview": "overview",
 }
-_EMPHASISED = ("Results", "Validation", "CaseStudy")  # pages with figures in which something can stand out
+EMPHASISED = ("Results", "Validation", "CaseStudy")  # pages with figures in which something can stand out
 
 
 def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) -> Page:  # noqa: ANN401
@@ -36,7 +36,7 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
     if name not in PAGES:
         raise InputError(f"a {name} has no page; these have one: {', '.join(PAGES)}")
     module = import_module(f"xlingual.report.pages.{PAGES[name]}")
-    more = {"emphasis": emphasis} if name in _EMPHASISED else {}
+    more = {"emphasis": emphasis} if name in EMPHASISED else {}
     if not more:
         emphasis.only()
     page: Page = module.page(found, title=title, **more)

@@ -46,8 +46,8 @@ _AGREEMENT = (
 
 def page(validation: Validation, *, title: str | None = None, emphasis: Emphasis = NONE) -> Page:
     """Return the page of a validation: a section for each language pair, and one for their directions."""
-    pairs, shown = validation.pairs, _shown(validation, emphasis)
-    sections = [_section(validation, pair, shown) for pair in pairs]
+    pairs, points = validation.pairs, _shown(validation, emphasis)
+    sections = [_section(validation, pair, points) for pair in pairs]
     if validation.directions:
         sections.append(Section("Directions", [tables.directions(validation)]))
     shown = [words.pair(pair.source, pair.target) for pair in pairs]
