@@ -30,6 +30,7 @@ HUB = 20  # times the expected occurrences: so often does the largest hub come b
 GAP = ("one_target_summary", "gap")
 DELTA = ("remove_one", "relative_delta")
 ALONE = "monolingual_pool_average"
+STRONG = "StrongAlignment"
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -50,7 +51,8 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
             every = views_of(runs, found)
             best = next(one for one in every if one.row is leader)
             sentences += [leads.lead(leader, found, name, where), *leads.position(leader)]
-            sentences += leads.not_good_enough(task, leader, len(found) == 1)
+            if not leader.measure.startswith(STRONG):  # its scale is another: from ½, or nearly always 0
+                sentences += leads.not_good_enough(task, leader, len(found) == 1)
             sentences += [*bias(best, every), *order(every), *hardest(best), *shares(best), *hubs(every)]
             sentences += own_first(views_of(runs, [leader], PREFER_OWN)[0])
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
