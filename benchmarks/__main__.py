@@ -39,7 +39,7 @@ CLUSTER = ("ray_speed",)  # needs ray
 EXPERIMENTS = (  # trainings of many minutes
     *("mlmme_runs", "mlmme_multi30k", "regimes", "regime_alignment", "nbest_table3"),
 )
-DATA = ("sentence_breaks", "spectra", "small_catalogues", "blind_spots")
+DATA = ("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool")
 
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))
