@@ -136,8 +136,9 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     measures: Annotated[
         tuple[str, ...],
         option(
-            "A measure: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k or "
-            "MedR; repeat for several.",
+            "A measure: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, "
+            "MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict or StrongAlignment/strict-own; "
+            "repeat for several.",
             names=("--measure",),
             metavar="NAME",
         ),
@@ -146,7 +147,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
         str,
         option(
             "Views of language bias: all, none, or some of one-target, remove-one, monolingual-pool, "
-            "subsets, loss, shares, fairness, hubs, worst, language-id, picture.",
+            "alignment, subsets, loss, shares, fairness, hubs, worst, language-id, picture.",
             metavar="NAME,…",
         ),
     ] = "all"
