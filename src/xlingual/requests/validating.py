@@ -17,6 +17,7 @@ from xlingual.requests.shared import (
     Output,
     Samples,
     TextEncoders,
+    TextSimilarity,
 )
 
 
@@ -55,6 +56,7 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
             metavar="LEVELS",
         ),
     ] = None
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output

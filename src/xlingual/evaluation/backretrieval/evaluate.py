@@ -31,6 +31,7 @@ from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.scorer import Scorable
+from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import (
     MeanImageSimilarity,
     Measure,
@@ -40,7 +41,7 @@ from xlingual.measures import (
     as_recall,
     parse_rank_measures,
 )
-from xlingual.ranking import Ranker, one_library_thread
+from xlingual.ranking import Ranker, Repair, one_library_thread
 from xlingual.requests import answers
 from xlingual.requests.evaluating import BackretrievalRequest
 from xlingual.results import Results, Summary
@@ -72,6 +73,7 @@ def backretrieval(
     store: StoreLike = "default",
     skip_broken: bool = False,
     cluster: str = DECLARED,
+    similarity: str | Repair = COSINE,
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
 
@@ -100,6 +102,9 @@ def backretrieval(
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts and images, which are looked for).
+        similarity: how texts are compared: "cosine"; "csls" or "csls?k=10", which takes off how near each
+            text is to its 10 nearest of the other side of the sample; or a user's own
+            `xlingual.ranking.Repair`.
 
     Returns:
         Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
@@ -113,6 +118,7 @@ def backretrieval(
         *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
         queries=queries,
         cluster=cluster,
+        similarity=similarity,
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
     run.prepare(text_encoders)
@@ -153,6 +159,7 @@ class _Backretrieval:
                     vectors,
                     [self.tasks[number].sample for number in numbers],
                     ranker=self.run.options.ranker,
+                    repair=self.run.options.repair,
                     progress=self.run.progress(f"ranking texts: {name}"),
                     tally=self.run.tally,
                 )

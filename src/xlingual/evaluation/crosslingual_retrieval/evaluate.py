@@ -21,6 +21,7 @@ from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
+from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import (
     Measure,
     RankMeasure,
@@ -31,7 +32,7 @@ from xlingual.measures import (
     as_success,
     parse_rank_measures,
 )
-from xlingual.ranking import Ranker, one_library_thread
+from xlingual.ranking import Ranker, Repair, one_library_thread
 from xlingual.records import RankCounts, TargetCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import CrosslingualRetrievalRequest
@@ -59,6 +60,7 @@ def crosslingual_retrieval(
     progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
+    similarity: str | Repair = COSINE,
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
@@ -82,6 +84,7 @@ def crosslingual_retrieval(
         given_ranker=ranker,
         queries=queries,
         cluster=cluster,
+        similarity=similarity,
     )
     run = PairRun(NAME, manifest, options, matching=True)
     run.prepare(text_encoders)
@@ -133,6 +136,7 @@ def _evaluated(run: PairRun, measures: Sequence[RankMeasure]) -> Results:
                     vectors,
                     [run.tasks[number].sample for number in chosen],
                     ranker=run.options.ranker,
+                    repair=run.options.repair,
                     progress=run.progress(f"ranking texts: {name}"),
                     tally=run.tally,
                 )

@@ -131,6 +131,10 @@ class Assembly:
         matching = [self.matching[number] for number in self.numbers[pair]]
         if several_answers(self.run.manifest, matching):
             conditions["xlr"] = SuccessAt(self.measure.k).name
+        if (
+            self.run.options.repair is not None
+        ):  # of all encoders: it changes what BkR and XLR are to each other
+            conditions["similarity"] = self.run.options.repair.name
         return conditions | {"sample": self.run.sampler.description}
 
     def _sizes(self, pair: tuple[str, str]) -> dict[str, int]:

@@ -25,8 +25,9 @@ from xlingual.evaluation.metric_validation.records import Assembly
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
+from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
-from xlingual.ranking import Ranker
+from xlingual.ranking import Ranker, Repair
 from xlingual.requests import answers
 from xlingual.requests.validating import ValidateBackretrievalRequest
 from xlingual.results.validation import Validation
@@ -58,6 +59,7 @@ def validate_backretrieval(
     store: StoreLike = "default",
     skip_broken: bool = False,
     cluster: str = DECLARED,
+    similarity: str | Repair = COSINE,
 ) -> Validation:
     """Compare Backretrieval, SIM and CORR with true cross-lingual retrieval, over encoders.
 
@@ -88,6 +90,8 @@ def validate_backretrieval(
             keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: "declared" or "near-duplicates", as in `backretrieval`.
+        similarity: how texts are compared by XLR, BkR and SIM: as in `backretrieval`. CORR has no ranking: it
+            compares distances by cosine.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -108,6 +112,7 @@ def validate_backretrieval(
             *(named, sample_size, splits, drawn, seed, threads, progress, skip_broken),
             *(open_store(store), ranker),
             cluster=cluster,
+            similarity=similarity,
         )
         run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
         run.tasks, matching = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)

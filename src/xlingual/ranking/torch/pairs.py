@@ -51,8 +51,10 @@ class DeviceOffsets:
         """Return the offsets on a device."""
         import torch
 
-        sides = (torch.from_numpy(side.copy()).to(device) for side in (offsets.queries, offsets.candidates))
-        return cls(offsets.scale, *sides, offsets.most)
+        rows, columns = (
+            torch.from_numpy(side.copy()).to(device) for side in (offsets.queries, offsets.candidates)
+        )
+        return cls(offsets.scale, rows, columns, offsets.most)
 
     @property
     def turned(self) -> DeviceOffsets:
