@@ -14,6 +14,8 @@ from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.image_sentence import rank_both_ways
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
 from xlingual.ranking import Csls, Offsets, Pool, Reduction
+from xlingual.report.pages.evaluation import page
+from xlingual.report.render.text import as_text
 from xlingual.results import Results
 from xlingual.signature import Signature
 
@@ -156,3 +158,10 @@ def _cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     wide = [side.astype(np.float64) for side in (left, right)]
     sides = [side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-30) for side in wide]
     return np.asarray(sides[0] @ sides[1].T)
+
+
+def test_the_report_names_it(manifest: Manifest, tmp_path: Path) -> None:
+    """A sentence says what ranked, where it is not cosine."""
+    texts = {name: as_text(page(xlr(manifest, similarity=name))) for name in ("cosine", "csls?k=7")}
+    assert "Ranked by" not in texts["cosine"]
+    assert "Ranked by csls?k=7, not by cosine: hubs are repaired." in " ".join(texts["csls?k=7"].split())
