@@ -162,6 +162,8 @@ def _cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def test_the_report_names_it(manifest: Manifest, tmp_path: Path) -> None:
     """A sentence says what ranked, where it is not cosine."""
-    texts = {name: as_text(page(xlr(manifest, similarity=name))) for name in ("cosine", "csls?k=7")}
+    texts = {
+        name: as_text(page(xlr(manifest, similarity=name)), "markdown") for name in ("cosine", "csls?k=7")
+    }
     assert "Ranked by" not in texts["cosine"]
     assert "Ranked by csls?k=7, not by cosine: hubs are repaired." in " ".join(texts["csls?k=7"].split())
