@@ -7,7 +7,6 @@ minutes; `python -m benchmarks.keep csls python -m benchmarks csls` keeps the fi
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +25,8 @@ from xlingual.stats import mean_interval
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")) / "ikea"
 PAIRS = ("en-de", "de-en")
-SIMILARITIES = ("cosine", "csls")
+SIMILARITIES, KINDS = ("cosine", "csls"), ("xlr", "bkr")
+OUT = Path("out/csls")  # results that are there already are not made again
 GOOD = 0.5  # XLR R@10 with cosine of an encoder that finds most matches
 DIGITS = 3
 MEASURES = {
@@ -45,43 +45,42 @@ class Changed:
     difference: tuple[float, Interval]
 
 
-def evaluated(folder: Path) -> dict[str, dict[str, Changed]]:
-    """Return each encoder's measures over both directions and all samples."""
+def evaluated(out: Path) -> dict[str, dict[str, Changed]]:
+    """Return each encoder's measures over both directions and all samples; results are kept in a folder."""
     files = sorted((DATA / "embeddings").glob("*.en.npy"))
+    encoders = {path.name.removesuffix(".en.npy"): str(path).replace(".en.", ".{lang}.") for path in files}
     manifest = Manifest.read(DATA / "ikea_en_de_eval.parquet")
-    common = {
-        "text_encoders": {
-            path.name.removesuffix(".en.npy"): str(path).replace(".en.", ".{lang}.") for path in files
-        },
-        "pairs": ",".join(PAIRS),
-        "splits": DATA / "embeddings/splits.npz",
-        "store": None,
-    }
-    images = str(DATA / "ikea_en_de_eval_features.npy")
-    folders = []
     for similarity in SIMILARITIES:
-        both = folder / similarity
-        found = crosslingual_retrieval(manifest, measures=["R@1", "R@10"], similarity=similarity, **common)
-        found.write(both / "xlr")
-        bkr = backretrieval(manifest, image_encoder=images, similarity=similarity, examples=False, **common)
-        bkr.write(both / "bkr")
-        folders.append(both)
-    changed: dict[str, dict[str, Changed]] = {name: {} for name in common["text_encoders"]}
-    for name in changed:
-        for kind in ("xlr", "bkr"):
-            cosine, csls = (f"{one / kind}#{name}" for one in folders)
-            outcome = compare([cosine, csls], baseline=f"cosine/{kind}#{name}")
-            for label, (task, measure) in MEASURES.items():
-                for board in by_key(outcome.boards, task=task, measure=measure)[:1]:
-                    changed[name][label] = changed_by(board.rows)
-    return changed
+        common = {
+            "text_encoders": encoders,
+            "pairs": ",".join(PAIRS),
+            "splits": DATA / "embeddings/splits.npz",
+            "store": None,
+            "similarity": similarity,
+        }
+        xlr, bkr = (out / similarity / kind for kind in KINDS)
+        if not (xlr / "results.json").exists():
+            crosslingual_retrieval(manifest, measures=["R@1", "R@10"], **common).write(xlr)
+        if not (bkr / "results.json").exists():
+            images = str(DATA / "ikea_en_de_eval_features.npy")
+            backretrieval(manifest, image_encoder=images, examples=False, **common).write(bkr)
+    return {name: changed_by(out, name) for name in encoders}
 
 
-def changed_by(rows: Sequence) -> Changed:
-    """Return the two rows of a board as one; the baseline is cosine."""
-    (base,) = (row for row in rows if row.outcome == "baseline")
-    (other,) = (row for row in rows if row.outcome != "baseline")
-    return Changed(base.value, other.value, (other.difference, other.ci_difference))
+def changed_by(out: Path, name: str) -> dict[str, Changed]:
+    """Return the measures of an encoder, compared query by query."""
+    found: dict[str, Changed] = {}
+    for kind in KINDS:
+        cosine, csls = (f"{out / similarity / kind}#{name}" for similarity in SIMILARITIES)
+        outcome = compare([cosine, csls], baseline=cosine)
+        for label, (task, measure) in MEASURES.items():
+            for board in by_key(outcome.boards, task=task, measure=measure, source=None, column=None):
+                (base,) = by_key(board.rows, encoder=board.baseline)
+                (other,) = (row for row in board.rows if row is not base)
+                assert other.difference is not None
+                assert other.ci is not None
+                found[label] = Changed(base.value, other.value, (other.difference, other.ci))
+    return found
 
 
 def nearest(similarity: Cosine, *, repaired: bool) -> Hubness:
@@ -134,8 +133,7 @@ def number(value: float) -> str:
 def main() -> None:
     """Print the measures of every encoder, the means over encoders, the hubs, and how measures agree."""
     warnings.simplefilter("ignore", DataWarning)
-    with tempfile.TemporaryDirectory() as folder:
-        changed = evaluated(Path(folder))
+    changed = evaluated(OUT)
     names = sorted(changed, key=lambda name: -changed[name]["XLR R@10"].cosine)
     rows = [["encoder", *(f"{label}: cosine → CSLS | change" for label in MEASURES)]]
     for name in names:

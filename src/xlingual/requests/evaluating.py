@@ -182,6 +182,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
             run=True,
         ),
     ] = None
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output
