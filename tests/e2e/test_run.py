@@ -31,6 +31,7 @@ def test_what_results_keep_can_be_run_again(xlingual: Any, work: Path) -> None:
         "sample_size": 50,
         "seed": 0,
         "seeds": 1,
+        "similarity": "cosine",
         "cluster": "declared",
         "approximate": False,
     }
