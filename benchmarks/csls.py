@@ -135,7 +135,8 @@ def main() -> None:
     warnings.simplefilter("ignore", DataWarning)
     changed = evaluated(OUT)
     names = sorted(changed, key=lambda name: -changed[name]["XLR R@10"].cosine)
-    rows = [["encoder", *(f"{label}: cosine → CSLS | change" for label in MEASURES)]]
+    heads = [head for label in MEASURES for head in (f"{label}: cosine → CSLS", "change")]
+    rows = [["encoder", *heads]]
     for name in names:
         cells = [name]
         for one in changed[name].values():
@@ -195,7 +196,8 @@ def main() -> None:
 
 def signed(value: float) -> str:
     """Return a change with its sign: "+.012"."""
-    return ("+" if value >= 0 else "−") + number(abs(value))
+    sign = "" if round(value, DIGITS) == 0 else "+" if value > 0 else "−"
+    return sign + number(abs(value))
 
 
 def marked_change(found: tuple[float, Interval]) -> str:
