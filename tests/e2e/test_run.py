@@ -33,6 +33,7 @@ def test_what_results_keep_can_be_run_again(xlingual: Any, work: Path) -> None:
         "texts_per_item": "all",
         "seed": 0,
         "seeds": 1,
+        "similarity": "cosine",
         "cluster": "declared",
         "approximate": False,
     }

@@ -26,6 +26,7 @@ from xlingual.requests.shared import (
     SkipBroken,
     Split,
     TextEncoders,
+    TextSimilarity,
 )
 from xlingual.requests.values import (
     Natural,
@@ -72,6 +73,7 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     queries: Queries = None
     images: ImageEncoding
     measures: Annotated[tuple[str, ...], option(_RANKS, names=("--measure",), metavar="NAME")] = ("R@10",)
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
     approximation: ApproximateSearch
@@ -98,6 +100,7 @@ class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
             otherwise="R@10; Success@10 where an item has several target texts",
         ),
     ] = ()
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
     approximation: ApproximateSearch
@@ -189,6 +192,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
             run=True,
         ),
     ] = None
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output
@@ -252,6 +256,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     skip_broken: SkipBroken = False
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output

@@ -33,6 +33,16 @@ Cluster: TypeAlias = Annotated[
 ]
 
 
+TextSimilarity: TypeAlias = Annotated[
+    str,
+    option(
+        "What ranks: cosine, or csls, which is cosine with hubs repaired (by the 10 nearest of each side; "
+        "'csls?k=5' takes 5).",
+        metavar="NAME",
+    ),
+]
+
+
 class Columns(Record, frozen=True, kw_only=True):
     """How a manifest is read, but for the choice of rows."""
 

@@ -23,6 +23,7 @@ from xlingual.requests.shared import (
     Samples,
     SeedShown,
     TextEncoders,
+    TextSimilarity,
 )
 
 
@@ -63,6 +64,7 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
             metavar="LEVELS",
         ),
     ] = None
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output

@@ -34,6 +34,7 @@ MUST_EQUAL = {
     "sampling": "the sampling",
     "texts_per_item": "the number of texts per item",
     "images": "the image encoder",
+    "similarity": "the similarity of texts",
 }
 NEAR = 0.02  # of the larger: numbers of distinct images within it count as equal
 WITHIN = "within this data"  # the beginning of an estimate's note or of its interval's method
@@ -71,6 +72,7 @@ class Conditions(Struct, frozen=True):
             "item (Success@10); null where it is the same."
         ),
     ] = None
+    similarity: Annotated[str, about("How texts were compared: cosine, or csls?k=10.")] = "cosine"
 
     def differences(self, other: Conditions) -> list[str]:
         """Return a sentence part for each condition that `other` does not meet."""

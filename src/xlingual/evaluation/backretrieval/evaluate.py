@@ -32,6 +32,7 @@ from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.scorer import Scorable
+from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import (
     MeanImageSimilarity,
     Measure,
@@ -41,7 +42,7 @@ from xlingual.measures import (
     as_recall,
     parse_rank_measures,
 )
-from xlingual.ranking import Ranker, one_library_thread
+from xlingual.ranking import Ranker, Repair, one_library_thread
 from xlingual.requests import answers
 from xlingual.requests.evaluating import BackretrievalRequest
 from xlingual.results import Results, Summary
@@ -76,6 +77,7 @@ def backretrieval(
     skip_broken: bool = False,
     cluster: str = DECLARED,
     preset: str | None = None,
+    similarity: str | Repair = COSINE,
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
 
@@ -108,6 +110,9 @@ def backretrieval(
             "near-duplicates" (these, and near-equal texts and images, which are looked for).
         preset: "paper" stands for the sampling of the paper (docs/samples.md), but for arguments that are
             given.
+        similarity: how texts are compared: "cosine"; "csls" or "csls?k=10", which takes off how near each
+            text is to its 10 nearest of the other side of the sample; or a user's own
+            `xlingual.ranking.Repair`.
 
     Returns:
         Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
@@ -123,6 +128,7 @@ def backretrieval(
         cluster=cluster,
         or_fewer=or_fewer,
         texts_per_item=texts_per_item,
+        similarity=similarity,
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
     run.prepare(text_encoders)
@@ -163,6 +169,7 @@ class _Backretrieval:
                     vectors,
                     [self.tasks[number].sample for number in numbers],
                     ranker=self.run.options.ranker,
+                    repair=self.run.options.repair,
                     progress=self.run.progress(f"ranking texts: {name}"),
                     tally=self.run.tally,
                 )

@@ -32,7 +32,9 @@ def findings(runs: Sequence[Results], task: Task, of_run: RunVerdict | None = No
     found = []
     for place in places:
         own = [row for row in rows if row.run == place]
-        sentences = of_run(runs, task, own) + _about_the_run(runs[place - 1])
+        run = runs[place - 1]
+        entries = [entry for entry in run.entries if entry.task == task.name]
+        sentences = of_run(runs, task, own) + conditions.similarity(entries) + _about_the_run(run)
         found.append(Finding(sentences, f"Run {place}" if len(places) > 1 else ""))
     return found if len(places) < 2 else [*found, Finding([_not_paired(runs, task.name, places)])]
 

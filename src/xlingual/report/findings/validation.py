@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Finding
+from xlingual.report.conditions import ranked_by
 from xlingual.report.findings import image_quality, sampling
 from xlingual.report.leaders import contains
 from xlingual.report.table import Cell
@@ -45,7 +46,11 @@ def findings(validation: Validation) -> list[Finding]:
         for pair in validation.pairs
     ]
     samples = [pair.conditions.get("sample", "") for pair in validation.pairs]
-    rest = [*_directions(validation), *sampling.sentences(validation.request or {}, samples)]
+    rest = [
+        *_directions(validation),
+        *sampling.sentences(validation.request or {}, samples),
+        *ranked_by(validation.pairs[0].conditions.get("similarity")),
+    ]
     every = [pair.agreement["BkR"] for pair in validation.pairs]
     if any(_is_known(own) and any(one.se is not None for one in own.values()) for own in every):
         rest.append(MONTE_CARLO)
