@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.cli import screen
+from xlingual.cli.checks import check_file
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
 from xlingual.files import regular_file
@@ -28,12 +29,20 @@ _KINDS = {
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    """Make one HTML report from folders that were written with --out.
+    """Make one report from folders that were written with --out: an HTML file, or text in a form.
 
-    Folders of evaluations share one page; any other result has its own page.
+    Folders of evaluations share one page, and those of several multilingual pools a table with the pools side
+    by side; any other result has its own page.
     """
-    from xlingual.report import write_report
+    from xlingual.report import page_of
+    from xlingual.report.render import html
 
+    if request.out is None and request.form is None:
+        raise InputError(
+            "nothing to do: write the report with --out FILE, or print it with --format table, markdown, "
+            "latex or csv"
+        )
+    check_file(request.out)
     kinds = {folder: _kind(folder) for folder in request.folders}
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
     if alone and len(request.folders) > 1:
@@ -44,8 +53,12 @@ def report(request: ReportRequest) -> None:
     for folder in (folder for folder, kind in kinds.items() if kind is None):
         _refuse_others(folder)
     found = [_read(folder, kinds[folder] or "results") for folder in request.folders]
-    write_report(found[0] if alone else found, request.out, title=request.title)
-    screen.wrote(request.out, quiet=request.quiet)
+    page = page_of(found[0] if alone else found, title=request.title)
+    if request.form is not None:
+        screen.print_page(page, request.form)
+    if request.out is not None:
+        html.write(page, request.out)
+        screen.wrote(request.out, quiet=request.quiet)
 
 
 def _read(path: Path, kind: str) -> Any:  # noqa: ANN401  (a record of results)

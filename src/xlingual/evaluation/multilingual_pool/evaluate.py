@@ -63,6 +63,7 @@ def multilingual_pool(
     progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
+    name: str | None = None,
 ) -> Results:
     """Evaluate text encoders by how well questions find their answers among candidates of all languages.
 
@@ -93,6 +94,7 @@ def multilingual_pool(
             keeps none.
         cluster: what makes questions dependent: "declared" (the pool's clusters), or "near-duplicates"
             (these, and near-equal questions of one language).
+        name: of the pool, where a report shows several; None: that of its folder.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
