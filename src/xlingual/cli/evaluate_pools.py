@@ -76,6 +76,7 @@ def evaluate_pools(
         data = {
             name: MultilingualPool.read(one.pool, one.languages, one.split) for name, one in pools.items()
         }
+    _refuse_equal(data)
     found: dict[str, Results] = {}
     for name, one in pools.items():
         if not quiet:
@@ -92,3 +93,14 @@ def evaluate_pools(
     if output.report and output.out is not None:
         write_report(results, output.out / "report.html")
         screen.wrote(output.out / "report.html", quiet=output.quiet)
+
+
+def _refuse_equal(data: Mapping[str, MultilingualPool]) -> None:
+    names: dict[str, str] = {}
+    for name, pool in data.items():
+        if pool.digest in names:
+            raise InputError(
+                f"the pools {names[pool.digest]!r} and {name!r} hold the same questions and candidates: name "
+                "each pool once"
+            )
+        names[pool.digest] = name

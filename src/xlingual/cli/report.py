@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.cli import screen
-from xlingual.cli.checks import check_file
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
 from xlingual.files import regular_file
@@ -42,7 +41,6 @@ def report(request: ReportRequest) -> None:
             "nothing to do: write the report with --out FILE, or print it with --format table, markdown, "
             "latex or csv"
         )
-    check_file(request.out)
     kinds = {folder: _kind(folder) for folder in request.folders}
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
     if alone and len(request.folders) > 1:
@@ -54,11 +52,11 @@ def report(request: ReportRequest) -> None:
         _refuse_others(folder)
     found = [_read(folder, kinds[folder] or "results") for folder in request.folders]
     page = page_of(found[0] if alone else found, title=request.title)
-    if request.form is not None:
-        screen.print_page(page, request.form)
     if request.out is not None:
         html.write(page, request.out)
         screen.wrote(request.out, quiet=request.quiet)
+    if request.form is not None:
+        screen.print_page(page, request.form)
 
 
 def _read(path: Path, kind: str) -> Any:  # noqa: ANN401  (a record of results)
