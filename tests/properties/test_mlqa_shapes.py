@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from xlingual import MultilingualPool
+from xlingual.report import as_html, verdict
 from xlingual.results.document import plain as as_json
 
 HERE = Path(__file__)
@@ -80,3 +81,17 @@ def test_equal_candidates_are_at_chance_in_every_language(mlqa):
         there = pool.languages.index(pair.partition("->")[2])
         assert value == pytest.approx(1 / size[there])  # one answer in each language
     assert set(views["strong_alignment"].values()) == {0.5}
+
+
+def test_results_made_in_python_have_the_name_of_their_pool(mlqa, tmp_path):
+    pool, _ = mlqa
+    results = [
+        pools.multilingual_pool(pool, text_encoders="chargram", views="none", store=None, name=name)
+        for name in ("mine", None)
+    ]
+    assert [one.run.get("name") for one in results] == ["mine", None]
+    assert [entry.signature for entry in results[0].entries] == [e.signature for e in results[1].entries]
+    smaller = MultilingualPool.read(tmp_path / "mlqa", languages=["de", "en"])
+    other = pools.multilingual_pool(smaller, text_encoders="chargram", views="none", store=None, name="two")
+    assert verdict([results[0], other])[0].startswith("2 pools: mAP: chargram 0.0")
+    assert "mAP, 2 pools side by side" in as_html([results[0], other])

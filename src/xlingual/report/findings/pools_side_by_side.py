@@ -18,7 +18,7 @@ def _best(pools: Sequence[PoolColumn], name: str) -> list[str]:
     """Return the best encoder of each pool, and with whom it is level."""
     known = [(pool, pool.ordered[0]) for pool in pools if len(pool.ordered) > 1]
     if not known:
-        return []
+        return _alone(pools, name)
     level = [
         f"level with {numbers.in_words(names)} on {pool.name}"
         for pool, _ in known
@@ -32,6 +32,16 @@ def _best(pools: Sequence[PoolColumn], name: str) -> list[str]:
     return [f"The best {name} is not that of one encoder: {best}{text}."]
 
 
+def _alone(pools: Sequence[PoolColumn], name: str) -> list[str]:
+    """Return the values where every pool has a single encoder."""
+    shown = [
+        f"{row.encoder} {numbers.with_interval(row.value, row.ci, row.measure)} on {pool.name}"
+        for pool in pools
+        for row in pool.rows.values()
+    ]
+    return [f"{name}: {numbers.in_words(shown)}."]
+
+
 def _order(pools: Sequence[PoolColumn]) -> list[str]:
     """Return whether the encoders that are on all pools come in the same order on each."""
     shared = [name for name in pools[0].ordered if all(name in pool.ordered for pool in pools)]
@@ -39,7 +49,8 @@ def _order(pools: Sequence[PoolColumn]) -> list[str]:
         return []
     orders = [[name for name in pool.ordered if name in shared] for pool in pools]
     if all(order == orders[0] for order in orders):
-        return [f"The order of the {len(shared)} encoders is the same on all {len(pools)} pools."]
+        where = "both pools" if len(pools) == 2 else f"all {len(pools)} pools"
+        return [f"The order of the {len(shared)} encoders is the same on {where}."]
     shown = "; ".join(
         f"on {pool.name} {', '.join(order[:5])}{' …' if len(order) > 5 else ''}"
         for pool, order in zip(pools, orders, strict=True)

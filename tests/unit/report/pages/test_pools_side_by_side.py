@@ -95,7 +95,12 @@ def test_the_verdict_says_whether_pools_agree(pool):
     one, two = run_of(pool, "abc123", "one"), run_of(pool, "def456", "two")
     same = findings.findings(columns([one, two], "AP"), "mAP")
     assert same[0] == "balanced_mix has the best mAP on one and two."
-    assert same[1] == "The order of the 3 encoders is the same on all 2 pools."
+    assert same[1] == "The order of the 3 encoders is the same on both pools."
+    three = findings.findings(columns([one, two, run_of(pool, "0a0a0a", "three")], "AP"), "mAP")
+    assert three[:2] == [
+        "balanced_mix has the best mAP on one, two and three.",
+        "The order of the 3 encoders is the same on all 3 pools.",
+    ]
     turned = with_value(two, "balanced_mix", 0.01, Behind("chargram", 0.02, Interval(-0.01, 0.05, 0.95, "t")))
     leader = "english-only-dual-encoder_v2"
     value = next(row.value for row in two.summary if row.encoder == leader and row.source is None)
@@ -108,4 +113,5 @@ def test_the_verdict_says_whether_pools_agree(pool):
     assert other[1].startswith("The order of the encoders differs between the pools: on one balanced_mix, ")
     assert other[1].endswith(f"; on two {leader}, chargram, balanced_mix.")
     alone = [run_of(pool, data, data, encoders=("chargram",)) for data in ("abc123", "def456")]
-    assert findings.findings(columns(alone, "AP"), "mAP")[:-1] == []
+    (values,) = findings.findings(columns(alone, "AP"), "mAP")[:-1]
+    assert values.startswith("mAP: chargram 0.") and values.endswith("] on def456.")
