@@ -13,7 +13,7 @@ import warnings
 from functools import partial
 
 from benchmarks.experiments import Values, difference, kept_run, marked, mean_of, shown, table
-from benchmarks.regimes import DATA, OUT, RATE, REGIMES, SEEDS, STEPS, divided
+from benchmarks.regimes import DATA, OUT, RATE, SEEDS, STEPS, divided
 from xlingual import MultilingualPool, multilingual_pool
 from xlingual.data.pools.parallel_reading import of_pool
 from xlingual.errors import DataWarning
@@ -22,7 +22,7 @@ from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.workflows.train_dual_encoder import train_dual_encoder
 
 UNTRAINED = "untrained"
-TRAINED = (*REGIMES[:1], "hybrid", *REGIMES[1:])
+REGIMES = ("x-y", "x-x", UNTRAINED, "x-x-mono", "en-en", "hybrid")
 MEASURES = ("AP", "WeakAlignment", "StrongAlignment", "StrongAlignment/strict-own")
 
 
@@ -55,7 +55,7 @@ def main(seeds: int = SEEDS) -> None:
     train, test = divided()
     runs: dict[str, list[dict[str, Values]]] = {}
     for seed in range(seeds):
-        for regime in (*TRAINED, UNTRAINED):
+        for regime in REGIMES:
             path = OUT / "alignment" / f"{regime} {seed}.json"
             runs.setdefault(regime, []).append(kept_run(path, partial(run, train, test, regime, seed)))
     rows = [["regime", *(f"{name}{what}" for name in MEASURES for what in ("", ": − untrained"))]]

@@ -123,12 +123,19 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
 
     Every question is asked in one language; its answers are among the candidates of all languages. POOL is a
     pool folder (see: xlingual data squad-to-pool, xlingual data mix-pool), or a folder of SQuAD-style files
-    with sentence breaks, one for each language.
+    with sentence breaks, one for each language. Several pools are evaluated one by one and shown side by
+    side; NAME=POOL names one.
     """
 
     command = "evaluate multilingual-pool"
 
     pool: Pool
+    further: Annotated[
+        tuple[Path, ...], argument("[POOL…]", "Further pools, to be shown side by side.", run=True)
+    ] = ()
+    name: Annotated[
+        str | None, option("Name of the pool where several are shown.", in_files=True, run=True)
+    ] = None
     languages: PoolLanguages = None
     split: Split = None
     text_encoders: TextEncoders

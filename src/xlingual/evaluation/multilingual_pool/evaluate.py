@@ -65,6 +65,7 @@ def multilingual_pool(
     store: StoreLike = "default",
     cluster: str = DECLARED,
     similarity: str | Repair = COSINE,
+    name: str | None = None,
 ) -> Results:
     """Evaluate text encoders by how well questions find their answers among candidates of all languages.
 
@@ -97,6 +98,7 @@ def multilingual_pool(
             (these, and near-equal questions of one language).
         similarity: how questions and candidates are compared: "cosine", or "csls?k=10", which takes off how
             near each is to its 10 nearest of the other side, over the whole pool, in all views alike.
+        name: of the pool, where a report shows several; None: that of its folder.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.

@@ -35,7 +35,8 @@ def findings(runs: Sequence[Results], task: Task, of_run: RunVerdict | None = No
         run = runs[place - 1]
         entries = [entry for entry in run.entries if entry.task == task.name]
         sentences = of_run(runs, task, own) + conditions.similarity(entries) + _about_the_run(run)
-        found.append(Finding(sentences, f"Run {place}" if len(places) > 1 else ""))
+        name = leaders.run_names(runs)[place - 1]
+        found.append(Finding(sentences, name.replace("run ", "Run ", 1) if len(places) > 1 else ""))
     return found if len(places) < 2 else [*found, Finding([_not_paired(runs, task.name, places)])]
 
 
@@ -129,8 +130,12 @@ def _hardest(leader: BoardRow, pairs: dict[tuple[str, str], Summary]) -> list[st
 
 
 def _not_paired(runs: Sequence[Results], task: str, places: list[int]) -> str:
+    names = leaders.run_names(runs)
+    which = f"Runs {numbers.in_words([str(place) for place in places])}"
+    if names[0] != "run 1":
+        which = numbers.in_words([names[place - 1] for place in places])
     text = (
-        f"Runs {numbers.in_words([str(place) for place in places])} were evaluated apart, so their encoders "
+        f"{which} were evaluated apart, so their encoders "
         "cannot be compared query by query: no difference between runs has an interval. "
         "Evaluate them together to get one."
     )

@@ -277,7 +277,10 @@ def test_what_cannot_be_fitted_is_refused(made):
     with pytest.raises(InputError, match="differ in the measure"):
         fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", conditions={"measure": "R@5"}))
     with pytest.raises(InputError, match=r"differ in the similarity of texts \(cosine, csls\?k=10\): fit"):
-        fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), conditions={"similarity": "csls?k=10"}))
+        fit(
+            made.pair(made.noisy(5)),
+            made.pair(made.noisy(5), "de-en", conditions={"similarity": "csls?k=10"}),
+        )
     with pytest.raises(InputError, match=r"differ in the number of targets \(300, 365\): .*--sample-size"):
         fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", n_target=300))
     with pytest.raises(InputError, match=r"differ in the number of distinct images \(100, 365\): fit each"):
