@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import field
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ApproximateSearch, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    PAPER,
+    Annotate,
     Cluster,
     ImageEncoding,
     Keeping,
     ManifestOptions,
     Output,
+    PaperPreset,
     Pool,
     PoolLanguages,
     Sampling,
     SkipBroken,
     Split,
     TextEncoders,
+    TextSimilarity,
 )
 from xlingual.requests.values import (
     Natural,
@@ -45,8 +51,12 @@ Queries: TypeAlias = Annotated[
 class PairsRequest(Request, frozen=True, kw_only=True):
     """Options of every evaluation over language pairs."""
 
+    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
+
     data: ManifestOptions
     text_encoders: TextEncoders
+    preset: PaperPreset = None
+    annotate: Annotate = ()
     keeping: Keeping
     sampling: Sampling
 
@@ -63,6 +73,7 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     queries: Queries = None
     images: ImageEncoding
     measures: Annotated[tuple[str, ...], option(_RANKS, names=("--measure",), metavar="NAME")] = ("R@10",)
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
     approximation: ApproximateSearch
@@ -89,6 +100,7 @@ class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
             otherwise="R@10; Success@10 where an item has several target texts",
         ),
     ] = ()
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
     approximation: ApproximateSearch
@@ -187,6 +199,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
             run=True,
         ),
     ] = None
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output
@@ -250,6 +263,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     skip_broken: SkipBroken = False
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output

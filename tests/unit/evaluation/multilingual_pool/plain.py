@@ -5,6 +5,7 @@ at place j of a tie group of n, of which r are relevant, stands a relevant candi
 before it (j − 1)(r − 1)/(n − 1) relevant ones of the group are expected.
 """
 
+from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from math import comb
@@ -16,10 +17,12 @@ from scipy.stats import chi2, skew
 class Plain:
     """The ranking of a pool by vectors [n, d] and [m, d]; every method is one view, written out."""
 
-    def __init__(self, pool, questions, candidates):
+    def __init__(self, pool, questions, candidates, nearest=None):
         self.pool, self.languages = pool, pool.languages
         scores = unit(questions) @ unit(candidates).T
         self.keys = np.rint(scores * 1e9).astype(np.int64)
+        if nearest is not None:
+            self.keys = csls(self.keys, nearest)
         self.asked_in, self.language = pool.questions.language, pool.candidates.language
         self.n, self.m, self.G = *self.keys.shape, len(self.languages)
         self.relevant = np.zeros((self.n, self.m), dtype=bool)
@@ -329,6 +332,16 @@ def unit(vectors):
     raw = np.asarray(vectors, dtype=np.float32).astype(np.float64)
     norm = np.sqrt((raw**2).sum(axis=1, keepdims=True))
     return np.divide(raw, norm, out=np.zeros_like(raw), where=norm > 0)
+
+
+def csls(keys, k):
+    """Return 2·cos less the mean of the k nearest of each side, in whole numbers of 1e-9."""
+
+    def mean(row):
+        nearest = sorted(row.tolist(), reverse=True)[:k]
+        return round(Fraction(sum(nearest), len(nearest)))
+
+    return 2 * keys - np.array([[mean(row)] for row in keys]) - np.array([mean(row) for row in keys.T])
 
 
 def tie_groups(keys):
