@@ -17,6 +17,7 @@ from xlingual.requests.single import ReportRequest
 _KINDS = {
     "results": ("results.json", "evaluation:Results"),
     "validation": ("validation.json", "validation:Validation"),
+    "validation_table": ("validation_table.json", "validation_table:ValidationTable"),
     "comparison": ("comparison.json", "comparison:Comparison"),
     "gate": ("gate.json", "gate:Gate"),
     "plan": ("plan.json", "plan:Plan"),
