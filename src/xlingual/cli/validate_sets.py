@@ -120,9 +120,7 @@ def _validated(
     if out is not None and (out / _FILE).is_file():
         kept, change = _kept(out, request, manifest)
         if not quiet:
-            screen.note(
-                f"{name}: {change}, computed again" if change else f"{name} is finished: {out} is read"
-            )
+            screen.note(f"{name}: {change}, computed again" if change else f"{name} is finished: read {out}")
         if change is None:
             return kept
     found = validated(request, progress, manifest)

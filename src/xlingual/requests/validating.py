@@ -145,6 +145,7 @@ class ValidateDataSetsRequest(ValidateBackretrievalRequest, frozen=True, kw_only
 
 
 _NAME = re.compile(r"\w[\w .-]*")
+_OF_FOLDERS = {"manifest", "metadata", "validation"}  # such a file is named by its folder
 _OF_ALL = {"form", "as_json", "quiet", "report"}
 
 
@@ -171,8 +172,8 @@ def _named(path: Path) -> tuple[str, Path]:
     name, equals, rest = str(path).partition("=")
     if equals and rest and _NAME.fullmatch(name) and not path.exists():
         return name, Path(rest)
-    folder = path.parent if path.name == "validation.json" else path
-    return folder.absolute().name if folder.is_dir() else folder.stem, path
+    path_of_name = path.absolute().parent if path.stem in _OF_FOLDERS else path.absolute()
+    return path_of_name.name if path_of_name.is_dir() else path_of_name.stem, path
 
 
 class CalibrateRequest(Request, frozen=True, kw_only=True):

@@ -26,7 +26,7 @@ from xlingual.results.values import (
 CONTRASTS = ("BkR-SIM", "BkR-CORR")
 
 
-class TestedDifference(CoefficientDifference, frozen=True):
+class CorrectedDifference(CoefficientDifference, frozen=True):
     """A difference of two coefficients of one row, with p corrected for all tests of the table."""
 
     p_adjusted: Annotated[
@@ -34,8 +34,8 @@ class TestedDifference(CoefficientDifference, frozen=True):
     ] = None
 
 
-TestedDifferences: TypeAlias = Annotated[
-    dict[str, dict[str, TestedDifference]],
+CorrectedDifferences: TypeAlias = Annotated[
+    dict[str, dict[str, CorrectedDifference]],
     about("Differences of dependent coefficients: by BkR-SIM and BkR-CORR, then by coefficient."),
 ]
 
@@ -57,7 +57,7 @@ class TableRow(Struct, frozen=True, kw_only=True):
         dict[str, str],
         about("The measure with the highest mean by coefficient; absent where no measure has one."),
     ]
-    differences: TestedDifferences
+    differences: CorrectedDifferences
     conditions: Conditions
 
     @property

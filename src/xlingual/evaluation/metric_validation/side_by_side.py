@@ -21,9 +21,9 @@ from xlingual.requests.validating import ValidateBackretrievalRequest
 from xlingual.results.validation import COEFFICIENTS, MEASURES, TRUTH, PairValidation, Validation
 from xlingual.results.validation_table import (
     CONTRASTS,
+    CorrectedDifference,
     MeanAgreement,
     TableRow,
-    TestedDifference,
     ValidationTable,
 )
 from xlingual.signature import reasons, same_conventions
@@ -151,22 +151,24 @@ def _unequal_pools(parts: Sequence[_Part]) -> list[str]:
     ]
 
 
-def _tested(parts: Sequence[_Part]) -> list[dict[str, dict[str, TestedDifference]]]:
+def _tested(parts: Sequence[_Part]) -> list[dict[str, dict[str, CorrectedDifference]]]:
     """Return the differences of each row, with p corrected for all of them."""
     places = [(i, name, kind) for i in range(len(parts)) for name in CONTRASTS for kind in COEFFICIENTS]
     found = [parts[i].pair.differences[name][kind] for i, name, kind in places]
     known = [number for number, one in enumerate(found) if one.p is not None]
     adjusted = dict(zip(known, holm(np.array([found[number].p for number in known])), strict=True))
-    tested: list[dict[str, dict[str, TestedDifference]]] = [{name: {} for name in CONTRASTS} for _ in parts]
+    tested: list[dict[str, dict[str, CorrectedDifference]]] = [
+        {name: {} for name in CONTRASTS} for _ in parts
+    ]
     for number, (i, name, kind) in enumerate(places):
         p = adjusted.get(number)
-        tested[i][name][kind] = TestedDifference(
+        tested[i][name][kind] = CorrectedDifference(
             **structs.asdict(found[number]), p_adjusted=None if p is None else float(p)
         )
     return tested
 
 
-def _row(part: _Part, differences: dict[str, dict[str, TestedDifference]]) -> TableRow:
+def _row(part: _Part, differences: dict[str, dict[str, CorrectedDifference]]) -> TableRow:
     pair = part.pair
     best = {}
     for kind in COEFFICIENTS:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xlingual.report import numbers, words
 from xlingual.report.findings.validation import ALPHA, MONTE_CARLO
 from xlingual.report.leaders import contains
@@ -9,9 +11,9 @@ from xlingual.report.table import Cell
 from xlingual.results.validation import COEFFICIENTS, MEASURES
 from xlingual.results.validation_table import (
     CONTRASTS,
+    CorrectedDifference,
     MeanAgreement,
     TableRow,
-    TestedDifference,
     ValidationTable,
 )
 
@@ -37,7 +39,7 @@ def row_name(row: TableRow) -> str:
     return f"{row.data_set} {words.pair(row.source, row.target)}"
 
 
-def outcome(one: TestedDifference) -> str:
+def outcome(one: CorrectedDifference) -> str:
     """Return what the test of a row says by itself: better, worse, no difference found, cannot tell."""
     if one.value is None or one.ci is None or one.p is None:
         return "cannot tell"
@@ -46,7 +48,7 @@ def outcome(one: TestedDifference) -> str:
     return "better" if one.value > 0 else "worse"
 
 
-def is_sure(one: TestedDifference) -> bool:
+def is_sure(one: CorrectedDifference) -> bool:
     """Tell whether a difference is real also after the correction for all tests of the table."""
     return outcome(one) in ("better", "worse") and one.p_adjusted is not None and one.p_adjusted < ALPHA
 
@@ -86,15 +88,22 @@ def _best(table: ValidationTable, kind: str) -> str:
 
 
 def _rival(table: ValidationTable, contrast: str) -> str:
-    """Return a sentence on BkR against SIM or CORR: in how many rows the difference is real."""
-    rival = contrast.partition("-")[2]
-    found = []
+    """Return a sentence on BkR against SIM or CORR: in how many rows a difference is real."""
+    rival, found = contrast.partition("-")[2], []
     for kind in COEFFICIENTS:
         tested = [(row, row.differences[contrast][kind]) for row in table.rows]
-        better, worse = ([row for row, one in tested if outcome(one) == word] for word in ("better", "worse"))
+        better, worse = (
+            [pair for pair in tested if outcome(pair[1]) == word] for word in ("better", "worse")
+        )
         text = f"{kind.capitalize()} in {len(better)} of {numbers.counted(len(tested), 'row')}"
-        sure = sum(is_sure(one) for _, one in tested)
-        text += f" ({sure} after correction for {table.n_tests} tests)" if better or worse else ""
-        text += f", worse in {numbers.in_words([*map(row_name, worse)], 12)}" if worse else ""
+        text += _corrected(table, better)
+        if worse:
+            names = numbers.in_words([row_name(row) for row, _ in worse], 12)
+            text += f", worse in {len(worse)}{_corrected(table, worse)}: {names}"
         found.append(text)
-    return f"BkR is shown to agree better than {rival} by {' and by '.join(found)}."
+    return f"BkR is shown to agree better than {rival} by {'; by '.join(found)}."
+
+
+def _corrected(table: ValidationTable, tested: Sequence[tuple[TableRow, CorrectedDifference]]) -> str:
+    sure = sum(is_sure(one) for _, one in tested)
+    return f" ({sure} after correction for {numbers.counted(table.n_tests, 'test')})" if tested else ""
