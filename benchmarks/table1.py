@@ -1,8 +1,8 @@
 """Table 1 of the Backretrieval paper on IKEA, emoji and scenes: makes data and vectors, runs table1.toml.
 
 IKEA has 24 encoders with vectors of its own. For emoji and scenes the encoders of `calibration_transfer` are
-fitted on other items, and their vectors written. What is finished in the folder TABLE1 (out/table1) is not done
-again. The validations and their table, without values by seed, are kept in docs/results/metric-validation.json.
+fitted on other items, and their vectors written. What is finished in the folder TABLE1 (out/table1) is not
+done again. The validations and their table, without values by seed, go to docs/results/metric-validation.json.
 """
 
 from __future__ import annotations

@@ -38,9 +38,11 @@ def report(request: ReportRequest) -> None:
     kinds = {folder: _kind(folder) for folder in request.folders}
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
     if alone and len(request.folders) > 1:
+        validations = set(kinds.values()) == {"validation"}
+        joined = ", or join them with xlingual validate backretrieval DIR DIR" if validations else ""
         raise InputError(
             f"{alone[0]} holds {_named(kinds[alone[0]])}, which has its own report: give it "
-            "alone, and make one report for each"
+            f"alone, and make one report for each{joined}"
         )
     for folder in (folder for folder, kind in kinds.items() if kind is None):
         _refuse_others(folder)

@@ -23,7 +23,7 @@ from xlingual.requests.validating import ValidateBackretrievalRequest, ValidateD
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
-    from xlingual.ranking import Progress
+    from xlingual.evaluation.run import Progress
     from xlingual.results.validation import Validation
 
 _FILE = "validation.json"

@@ -69,7 +69,7 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
 class SeveralDataSets(ManifestOptions, frozen=True, kw_only=True):
     """Manifests, or folders of finished validations, and how manifests are read."""
 
-    manifest: Annotated[
+    manifest: Annotated[  # type: ignore[assignment]  # a file may name data sets instead
         Path | None,
         argument("MANIFEST", "A manifest, or the folder of a finished validation; NAME=PATH names its rows."),
     ] = None
@@ -81,7 +81,7 @@ class SeveralDataSets(ManifestOptions, frozen=True, kw_only=True):
 class OptionalImages(ImageEncoding, frozen=True, kw_only=True):
     """How images are compared, where anything is to be compared."""
 
-    image_encoder: Annotated[
+    image_encoder: Annotated[  # type: ignore[assignment]  # finished validations need none
         str | None,
         option(
             "Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See docs/encoders.md.",
@@ -134,7 +134,7 @@ class ValidateDataSetsRequest(ValidateBackretrievalRequest, frozen=True, kw_only
         several = bool(self.sets) or len(own) > 1
         folders = {name: {"out": shared["out"] / name} for name in own if several and "out" in shared}
         return {
-            name: _without_samples(shared, given) | folders.get(name, {}) | given
+            name: {**_without_samples(shared, given), **folders.get(name, {}), **given}
             for name, given in own.items()
         }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, TypeAlias
 
 from msgspec import Struct, field
@@ -81,7 +81,7 @@ class MeanAgreement(Struct, frozen=True):
 class ValidationTable(FolderDocument, frozen=True, tag="xlingual/validation_table/1"):
     """How BkR, SIM and CORR agree with true retrieval on several data sets."""
 
-    made_by = "xlingual validate backretrieval DATA DATA … --out DIR"
+    made_by = "xlingual validate backretrieval MANIFEST MANIFEST … --out DIR"
     file = "validation_table.json"
     derived = (REPORT,)
 
@@ -102,6 +102,7 @@ class ValidationTable(FolderDocument, frozen=True, tag="xlingual/validation_tabl
         return None if missing is None else f"the field {missing!r} is missing"
 
     def _missing(self) -> Iterator[str]:
+        parts: list[tuple[str, Mapping[str, Mapping[str, object]], tuple[str, ...]]]
         parts = [("mean", self.mean, MEASURES)]
         for number, row in enumerate(self.rows):
             parts.append((f"rows[{number}].agreement", row.agreement, MEASURES))

@@ -121,8 +121,8 @@ def _records(table: ValidationTable) -> Iterator[Mapping[str, Any]]:
     mean: dict[str, Any] = {"data set": "mean"}
     for kind in COEFFICIENTS:
         for name in MEASURES:
-            one = table.mean[name][kind]
-            mean[f"{kind} {name}"], mean[f"{kind} {name} se"] = one.mean, one.se
+            over_rows = table.mean[name][kind]
+            mean[f"{kind} {name}"], mean[f"{kind} {name} se"] = over_rows.mean, over_rows.se
     yield mean
 
 
@@ -162,7 +162,7 @@ def _differences(table: ValidationTable, contrast: str) -> Table:
             Column(name, interval="95 % interval", main=True),
             Column("p"),
             Column("adjusted p"),
-            Column("BkR is", "words"),
+            Column("BkR is", "words", where="terminal"),
         ),
         tuple(rows),
         notes=tuple(notes),
