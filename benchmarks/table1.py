@@ -2,7 +2,7 @@
 
 IKEA has 24 encoders with vectors of its own. For emoji and scenes the encoders of `calibration_transfer` are
 fitted on other items, and their vectors written. What is finished in the folder TABLE1 (out/table1) is not
-done again. The validations and their table, without values by seed, go to docs/results/metric-validation.json.
+done again. Validations and table, without values by seed, go to docs/results/metric-validation.json.
 """
 
 from __future__ import annotations

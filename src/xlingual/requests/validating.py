@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from msgspec import field
 
@@ -66,13 +66,24 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     output: Output
 
 
+DataSet: TypeAlias = Annotated[
+    Path | None,
+    argument("MANIFEST", "A manifest, or the folder of a finished validation; NAME=PATH names its rows."),
+]
+ImageEncoder: TypeAlias = Annotated[
+    str | None,
+    option(
+        "Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See docs/encoders.md.",
+        metavar="SPEC",
+        otherwise="required for a manifest",
+    ),
+]
+
+
 class SeveralDataSets(ManifestOptions, frozen=True, kw_only=True):
     """Manifests, or folders of finished validations, and how manifests are read."""
 
-    manifest: Annotated[  # type: ignore[assignment]  # a file may name data sets instead
-        Path | None,
-        argument("MANIFEST", "A manifest, or the folder of a finished validation; NAME=PATH names its rows."),
-    ] = None
+    manifest: DataSet = None  # type: ignore[assignment]  # a file may name data sets instead
     further: Annotated[
         tuple[Path, ...], argument("[MANIFEST…]", "Further ones, for a table of all of them.")
     ] = ()
@@ -81,14 +92,7 @@ class SeveralDataSets(ManifestOptions, frozen=True, kw_only=True):
 class OptionalImages(ImageEncoding, frozen=True, kw_only=True):
     """How images are compared, where anything is to be compared."""
 
-    image_encoder: Annotated[  # type: ignore[assignment]  # finished validations need none
-        str | None,
-        option(
-            "Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See docs/encoders.md.",
-            metavar="SPEC",
-            otherwise="required for a manifest",
-        ),
-    ] = None
+    image_encoder: ImageEncoder = None  # type: ignore[assignment]  # finished validations need none
 
 
 class ValidateDataSetsRequest(ValidateBackretrievalRequest, frozen=True, kw_only=True):
