@@ -163,7 +163,8 @@ def _files(request: ValidateBackretrievalRequest) -> Iterator[Path]:
     for text in (*request.text_encoders, request.images.image_encoder):
         spec: Spec | None = parse(text, Known())
         while spec is not None:
-            named = [spec.argument, *(value.partition("#")[0] for _, value in spec.options)]
+            named = [spec.argument, spec.argument.rpartition(":")[0]]  # python:FILE:FUNCTION
+            named += [value.partition("#")[0] for _, value in spec.options]
             for pattern in filter(None, named):
                 for path in map(Path, glob.glob(re.sub(r"\{\w+\}", "*", pattern))):
                     yield from path.rglob("*") if path.is_dir() else [path]

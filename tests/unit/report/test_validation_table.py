@@ -20,9 +20,9 @@ def test_the_best_is_bold_and_real_differences_are_marked():
     text = as_text(page_of(made.table("IKEA", "emoji")), "latex")
     first = next(line for line in text.splitlines() if line.startswith("IKEA & en"))
     assert first.startswith(
-        r"IKEA & en $\to$ de & \textbf{0.954} ± 0.003 & 0.935 ± 0.003** & 0.706 ± 0.003* &"
+        r"IKEA & en $\to$ de & \textbf{0.954} $\pm$ 0.003 & 0.935 $\pm$ 0.003** & 0.706 $\pm$ 0.003* &"
     )
-    assert r"mean &  & 0.961 ± 0.001 & 0.942 ± 0.001 & 0.713 ± 0.001 &" in text
+    assert r"mean &  & 0.961 $\pm$ 0.001 & 0.942 $\pm$ 0.001 & 0.713 $\pm$ 0.001 &" in text
     assert text.count(r"\begin{tabular}{llrrrrrr}") == 1
 
 
