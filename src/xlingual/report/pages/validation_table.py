@@ -137,8 +137,7 @@ def _differences(table: ValidationTable, contrast: str) -> Table:
             ends += [*(gap.ends or ()), *([] if one.value is None else [one.value])]
             spoken = f"{row_name(row)}, {kind.capitalize()}: {gap.plain}"
             cells = (
-                Cell(row.data_set),
-                Cell(words.pair(row.source, row.target)),
+                Cell(row_name(row)),
                 Cell(kind.capitalize()),
                 Cell(bar=Bar(one.value, gap.ends, (("chance", 0.0),), spoken)),
                 gap,
@@ -155,8 +154,7 @@ def _differences(table: ValidationTable, contrast: str) -> Table:
     return Table(
         name,
         (
-            Column("data set", "name", data=True),
-            Column("direction", "name"),
+            Column("row", "name", data=True),
             Column("coefficient", "name"),
             Column("", "chart"),
             Column(name, interval="95 % interval", main=True),
