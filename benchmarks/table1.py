@@ -28,7 +28,8 @@ FOLDER = Path(os.environ.get("TABLE1", "out/table1"))
 FIGURES = Path("docs/results/metric-validation.json").absolute()
 TOML = Path(__file__).with_suffix(".toml")
 EMOJI, SCENES = ("en", "de", "es", "pt", "ru", "ja"), ("en", "de", "ar", "ja")
-_LEFT_OUT = ("per_seed", "timings", "run", "warnings", "truncated")
+_LEFT_OUT = ("per_seed", "timings", "run", "warnings", "truncated", "method", "test")
+DIGITS = 6
 
 
 def main() -> None:
@@ -107,7 +108,7 @@ def _without(value: Any) -> Any:
         return [_without(one) for one in value]
     if isinstance(value, dict):
         return {key: _without(one) for key, one in value.items() if key not in _LEFT_OUT}
-    return value
+    return round(value, DIGITS) if isinstance(value, float) else value
 
 
 if __name__ == "__main__":
