@@ -61,7 +61,8 @@ def downloads(tmp_path, monkeypatch):
         for name in names:
             image(Path("flickr30k-images") / name)
         for lang in ("en", "de"):
-            text(f"multi30k-dataset/data/task2/raw/{split}.1.{lang}.gz", made(n, lang))
+            for k in range(1, 6):
+                text(f"multi30k-dataset/data/task2/raw/{split}.{k}.{lang}.gz", made(n, lang))
     for file, lang in (
         ("annotations/captions_val2014.json", "en"),
         ("STAIR-captions/stair_captions_v1.2_val.json", "ja"),
@@ -95,11 +96,13 @@ def test_stand_ins_give_the_eight_rows(downloads, monkeypatch, capsys):
         assert re.search(r"\b32\b", capsys.readouterr().out)
     small = re.sub(r"text-encoder = \[.*?\]", 'text-encoder = ["random", "chargram", "c=chargram:?n=2-2"]',
                    TOML, flags=re.DOTALL)  # fmt: skip
-    small = re.sub(r"sample-size = \d+", "sample-size = 14", small).replace("seeds = 25", "seeds = 2")
-    small = small.replace("hf:microsoft/resnet-50", "pixels").replace("R@10", "R@3")
+    small = re.sub(r"sample-size = \d+\n", "", small).replace("hf:microsoft/resnet-50", "pixels")
+    small = small.replace("both-dir", "sample-size = 14\nseeds = 2\nmeasure = 'R@3'\nboth-dir")
     Path("table1.toml").write_text(small, encoding="utf-8")
     assert run(["run", "table1.toml"]) == 0
-    rows = json.loads(Path("out/validation_table.json").read_text())["rows"]
+    table = json.loads(Path("out/validation_table.json").read_text())
+    assert not [warning for warning in table["warnings"] if "differ" in warning]
+    rows = table["rows"]
     assert [(row["data_set"], row["source"], row["target"]) for row in rows] == [
         (name, *pair)
         for name, other in (("STAIR", "ja"), ("Multi30k", "de"), ("IKEA-de", "de"), ("IKEA-fr", "fr"))
@@ -136,7 +139,8 @@ def test_the_file_and_every_spec_are_accepted():
     assert {name: one.sampling.sample_size for name, one in sets.items()} == {
         "STAIR": 10_000, "Multi30k": 10_000, "IKEA-de": 1_500, "IKEA-fr": 1_500
     }  # fmt: skip
-    assert {one.sampling.seeds for one in sets.values()} == {25}
+    assert {(one.sampling.seeds, one.sampling.texts_per_item) for one in sets.values()} == {(25, 1)}
+    assert {one.measure for one in sets.values()} == {"R@10"}
     for one in sets.values():
         for text in one.text_encoders:
             spec = parse(text, Known())

@@ -7,7 +7,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command
-from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.outcome import emphasis_of, say_written, write_and_show
 from xlingual.cli.tasks import Tasks
 from xlingual.cli.validate_sets import is_finished, table_of, validated
 from xlingual.errors import InputError
@@ -42,4 +42,4 @@ def backretrieval(request: ValidateDataSetsRequest) -> None:
     with screen.warnings_as_lines(), screen.progress(screen.silent(one.output)) as progress:
         validation = validated(one, progress)
     write_and_show(validation, one.output)
-    say_written(validation, one.output, validation.file)
+    say_written(validation, one.output, validation.file, emphasis_of(one))

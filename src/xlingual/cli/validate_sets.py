@@ -14,10 +14,10 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
-from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.errors import InputError
-from xlingual.requests import signed, values
+from xlingual.requests import defaults, signed, values
 from xlingual.requests.provenance import request_part, run_part
 from xlingual.requests.validating import ValidateBackretrievalRequest, ValidateDataSetsRequest
 
@@ -69,6 +69,7 @@ def validated(
     if manifest is None:
         progress("reading the manifest", 0, 1)
         manifest = read_manifest(request.data)
+    check_emphasis(request, manifest)
     given["manifest"] = manifest
     return signed(validate_backretrieval(**given, progress=progress), request)
 
@@ -122,12 +123,21 @@ def _validated(
         if not quiet:
             screen.note(f"{name}: {change}, computed again" if change else f"{name} is finished: read {out}")
         if change is None:
+            _report(kept, request)
             return kept
     found = validated(request, progress, manifest)
     if out is not None:
         found.write(out)
-        say_written(found, request.output.changed(quiet=quiet), found.file)
+        say_written(found, request.output.changed(quiet=quiet), found.file, emphasis_of(request))
     return found
+
+
+def _report(found: Validation, request: ValidateBackretrievalRequest) -> None:
+    """Make the report of a finished validation again: what stands out in its figures may be new."""
+    from xlingual.report import write_report
+
+    if request.output.report and request.output.out is not None:
+        write_report(found, request.output.out / "report.html", emphasis=emphasis_of(request))
 
 
 def _kept(
@@ -138,8 +148,9 @@ def _kept(
     from xlingual.signature import CONVENTIONS
 
     kept = Validation.read(folder)
-    asked = request_part(type(request), values(request))
-    before = kept.request if isinstance(kept.request, dict) else {}
+    usual = request_part(type(request), defaults(type(request)))  # earlier versions had fewer settings
+    asked = usual | request_part(type(request), values(request))
+    before = usual | (kept.request if isinstance(kept.request, dict) else {})
     changed = [key for key in (*asked, *before) if asked.get(key) != before.get(key)]
     if changed:
         return kept, f"{changed[0].replace('_', '-')} has changed"

@@ -5,24 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from msgspec import field
 
 from xlingual.errors import InputError
+from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.reading import checked, made
-from xlingual.requests.record import Request, argument, option, values
+from xlingual.requests.record import Request, argument, defaults, option, values
 from xlingual.requests.shared import (
+    PAPER,
     AsJson,
     Cluster,
     Form,
+    Highlight,
     ImageEncoding,
     Keeping,
     ManifestOptions,
     Output,
+    PaperPreset,
     Samples,
+    SeedShown,
     TextEncoders,
+    TextSimilarity,
 )
 
 
@@ -38,9 +44,11 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     """Check how well Backretrieval agrees with true retrieval."""
 
     command = "validate backretrieval"
+    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
 
     data: ManifestOptions
     text_encoders: TextEncoders
+    preset: PaperPreset = None
     keeping: Keeping
     sampling: ManySamples
     images: ImageEncoding
@@ -61,9 +69,12 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
             metavar="LEVELS",
         ),
     ] = None
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output
+    highlight: Highlight = ()
+    seed_shown: SeedShown = "mean"
 
 
 DataSet: TypeAlias = Annotated[
@@ -121,8 +132,8 @@ class ValidateDataSetsRequest(ValidateBackretrievalRequest, frozen=True, kw_only
         Of several each has a folder of its own in --out. Raises InputError for an option that is unknown or
         not of one data set, and for a name that is there twice.
         """
-        shared = {name: value for name, value in values(self).items() if value not in (None, ())}
-        del shared["sets"]
+        shared = _given(self)
+        shared.pop("sets", None)
         paths = (*filter(None, [shared.pop("manifest", None)]), *shared.pop("further", ()))
         own: dict[str, Mapping[str, Any]] = {}
         for name, path in map(_named, paths):
@@ -153,6 +164,12 @@ _OF_FOLDERS = {"manifest", "metadata", "validation"}  # such a file is named by 
 _OF_ALL = {"form", "as_json", "quiet", "report"}
 
 
+def _given(request: Request) -> dict[str, Any]:
+    """Return the values of a request that are not the defaults: a preset may stand for these."""
+    usual = defaults(type(request))
+    return {name: value for name, value in values(request).items() if value != usual.get(name)}
+
+
 def _own(options: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     """Return the checked options of one data set."""
     found = checked(
@@ -167,7 +184,7 @@ def _own(options: Mapping[str, Any], where: str) -> Mapping[str, Any]:
 
 def _without_samples(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return the shared options; a data set with fixed samples of its own takes no others."""
-    drawn = {"seeds", "sample_size"} if "splits" in own else set()
+    drawn = {"seeds", "sample_size", "or_fewer"} if "splits" in own else set()
     return {name: value for name, value in shared.items() if name not in drawn}
 
 
