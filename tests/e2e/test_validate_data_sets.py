@@ -12,6 +12,8 @@ import pytest
 from xlingual.demo_data.scenes import write_scenes
 from xlingual.evaluation.metric_validation import encoder_scores
 from xlingual.evaluation.metric_validation import validate as validation
+from xlingual.requests import read
+from xlingual.requests.validating import ValidateDataSetsRequest
 
 SHARED = ("--pair", "en-de", "--image-encoder", "img.npy", "--seeds", "2", "--threads", "1")
 SETS = """
@@ -110,6 +112,10 @@ def test_a_file_lists_data_sets_and_what_is_finished_is_read(xlingual, encoders,
     assert [row["n_source"] for row in first["rows"]] == [60, 60, 30]
     assert "Pearson BkR" in done.out and "second one" in done.out
 
+    kept = Path("out/first/validation.json")
+    content = json.loads(kept.read_text())
+    del content["request"]["texts_per_item"]  # as of a version that had no such option
+    kept.write_text(json.dumps(content))
     again = xlingual("run", "sets.toml")
     assert again.code == 0 and len(counted) == 2
     assert "first is finished: read out/first" in again.err
@@ -212,6 +218,16 @@ def test_fixed_samples_of_a_data_set_replace_the_shared_ones(xlingual, encoders,
     assert "rows differ in seeds: 1 for first en-de, first de-en; 2 for second one en-es" in " ".join(
         table()["warnings"]
     )
+
+
+def test_a_preset_holds_for_all_data_sets_or_for_one():
+    common = {"text-encoder": ["random"], "image-encoder": "pixels"}
+    sets = {"a": {"manifest": "a"}, "b": {"manifest": "b", "sample-size": 9, "preset": "paper"}}
+    for more in ({}, {"preset": "paper"}):
+        request = read(ValidateDataSetsRequest, common | more | {"sets": sets}, "file")
+        a, b = (request.of_one(options).sampling for options in request.data_sets().values())
+        assert (a.sample_size, a.texts_per_item) == ((10_000, 1) if more else (None, "all"))
+        assert (b.sample_size, b.texts_per_item, b.seeds) == (9, 1, 25)
 
 
 def test_the_schema_names_data_sets_and_requires_nothing(xlingual):
