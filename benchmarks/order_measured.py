@@ -2,8 +2,8 @@
 
 `python -m benchmarks order_measured` takes the 24 encoders, the ResNet-50 vectors and the 25 samples of the
 IKEA data, both ways. How relevant a retrieved text is, is graded without encoder and without image: by the
-TF-IDF cosine of its words to those of the query's own translation, both in one language. With the grades, both
-assumptions can be tested: that a hit depends on the grade and not on the encoder (A2), and that an encoder
+TF-IDF cosine of its words to those of the query's own translation, both in one language. With the grades,
+both assumptions can be tested: that a hit depends on the grade and not on the encoder (A2), and that one
 with a higher XLR retrieves higher grades (A3). Then one thing at a time is changed: hub repair (CSLS),
 encoders that know looks or match exactly, image noise, pool size, K.
 """
