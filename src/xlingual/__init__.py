@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
     from xlingual.evaluation.image_sentence import image_sentence
-    from xlingual.evaluation.metric_validation import validate_backretrieval
+    from xlingual.evaluation.metric_validation import validate_backretrieval, validation_table
     from xlingual.evaluation.multilingual_pool import multilingual_pool
     from xlingual.evaluation.sts import sts
     from xlingual.measures import parse_measure
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from xlingual.results.gate import Gate
     from xlingual.results.plan import Plan
     from xlingual.results.validation import Validation
+    from xlingual.results.validation_table import ValidationTable
     from xlingual.store import Store
     from xlingual.workflows.case_study import run_case_study
     from xlingual.workflows.regime_study import run_regime_study
@@ -57,6 +58,7 @@ _HOMES = {
     "Store": "store",
     "Texts": "records",
     "Validation": "results.validation",
+    "ValidationTable": "results.validation_table",
     "XlingualError": "errors",
     "backretrieval": "evaluation.backretrieval",
     "calibrate": "evaluation.calibration",
@@ -76,6 +78,7 @@ _HOMES = {
     "train_mlmme": "workflows.train_mlmme",
     "train_triplet": "workflows.train_triplet",
     "validate_backretrieval": "evaluation.metric_validation",
+    "validation_table": "evaluation.metric_validation",
     "write_report": "report",
     "write_scenes": "demo_data.scenes",
 }
@@ -95,6 +98,7 @@ __all__ = [
     "Store",
     "Texts",
     "Validation",
+    "ValidationTable",
     "XlingualError",
     "backretrieval",
     "calibrate",
@@ -114,6 +118,7 @@ __all__ = [
     "train_mlmme",
     "train_triplet",
     "validate_backretrieval",
+    "validation_table",
     "write_report",
     "write_scenes",
 ]

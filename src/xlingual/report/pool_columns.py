@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xlingual.report import conditions, leaders, numbers
 from xlingual.report.leaders import BoardRow
 from xlingual.report.pool_views import TASK
 from xlingual.results import Results, by_key
+
+Conditions: TypeAlias = tuple[tuple[str, str], ...]
+TOLD = ("policy", "candidates", "similarity", "languages")  # conditions that tell columns of one pool apart
 
 
 @dataclass(frozen=True)
@@ -36,28 +40,37 @@ def columns(runs: Sequence[Results], measure: str) -> list[PoolColumn]:
 
     Nothing where all runs are over the same pool. An encoder that is in two runs over one pool has two rows.
     """
-    places: dict[tuple[tuple[str, str], ...], list[int]] = {}
+    places: dict[Conditions, list[int]] = {}
     for place, run in enumerate(runs):
         if entries := by_key(run.entries, task=TASK, measure=measure):
             own = conditions.parsed(entries[0].signature).conditions
             places.setdefault(tuple(own.items()), []).append(place)
     if len({dict(key).get("data") for key in places}) < 2:
         return []
-    names = _names(runs, list(places.values()))
+    names = _names(runs, places)
     return [
         PoolColumn(name, _rows(runs, own, measure), _size(runs[own[0]], measure))
         for name, own in zip(names, places.values(), strict=True)
     ]
 
 
-def _names(runs: Sequence[Results], pools: Sequence[Sequence[int]]) -> list[str]:
-    """Return the name of each pool, from the runs over it; those of the runs where two would have one."""
-    found = [dict.fromkeys(leaders.given_name(runs[place]) for place in own) for own in pools]
-    short = [next(iter(own)) for own in found if len(own) == 1]
-    if all(short) and len(set(short)) == len(pools):
-        return short
+def _names(runs: Sequence[Results], places: Mapping[Conditions, Sequence[int]]) -> list[str]:
+    """Return the name of each column: of its pool, with conditions that differ where a pool has two columns.
+
+    Where that does not tell them apart, the names of the runs.
+    """
+    pools = [dict.fromkeys(leaders.given_name(runs[place]) for place in own) for own in places.values()]
+    found = [next(iter(own)) for own in pools if len(own) == 1]
+    if all(found) and len(set(found)) < len(found):
+        keys = [key for key in TOLD if len({dict(own).get(key) for own in places}) > 1]
+        found = [
+            ", ".join([name, *(dict(own)[key] for key in keys if key in dict(own))])
+            for name, own in zip(found, places, strict=True)
+        ]
+    if all(found) and len(set(found)) == len(pools):
+        return found
     each = leaders.run_names(runs)
-    return [", ".join(each[place] for place in own) for own in pools]
+    return [", ".join(each[place] for place in own) for own in places.values()]
 
 
 def _rows(runs: Sequence[Results], places: Sequence[int], measure: str) -> dict[str, BoardRow]:

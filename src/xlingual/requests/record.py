@@ -134,6 +134,12 @@ def values(record: Record) -> dict[str, Any]:
     return found
 
 
+def defaults(kind: type[Record]) -> dict[str, Any]:
+    """Return the defaults of a request and of the records in it, by name; required fields have none."""
+    found = {name: leaf.default for name, leaf in leaves(kind).items() if not leaf.required}
+    return {name: value() if callable(value) else value for name, value in found.items()}
+
+
 def refused(kind: type[Record]) -> dict[str, str]:
     """Return the options that other requests have and this one refuses, and why."""
     inner = (record_of(field.type) for field in msgspec.structs.fields(kind))

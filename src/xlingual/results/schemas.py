@@ -19,6 +19,7 @@ from xlingual.results.views import VIEWS
 KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "results": "xlingual.results.evaluation:ResultsFile",
     "validation": "xlingual.results.validation:Validation",
+    "validation_table": "xlingual.results.validation_table:ValidationTable",
     "comparison": "xlingual.results.comparison:Comparison",
     "gate": "xlingual.results.gate:Gate",
     "plan": "xlingual.results.plan:Plan",

@@ -17,6 +17,7 @@ PAGES: Mapping[str, str] = {
     "Gate": "gate",
     "Plan": "plan",
     "Validation": "validation",
+    "ValidationTable": "validation_table",
     "Calibration": "calibration",
     "CaseStudy": "case_study",
     "RegimeStudy": "regime_study",

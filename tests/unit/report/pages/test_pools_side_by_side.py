@@ -73,6 +73,17 @@ def test_runs_over_the_same_pool_share_a_column(pool):
     assert list(twice.rows) == ["balanced_mix", "balanced_mix (run 2)"]
 
 
+def test_conditions_tell_columns_of_one_pool_apart(pool):
+    runs = [
+        run_of(pool, data, name, encoders=("chargram",), policies=(policy,))
+        for data, name in (("abc123", "one"), ("def456", "two"))
+        for policy in ("agnostic", "prefer-own")
+    ]
+    assert [one.name for one in columns(runs, "AP")] == [
+        "one, agnostic", "one, prefer-own", "two, agnostic", "two, prefer-own",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("requests", "names"),
     [
