@@ -11,6 +11,7 @@ from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import columns, store_of, within_cost
 from xlingual.cli.outcome import say_written
 from xlingual.cli.ranking import chosen_ranker
+from xlingual.cli.train import of_conventions
 from xlingual.errors import InputError
 from xlingual.training.requests import CaseStudyRequest
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from xlingual.workflows.case_study_models import Trained
 
 
-@command(CaseStudyRequest)
+@command(CaseStudyRequest, presets=of_conventions)
 def casestudy(request: CaseStudyRequest) -> None:
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
 
@@ -82,7 +83,7 @@ def _trained(request: CaseStudyRequest) -> Trained:
         times=request.trainings,
         seed=request.sampling.seed,
         options=options,
-        fit={"epochs": request.epochs, "rate": request.rate, **device},
+        fit={"epochs": request.epochs, "rate": request.rate, "keep_epoch": request.keep_epoch, **device},
         validation=request.validation,
         triplet=request.triplet,
         triplet_xl=request.triplet_xl,

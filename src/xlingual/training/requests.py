@@ -21,7 +21,7 @@ from xlingual.requests.shared import (
     TextEncoders,
 )
 from xlingual.requests.values import Positive, Share
-from xlingual.training.options import Epochs, FitOptions, Rate, defaults_in_help
+from xlingual.training.options import Epochs, FitOptions, KeepEpoch, Rate, defaults_in_help
 from xlingual.training.recipes.dual_options import NETWORK_FIT, DualOptions
 from xlingual.training.recipes.mlmme_options import (
     FIT_PRESETS,
@@ -31,7 +31,13 @@ from xlingual.training.recipes.mlmme_options import (
     MlmmeSettings,
     Select,
 )
-from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
+from xlingual.training.recipes.triplet_options import (
+    CONVENTIONS,
+    FIT,
+    OF_XL,
+    Conventions,
+    TripletOptions,
+)
 
 
 class ModelOutput(Record, frozen=True, kw_only=True):
@@ -128,7 +134,11 @@ class TripletRequest(Request, frozen=True, kw_only=True):
     """Train two layers over an encoder's vectors, so that a body is near its own title."""
 
     command = "train triplet"
-    first = ("text_encoders", "title", "body", "split_text")
+    first = ("text_encoders", "recipe", "title", "body", "split_text")
+    otherwise: ClassVar[Mapping[str, str]] = {
+        **defaults_in_help(TripletOptions, CONVENTIONS),
+        **defaults_in_help(FitOptions, CONVENTIONS),
+    }
     in_files: ClassVar[tuple[str, ...]] = OF_XL
 
     data: ManifestOptions
@@ -140,6 +150,7 @@ class TripletRequest(Request, frozen=True, kw_only=True):
             metavar="SPEC",
         ),
     ]
+    recipe: Conventions = "default"
     model: TripletOptions
     validated: Validated
     fit: FitOptions = FitOptions(**FIT)
@@ -200,6 +211,7 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     """Evaluate encoders, train on the best without parallel texts, and report what changed."""
 
     command = "casestudy"
+    otherwise: ClassVar[Mapping[str, str]] = defaults_in_help(TripletOptions, CONVENTIONS)
 
     data: ManifestOptions
     images: ImageEncoding
@@ -237,9 +249,11 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
+    recipe: Conventions = "default"
     model: TripletOptions = TripletOptions(beta=0.01)
     epochs: Epochs = 40
     rate: Rate = 0.01
+    keep_epoch: KeepEpoch = "best"
     validation: Annotated[
         Share,
         option("Share of the rows to train on where epochs are compared.", metavar="SHARE"),

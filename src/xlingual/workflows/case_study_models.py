@@ -144,7 +144,7 @@ class Trainer:
             progress=_naming(name, self.progress),
         )
         self.timings[f"train: {name}"] = done.seconds
-        return Training(name, self._model(out), seed, done.epochs, done.best_epoch, done.score, done.seconds)
+        return Training(name, self._model(out), seed, done.epochs, done.kept_epoch, done.score, done.seconds)
 
 
 def _naming(name: str, progress: Progress | None) -> Progress | None:

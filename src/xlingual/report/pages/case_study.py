@@ -163,7 +163,7 @@ def _trainings(study: CaseStudy) -> Table:
         if training.seed is not None
     ]
     note = "validation: own titles found by bodies and the reverse, sum of R@1, R@5 and R@10, at most 600."
-    heads = ["model", "seed", "best epoch", "validation", "time"]
+    heads = ["model", "seed", "epoch kept", "validation", "time"]
     return Table.of_texts("Trainings", heads, rows, data=True, titled=False, notes=(note,))
 
 
