@@ -1,4 +1,4 @@
-"""`concat:…::SPEC`: the vectors of title and body, from the encoder below, side by side; nothing is learnt."""
+"""`concat:…::SPEC`: title and body through the encoder below, side by side; nothing is learnt."""
 
 from __future__ import annotations
 
