@@ -51,6 +51,7 @@ def casestudy(request: CaseStudyRequest) -> None:
             base=request.base,
             trained=trained,
             worst=request.worst,
+            control=request.control,
             store=store,
             progress=progress,
         )

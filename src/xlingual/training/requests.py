@@ -248,6 +248,9 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
             metavar="MODEL",
         ),
     ] = ()
+    control: Annotated[
+        bool, option("Evaluate the base's title and body side by side, untrained, as a control.")
+    ] = True
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
     recipe: Conventions = "default"
     model: TripletOptions = TripletOptions(beta=0.01)
