@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
@@ -14,19 +16,33 @@ from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.train import of_conventions
 from xlingual.errors import InputError
 from xlingual.training.requests import CaseStudyRequest
+from xlingual.workflows.case_study_data import built_in_options, is_built_in, make_recipes
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
     from xlingual.workflows.case_study_models import Trained
 
 
-@command(CaseStudyRequest, presets=of_conventions)
+def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the conventions set, and on the built-in recipes the encoders."""
+    if not is_built_in(given.get("manifest")):
+        return of_conventions(given)
+    options = dict(built_in_options(given.get("out") or Path(), given.get("seed", 0)))
+    if "text_encoders" in given:
+        del options["base"]
+    return {**of_conventions(given), **options}
+
+
+@command(CaseStudyRequest, presets=_presets)
 def casestudy(request: CaseStudyRequest) -> None:
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
 
     MANIFEST holds texts with images in several languages (--split) and further texts, which need neither
     images nor translations, to train on (--train-split). All are evaluated by Backretrieval over all
     language pairs.
+
+    `xlingual casestudy recipes --out DIR` needs no data: where nothing is called "recipes", that word stands
+    for built-in recipes in five languages, which are made in DIR.
     """
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study
@@ -39,8 +55,11 @@ def casestudy(request: CaseStudyRequest) -> None:
     evaluated = Evaluated(**keywords(request, Evaluated), ranker=_ranker(request, store))
     trained, data = _trained(request), request.data
     with screen.warnings_as_lines(), screen.progress(screen.silent(request.output)) as progress:
+        manifest = data.manifest
+        if is_built_in(manifest):
+            manifest = make_recipes(out, request.sampling.seed, progress)
         progress("reading the manifest", 0, 1)
-        read = partial(Manifest.read, data.manifest, **columns(data))
+        read = partial(Manifest.read, manifest, **columns(data))
         train = read(split=request.train_split) if trained.anything else None
         study = run_case_study(
             read(split=data.split or "test", rows=data.rows),

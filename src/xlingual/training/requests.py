@@ -211,7 +211,13 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     """Evaluate encoders, train on the best without parallel texts, and report what changed."""
 
     command = "casestudy"
-    otherwise: ClassVar[Mapping[str, str]] = defaults_in_help(TripletOptions, CONVENTIONS)
+    by_presets = ("text_encoders", "image_encoder")
+    otherwise: ClassVar[Mapping[str, str]] = {
+        **defaults_in_help(TripletOptions, CONVENTIONS),
+        "text_encoders": "none; for recipes four of rising quality",
+        "image_encoder": "none; for recipes pixels",
+        "trainings": "1; for recipes 3",
+    }
 
     data: ManifestOptions
     images: ImageEncoding
