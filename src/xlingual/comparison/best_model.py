@@ -44,8 +44,7 @@ def best_model(
     """
     if len(models) < 2:
         return None
-    best = max(models, key=lambda model: model.value)
-    others = [model for model in models if model is not best]
+    best, *others = sorted(models, key=lambda model: (-model.value, model.name))
     duels = [(best, other) for other in others] + list(combinations(others, 2))
     pairs = list(queries.slices("pair").values()) if len(queries.present("pair")) > 1 else []
     total, done = len(duels) + len(pairs) * len(others), 0

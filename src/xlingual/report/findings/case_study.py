@@ -59,12 +59,14 @@ def _control(study: CaseStudy, difference: Difference) -> str:
     assert alone is not None
     gains = f"{model}'s gain over its base {marked(study.base)}"
     values = {one.name: times(one.value) for one in study.models}
-    change = f"{gain(alone.value, alone.ci)} against {marked(study.base)}{_corrected(alone)}"
+    change = f"{gain(alone.value, alone.ci)} against {marked(study.base)}"
     reach = (
         f"title and body side by side with nothing trained ({control}) have a {measure(study)} of "
         f"{values[difference.other]}, {change}"
     )
-    much = f"{gain(difference.value, difference.ci)}{_each(difference.per_training)}{_corrected(difference)}"
+    much = f"{gain(difference.value, difference.ci)}{_each(difference.per_training)}"
+    if difference.outcome == NO_DIFFERENCE:
+        much += _corrected(difference)
     if difference.outcome == CANNOT_TELL:
         return f"Whether {gains} survives the control is not known: {words.stop(difference.note or '')}"
     if whole.outcome != BETTER:

@@ -36,8 +36,10 @@ TERMS = {
     "with several trainings, for other trainings. It is not widened for the number of questions; the "
     "adjusted p is corrected for it (Holm).",
 }
-_LEVEL = Key("no difference from the best is found", badge=Badge("level", "soft"))
-LOOKS = narrower("sd of pairs", "highest pair", "lowest pair", "chosen", "in the figure", "outcome")
+_LEVEL = "level"
+LOOKS = narrower(
+    "sd of pairs", "highest pair", "lowest pair", "chosen", "in the figure", "outcome", "sd of trainings"
+)
 
 
 def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
@@ -112,7 +114,7 @@ def _methods(study: CaseStudy) -> Table:
         axis=axis_for([*ends, *chance], floor=0.0),
         style="board",
         titled=False,
-        legend=(_LEVEL,) if level else (),
+        notes=(f"{_LEVEL}: no difference from the best is found.",) if level else (),
         looks=LOOKS,
         where="both",
     ).without_empty()
@@ -130,7 +132,7 @@ def _method(model: Model, lines: tuple[tuple[str, float], ...], leads: bool, lev
     if leads:
         name = replace(name, badges=(Badge("best", where="page"),))
     elif level:
-        name = replace(name, badges=(*name.badges, Badge("level", "soft", "level with the best")))
+        name = replace(name, badges=(*name.badges, Badge(_LEVEL, "soft")))
     between = Cell(f"{low.text} to {high.text}" if len(values) > 1 else MISSING)
     return (name, value, Cell(bar=bar), between, low, high, *map(_times, (model.sd_pairs, model.sd_training)))
 
