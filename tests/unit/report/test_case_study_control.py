@@ -116,7 +116,7 @@ def test_the_verdict_and_the_tables_of_the_best_model() -> None:
     table = as_text(page_of(found), "latex")
     assert r"\textbf{9.4}" in table and r"\textbf{9.3}" in table and r"\textbf{5.2}" not in table
     page = as_html(found)
-    assert "on each language pair" in page and "+2.0*" in page.replace("</span>", "").replace("<span>", "")
+    assert "on each language pair" in page and "<b>+2.0*</b>" in page and "+4.0*" not in page
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -8,7 +8,7 @@ from xlingual.report import numbers, words
 from xlingual.report.blocks import Block, Fold
 from xlingual.report.findings import case_study as verdict
 from xlingual.report.findings.case_study import SCALE, UNIT, label
-from xlingual.report.table import Cell, Column, Table, Tone, narrower
+from xlingual.report.table import Cell, Column, Table, narrower
 from xlingual.results.case_study import BestModel, BestOnPair, CaseStudy
 from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
 
@@ -65,6 +65,6 @@ def _best_on_pairs(best: BestModel, names: Mapping[str, str]) -> Table:
 
 
 def _marked_gain(pair: BestOnPair) -> Cell:
-    tones: Mapping[str, Tone] = {BETTER: "gain", WORSE: "loss"}
-    star = "*" if pair.outcome in tones else ""
-    return Cell.by(verdict.gain, pair.value, scale=SCALE, tone=tones.get(pair.outcome, ""), mark=star)
+    if pair.outcome not in (BETTER, WORSE):
+        return Cell.by(verdict.gain, pair.value, scale=SCALE)
+    return Cell.by(lambda value: f"{verdict.gain(value)}*", pair.value, scale=SCALE, tone="best")
