@@ -76,7 +76,7 @@ def mlmme(request: MlmmeRequest) -> None:
 
 def of_conventions(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the conventions that were asked for set."""
-    return CONVENTIONS[given.get("recipe", "default")]
+    return CONVENTIONS[given.get("conventions", "default")]
 
 
 @command(

@@ -134,7 +134,7 @@ class TripletRequest(Request, frozen=True, kw_only=True):
     """Train two layers over an encoder's vectors, so that a body is near its own title."""
 
     command = "train triplet"
-    first = ("text_encoders", "recipe", "title", "body", "split_text")
+    first = ("text_encoders", "conventions", "title", "body", "split_text")
     otherwise: ClassVar[Mapping[str, str]] = {
         **defaults_in_help(TripletOptions, CONVENTIONS),
         **defaults_in_help(FitOptions, CONVENTIONS),
@@ -150,7 +150,7 @@ class TripletRequest(Request, frozen=True, kw_only=True):
             metavar="SPEC",
         ),
     ]
-    recipe: Conventions = "default"
+    conventions: Conventions = "default"
     model: TripletOptions
     validated: Validated
     fit: FitOptions = FitOptions(**FIT)
@@ -258,7 +258,7 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
         bool, option("Evaluate the base's title and body side by side, untrained, as a control.")
     ] = True
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
-    recipe: Conventions = "default"
+    conventions: Conventions = "default"
     model: TripletOptions = TripletOptions(beta=0.01)
     epochs: Epochs = 40
     rate: Rate = 0.01

@@ -104,6 +104,7 @@ Conventions: TypeAlias = Annotated[
     Literal["default", "paper"],
     option(
         "Settings to begin with: those of this program, or the paper's, which are --scaling raw (title and "
-        "body side by side as they are) and --keep-epoch last."
+        "body side by side as they are) and --keep-epoch last.",
+        names=("--recipe",),
     ),
 ]
