@@ -60,6 +60,8 @@ def with_control(outcome: str, of_base: str = BETTER, value: float = 0.001, **ch
         (NO_DIFFERENCE, NO_DIFFERENCE, "No gain over the base is shown that the control could explain",
          "Triplet is not shown to differ from that"),
         (WORSE, NO_DIFFERENCE, "No gain over the base", "Triplet is worse than that"),
+        (BETTER, WORSE, "Training helps, though no gain of Triplet over its base is shown: title and body",
+         "and Triplet is better than that, +1.0"),
     ],
 )  # fmt: skip
 def test_the_verdict_says_whether_the_gain_survives_the_control(
@@ -70,7 +72,10 @@ def test_the_verdict_says_whether_the_gain_survives_the_control(
     if outcome != CANNOT_TELL:
         assert f"({NAME}) have a BkR R@10 × 1000 of 8.3, +3.1 [+2.1, +4.1] against labse" in told[1]
         assert "+1.0 [−1.0, +3.0]" in told[1]
-    assert told[0].startswith(("Triplet is better", "No difference")) and "TripletXL" in told[2]
+    assert (
+        told[0].startswith(("Triplet is better", "Triplet is worse", "No difference"))
+        and "TripletXL" in told[2]
+    )
     assert sum("labse-title-body" in sentence and "side by side" in sentence for sentence in told) <= 1
 
 

@@ -69,14 +69,13 @@ def _control(study: CaseStudy, difference: Difference) -> str:
         much += _corrected(difference)
     if difference.outcome == CANNOT_TELL:
         return f"Whether {gains} survives the control is not known: {words.stop(difference.note or '')}"
+    if whole.outcome != BETTER and difference.outcome == BETTER:
+        helps = f"Training helps, though no gain of {model} over its base is shown"
+        return f"{helps}: {reach}, and {model} is better than that, {much}."
     if whole.outcome != BETTER:
-        than = (
-            f"{difference.outcome} than"
-            if difference.outcome in (BETTER, WORSE)
-            else "not shown to differ from"
-        )
+        than = "worse than that" if difference.outcome == WORSE else "not shown to differ from that"
         none = "No gain over the base is shown that the control could explain"
-        return f"{none}: {reach}; {model} is {than} that, {much}."
+        return f"{none}: {reach}; {model} is {than}, {much}."
     if difference.outcome == BETTER:
         return f"{gains} survives the control: {reach}, and {model} is better than that, {much}."
     if difference.outcome == WORSE:
