@@ -19,7 +19,6 @@ from xlingual.results.case_study import (
     TRIPLET,
     TRIPLET_XL,
     WORST_PAIRS,
-    BestModel,
     CaseStudy,
     Difference,
     Model,
@@ -35,14 +34,13 @@ def findings(study: CaseStudy) -> list[str]:
     """Return the sentences of the verdict, the most important first, with the names in them marked."""
     if not study.differences:
         return ["Nothing was trained, so there is nothing to compare."]
-    cautions = (_by_choice, _one_training, _spread, _below_base, _base_chosen)
+    cautions = (_by_choice, _best, _one_training, _spread, _below_base, _base_chosen)
     found: list[str] = []
     for difference in study.differences:
         if not _of_control(study, difference):
             found.append(_answer(study, difference))
         elif difference.model != study.name_of(CONTROL):
             found.append(_control(study, difference))
-    found += [] if study.best is None else [_best(study, study.best)]
     return [*found, *(sentence for caution in cautions if (sentence := caution(study)))]
 
 
@@ -85,8 +83,11 @@ def _control(study: CaseStudy, difference: Difference) -> str:
     )
 
 
-def _best(study: CaseStudy, best: BestModel) -> str:
+def _best(study: CaseStudy) -> str:
     """Return which models the best one is better than, on average and on single language pairs."""
+    best = study.best
+    if best is None:
+        return ""
     names = {model.name: marked(label(model)) for model in study.models}
     of = {outcome: [names[o.model] for o in best.others if o.outcome == outcome] for outcome in OUTCOMES}
     text = f"{names[best.name]} has the highest mean"
@@ -101,9 +102,10 @@ def _best(study: CaseStudy, best: BestModel) -> str:
     if not nearest.pairs:
         return text
     better, worse = (sum(pair.outcome == one for pair in nearest.pairs) for one in (BETTER, WORSE))
+    counts = f"on {better or 'none'} of {len(nearest.pairs)} and worse on {worse or 'none'}"
     return (
-        f"{text} On single language pairs it is better than {names[nearest.model]}, the next, on {better} of "
-        f"{len(nearest.pairs)} and worse on {worse or 'none'} (p corrected for {best.n_pair_tests:,} tests)."
+        f"{text} On single language pairs it is better than {names[nearest.model]}, the next, {counts} (p "
+        f"corrected for {best.n_pair_tests:,} tests)."
     )
 
 
