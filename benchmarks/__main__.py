@@ -36,8 +36,10 @@ STATISTICS = (
 )
 NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch
 CLUSTER = ("ray_speed",)  # needs ray
-EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings of many minutes
-DATA = ("sentence_breaks", "spectra", "small_catalogues", "blind_spots")
+EXPERIMENTS = (  # trainings of many minutes
+    *("mlmme_runs", "mlmme_multi30k", "regimes", "regime_alignment", "nbest_table3"),
+)
+DATA = ("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool")
 
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))

@@ -12,7 +12,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder, check_output
 from xlingual.cli.from_request import RequestCommand, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
-from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written, write_and_show
 from xlingual.cli.ranking import approximate_ranker, chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.errors import InputError
@@ -63,7 +63,7 @@ def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `e
         if not screen.silent(request.output) and not any(row.estimated_xlr for row in results.summary):
             screen.note("No XLR can be estimated: no value of Backretrieval.")
     write_and_show(results, request.output)
-    say_written(results, request.output)
+    say_written(results, request.output, emphasis=emphasis_of(request))
     if getattr(request, "trec", None) is not None:
         screen.wrote(request.trec, quiet=request.output.quiet)
 
@@ -117,6 +117,8 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any]) -> Results:  # no
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
         given[parameters[0]] = _data(request)
+        if hasattr(request, "annotate"):
+            check_emphasis(request, given[parameters[0]])
         found: Results = function(**given, progress=progress)
         return signed(found, request)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
+from xlingual.cli.outcome import emphasis_of
 from xlingual.errors import InputError
 from xlingual.files import regular_file
 from xlingual.requests.single import ReportRequest
@@ -44,7 +45,8 @@ def report(request: ReportRequest) -> None:
     for folder in (folder for folder, kind in kinds.items() if kind is None):
         _refuse_others(folder)
     found = [_read(folder, kinds[folder] or "results") for folder in request.folders]
-    write_report(found[0] if alone else found, request.out, title=request.title)
+    shown = emphasis_of(request)
+    write_report(found[0] if alone else found, request.out, title=request.title, emphasis=shown)
     screen.wrote(request.out, quiet=request.quiet)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeAlias, TypedDict, TypeVar
+from typing import Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
 
 from xlingual.embed import BatchVectors, PoolVectors, TextVectors, batch_identity, refuse_fitted_rows
 from xlingual.encoders import Encoder, EncoderLike
@@ -48,6 +48,8 @@ class Options:
     given_ranker: Ranker | None = None
     queries: int | None = None
     cluster: str = DECLARED
+    or_fewer: bool = False
+    texts_per_item: int | Literal["all"] = "all"
 
     def __post_init__(self) -> None:
         if self.cluster not in CLUSTERS:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import field
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ApproximateSearch, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    PAPER,
+    Annotate,
     Cluster,
     ImageEncoding,
     Keeping,
     ManifestOptions,
     Output,
+    PaperPreset,
     Pool,
     PoolLanguages,
     Sampling,
@@ -45,8 +50,12 @@ Queries: TypeAlias = Annotated[
 class PairsRequest(Request, frozen=True, kw_only=True):
     """Options of every evaluation over language pairs."""
 
+    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
+
     data: ManifestOptions
     text_encoders: TextEncoders
+    preset: PaperPreset = None
+    annotate: Annotate = ()
     keeping: Keeping
     sampling: Sampling
 
@@ -127,8 +136,9 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     measures: Annotated[
         tuple[str, ...],
         option(
-            "A measure: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k or "
-            "MedR; repeat for several.",
+            "A measure: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, "
+            "MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict or StrongAlignment/strict-own; "
+            "repeat for several.",
             names=("--measure",),
             metavar="NAME",
         ),
@@ -137,7 +147,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
         str,
         option(
             "Views of language bias: all, none, or some of one-target, remove-one, monolingual-pool, "
-            "subsets, loss, shares, fairness, hubs, worst, language-id, picture.",
+            "alignment, subsets, loss, shares, fairness, hubs, worst, language-id, picture.",
             metavar="NAME,…",
         ),
     ] = "all"

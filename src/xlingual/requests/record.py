@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 import msgspec
 from msgspec import NODEFAULT, Meta
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.values import check
 
 _MARKS: Final = "marks"
@@ -74,6 +75,7 @@ class Request(Record, frozen=True, kw_only=True):
     first: ClassVar[tuple[str, ...]] = ()  # options that stand first in the help
     in_files: ClassVar[tuple[str, ...]] = ()  # fields that are no options, and can be given in a file
     by_presets: ClassVar[tuple[str, ...]] = ()  # required fields that presets give where other values say so
+    presets: ClassVar[Mapping[str, Preset]] = {}  # what the option --preset may name
 
 
 @dataclass(frozen=True)

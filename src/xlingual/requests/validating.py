@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    PAPER,
     AsJson,
     Cluster,
     Form,
+    Highlight,
     ImageEncoding,
     Keeping,
     ManifestOptions,
     Output,
+    PaperPreset,
     Samples,
+    SeedShown,
     TextEncoders,
 )
 
@@ -32,9 +38,11 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     """Check how well Backretrieval agrees with true retrieval."""
 
     command = "validate backretrieval"
+    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
 
     data: ManifestOptions
     text_encoders: TextEncoders
+    preset: PaperPreset = None
     keeping: Keeping
     sampling: ManySamples
     images: ImageEncoding
@@ -58,6 +66,8 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output
+    highlight: Highlight = ()
+    seed_shown: SeedShown = "mean"
 
 
 class CalibrateRequest(Request, frozen=True, kw_only=True):

@@ -32,6 +32,7 @@ MUST_EQUAL = {
     "n_target": "the number of targets",
     "n_pictures": "the number of distinct images",
     "sampling": "the sampling",
+    "texts_per_item": "the number of texts per item",
     "images": "the image encoder",
 }
 NEAR = 0.02  # of the larger: numbers of distinct images within it count as equal
@@ -60,6 +61,9 @@ class Conditions(Struct, frozen=True):
     images: Annotated[str, about("Identity of the image encoder.")]
     conventions: Annotated[str, about("Version of the conventions.")]
     data: Annotated[str, about("First digits of the manifest's digest.")]
+    texts_per_item: Annotated[
+        str, about("Texts of an item in a language that took part, drawn at random; all: every text.")
+    ] = "all"
     xlr_measure: Annotated[
         str | None,
         about(

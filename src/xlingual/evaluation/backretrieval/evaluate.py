@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
@@ -60,6 +61,8 @@ def backretrieval(
     image_encoder: ImageModelLike,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
+    or_fewer: bool = False,
+    texts_per_item: int | Literal["all"] = "all",
     queries: int | None = None,
     splits: str | Path | None = None,
     seeds: int = 1,
@@ -72,6 +75,7 @@ def backretrieval(
     store: StoreLike = "default",
     skip_broken: bool = False,
     cluster: str = DECLARED,
+    preset: str | None = None,
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
 
@@ -82,6 +86,8 @@ def backretrieval(
             function of two batches of images that returns scores [n, m].
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
         sample_size: items drawn for each side; None takes all.
+        or_fewer: where a language pair has fewer items than `sample_size`, take as many as it has.
+        texts_per_item: texts of an item in a language that take part, drawn for each seed; or "all".
         queries: number of sources that are queries, drawn at random; the others are candidates of the way
             back all the same. None: all sources are queries. There is no ceiling then, and chance is K/D.
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
@@ -100,6 +106,8 @@ def backretrieval(
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts and images, which are looked for).
+        preset: "paper" stands for the sampling of the paper (docs/samples.md), but for arguments that are
+            given.
 
     Returns:
         Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
@@ -113,6 +121,8 @@ def backretrieval(
         *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
         queries=queries,
         cluster=cluster,
+        or_fewer=or_fewer,
+        texts_per_item=texts_per_item,
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
     run.prepare(text_encoders)

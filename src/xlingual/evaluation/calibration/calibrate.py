@@ -201,6 +201,7 @@ def _conditions(name: str, pair: PairValidation) -> Conditions:
         images=pair.conditions["images"],
         conventions=pair.conditions["conventions"],
         data=pair.conditions["data"],
+        texts_per_item=pair.conditions.get("texts-per-item", "all"),
         xlr_measure=pair.conditions.get("xlr"),
     )
 

@@ -157,6 +157,7 @@ def _conditions(entries: Sequence[Entry]) -> Conditions | None:
             images=known["images"],
             conventions=known["conventions"],
             data=known["data"],
+            texts_per_item=known.get("texts-per-item", "all"),
         )
     except (ValueError, KeyError):
         return None

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -49,6 +50,8 @@ def crosslingual_retrieval(
     text_encoders: EncoderSpecs,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
+    or_fewer: bool = False,
+    texts_per_item: int | Literal["all"] = "all",
     queries: int | None = None,
     splits: str | Path | None = None,
     seeds: int = 1,
@@ -59,6 +62,7 @@ def crosslingual_retrieval(
     progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
+    preset: str | None = None,
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
@@ -82,6 +86,8 @@ def crosslingual_retrieval(
         given_ranker=ranker,
         queries=queries,
         cluster=cluster,
+        or_fewer=or_fewer,
+        texts_per_item=texts_per_item,
     )
     run = PairRun(NAME, manifest, options, matching=True)
     run.prepare(text_encoders)

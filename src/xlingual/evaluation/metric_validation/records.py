@@ -131,7 +131,7 @@ class Assembly:
         matching = [self.matching[number] for number in self.numbers[pair]]
         if several_answers(self.run.manifest, matching):
             conditions["xlr"] = SuccessAt(self.measure.k).name
-        return conditions | {"sample": self.run.sampler.description}
+        return conditions | {"sample": self.run.sampler.described(*pair, matching=True)}
 
     def _sizes(self, pair: tuple[str, str]) -> dict[str, int]:
         first = self.numbers[pair][0]

@@ -31,7 +31,7 @@ from xlingual.evaluation.near_duplicates import (
     warn_of_near_duplicates,
 )
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.measures import AveragePrecision, Measure, PoolMeasure, parse_pool_measures
+from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
 from xlingual.ranking import Ranker
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
@@ -69,7 +69,8 @@ def multilingual_pool(
     Args:
         pool: a pool, or the path of one; to choose languages or a split, `MultilingualPool.read`.
         text_encoders: one spec or encoder, several, or a mapping of names to them.
-        measures: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, MedR.
+        measures: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, MedR,
+            WeakAlignment, StrongAlignment, StrongAlignment/strict, StrongAlignment/strict-own.
         views: "all", "none", or some of the views of language bias that docs/multilingual-pool.md explains;
             they belong to AP: without it "all" gives none, and some named are refused, as are subsets and
             a picture.
@@ -115,7 +116,7 @@ def multilingual_pool(
         candidate_text,
         subsets,
         picture=picture,
-        with_ap=AveragePrecision() in ranked,
+        measures=ranked,
     )
     options = Options(
         seed=seed,

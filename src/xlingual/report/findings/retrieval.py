@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from xlingual.report import conditions, leaders, numbers, words
 from xlingual.report.blocks import Finding
-from xlingual.report.findings import chance
+from xlingual.report.findings import chance, sampling
 from xlingual.report.findings.leads import alike, lead, not_good_enough, position, unlike_kinds, without_value
 from xlingual.report.leaders import BoardRow, error_of
 from xlingual.results import Results, Summary
@@ -74,8 +74,9 @@ def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) ->
 
 
 def _about_the_run(run: Results) -> list[str]:
-    """Return remarks on what was evaluated: texts that took no part, near-duplicates in one cluster."""
-    return _dropped(run) + _clusters(run)
+    """Return remarks on what was evaluated: samples, texts that took no part, near-duplicates."""
+    samples = conditions.collected(run.entries).get("sample", [])
+    return sampling.sentences(run.request, samples) + _dropped(run) + _clusters(run)
 
 
 def _clusters(run: Results) -> list[str]:

@@ -54,6 +54,10 @@ TERMS = {
     "same)/rand. 0 is no bias; above 0 the own language is preferred.",
     "Monolingual pool": "Only candidates in the question's language. It does not show whether languages "
     "share one space: an encoder may do well here and fail over the pool of all languages.",
+    "Weak and strong alignment": "Weak: in one other language alone, the nearest candidate is an answer. "
+    "Strong: answers in other languages are nearer than wrong candidates in the question's own; measured as "
+    "the share of such pairs in that order, ties half, so that 0.5 is chance and below it language weighs "
+    "more than meaning. Strict: every answer is before every other candidate.",
     "Language share": "Of the best candidates of a question, how many are in a given language. The ratio "
     "divides that by the language's share of the pool: 1 is no bias.",
     "Language identification": "How often a linear model identifies the language of a text from its vector, "
@@ -74,6 +78,7 @@ USED_BY = {  # a term → the views that need it
     "One target only": ("one_target", "one_target_summary"),
     "Remove one, Δ": ("remove_one",),
     "Monolingual pool": ("monolingual_pool", "monolingual_pool_average"),
+    "Weak and strong alignment": (pool_tables.ALIGNMENT,),
     "Language share": (pool_maps.SHARES, pool_maps.RATIOS),
     "Language identification": ("language_id_accuracy",),
     "Where the loss comes from": ("loss",),
@@ -136,6 +141,9 @@ def _languages(
         lost if alone else None,
         Group("beside", [one for one in (traded, None if alone else lost) if one]) if traded else None,
         pool_maps.one_target(found),
+        pool_tables.alignment(found),
+        pool_maps.weak_alignment(found),
+        pool_maps.strong_alignment(found),
         pool_maps.by_question(found if any(one.entry for one in found) else strict, task),
         pool_tables.remove_one(found),
         pool_tables.own_first(strict, task),

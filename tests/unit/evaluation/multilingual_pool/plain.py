@@ -7,6 +7,7 @@ before it (j − 1)(r − 1)/(n − 1) relevant ones of the group are expected.
 
 from functools import cache
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from scipy.stats import chi2, skew
@@ -178,6 +179,43 @@ class Plain:
         pairs = found["question"]
         return {"loss": {pair: {kind: found[kind][pair] for kind in found} for pair in pairs}}
 
+    def alignment_of(self, q):
+        """Return weak alignment by language, strong alignment by language, and the strict ones, of q."""
+        keys, mine, foreign = self.keys[q], self.relevant[q], self.language != self.asked_in[q]
+        weak, strong = {}, {}
+        wrong = keys[~mine & ~foreign]
+        for code in np.unique(self.language[mine]):
+            there = self.language == code
+            nearest = there & (keys == keys[there].max())
+            weak[code] = mine[nearest].mean()
+            pairs = np.sign(keys[mine & there][:, None] - wrong[None, :])
+            strong[code] = (pairs + 1) / 2
+        crucial = (keys[mine & foreign], wrong) if (mine & foreign).any() and len(wrong) else None
+        return weak, strong, crucial, (keys[mine], keys[~mine])
+
+    def alignment(self):
+        found = [self.alignment_of(q) for q in range(self.n)]
+        own = self.asked_in.tolist()
+        rows = {name: [] for name in ("weak", "weak_own", "strong", "strict_own", "strict")}
+        for q, (weak, strong, crucial, everything) in enumerate(found):
+            if others := [value for code, value in weak.items() if code != own[q]]:
+                rows["weak"].append(np.mean(others))
+            if own[q] in weak:
+                rows["weak_own"].append(weak[own[q]])
+            if crucial is not None:
+                pairs = [value for code, each in strong.items() if code != own[q] for value in each.flat]
+                rows["strong"].append(np.mean(pairs))
+                rows["strict_own"].append(all_first(*crucial))
+            rows["strict"].append(all_first(*everything))
+        table = np.full((2, self.n, self.G), np.nan)
+        for q, (weak, strong, _, _) in enumerate(found):
+            for code in weak:
+                table[0, q, code] = weak[code]
+                table[1, q, code] = strong[code].mean() if strong[code].size else np.nan
+        shown = {"weak_alignment": self.by_pair(table[0]), "strong_alignment": self.by_pair(table[1])}
+        shown["alignment"] = {name: np.mean(values) for name, values in rows.items() if values}
+        return {name: values for name, values in shown.items() if values}
+
     def top(self, k):
         """Yield the chance of each candidate [m] to be among the first k, question by question."""
         return (within(keys, k) for keys in self.keys)
@@ -232,7 +270,7 @@ class Plain:
         values = self.measure("AP")
         found = {"by_question_language": self.by_language(values)}
         found["macro"] = np.mean(list(found["by_question_language"].values()))
-        for view in (self.one_target, self.remove_one, self.monolingual_pool, self.loss):
+        for view in (*(self.one_target, self.remove_one, self.monolingual_pool, self.alignment, self.loss),):
             found |= view()
         return found | self.subsets(subsets) | self.shares() | self.hubs() | self.fairness()
 
@@ -275,6 +313,16 @@ class Plain:
                 "first": {kind: np.mean(counted) for kind, counted in first.items()},
             },
         )
+
+
+def all_first(right, wrong):
+    """Return the probability that all of `right` come before all of `wrong`."""
+    if not len(wrong) or right.min() > wrong.max():
+        return 1.0
+    if right.min() < wrong.max():
+        return 0.0
+    r, w = (right == right.min()).sum(), (wrong == wrong.max()).sum()
+    return 1 / comb(int(r + w), int(r))
 
 
 def unit(vectors):
