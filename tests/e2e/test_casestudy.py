@@ -119,6 +119,8 @@ def test_the_built_in_recipes_in_one_command(
     assert roles["lsa-40-title-body"] == "control" and {"random", "chargram", "lsa-4"} < set(roles)
     assert content["best"]["n_tests"] == 21 and content["best"]["n_pair_tests"] == 20 * 21
     assert (work / "s" / "recipes-0" / "manifest.parquet").is_file()
+    same = xlingual("casestudy", "recipes", "--out", "recipes")
+    assert same.code == 2 and "--out recipes would be read as the data" in same.err
     missing = xlingual("casestudy", "recipe", "--out", "t")
     assert missing.code == 2 and "--image-encoder is missing" in missing.err
 

@@ -16,7 +16,7 @@ from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.train import of_conventions
 from xlingual.errors import InputError
 from xlingual.training.requests import CaseStudyRequest
-from xlingual.workflows.case_study_data import built_in_options, is_built_in, make_recipes
+from xlingual.workflows.case_study_data import BUILT_IN, built_in_options, is_built_in, make_recipes
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
@@ -50,6 +50,8 @@ def casestudy(request: CaseStudyRequest) -> None:
     out, quiet = request.output.out, request.output.quiet
     if out is None:
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
+    if is_built_in(request.data.manifest) and out == Path(BUILT_IN):
+        raise InputError(f"--out {BUILT_IN} would be read as the data the next time: name another folder")
     check_folder(out)
     store = store_of(request.keeping)
     evaluated = Evaluated(**keywords(request, Evaluated), ranker=_ranker(request, store))
