@@ -74,6 +74,7 @@ class Request(Record, frozen=True, kw_only=True):
     command: ClassVar[str]  # "evaluate backretrieval"
     first: ClassVar[tuple[str, ...]] = ()  # options that stand first in the help
     in_files: ClassVar[tuple[str, ...]] = ()  # fields that are no options, and can be given in a file
+    by_presets: ClassVar[tuple[str, ...]] = ()  # required fields that presets give where other values say so
     presets: ClassVar[Mapping[str, Preset]] = {}  # what the option --preset may name
 
 

@@ -22,7 +22,7 @@ from xlingual.requests.shared import (
     TextEncoders,
 )
 from xlingual.requests.values import Natural, Positive, Share, comma_list
-from xlingual.training.options import Epochs, FitOptions, Rate, defaults_in_help
+from xlingual.training.options import Epochs, FitOptions, KeepEpoch, Rate, defaults_in_help
 from xlingual.training.recipes.dual_options import NETWORK_FIT, REGIMES, DualOptions, DualSettings, Regime
 from xlingual.training.recipes.mlmme_options import (
     FIT_PRESETS,
@@ -32,7 +32,13 @@ from xlingual.training.recipes.mlmme_options import (
     MlmmeSettings,
     Select,
 )
-from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
+from xlingual.training.recipes.triplet_options import (
+    CONVENTIONS,
+    FIT,
+    OF_XL,
+    Conventions,
+    TripletOptions,
+)
 
 
 class ModelOutput(Record, frozen=True, kw_only=True):
@@ -129,7 +135,11 @@ class TripletRequest(Request, frozen=True, kw_only=True):
     """Train two layers over an encoder's vectors, so that a body is near its own title."""
 
     command = "train triplet"
-    first = ("text_encoders", "title", "body", "split_text")
+    first = ("text_encoders", "conventions", "title", "body", "split_text")
+    otherwise: ClassVar[Mapping[str, str]] = {
+        **defaults_in_help(TripletOptions, CONVENTIONS),
+        **defaults_in_help(FitOptions, CONVENTIONS),
+    }
     in_files: ClassVar[tuple[str, ...]] = OF_XL
 
     data: ManifestOptions
@@ -141,6 +151,7 @@ class TripletRequest(Request, frozen=True, kw_only=True):
             metavar="SPEC",
         ),
     ]
+    conventions: Conventions = "default"
     model: TripletOptions
     validated: Validated
     fit: FitOptions = FitOptions(**FIT)
@@ -202,6 +213,13 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     """Evaluate encoders, train on the best without parallel texts, and report what changed."""
 
     command = "casestudy"
+    by_presets = ("text_encoders", "image_encoder")
+    otherwise: ClassVar[Mapping[str, str]] = {
+        **defaults_in_help(TripletOptions, CONVENTIONS),
+        "text_encoders": "none; for recipes four of rising quality",
+        "image_encoder": "none; for recipes pixels",
+        "trainings": "1; for recipes 3",
+    }
 
     data: ManifestOptions
     images: ImageEncoding
@@ -238,11 +256,16 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
             metavar="MODEL",
         ),
     ] = ()
+    control: Annotated[
+        bool, option("Evaluate the base's title and body side by side, untrained, as a control.")
+    ] = True
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
+    conventions: Conventions = "default"
     annotate: Annotate = ()
     model: TripletOptions = TripletOptions(beta=0.01)
     epochs: Epochs = 40
     rate: Rate = 0.01
+    keep_epoch: KeepEpoch = "best"
     validation: Annotated[
         Share,
         option("Share of the rows to train on where epochs are compared.", metavar="SHARE"),
