@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from xlingual.results.validation_table import ValidationTable
     from xlingual.store import Store
     from xlingual.workflows.case_study import run_case_study
+    from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.regime_study import run_regime_study
     from xlingual.workflows.study import new_study
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
@@ -72,6 +73,7 @@ _HOMES = {
     "parse_measure": "measures",
     "plan": "comparison.plan",
     "run_case_study": "workflows.case_study",
+    "run_mlmme_study": "workflows.mlmme_study",
     "run_regime_study": "workflows.regime_study",
     "sts": "evaluation.sts",
     "train_dual_encoder": "workflows.train_dual_encoder",
@@ -112,6 +114,7 @@ __all__ = [
     "parse_measure",
     "plan",
     "run_case_study",
+    "run_mlmme_study",
     "run_regime_study",
     "sts",
     "train_dual_encoder",

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from xlingual.workflows.case_study_models import Trained
 
 
+_FURTHER = {"mlmme": "xlingual.cli.casestudy_mlmme:mlmme", "lareqa": "xlingual.cli.casestudy_lareqa:lareqa"}
+
+
 def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the conventions set, and on the built-in recipes the encoders."""
     if not is_built_in(given.get("manifest")):
@@ -33,7 +36,7 @@ def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**of_conventions(given), **options}
 
 
-@command(CaseStudyRequest, presets=_presets, further={"lareqa": "xlingual.cli.casestudy_lareqa:lareqa"})
+@command(CaseStudyRequest, presets=_presets, further=_FURTHER)
 def casestudy(request: CaseStudyRequest) -> None:
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
 
@@ -44,7 +47,8 @@ def casestudy(request: CaseStudyRequest) -> None:
     `xlingual casestudy recipes --out DIR` needs no data: where nothing is called "recipes", that word stands
     for built-in recipes in five languages, which are made in DIR.
 
-    `xlingual casestudy lareqa` is another study: regimes of dual encoders, side by side.
+    Other studies: `xlingual casestudy mlmme`, images and sentences of several languages in one space, and
+    `xlingual casestudy lareqa`, regimes of dual encoders side by side.
     """
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study

@@ -116,6 +116,18 @@ SCHEMES: Mapping[str, Scheme] = {
             ),
         ),
         Scheme(
+            "wordgram",
+            (TEXTS,),
+            "words that texts share: word overlap, or weighted by TF-IDF",
+            "xlingual.encoders.wordgram",
+            options=(
+                Option("weight", one_of("tfidf", "overlap"), "tfidf", "overlap: every word counts as one"),
+                Option("dim", whole_number(1), 4096, "number of dimensions"),
+                SEED,
+                Option("fit", not_empty, None, f"{FIT}; without it the texts that are encoded"),
+            ),
+        ),
+        Scheme(
             "lsa",
             (TEXTS,),
             "cross-lingual latent semantic analysis, fitted on translated texts",

@@ -56,6 +56,7 @@ def words_of(kind: str) -> Words:
 
 _RECIPES = {
     "mlmme": "MLMME",
+    "paper": "MLMME",
     "vse": "VSE",
     "vsepp": "VSE++",
     "triplet": "Triplet",
@@ -77,9 +78,12 @@ def _mlmme(config: Config) -> str:
     model = config["model"]
     read = f"texts in {', '.join(model['languages'])}"
     images = "" if model.get("picture_dim") is None else " and images"
+    own = "word vectors and a GRU"
+    if model.get("text_map") == "per-language":
+        own = "word vectors, a GRU and a map into the space of its own"
     return (
-        f"One space of {model['joint_dim']:,} dimensions for {read}{images}. Each language has word vectors "
-        "and a GRU; vectors have unit length and are compared by cosine."
+        f"One space of {model['joint_dim']:,} dimensions for {read}{images}. Each language has {own}; "
+        "vectors have unit length and are compared by cosine."
     )
 
 

@@ -108,7 +108,8 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
         option("Encoder of the images; may be left out only with --beta 0.", metavar="SPEC"),
     ] = None
     recipe: Annotated[
-        Literal["mlmme", "vse", "vsepp"], option("Conventions to follow: those of MLMME, VSE or VSE++.")
+        Literal["mlmme", "paper", "vse", "vsepp"],
+        option("Conventions to follow: ours for MLMME, those of its paper, of VSE or of VSE++."),
     ] = "mlmme"
     model: MlmmeGiven
     validated: Validated
@@ -122,7 +123,7 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
     select: Annotated[
         Select,
         option(
-            "Sums of recalls that choose the epoch.",
+            "Sums of recalls that choose the epoch (the MLMME paper leaves open what does).",
             otherwise="image-sentence, without images sentence-sentence",
         ),
     ] = "auto"

@@ -92,6 +92,17 @@ def test_it_tells_data_scores_options_sizes_and_signature(tmp_path):
     assert "--text-encoder model:DIR\n--image-encoder model:DIR::SPEC" in text
 
 
+def test_what_languages_share(tmp_path):
+    said = []
+    for text_map in ("shared", "per-language"):
+        config = MlmmeConfig(("no",), {"no": 4}, 3, word_dim=2, state_dim=2, joint_dim=4, text_map=text_map)
+        folder = mlmme(tmp_path / text_map, model=config.to_dict())
+        said.append(card(folder).sections[0].sentences[0])
+        assert rows_of(folder, "Sizes").get("text_map") == (None if text_map == "shared" else text_map)
+    assert "Each language has word vectors and a GRU;" in said[0]
+    assert "Each language has word vectors, a GRU and a map into the space of its own;" in said[1]
+
+
 def test_the_head_is_yaml_and_norwegian_stays_a_language(tmp_path):
     yaml = pytest.importorskip("yaml")
     head, text = card(mlmme(tmp_path / "m")).markdown().split("---\n")[1:3]

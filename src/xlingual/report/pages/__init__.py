@@ -20,6 +20,7 @@ PAGES: Mapping[str, str] = {
     "ValidationTable": "validation_table",
     "Calibration": "calibration",
     "CaseStudy": "case_study",
+    "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
     "Overview": "overview",
