@@ -9,7 +9,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import columns, store_of, within_cost
-from xlingual.cli.outcome import say_written
+from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.errors import InputError
 from xlingual.training.requests import CaseStudyRequest
@@ -41,8 +41,10 @@ def casestudy(request: CaseStudyRequest) -> None:
         progress("reading the manifest", 0, 1)
         read = partial(Manifest.read, data.manifest, **columns(data))
         train = read(split=request.train_split) if trained.anything else None
+        evaluated_on = read(split=data.split or "test", rows=data.rows)
+        check_emphasis(request, evaluated_on)
         study = run_case_study(
-            read(split=data.split or "test", rows=data.rows),
+            evaluated_on,
             out,
             text_encoders=within_cost(request.text_encoders, request.keeping),
             evaluated=evaluated,
@@ -54,13 +56,13 @@ def casestudy(request: CaseStudyRequest) -> None:
             progress=progress,
         )
     screen.show(study, request.output)
-    say_written(study, request.output, "case_study.json")
+    say_written(study, request.output, "case_study.json", emphasis_of(request))
     if request.output.report:
         from xlingual.report import write_report
         from xlingual.results import Results
 
         page = out / EVALUATION / "report.html"
-        write_report(Results.read(page.parent), page)
+        write_report(Results.read(page.parent), page, emphasis=emphasis_of(request))
         screen.wrote(page, quiet=quiet)
 
 

@@ -13,7 +13,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns
-from xlingual.cli.pools import describe, mix_pool, squad_to_pool
+from xlingual.cli.pools import describe, mix_pool, squad_to_pool, translate_pool
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page
 from xlingual.report.numbers import counted
@@ -119,7 +119,7 @@ def check(request: CheckRequest) -> int:
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-for made in (describe, squad_to_pool, mix_pool, scenes, check):
+for made in (describe, squad_to_pool, mix_pool, translate_pool, scenes, check):
     data.add_command(made)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
+from xlingual.cli.outcome import emphasis_of
 from xlingual.errors import InputError
 from xlingual.files import regular_file
 from xlingual.requests.single import ReportRequest
@@ -28,12 +29,19 @@ _KINDS = {
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    """Make one HTML report from folders that were written with --out.
+    """Make one report from folders that were written with --out: an HTML file, or text in a form.
 
-    Folders of evaluations share one page; any other result has its own page.
+    Folders of evaluations share one page, and those of several multilingual pools a table with the pools side
+    by side; any other result has its own page.
     """
-    from xlingual.report import write_report
+    from xlingual.report import page_of
+    from xlingual.report.render import html
 
+    if request.out is None and request.form is None:
+        raise InputError(
+            "nothing to do: write the report with --out FILE, or print it with --format table, markdown, "
+            "latex or csv"
+        )
     kinds = {folder: _kind(folder) for folder in request.folders}
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
     if alone and len(request.folders) > 1:
@@ -44,8 +52,12 @@ def report(request: ReportRequest) -> None:
     for folder in (folder for folder, kind in kinds.items() if kind is None):
         _refuse_others(folder)
     found = [_read(folder, kinds[folder] or "results") for folder in request.folders]
-    write_report(found[0] if alone else found, request.out, title=request.title)
-    screen.wrote(request.out, quiet=request.quiet)
+    page = page_of(found[0] if alone else found, title=request.title, emphasis=emphasis_of(request))
+    if request.out is not None:
+        html.write(page, request.out)
+        screen.wrote(request.out, quiet=request.quiet)
+    if request.form is not None:
+        screen.print_page(page, request.form)
 
 
 def _read(path: Path, kind: str) -> Any:  # noqa: ANN401  (a record of results)

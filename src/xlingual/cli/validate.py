@@ -8,7 +8,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
-from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.requests import signed
@@ -44,6 +44,7 @@ def backretrieval(request: ValidateBackretrievalRequest) -> None:
     with screen.warnings_as_lines(), screen.progress(screen.silent(request.output)) as progress:
         progress("reading the manifest", 0, 1)
         given["manifest"] = read_manifest(request.data)
+        check_emphasis(request, given["manifest"])
         validation = signed(validate_backretrieval(**given, progress=progress), request)
     write_and_show(validation, request.output)
-    say_written(validation, request.output, validation.file)
+    say_written(validation, request.output, validation.file, emphasis_of(request))

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 import msgspec
 from msgspec import NODEFAULT, Meta
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.values import check
 
 _MARKS: Final = "marks"
@@ -73,6 +74,7 @@ class Request(Record, frozen=True, kw_only=True):
     command: ClassVar[str]  # "evaluate backretrieval"
     first: ClassVar[tuple[str, ...]] = ()  # options that stand first in the help
     in_files: ClassVar[tuple[str, ...]] = ()  # fields that are no options, and can be given in a file
+    presets: ClassVar[Mapping[str, Preset]] = {}  # what the option --preset may name
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    PAPER,
     AsJson,
     Cluster,
     Form,
+    Highlight,
     ImageEncoding,
     Keeping,
     ManifestOptions,
     Output,
+    PaperPreset,
     Samples,
+    SeedShown,
     TextEncoders,
+    TextSimilarity,
 )
 
 
@@ -32,9 +39,11 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
     """Check how well Backretrieval agrees with true retrieval."""
 
     command = "validate backretrieval"
+    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
 
     data: ManifestOptions
     text_encoders: TextEncoders
+    preset: PaperPreset = None
     keeping: Keeping
     sampling: ManySamples
     images: ImageEncoding
@@ -55,9 +64,12 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
             metavar="LEVELS",
         ),
     ] = None
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output
+    highlight: Highlight = ()
+    seed_shown: SeedShown = "mean"
 
 
 class CalibrateRequest(Request, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from xlingual.errors import InputError
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.shared import (
+    Annotate,
     Form,
     ImageEncoding,
     Keeping,
@@ -238,6 +239,7 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
+    annotate: Annotate = ()
     model: TripletOptions = TripletOptions(beta=0.01)
     epochs: Epochs = 40
     rate: Rate = 0.01

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from msgspec.structs import replace
@@ -43,6 +44,8 @@ class Evaluated:
     image_encoder: ImageModelLike
     pairs: str | Sequence[str] | None = None
     sample_size: int | None = None
+    or_fewer: bool = False
+    texts_per_item: int | Literal["all"] = "all"
     splits: str | Path | None = None
     seeds: int = 1
     seed: int = 0

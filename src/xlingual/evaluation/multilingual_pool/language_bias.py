@@ -13,6 +13,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.evaluation.estimates import Score
+from xlingual.evaluation.multilingual_pool.alignment import alignment
 from xlingual.evaluation.multilingual_pool.relevant_ranks import (
     Flags,
     RelevantRanks,
@@ -32,7 +33,7 @@ from xlingual.evaluation.multilingual_pool.views import (
 )
 from xlingual.stats import ResidualPart
 
-LANGUAGE_BIAS = ("one_target", "remove_one", "monolingual_pool", "subsets", "loss")
+LANGUAGE_BIAS = ("one_target", "remove_one", "monolingual_pool", "alignment", "subsets", "loss")
 
 
 def agnostic_views(
@@ -45,6 +46,7 @@ def agnostic_views(
         "one_target": one_target,
         "remove_one": remove_one,
         "monolingual_pool": monolingual_pool,
+        "alignment": alignment,
         "subsets": lambda given: subsets(given, chosen_subsets),
         "loss": loss,
     }
@@ -257,10 +259,5 @@ def loss(ranks: RelevantRanks) -> View:
 
 def _irrelevant(s: RelevantRanks, language: Ints) -> Floats:
     """Return how many irrelevant candidates of the line's `language` [p] are above; half of those tied."""
-    above, tied = s.above_of(language), s.tied_of(language)
-    found = above + 0.5 * tied
-    for code in range(len(s.counts.languages)):
-        rows = np.flatnonzero(language == code)
-        chosen = s.answer_language == code
-        found[rows] -= s.relevant_above(chosen, rows) + 0.5 * s.relevant_tied(chosen, rows)
-    return found
+    above, tied = s.irrelevant_of(language)
+    return above + 0.5 * tied

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from xlingual.report import blocks, numbers, words
 from xlingual.report.axis import axis_for
 from xlingual.report.blocks import Block, Fold, Section
+from xlingual.report.emphasis import NONE, Emphasis, language_pairs
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.figures.case_study import over_pairs
+from xlingual.report.figures.over_pairs import KEYS, figure
 from xlingual.report.findings import case_study as verdict
 from xlingual.report.findings.case_study import SCALE, UNIT, label, measure, times
 from xlingual.report.numbers import MISSING
@@ -26,7 +28,7 @@ TERMS = {
     "comes out higher when it is measured again, with any model (regression to the mean). So the "
     "difference on them is taken on queries that did not choose them: each half of the queries is judged on "
     "the pairs that the other half names. With several trainings, each is judged on pairs that the others "
-    "name. The figure follows the worst pairs over all queries.",
+    "name. The figure follows the worst pairs over all queries, or those that --annotate names.",
     "Interval": "Where the number would land for another sample of the same size from the same source and, "
     "with several trainings, for other trainings. It is not widened for the number of questions; the "
     "adjusted p is corrected for it (Holm).",
@@ -34,8 +36,11 @@ TERMS = {
 LOOKS = narrower("sd of pairs", "highest pair", "lowest pair", "chosen", "in the figure", "outcome")
 
 
-def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
+def page(study: CaseStudy, *, title: str | None = None, emphasis: Emphasis = NONE) -> blocks.Page:
     """Return the page of a case study."""
+    emphasis.only("--annotate")
+    known = sorted({(pair.source, pair.target) for model in study.models for pair in model.pairs})
+    annotated = language_pairs(emphasis.annotate, known if study.n_pairs > 1 else [])
     facts = numbers.facts(
         (len(study.models), "model", "models"),
         (study.n_pairs, "language pair", "language pairs"),
@@ -57,7 +62,11 @@ def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
         kind="case study",
         title=title or f"Case study: training on {study.base} without parallel texts",
         verdict=[blocks.Finding(verdict.findings(study))],
-        sections=[Section(measure(study), [_methods(study)], about), *_over_pairs(study), _changes(study)],
+        sections=[
+            Section(measure(study), [_methods(study)], about),
+            *_over_pairs(study, annotated),
+            _changes(study, annotated),
+        ],
         facts=[*facts, ("measure", study.measure)],
         terms=(*words.terms("BkR"), *TERMS.items(), words.NO_DIFFERENCE, *words.terms("Chance")),
         warnings=study.warnings,
@@ -119,31 +128,32 @@ def _times(value: float | None) -> Cell:
     return Cell.by(times, value, scale=SCALE)
 
 
-def _over_pairs(study: CaseStudy) -> list[Section]:
-    figure = over_pairs(study)
-    if figure is None:
+def _over_pairs(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> list[Section]:
+    if study.n_pairs < 2:
         return []
+    shown = figure(over_pairs(study, annotated))
     about = "Every dot is a language pair"
-    if study.worst.shown:
+    if annotated:
+        about += "; those with a name are followed from model to model"
+    elif study.worst.shown:
         about += (
             "; the worst pairs of Triplet are followed from model to model. They were chosen by the "
             "values shown here, so part of what any other model gains on them is luck: the verdict and the "
             "table below judge them by other queries"
         )
-    keys = [Key("box: the middle half of the pairs, with the median as a line")]
-    keys += [Key("whiskers: pairs within 1.5 box lengths")]
+    keys = [*KEYS]
     keys += [] if study.chance is None else [Key("chance", SWATCHES["chance"])]
-    return [Section("Over language pairs", [figure, blocks.Legend(tuple(keys))], f"{about}.")]
+    return [Section("Over language pairs", [shown, blocks.Legend(tuple(keys))], f"{about}.")]
 
 
-def _changes(study: CaseStudy) -> Section:
+def _changes(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> Section:
     over = " and over all trainings" if any(one.sd_training is not None for one in study.models) else ""
     about = (
         f"The first model's value less the other's, on the same queries{over}. Worst pairs are Triplet's, "
         "judged on queries that did not choose them."
     )
     folds = [Fold(table.title, [table]) for table in (_pairs(study), _trainings(study)) if table.rows]
-    found = [*_questions(study), *_worst(study), *folds]
+    found = [*_questions(study), *_worst(study, annotated), *folds]
     return Section(
         "What the trainings changed", found, about if study.differences else "Nothing was trained."
     )
@@ -197,16 +207,21 @@ def _questions(study: CaseStudy) -> list[Block]:
     return [table] if rows else []
 
 
-def _worst(study: CaseStudy) -> list[Block]:
+def _worst(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> list[Block]:
     """Return the worst pairs of Triplet with the values of base and trained models."""
     worst, models = study.worst, verdict.compared(study)
     if not (worst.shown or worst.also_chosen) or len(models) < 2:
         return []
     chosen = [*worst.shown, *worst.also_chosen]
     values = _by_pair(models, [(pair.source, pair.target) for pair in chosen])
+    followed = annotated or [(pair.source, pair.target) for pair in worst.shown]
     rows = [
-        [*own, "yes" if place < len(worst.shown) else "no", Cell.by(numbers.percent, pair.chosen)]
-        for place, (own, pair) in enumerate(zip(values, chosen, strict=True))
+        [
+            *own,
+            "yes" if (pair.source, pair.target) in followed else "no",
+            Cell.by(numbers.percent, pair.chosen),
+        ]
+        for own, pair in zip(values, chosen, strict=True)
     ]
     number = numbers.counted(worst.number, "pair") if worst.number > 1 else "one pair"
     note = (
