@@ -183,6 +183,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 *TEXT,
                 POOL,
                 Option("file", not_empty, None, "the graph, where the folder has several"),
+                Option("output", not_empty, None, "the value that is read, of an inner layer too"),
                 TRAINED_ON,
             ),
             extra="onnx",
