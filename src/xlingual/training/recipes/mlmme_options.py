@@ -126,7 +126,7 @@ class MlmmeOptions(MlmmeSettings, frozen=True):
         if not self.project_text and self.text_map != "shared":
             raise InputError(
                 f"text_map is {self.text_map}, but without a projection of texts (project_text) no language "
-                "has a map: leave text_map out, or give project_text"
+                "has a map: leave text_map out, or set project_text = true"
             )
 
     @classmethod
