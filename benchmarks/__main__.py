@@ -6,6 +6,7 @@ import sys
 SPEED = (
     "screen_error",
     "ranking_speed",
+    "csls_speed",
     "backretrieval_speed",
     "many_encoders",
     "validation_speed",
@@ -34,16 +35,13 @@ STATISTICS = (
     "study_statistics",
     "chance_alarm",
 )
-NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed", "mini_batches")  # need torch
 CLUSTER = ("ray_speed",)  # needs ray
-EXPERIMENTS = (
-    "mlmme_runs",
-    "mlmme_languages",
-    "mlmme_multi30k",
-    "regimes",
-    "nbest_table3",
-)  # trainings of many minutes
-DATA = ("sentence_breaks", "spectra", "small_catalogues", "blind_spots")
+EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "nbest_table3")  # trainings of minutes
+DATA = (
+    *("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool", "csls", "table1"),
+    *("order_simulated", "order_measured"),
+)
 
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))

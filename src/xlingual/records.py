@@ -167,6 +167,30 @@ class TargetCounts:
 
 
 @dataclass(frozen=True)
+class AlignmentCounts:
+    """Where every relevant candidate stands in its own language, and among the irrelevant ones.
+
+    One line for each pair of a query and a relevant candidate, ordered by query. `above` candidates score
+    strictly higher than it and `tied` the same: of its own language (itself included), of all that are
+    irrelevant, and of those that are irrelevant and in the query's language.
+    """
+
+    query: Ints  # [p], ascending
+    foreign: Any  # bool [p]: it is in another language than the query
+    language: Ints  # [p]
+    above: Ints  # [p]
+    tied: Ints  # [p], at least 1
+    wrong_above: Ints  # [p]
+    wrong_tied: Ints  # [p]
+    own_wrong_above: Ints  # [p]
+    own_wrong_tied: Ints  # [p]
+    own_wrong: Ints  # [n queries]: how many irrelevant candidates there are in the query's language
+
+    def __len__(self) -> int:
+        return len(self.own_wrong)
+
+
+@dataclass(frozen=True)
 class Encoded:
     """Vectors float32 [n, d], and which of the n texts were too long for the model and cut, bool [n]."""
 

@@ -137,7 +137,14 @@ TASKS: Mapping[str, Task] = {
             mark=Mark(0.10, "find answers across languages"),
             no_languages=frozenset({"all", "pool"}),
             viewed="AP",
-            renamed={"AP": "mAP", "RR": "MRR"},  # a mean over questions, as in the literature
+            renamed={  # a mean over questions, as in the literature
+                "AP": "mAP",
+                "RR": "MRR",
+                "WeakAlignment": "weak alignment",
+                "StrongAlignment": "strong alignment",
+                "StrongAlignment/strict": "strong alignment (strict)",
+                "StrongAlignment/strict-own": "strong alignment (strict-own)",
+            },
             request=_REQUESTS + "MultilingualPoolRequest",
             evaluation="xlingual.evaluation.multilingual_pool:multilingual_pool",
             page="xlingual.report.pages.multilingual_pool:part",

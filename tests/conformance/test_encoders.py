@@ -70,6 +70,7 @@ SPECS = {
     "wordvec-mean": "wordvec:{folder}/words.{{lang}}.vec?weight=mean",
     "wordvec-fit": "wordvec:{folder}/words.{{lang}}.vec?weight=sif&fit=m.csv#train",
     "translate": "translate:{folder}/de.tsv::wordvec:{folder}/words.en.vec?weight=mean",
+    "concat": "concat:?split=halves::wordvec:{folder}/words.{{lang}}.vec?weight=mean",
 }
 FUNCTION = "def encode(texts):\n    return [[len(text), text.count('e')] for text in texts]\n"
 SERVICE = {}  # where the embeddings service of these tests is, while they run

@@ -13,11 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual.ranking import (
+    Adjusted,
     Cosine,
     Counts,
     Cpu,
     GivenScores,
     GroupCounts,
+    Offsets,
     Top,
     Transposed,
     UnitVectors,
@@ -120,6 +122,8 @@ def check(ranker, queries, candidates, weights, rng, k=3, cap=1000):
     back = rng.integers(0, n, 30)
     bounds, bounds_back = group_bounds(rng, m), group_bounds(rng, n)
     some = np.unique(rng.integers(0, n, 4))
+    offsets = any_offsets(rng, n, m)
+    less = offsets.scale * keys - offsets.queries[:, None] - offsets.candidates
     made = {
         "top": Top(k, (n, m), weights=weights, cap=cap),
         "top of some": Top(1, (n, m), queries=some),
@@ -129,9 +133,17 @@ def check(ranker, queries, candidates, weights, rng, k=3, cap=1000):
         "turned top": Top(k, (m, n), cap=cap),
         "turned counts": Counts(target, back, similarity.exact(back, target)),
         "turned groups": GroupCounts(target, back, similarity.exact(back, target), bounds_back),
+        "less top": Top(k, (n, m), weights=weights, cap=cap),
+        "less counts": Counts(query, target, offsets.exact(similarity, query, target), weights=weights),
+        "less groups": GroupCounts(query, target, offsets.exact(similarity, query, target), bounds),
+        "less turned top": Top(k, (m, n), cap=cap),
         "own": Sorted((n, m)),
     }
-    asked = [Transposed(one) if name.startswith("turned") else one for name, one in made.items()]
+    asked = [Transposed(one) if "turned" in name else one for name, one in made.items()]
+    asked = [
+        Adjusted(one, offsets) if name.startswith("less") else one
+        for name, one in zip(made, asked, strict=True)
+    ]
     if hasattr(ranker, "forget"):  # a reduction of somebody's own would have all ranked in one go
         ranker.scan(similarity, [asked.pop()])
     ranker.scan(similarity, asked)
@@ -139,6 +151,8 @@ def check(ranker, queries, candidates, weights, rng, k=3, cap=1000):
         ("top", keys, k, weights),
         ("top of some", keys, 1, None),
         ("turned top", keys.T, k, None),
+        ("less top", less, k, weights),
+        ("less turned top", less.T, k, None),
     ):
         expected = {
             q: sorted(lines)
@@ -151,18 +165,26 @@ def check(ranker, queries, candidates, weights, rng, k=3, cap=1000):
         ("counts", keys, (query, target), weights),
         ("one each", keys, (np.arange(n), target[np.arange(n) % 30]), None),
         ("turned counts", keys.T, (target, back), None),
+        ("less counts", less, (query, target), weights),
     ):
         found = made[name].above, made[name].tied
         np.testing.assert_array_equal(found, counted(which, *pairs, held), err_msg=name)
     for name, which, pairs, edges, held in (
         ("groups", keys, (query, target), bounds, weights),
         ("turned groups", keys.T, (target, back), bounds_back, None),
+        ("less groups", less, (query, target), bounds, None),
     ):
         expected = grouped(which, *pairs, edges, held)
         for one, other in zip(made[name].result(), expected, strict=True):
             np.testing.assert_array_equal(one, other, err_msg=name)
     np.testing.assert_array_equal(made["own"].result(), np.sort(keys, axis=1))
     return similarity
+
+
+def any_offsets(rng, n, m):
+    """Return offsets as a repair of hubs has them: some equal, some apart by less than any screen sees."""
+    sides = [rng.integers(-3, 4, size) * 250_000_000 + rng.integers(-2, 3, size) for size in (n, m)]
+    return Offsets(int(rng.integers(1, 3)), *sides)
 
 
 def counted(keys, query, target, weights):

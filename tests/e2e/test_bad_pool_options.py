@@ -84,7 +84,7 @@ OPTIONS: dict[str, tuple[list[object], list[str]]] = {
     "run files into a file": (["--trec", "img.npy"], ["--trec img.npy is a file"]),
     "run files below a file": (["--trec", "img.npy/x"], ["--trec", "is a file"]),
     "results into a file": (["--out", "img.npy"], ["--out img.npy is a file"]),
-    "another pool": (["squad"], ["unexpected argument 'squad'"]),
+    "another pool": (["squad"], ["'pool' and 'squad' hold the same questions"]),
     "unknown option": (["--measures", "AP"], ["'--measures'", "'--measure'"]),
 }
 

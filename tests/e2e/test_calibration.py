@@ -84,7 +84,7 @@ def test_an_evaluation_without_values_says_that_nothing_is_estimated(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("xlingual.evaluation.calibration.estimate.with_estimates", lambda *_: empty)
         patched.setattr("xlingual.cli.evaluate.write_and_show", lambda *_: None)
-        patched.setattr("xlingual.cli.evaluate.say_written", lambda *_: None)
+        patched.setattr("xlingual.cli.evaluate.say_written", lambda *_, **__: None)
         outcome = bkr("--pairs", "en-de", "--calibration", "c.json")
     assert outcome.err.splitlines() == ["No XLR can be estimated: no value of Backretrieval."]
 

@@ -59,17 +59,22 @@ def key_of(entry):
     return entry.encoder, entry.source, entry.target, entry.measure, entry.seed
 
 
+def drawn(options):
+    """Return the options of the sampler that an evaluation's options are."""
+    return {"size" if name == "sample_size" else name: value for name, value in options.items()}
+
+
 slowly = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 @slowly
-@given(cases(), st.sampled_from([{}, {"sample_size": 5, "seeds": 2, "seed": 3}]))
+@given(cases(), st.sampled_from([{}, {"sample_size": 5, "seeds": 2, "seed": 3}, {"texts_per_item": 1}]))
 def test_backretrieval_equals_its_definition(case, options):
     results = bkr(case, **options)
     assert {e.measure for e in results.entries} == {*MEASURES, "SIM"}
     table = per_query(results)
     for entry in results.entries:
-        sample = case.sample(entry, size=options.get("sample_size"), seeds=2, seed=options.get("seed", 0))
+        sample = case.sample(entry, **drawn(options))
         values, best, ceiling, chance = case.backretrieval(entry.measure, entry.encoder, sample)
         found, queries = table[key_of(entry)]
         assert queries == [case.manifest.ids[row] for row in sample.source]
@@ -88,7 +93,7 @@ def test_backretrieval_equals_its_definition(case, options):
 
 
 @slowly
-@given(cases(), st.sampled_from([{}, {"sample_size": 4, "seeds": 2}]))
+@given(cases(), st.sampled_from([{}, {"sample_size": 4, "seeds": 2}, {"texts_per_item": 1}]))
 def test_crosslingual_retrieval_equals_its_definition(case, options):
     results = ran(
         crosslingual_retrieval,
@@ -99,9 +104,7 @@ def test_crosslingual_retrieval_equals_its_definition(case, options):
         **options,
     )
     table = per_query(results)
-    samples = [
-        case.sample(e, matching=True, size=options.get("sample_size"), seeds=2) for e in results.entries
-    ]
+    samples = [case.sample(e, matching=True, **drawn(options)) for e in results.entries]
     several = any(np.bincount(case.manifest.item[sample.target]).max() > 1 for sample in samples)
     named = {entry.measure for entry in results.entries}
     assert named == {*MEASURES, *(("Success@1", "Success@2") if several else ())}
@@ -114,7 +117,7 @@ def test_crosslingual_retrieval_equals_its_definition(case, options):
 
 
 @slowly
-@given(cases(), st.sampled_from([{}, {"sample_size": 4, "seeds": 2}]))
+@given(cases(), st.sampled_from([{}, {"sample_size": 4, "seeds": 2}, {"texts_per_item": 1}]))
 def test_distance_correlation_equals_its_definition(case, options):
     results = ran(
         distance_correlation,
@@ -125,7 +128,7 @@ def test_distance_correlation_equals_its_definition(case, options):
         **options,
     )
     for entry in results.entries:
-        sample = case.sample(entry, size=options.get("sample_size"), seeds=2)
+        sample = case.sample(entry, **drawn(options))
         wanted = case.distance_correlation(entry.encoder, sample)
         if wanted is None:
             assert entry.value is None

@@ -22,7 +22,7 @@ UNIT = Path(__file__).parents[1] / "unit" / "evaluation" / "multilingual_pool"
 plain = SimpleNamespace(**run_path(str(UNIT / "plain.py")))
 LANGUAGES = ("ar", "de", "en")
 MEASURES = (*("AP", "AP@3", "AP@3/min", "Success@1", "Success@3", "R@2", "P@3", "RR", "RR@2", "MedR"),)
-COUNTED = "one-target,remove-one,monolingual-pool,subsets,loss,shares,fairness,hubs,worst"
+COUNTED = "one-target,remove-one,monolingual-pool,alignment,subsets,loss,shares,fairness,hubs,worst"
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 
 
@@ -110,7 +110,7 @@ def assert_views(found, expected):
     """Compare view by view, so that a failure names the view."""
     for name, value in expected.items():
         assert found[name] == near(value), name
-    beside = {"task", "languages", "ci", "ci_by_article"}
+    beside = {"task", "languages", "ci", "ci_by_article", "alignment_chance"}
     assert found.keys() - expected.keys() <= beside
 
 
@@ -128,6 +128,20 @@ def test_every_number_equals_a_plain_evaluation(case):
         assert (entry.n_tied, entry.n_source, entry.n_target) == (whole.tied_questions(), *whole.keys.shape)
         if measure not in ("AP", "MedR"):
             assert entry.views.by_question_language == near(whole.by_language(values))
+    assert_views(as_json(entries(found)["AP"].views), whole.views([("ar", "de"), ("en",)]))
+
+
+@given(pools(), st.integers(1, 12))
+def test_with_csls_every_number_equals_a_plain_evaluation(case, k):
+    """Offsets are those of the whole pool: all its questions, all its candidates; in every view."""
+    pool, questions, candidates = case
+    whole = plain.Plain(pool, questions, candidates, nearest=k)
+    found = results_of(pool, questions, candidates, subsets=["ar,de", "en"], similarity=f"csls?k={k}")
+    for measure, entry in entries(found).items():
+        values = whole.measure(measure)
+        overall = np.median(values) if measure == "MedR" else values.mean()
+        assert entry.value == pytest.approx(overall, abs=1e-9), measure
+        assert entry.signature.endswith(f"|similarity:csls?k={k}")
     assert_views(as_json(entries(found)["AP"].views), whole.views([("ar", "de"), ("en",)]))
 
 

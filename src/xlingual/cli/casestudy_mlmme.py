@@ -50,6 +50,7 @@ def mlmme(request: MlmmeStudyRequest) -> None:
     betas = settings.pop("beta")
     settings.pop("seed")
     with (
+        _says_how_to_go_on(out),
         _store(request) as store,
         screen.warnings_as_lines(),
         screen.progress(screen.silent(request.output)) as progress,
@@ -76,6 +77,16 @@ def mlmme(request: MlmmeStudyRequest) -> None:
         study.write(out)
     screen.show(study, request.output)
     say_written(study, request.output, study.file)
+
+
+@contextmanager
+def _says_how_to_go_on(out: Path) -> Iterator[None]:
+    """Say, where the study is interrupted, that the same command goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        screen.say(f"{out} keeps what is trained: the same command goes on from there", err=True)
+        raise
 
 
 @contextmanager

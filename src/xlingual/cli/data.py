@@ -13,7 +13,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns
-from xlingual.cli.pools import describe, mix_pool, squad_to_pool
+from xlingual.cli.pools import describe, mix_pool, squad_to_pool, translate_pool
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page
 from xlingual.report.numbers import counted
@@ -62,6 +62,7 @@ def _scenes(request: ScenesRequest) -> Path:
             languages=LANGUAGES if request.languages is None else request.languages,
             seed=request.seed,
             train=train,
+            texts=request.texts,
             progress=lambda done: progress("painting scenes", done, n),
         )
 
@@ -72,6 +73,8 @@ def _recipes(request: ScenesRequest) -> Path:
     train = request.train or 0.0
     if request.n is not None:
         raise InputError("'--n' counts scenes: with --recipes, write --items N (recipes for each language)")
+    if request.texts > 1:
+        raise InputError("'--texts' is for scenes: leave it out with --recipes")
     if request.items is None:
         raise InputError("'--items' is missing: how many recipes with images for each language?")
     if not train.is_integer():
@@ -119,7 +122,7 @@ def check(request: CheckRequest) -> int:
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-for made in (describe, squad_to_pool, mix_pool, scenes, check):
+for made in (describe, squad_to_pool, mix_pool, translate_pool, scenes, check):
     data.add_command(made)
 
 

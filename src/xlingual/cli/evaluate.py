@@ -10,13 +10,15 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.checks import check_folder, check_output
+from xlingual.cli.evaluate_pools import evaluate_pools, pool_requests
 from xlingual.cli.from_request import RequestCommand, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
-from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written, write_and_show
 from xlingual.cli.ranking import approximate_ranker, chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.errors import InputError
 from xlingual.requests import signed
+from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.tasks import TASKS, Task, load
 
 if TYPE_CHECKING:
@@ -49,6 +51,15 @@ def evaluate() -> None:
 
 def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `evaluate`)
     """Answer a request of a task: read, evaluate, write and show; fields that a request lacks are skipped."""
+    if isinstance(request, MultilingualPoolRequest):
+        pools = pool_requests(request)
+        if len(pools) > 1:
+            depth = _trec_depth(request)
+            evaluate_pools(
+                request, pools, lambda one, pool: _evaluated(task, one, {"trec_depth": depth}, pool)
+            )
+            return
+        (request,) = pools.values()
     calibration = _calibration(request) if hasattr(request, "calibration") else None
     more: dict[str, Any] = {"trec_depth": _trec_depth(request)} if hasattr(request, "trec") else {}
     if hasattr(request, "columns"):
@@ -63,7 +74,7 @@ def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `e
         if not screen.silent(request.output) and not any(row.estimated_xlr for row in results.summary):
             screen.note("No XLR can be estimated: no value of Backretrieval.")
     write_and_show(results, request.output)
-    say_written(results, request.output)
+    say_written(results, request.output, emphasis=emphasis_of(request))
     if getattr(request, "trec", None) is not None:
         screen.wrote(request.trec, quiet=request.output.quiet)
 
@@ -104,8 +115,8 @@ def _calibration(request: Any) -> Calibration | None:  # noqa: ANN401  (a reques
     return calibration
 
 
-def _evaluated(task: Task, request: Any, more: dict[str, Any]) -> Results:  # noqa: ANN401  (a request)
-    """Run a task as its request says; `more` are further keywords of its function."""
+def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None) -> Results:  # noqa: ANN401
+    """Run a task as its request says; `more` are further keywords of its function, `data` what was read."""
     function, output = load(task.evaluation), request.output
     parameters = list(signature(function).parameters)
     check_output(output.out, output.report, task.name)
@@ -116,7 +127,9 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any]) -> Results:  # no
         given["ranker"] = _ranker(request, store)
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
-        given[parameters[0]] = _data(request)
+        given[parameters[0]] = _data(request) if data is None else data
+        if hasattr(request, "annotate"):
+            check_emphasis(request, given[parameters[0]])
         found: Results = function(**given, progress=progress)
         return signed(found, request)
 

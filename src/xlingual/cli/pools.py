@@ -1,4 +1,4 @@
-"""`xlingual data describe`, `squad-to-pool` and `mix-pool`: multilingual pools."""
+"""`xlingual data describe`, `squad-to-pool`, `mix-pool` and `translate-pool`: multilingual pools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from xlingual.errors import InputError
 from xlingual.report.blocks import Page, Prose
 from xlingual.report.numbers import MISSING, counted
 from xlingual.report.table import Cell, Table, narrower
-from xlingual.requests.making import DescribeRequest, MixPoolRequest, SquadToPoolRequest
+from xlingual.requests.making import (
+    DescribeRequest,
+    MixPoolRequest,
+    SquadToPoolRequest,
+    TranslatePoolRequest,
+)
 from xlingual.requests.shared import Output
 from xlingual.requests.values import comma_list
 
@@ -142,6 +147,33 @@ def mix_pool(request: MixPoolRequest) -> None:
         pool = mix_pool(**given | {"manifest": read_manifest(request.data)})
         pool.write(request.out, format=request.file_format, overwrite=request.force)
     screen.show_page(_page(pool), {}, Output(quiet=request.quiet))
+    screen.wrote(request.out, quiet=request.quiet, replaced=replaced)
+
+
+@command(TranslatePoolRequest, short_help="Translate a multilingual pool into further languages.")
+def translate_pool(request: TranslatePoolRequest) -> None:
+    """Write POOL with its questions and candidates of one language in further languages as well.
+
+    Ids and keys stay: a question's translations are one question, and its answers are relevant in every
+    language. A run that was stopped goes on where it was when it is given again.
+    """
+    from xlingual.data.pools.reading import read_pool
+    from xlingual.workflows.translate_pool import translate_pool
+
+    replaced = check_pool_folder(request.out, request.force)
+    with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
+        made = translate_pool(
+            read_pool(request.pool, request.languages, request.split),
+            request.out,
+            request.to,
+            request.by,
+            source=request.source,
+            context=request.context,
+            format=request.file_format,
+            overwrite=request.force,
+            progress=progress,
+        )
+    screen.show_page(_page(made), {}, Output(quiet=request.quiet))
     screen.wrote(request.out, quiet=request.quiet, replaced=replaced)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
+from xlingual.cli.outcome import emphasis_of
 from xlingual.errors import InputError
 from xlingual.files import regular_file
 from xlingual.requests.single import ReportRequest
@@ -17,36 +18,51 @@ from xlingual.requests.single import ReportRequest
 _KINDS = {
     "results": ("results.json", "evaluation:Results"),
     "validation": ("validation.json", "validation:Validation"),
+    "validation_table": ("validation_table.json", "validation_table:ValidationTable"),
     "comparison": ("comparison.json", "comparison:Comparison"),
     "gate": ("gate.json", "gate:Gate"),
     "plan": ("plan.json", "plan:Plan"),
     "calibration": ("calibration.json", "calibration:Calibration"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
     "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
+    "regime_study": ("regime_study.json", "regime_study:RegimeStudy"),
     "study_analysis": ("analysis.json", "study:StudyAnalysis"),
 }
 
 
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
-    """Make one HTML report from folders that were written with --out.
+    """Make one report from folders that were written with --out: an HTML file, or text in a form.
 
-    Folders of evaluations share one page; any other result has its own page.
+    Folders of evaluations share one page, and those of several multilingual pools a table with the pools side
+    by side; any other result has its own page.
     """
-    from xlingual.report import write_report
+    from xlingual.report import page_of
+    from xlingual.report.render import html
 
+    if request.out is None and request.form is None:
+        raise InputError(
+            "nothing to do: write the report with --out FILE, or print it with --format table, markdown, "
+            "latex or csv"
+        )
     kinds = {folder: _kind(folder) for folder in request.folders}
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
     if alone and len(request.folders) > 1:
+        validations = set(kinds.values()) == {"validation"}
+        joined = ", or join them with xlingual validate backretrieval DIR DIR" if validations else ""
         raise InputError(
             f"{alone[0]} holds {_named(kinds[alone[0]])}, which has its own report: give it "
-            "alone, and make one report for each"
+            f"alone, and make one report for each{joined}"
         )
     for folder in (folder for folder, kind in kinds.items() if kind is None):
         _refuse_others(folder)
     found = [_read(folder, kinds[folder] or "results") for folder in request.folders]
-    write_report(found[0] if alone else found, request.out, title=request.title)
-    screen.wrote(request.out, quiet=request.quiet)
+    page = page_of(found[0] if alone else found, title=request.title, emphasis=emphasis_of(request))
+    if request.out is not None:
+        html.write(page, request.out)
+        screen.wrote(request.out, quiet=request.quiet)
+    if request.form is not None:
+        screen.print_page(page, request.form)
 
 
 def _read(path: Path, kind: str) -> Any:  # noqa: ANN401  (a record of results)

@@ -131,7 +131,7 @@ def show(found: Any, request: Any = Output()) -> None:  # noqa: ANN401, B008
     elif not silent(request):
         from xlingual.report import page_of
 
-        _print(page_of(found), request.form)
+        print_page(page_of(found), request.form)
 
 
 def show_page(page: Page, content: Mapping[str, Any], request: Any) -> None:  # noqa: ANN401
@@ -139,10 +139,11 @@ def show_page(page: Page, content: Mapping[str, Any], request: Any) -> None:  # 
     if as_json(request):
         print_json(content)
     elif not silent(request):
-        _print(page, request.form)
+        print_page(page, request.form)
 
 
-def _print(page: Page, form: str) -> None:
+def print_page(page: Page, form: str) -> None:
+    """Print a page as a table, Markdown, LaTeX or CSV."""
     from xlingual.report.render import terminal, text
 
     if form == "table":

@@ -3,7 +3,8 @@
 A *matching* sample has both texts of the same items on its two sides, a *non-matching* sample has no item on
 both. One permutation of the items per seed serves every language pair, so that pairs are comparable.
 
-All sources are queries, or `queries` of them: then the others are there as candidates only.
+All sources are queries, or `queries` of them: then the others are there as candidates only. All texts of an
+item take part, or `texts_per_item` of them, drawn at random.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -147,7 +149,10 @@ def read_splits(path: str | Path, n_items: int) -> Splits:
 
 
 class Sampler:
-    """Draws samples of a manifest for language pairs and seeds; of `usable` rows, bool [n], where given."""
+    """Draws samples of a manifest for language pairs and seeds; of `usable` rows, bool [n], where given.
+
+    `or_fewer`: a pair that has fewer than `size` items for each side takes as many as it has.
+    """
 
     def __init__(
         self,
@@ -159,31 +164,58 @@ class Sampler:
         seed: int = 0,
         usable: np.ndarray | None = None,
         queries: int | None = None,
+        or_fewer: bool = False,
+        texts_per_item: int | Literal["all"] = "all",
     ) -> None:
         if not 1 <= seeds <= MOST_SEEDS:
             raise InputError(f"--seeds must be 1 to {MOST_SEEDS}, got {seeds}")
         for option, number in (("--sample-size", size), ("--queries", queries)):
             if number is not None and number < 1:
                 raise InputError(f"{option} must be at least 1, got {number}")
+        if texts_per_item != "all" and not (isinstance(texts_per_item, int) and texts_per_item > 0):
+            raise InputError(f"--texts-per-item must be at least 1, or all; got {texts_per_item!r}")
+        if or_fewer and size is None:
+            raise InputError(
+                "--or-fewer goes with --sample-size N: name the N that is wanted, or leave it out"
+            )
         if not 0 <= seed <= MOST_SEED:
             raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
         self.manifest, self.size, self.splits, self.queries = manifest, size, splits, queries
+        self.or_fewer = or_fewer
+        self.texts_per_item = None if texts_per_item == "all" else texts_per_item
         self.seeds = list(range(seed, seed + seeds) if splits is None else range(len(splits.source)))
         self._order: tuple[int, Ints] | None = None  # the last seed's permutation
+        self._most: dict[tuple[str, str], tuple[int, int]] = {}  # items a pair can have apart, and matching
         self._usable = None if usable is None or usable.all() else usable
         self._items = {
             language: distinct_values(manifest.item[self._of(language)]) for language in manifest.languages
         }
 
-    @property
-    def description(self) -> str:
-        """The sampling in a few words, for signatures."""
-        what = "all" if self.size is None else str(self.size)
+    def described(self, source: str, target: str, *, matching: bool = False) -> str:
+        """Return the sampling of a pair in a few words, for signatures."""
+        size = self.size_of(source, target, matching=matching)
+        what = "all" if size is None else str(size)
         if self.splits is not None:
             what = f"splits-{zlib.crc32(self.splits.source.tobytes() + self.splits.target.tobytes()):08x}"
         if self._usable is not None:
             what += f"-without-{zlib.crc32(np.flatnonzero(~self._usable).tobytes()):08x}"
         return what
+
+    def size_of(self, source: str, target: str, *, matching: bool = False) -> int | None:
+        """Return the number of items drawn for each side of a pair; None where all are taken.
+
+        With `or_fewer` it is at most what a non-matching sample of the pair has room for, so that matching
+        samples of items that have both languages are as large.
+        """
+        if self.size is None or not self.or_fewer:
+            return self.size
+        if (source, target) not in self._most:
+            both = len(self._in_both(source, target))
+            one, two = (len(self._items[language]) - both for language in (source, target))
+            most = (one + two + both) // 2 if abs(one - two) <= both else min(one, two) + both
+            self._most[source, target] = most, both
+        most, both = self._most[source, target]
+        return min(self.size, most, both) if matching else min(self.size, most)
 
     def non_matching(self, source: str, target: str) -> list[Sample]:
         """Return one sample for each seed in which no target belongs to the item of a source.
@@ -211,7 +243,7 @@ class Sampler:
 
         Where no sample size was asked for, `most` is the largest number of items taken.
         """
-        both = np.intersect1d(self._items[source], self._items[target], assume_unique=True)
+        both = self._in_both(source, target)
         if len(both) == 0:
             raise InputError(
                 f"no item has texts in both {source!r} and {target!r}: cross-lingual retrieval needs "
@@ -221,7 +253,8 @@ class Sampler:
             chosen = list(self.splits.source)
         else:
             what, end = f"items with both {source!r} and {target!r}", most if self.size is None else None
-            chosen = [self._first(self._permuted(seed, both), what)[:end] for seed in self.seeds]
+            size = self.size_of(source, target, matching=True)
+            chosen = [self._first(self._permuted(seed, both), size, what)[:end] for seed in self.seeds]
         return [
             self._sample(seed, source, items, target, items)
             for seed, items in zip(self.seeds, chosen, strict=True)
@@ -229,13 +262,13 @@ class Sampler:
 
     def _divide(self, seed: int, source: str, target: str) -> tuple[Ints, Ints]:
         has_source, has_target = self._items[source], self._items[target]
-        both = self._permuted(seed, np.intersect1d(has_source, has_target, assume_unique=True))
+        both, size = self._permuted(seed, self._in_both(source, target)), self.size_of(source, target)
         half = (len(both) + 1) // 2
         if (
-            self.size is not None
+            size is not None
         ):  # the side with fewer items in one language only may need more of the shared ones
-            least = self.size - (len(has_source) - len(both))
-            most = len(both) - (self.size - (len(has_target) - len(both)))
+            least = size - (len(has_source) - len(both))
+            most = len(both) - (size - (len(has_target) - len(both)))
             half = int(np.clip(half, min(least, most), max(least, most))) if least <= most else half
             half = int(np.clip(half, 0, len(both)))
         if len(both) == len(has_target) == 1 < len(has_source):
@@ -254,7 +287,7 @@ class Sampler:
                     f"{language!r} side (items with {source!r}: {len(has_source)}, with {target!r}: "
                     f"{len(has_target)}, with both: {len(both)}); give more items"
                 )
-            sides.append(self._first(pool, f"items for the {language!r} side of {source}-{target}"))
+            sides.append(self._first(pool, size, f"items for the {language!r} side of {source}-{target}"))
         return sides[0], sides[1]
 
     def _permuted(self, seed: int, items: Ints) -> Ints:
@@ -263,16 +296,37 @@ class Sampler:
             self._order = seed, stream(seed, "samples").permutation(self.manifest.n_items)
         return items[np.argsort(self._order[1][items], kind="stable")]
 
-    def _first(self, items: Ints, what: str) -> Ints:
-        if self.size is not None and self.size > len(items):
+    def _in_both(self, source: str, target: str) -> Ints:
+        return np.intersect1d(self._items[source], self._items[target], assume_unique=True)
+
+    def _first(self, items: Ints, size: int | None, what: str) -> Ints:
+        if size is not None and size > len(items):
             raise InputError(
-                f"--sample-size {self.size} is larger than the data: {len(items)} {what}; ask for less"
+                f"--sample-size {size} is larger than the data: {len(items)} {what}; ask for less, or add "
+                "--or-fewer"
             )
-        return items[: self.size]
+        return items[:size]
 
     def _sample(self, seed: int, source: str, sources: Ints, target: str, targets: Ints) -> Sample:
-        pool = self._rows(source, sources)
-        return Sample(seed, self._query_rows(seed, pool), self._rows(target, targets), pool)
+        pool, found = (
+            self._drawn_texts(seed, language, self._rows(language, items))
+            for language, items in ((source, sources), (target, targets))
+        )
+        return Sample(seed, self._query_rows(seed, pool), found, pool)
+
+    def _drawn_texts(self, seed: int, language: str, rows: Ints) -> Ints:
+        """Return at most `texts_per_item` rows of each item, in the order of the manifest.
+
+        The seed's one permutation of the language's texts decides, so an item has the same texts in every
+        language pair and on either side, and those of a smaller number are among those of a larger one.
+        """
+        if self.texts_per_item is None:
+            return rows
+        every, item = self.manifest.rows_of(language), self.manifest.item[rows]
+        place = stream(seed, f"texts {language}").permutation(len(every))[np.searchsorted(every, rows)]
+        order = np.lexsort((place, item))
+        first = np.searchsorted(item[order], item[order])  # where the texts of the same item begin
+        return np.sort(rows[order[np.arange(len(rows)) - first < self.texts_per_item]])
 
     def _query_rows(self, seed: int, pool: Ints) -> Ints:
         """Return the rows that are queries: those of items drawn at random, the same items for every pair."""

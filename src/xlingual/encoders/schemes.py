@@ -215,6 +215,29 @@ SCHEMES: Mapping[str, Scheme] = {
             over="must",
         ),
         Scheme(
+            "concat",
+            (TEXTS,),
+            "title and body, each encoded by the encoder below, side by side",
+            "xlingual.encoders.concat",
+            options=(
+                Option("title", not_empty, "title", "column of titles"),
+                Option("body", not_empty, "body", 'column of bodies; "text" is the text itself'),
+                Option(
+                    "split",
+                    one_of("first-sentence", "halves"),
+                    None,
+                    "make title and body of the text itself: its first sentence and the rest, or its halves",
+                ),
+                Option(
+                    "scaling",
+                    one_of("unit", "raw"),
+                    "unit",
+                    "unit: title and body count alike; raw: by the length of their vectors",
+                ),
+            ),
+            over="must",
+        ),
+        Scheme(
             "model",
             (TEXTS, IMAGES),
             "a model that xlingual has trained; for images on top of the encoder that it was trained on",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
+
+if TYPE_CHECKING:
+    from xlingual.encoders.translation_model import TranslationModel
 
 _MODEL = "hf-"  # prefix of an argument that names a model
 
@@ -76,7 +79,7 @@ class TranslatingEncoder(Adapter):
         columns = [batch.text, *([batch.context] if batch.context and "context" in reads else [])]
         answer, cut = [list(column) for column in columns], np.zeros(len(batch), dtype=np.bool_)
         for tag, where in rows_by_language(batch):
-            if _is_same(tag, self.to):
+            if is_same_language(tag, self.to):
                 continue
             rows = where.tolist()
             distinct, index = distinct_rows(column[row] for column in columns for row in rows)
@@ -95,7 +98,7 @@ class TranslatingEncoder(Adapter):
         ), cut
 
 
-def _is_same(tag: str, to: str) -> bool:
+def is_same_language(tag: str, to: str) -> bool:
     """Return whether a text of the language `tag` is in `to`: `en-GB` is in `en`, `pt-BR` not in `pt-PT`."""
     one, other = (re.split("[-_]", language.lower()) for language in (tag, to))
     return all(a == b for a, b in zip(one, other, strict=False))
@@ -109,6 +112,17 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Transl
         raise InputError(
             "translate: vectors that are read from files cannot be translated: translate before you make them"
         )
+    languages = [tag for tag in context.languages if not is_same_language(tag, to)]
+    return TranslatingEncoder(base, translator(argument, options, languages, to), to)
+
+
+def translator(
+    argument: str, options: Mapping[str, Any], languages: Sequence[str], to: str
+) -> DictionaryTranslator | TranslationModel:
+    """Return what translates texts of the languages into `to`: a dictionary, or a model (hf-…).
+
+    `options` are those of the scheme, defaults filled in. Raises InputError where a file is not there.
+    """
     by_model = argument.startswith(_MODEL)
     of_dictionaries, of_models = {"unknown"}, options.keys() - {"to", "unknown"}
     for option in SCHEMES["translate"].options:
@@ -116,12 +130,11 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Transl
         if idle and options[option.name] != option.default:
             kind = "dictionaries" if by_model else "models (hf-…)"
             raise InputError(f"translate: {option.name} is an option of {kind}: leave it out here")
-    languages = [tag for tag in context.languages if not _is_same(tag, to)]
     if by_model:
         from xlingual.encoders.translation_model import TranslationModel
 
         given = {name: options[name] for name in ("beams", "batch", "device", "dtype", "revision")}
-        return TranslatingEncoder(base, TranslationModel(argument[len(_MODEL) :], languages, to, **given), to)
+        return TranslationModel(argument[len(_MODEL) :], languages, to, **given)
     dictionary = DictionaryTranslator(argument, languages, options["unknown"])
     dictionary.files.check()
-    return TranslatingEncoder(base, dictionary, to)
+    return dictionary

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -55,6 +56,8 @@ def distance_correlation(
     image_encoder: EncoderLike,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
+    or_fewer: bool = False,
+    texts_per_item: int | Literal["all"] = "all",
     splits: str | Path | None = None,
     seeds: int = 1,
     seed: int = 0,
@@ -63,6 +66,7 @@ def distance_correlation(
     store: StoreLike = "default",
     skip_broken: bool = False,
     cluster: str = DECLARED,
+    preset: str | None = None,
 ) -> Results:
     """Evaluate text encoders by the correlation of text and image distances, on a non-matching sample.
 
@@ -76,6 +80,8 @@ def distance_correlation(
     options = Options(
         *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store)),
         cluster=cluster,
+        or_fewer=or_fewer,
+        texts_per_item=texts_per_item,
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
     run.prepare(text_encoders)

@@ -57,7 +57,11 @@ def make_tasks(
         seed=options.seed,
         usable=usable,
         queries=options.queries,
+        or_fewer=options.or_fewer,
+        texts_per_item=options.texts_per_item,
     )
+    sized = sampler.size is not None and not sampler.or_fewer
+    wanted = options.pairs is not None or splits is not None or sized
     draw = sampler.matching if matching else sampler.non_matching
     tasks: list[PairTask] = []
     problems: dict[str, str] = {}
@@ -65,7 +69,7 @@ def make_tasks(
         try:
             tasks += [PairTask(source, target, sample) for sample in draw(source, target)]
         except InputError as error:
-            if options.pairs is not None or options.sample_size is not None or splits is not None:
+            if wanted:
                 raise
             problems[f"{source}-{target}"] = str(error)
     if not tasks:
@@ -238,11 +242,15 @@ class PairRun(Run):
     def signed(self, task: PairTask, measure: str, encoder: str, **more: str) -> str:
         """Return the signature of a number of a task; `more` are further conditions."""
         queries = {} if self.options.queries is None else {"queries": str(self.options.queries)}
+        texts = self.options.texts_per_item
+        per_item = {} if texts == "all" else {"texts-per-item": str(texts)}
+        described = self.sampler.described(*task.pair, matching=self.matching)
         conditions = {
             "source": task.source,
             "target": task.target,
             "data": self.manifest.digest[:12],
-            "sample": f"{self.sampler.description}#{task.sample.seed}",
+            "sample": f"{described}#{task.sample.seed}",
+            **per_item,
             **queries,
             **self.clusters(),
             "matching": "yes" if self.matching else "no",

@@ -9,7 +9,7 @@ import numpy as np
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
-from xlingual.ranking import Cosine
+from xlingual.ranking import Cosine, Offsets, Progress, Ranker, Repair
 
 
 def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
@@ -18,6 +18,38 @@ def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
         distinct_values(np.concatenate([targets for _, targets in areas]))
     )
     return len(areas) == 1 or union <= sum(len(sources) * len(targets) for sources, targets in areas)
+
+
+def part_of(progress: Progress | None, done: int, parts: int) -> Progress | None:
+    """Return the progress of one of several parts, of which so many are done, as a part of that of all."""
+    if progress is None or parts == 1:
+        return progress
+    steps = 1000  # of each
+    return lambda now, total: progress(done * steps + steps * now // max(total, 1), parts * steps)
+
+
+def two_passes(progress: Progress | None, repair: Repair | None) -> tuple[Progress | None, Progress | None]:
+    """Return the progress of the pass for a repair, and that of the ranking."""
+    parts = 1 if repair is None else 2
+    return part_of(progress, 0, parts), part_of(progress, parts - 1, parts)
+
+
+def offsets_of(
+    similarity: Cosine,
+    samples: Sequence[tuple[Ints, Ints]],
+    repair: Repair,
+    ranker: Ranker,
+    progress: Progress | None = None,
+) -> list[Offsets]:
+    """Return the offsets of each sample by a repair of hubs, from one pass.
+
+    A sample says how often it holds each query [n] and each candidate [m] of the similarity. Its offsets
+    depend on these alone.
+    """
+    requests = [repair.request(*sample) for sample in samples]
+    reductions = [reduction for request in requests for reduction in request.reductions]
+    ranker.scan(similarity, reductions, progress=progress)
+    return [request.result(similarity) for request in requests]
 
 
 class TextUnion:
@@ -35,3 +67,24 @@ class TextUnion:
             self.sources.code[np.searchsorted(self._source_rows, sample.source)],
             self.targets.code[np.searchsorted(self._target_rows, sample.target)],
         )
+
+    def counts(self, sample: Sample) -> tuple[Ints, Ints]:
+        """Return how often a sample's sources and targets have each distinct vector."""
+        sources, targets = self.codes(sample)
+        return (
+            np.bincount(sources, minlength=len(self.sources.vectors)).astype(np.int64),
+            np.bincount(targets, minlength=len(self.targets.vectors)).astype(np.int64),
+        )
+
+    def offsets(
+        self,
+        samples: Sequence[Sample],
+        repair: Repair | None,
+        ranker: Ranker,
+        progress: Progress | None,
+    ) -> list[Offsets | None]:
+        """Return the offsets of each sample: its sources are the queries, its targets the candidates."""
+        if repair is None:
+            return [None] * len(samples)
+        counts = [self.counts(sample) for sample in samples]
+        return [*offsets_of(self.similarity, counts, repair, ranker, progress)]

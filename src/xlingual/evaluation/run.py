@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeAlias, TypedDict, TypeVar
+from typing import Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
 
 from xlingual.embed import BatchVectors, PoolVectors, TextVectors, batch_identity, refuse_fitted_rows
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
-from xlingual.ranking import Cpu, ImageScores, Ranker
+from xlingual.evaluation.similarities import COSINE, repair_of
+from xlingual.ranking import Cpu, ImageScores, Ranker, Repair
 from xlingual.records import Texts
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
@@ -48,8 +49,12 @@ class Options:
     given_ranker: Ranker | None = None
     queries: int | None = None
     cluster: str = DECLARED
+    or_fewer: bool = False
+    texts_per_item: int | Literal["all"] = "all"
+    similarity: str | Repair = COSINE
 
     def __post_init__(self) -> None:
+        repair_of(self.similarity)  # raises InputError where it is not known
         if self.cluster not in CLUSTERS:
             raise InputError(
                 f"--cluster {self.cluster!r}: expected {' or '.join(CLUSTERS)}."
@@ -60,6 +65,11 @@ class Options:
     def ranker(self) -> Ranker:
         """The ranker: the one given, else this machine with `threads`."""
         return self.given_ranker or Cpu(self.threads)
+
+    @property
+    def repair(self) -> Repair | None:
+        """The repair of hubs of the similarity, None for plain cosine."""
+        return repair_of(self.similarity)
 
 
 @dataclass
@@ -141,7 +151,8 @@ class Run:
         """Return the signature of a number: its conditions, then the system's identities."""
         ties_of = {} if ties is None else {"ties": ties}
         own = {"task": self.task, **conditions, "measure": measure, **ties_of, "conventions": CONVENTIONS}
-        return str(Signature(own, system))
+        repair = self.options.repair  # it belongs to the system: it is deployed with the encoder
+        return str(Signature(own, system if repair is None else {**system, "similarity": repair.name}))
 
     def clusters(self) -> dict[str, str]:
         """Return the condition of a signature about clusters: none where they are the declared ones."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TypeAlias
 
 from xlingual.errors import InputError, nearest
+from xlingual.measures.alignment import StrongAlignment, WeakAlignment
 from xlingual.measures.precision import (
     AveragePrecision,
     PrecisionAt,
@@ -33,11 +34,13 @@ Success: TypeAlias = SuccessAt | SuccessShare
 # R@k is a rank measure too: where a query has one relevant candidate, set recall follows from its rank
 RankMeasure: TypeAlias = Recall | Success | ReciprocalRank | MedianRank
 TargetMeasure: TypeAlias = AveragePrecision | Recall | PrecisionAt
-PoolMeasure: TypeAlias = RankMeasure | TargetMeasure
+AlignmentMeasure: TypeAlias = WeakAlignment | StrongAlignment
+PoolMeasure: TypeAlias = RankMeasure | TargetMeasure | AlignmentMeasure
 QueryMeasure: TypeAlias = PoolMeasure | MeanImageSimilarity  # has a value for each query
 Measure: TypeAlias = QueryMeasure | DistanceCorrelation
 
 __all__ = [
+    "AlignmentMeasure",
     "AveragePrecision",
     "DistanceCorrelation",
     "MeanImageSimilarity",
@@ -51,10 +54,12 @@ __all__ = [
     "RecallAt",
     "RecallShare",
     "ReciprocalRank",
+    "StrongAlignment",
     "Success",
     "SuccessAt",
     "SuccessShare",
     "TargetMeasure",
+    "WeakAlignment",
     "as_recall",
     "as_success",
     "average_precision",
@@ -71,6 +76,10 @@ _PLAIN: dict[str, Measure] = {
         MedianRank(floor=True),
         MeanImageSimilarity(),
         AveragePrecision(),
+        WeakAlignment(),
+        StrongAlignment(),
+        StrongAlignment("strict"),
+        StrongAlignment("strict-own"),
     )
 }
 _ALIASES = {
@@ -80,6 +89,12 @@ _ALIASES = {
     "reciprocal-rank": "rr",
     "map": "ap",
     "average-precision": "ap",
+    **dict.fromkeys(("weak", "weak-alignment"), "weakalignment"),
+    **{
+        f"{word}{kind}": f"strongalignment{kind}"
+        for word in ("strong", "strong-alignment")
+        for kind in ("", "/strict", "/strict-own")
+    },
 }
 _RECALL_WORDS = ("r", "recall", "setr", "set-recall", "setrecall")
 _SUCCESS_WORDS = ("success", "hit", "hits", "hit-rate", "hitrate", "accuracy")
@@ -98,10 +113,13 @@ _AT = re.compile(r"([a-z-]+)@(\d{1,18})(/min)?")
 _SHARE = re.compile(r"([a-z-]+)@(\d{1,2}(?:\.\d{1,6})?)%")
 _ALL = (
     "R@k, Success@k, P@k, AP@k, AP@k/min or RR@k with k of at least 1, R@p% or Success@p% with p below 100, "
-    "AP, RR, MedR or SIM"
+    "AP, RR, MedR, SIM, WeakAlignment or StrongAlignment"
 )
 _RANK = "R@k, Success@k or RR@k with k of at least 1, R@p% or Success@p% with p below 100, RR or MedR"
-_POOL = "AP, AP@k, AP@k/min, R@k, Success@k, P@k or RR@k with k of at least 1, RR or MedR"
+_POOL = (
+    "AP, AP@k, AP@k/min, R@k, Success@k, P@k or RR@k with k of at least 1, RR, MedR, WeakAlignment, "
+    "StrongAlignment, StrongAlignment/strict or StrongAlignment/strict-own"
+)
 
 
 def parse_measure(name: str | Measure) -> Measure:
@@ -234,6 +252,6 @@ def _where(measure: Measure) -> str:
     """Return in brackets which command has a measure that this task has not."""
     if isinstance(measure, DistanceCorrelation):
         return " (it is a separate task: evaluate corr)"
-    if isinstance(measure, TargetMeasure):
+    if isinstance(measure, TargetMeasure | AlignmentMeasure):
         return f" ({measure.name} needs all relevant candidates of a query: evaluate multilingual-pool)"
     return ""

@@ -17,8 +17,10 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.cpu import Cpu
+from xlingual.ranking.csls import Csls
 from xlingual.ranking.given import GivenScores
 from xlingual.ranking.group_counts import GroupCounts
+from xlingual.ranking.offsets import Adjusted, Offsets, Repair, adjusted
 from xlingual.ranking.ranker import Ranker
 from xlingual.ranking.scan import Part, Progress, Reduction, Tile, Transposed, one_library_thread, scan
 from xlingual.ranking.similarity import UNIT, Cosine, ImageScores, Similarity, as_scores, pairs
@@ -28,23 +30,28 @@ from xlingual.ranking.vectors import Pool, UnitVectors
 __all__ = [
     "CPU",
     "UNIT",
+    "Adjusted",
     "Cosine",
     "Counts",
     "Cpu",
+    "Csls",
     "GivenScores",
     "GroupCounts",
     "ImageScores",
+    "Offsets",
     "Part",
     "Pool",
     "Progress",
     "Ranker",
     "Reduction",
+    "Repair",
     "Similarity",
     "Tile",
     "Top",
     "TopK",
     "Transposed",
     "UnitVectors",
+    "adjusted",
     "as_scores",
     "counts",
     "group_weights",

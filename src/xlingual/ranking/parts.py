@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.ranking.scan import Part, Reduction, Transposed
+from xlingual.ranking.offsets import NONE, Adjusted
+from xlingual.ranking.scan import Around, Part, Reduction, innermost
 from xlingual.ranking.vectors import CHUNK, UnitVectors
 from xlingual.records import digest
 from xlingual.signature import CONVENTIONS
@@ -77,7 +78,7 @@ def part_name(queries: bytes, candidates: bytes, requests: Sequence[Part]) -> st
 
 def request_bytes(requests: Sequence[Part]) -> list[str | bytes]:
     """Return what identifies some requests, to be digested."""
-    kinds: list[str | bytes] = [type(getattr(request, "inner", request)).__name__ for request in requests]
+    kinds: list[str | bytes] = [type(innermost(request)).__name__ for request in requests]
     return kinds + [
         piece
         for number, request in enumerate(requests)
@@ -101,14 +102,19 @@ def divisible(similarity: object, reductions: Sequence[Reduction]) -> bool:
     """Return whether pieces of the pass can be made on other machines, which have the vectors."""
     sides = (getattr(similarity, name, None) for name in ("queries", "candidates"))
     known = all(isinstance(side, UnitVectors) for side in sides)
-    return known and all(hasattr(reduction, "alone") for reduction in reductions)
+    return known and all(hasattr(innermost(reduction), "alone") for reduction in reductions)
 
 
 def without_weights(part: Any) -> Any:  # noqa: ANN401  (a Part of the same kind)
-    """Return a request for merging alone, which needs no multiplicity of candidates: they may be many."""
+    """Return a request for merging alone, which needs nothing that is known of candidates: they may be many.
+
+    That is their multiplicity, and their offsets.
+    """
     light = copy.copy(part)
-    if isinstance(light, Transposed):
+    if isinstance(light, Around):
         light.inner = without_weights(light.inner)
+        if isinstance(light, Adjusted):
+            light.offsets = NONE
         return light
     light.weights = None
     for name, nothing in (("columns", None), ("heavy", np.empty(0, dtype=np.int64))):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -53,6 +53,11 @@ class Tile:
     def transposed(self) -> Tile:
         """The same tile with queries and candidates exchanged."""
         return Tile(self.scores.T, self.column, self.row, self.band, lambda q, c: self.exact(c, q))
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest absolute screen score."""
+        return float(max(self.scores.max(initial=0.0), -self.scores.min(initial=0.0)))
 
 
 class Part(Protocol):
@@ -95,11 +100,28 @@ class Reduction(Protocol):
         """Take in parts that have seen all candidates of their queries."""
 
 
-class Transposed:
-    """A reduction with queries and candidates exchanged: the columns are the queries."""
+class Around:
+    """A reduction that sees tiles in another way than they come: its state is that of the inner reduction."""
 
     def __init__(self, inner: Any) -> None:  # noqa: ANN401  (a Reduction that is its own Part)
         self.inner = inner
+
+    def merge(self, others: Sequence[Around]) -> None:
+        """Take in what others saw of other pairs."""
+        self.inner.merge([other.inner for other in others])
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the state."""
+        found: dict[str, np.ndarray] = self.inner.state()
+        return found
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over the state of a part with the same request."""
+        self.inner.restore(state)
+
+
+class Transposed(Around):
+    """A reduction with queries and candidates exchanged: the columns are the queries."""
 
     def within(self, rows: slice, columns: slice) -> Transposed:
         """Return the request for these queries and candidates alone, with nothing seen."""
@@ -113,22 +135,23 @@ class Transposed:
         """Take in a tile."""
         self.inner.update(tile.transposed)
 
-    def merge(self, others: Sequence[Transposed]) -> None:
-        """Take in what others saw of other pairs."""
-        self.inner.merge([other.inner for other in others])
-
     def request_arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays that define the request: equal arrays mean equal requests."""
         return {f"transposed {name}": array for name, array in self.inner.request_arrays().items()}
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the state."""
-        found: dict[str, np.ndarray] = self.inner.state()
-        return found
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over the state of a part with the same request."""
-        self.inner.restore(state)
+def innermost(reduction: Any) -> Any:  # noqa: ANN401  (a Reduction)
+    """Return the reduction that others are around; itself where there are none."""
+    while isinstance(reduction, Around):
+        reduction = reduction.inner
+    return reduction
+
+
+def is_transposed(reduction: Any) -> bool:  # noqa: ANN401  (a Reduction)
+    """Return whether the columns are the queries of a reduction."""
+    return isinstance(reduction, Transposed) or (
+        isinstance(reduction, Around) and is_transposed(reduction.inner)
+    )
 
 
 @dataclass(frozen=True)

@@ -371,10 +371,13 @@ def _at_most_kth(scores: np.ndarray, k: int) -> np.ndarray:
     """Return a number for each row that at least k of its scores [rows, n ≥ k] reach.
 
     The k-th best of the maxima of disjoint sets of columns is one, and much sooner found than the k-th score.
+    Maxima are taken along memory: a transposed tile is read as fast as a plain one.
     """
-    sets = min(scores.shape[1], max(2 * k, 1024))
-    size = scores.shape[1] // sets
-    maxima = scores[:, : size * sets].reshape(len(scores), size, sets).max(axis=1)
+    columns = scores.shape[1]
+    sets = min(columns, max(2 * k, min(1024, columns // 8)))
+    maxima = scores[:, :sets].copy(order="K")
+    for first in range(sets, columns - sets + 1, sets):
+        np.maximum(maxima, scores[:, first : first + sets], out=maxima)
     return np.partition(maxima, -k, axis=1)[:, -k]
 
 

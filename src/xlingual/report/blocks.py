@@ -84,6 +84,7 @@ class Box:
     low: float
     high: float
     dots: Sequence[tuple[float, str]]
+    pairs: Sequence[tuple[str, str]] = ()  # of the dots
 
 
 @dataclass(frozen=True)

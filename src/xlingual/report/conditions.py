@@ -20,6 +20,18 @@ def systems(entries: Iterable[Entry]) -> dict[str, list[str]]:
     return _gathered((name, value) for name, one in signatures for value in parsed(one).system.values())
 
 
+def similarity(entries: Iterable[Entry]) -> list[str]:
+    """Return a sentence where something else than cosine ranks."""
+    signatures = dict.fromkeys(entry.signature for entry in entries)
+    named = dict.fromkeys(parsed(one).system.get("similarity") for one in signatures)
+    return ranked_by(", ".join(name for name in named if name))
+
+
+def ranked_by(similarity: str | None) -> list[str]:
+    """Return a sentence that names a similarity, none for cosine."""
+    return [f"Ranked by {similarity}, not by cosine: hubs are repaired."] if similarity else []
+
+
 def unequal(runs: Sequence[Results], task: str) -> list[str]:
     """Return the conditions whose values differ between runs."""
     by_run = [collected(by_key(run.entries, task=task)) for run in runs]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
+from pathlib import PurePath
 from typing import Literal, TypeAlias
 
 from msgspec import structs
@@ -145,6 +146,7 @@ def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -
     runs = as_runs(results)
     boards = [_overall(run, task, measure) for run in runs]
     several_runs = sum(bool(board) for board in boards) > 1
+    names = run_names(runs)
     several_image_encoders = len({row.image_encoder for board in boards for row in board}) > 1
     rows = []
     for place, (run, board) in enumerate(zip(runs, boards, strict=True), start=1):
@@ -154,7 +156,7 @@ def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -
             if several_image_encoders and summary.image_encoder:
                 label += f" · {summary.image_encoder}"
             if several_runs:
-                label += f" (run {place})"
+                label += f" ({names[place - 1]})"
             rows.append(_row(summary, label, place, run.entries, summary is leader))
     groups = [rows]
     if ranked_apart(runs, task):
@@ -166,6 +168,32 @@ def ranked_apart(runs: Sequence[Results], task: str) -> bool:
     """Tell whether the runs of a task differ in their conditions, so that each is ranked on its own."""
     own = [run for run in runs if by_key(run.summary, task=task)]
     return len(own) > 1 and bool(conditions.unequal(own, task))
+
+
+def run_names(runs: Sequence[Results]) -> list[str]:
+    """Return the name of each run: of a pool the one it was given, or its folder's; else its number.
+
+    Where two runs would have one name all have numbers.
+    """
+    found = [given_name(run) for run in runs]
+    if all(found) and len(set(found)) == len(found):
+        return found
+    return [f"run {place}" for place in range(1, len(runs) + 1)]
+
+
+def given_name(run: Results) -> str:
+    """Return the name that a pool was given, else that of its folder; "" where results have neither."""
+    return str(run.run.get("name") or _folder(run.request.get("pool")))
+
+
+def badness(row: Summary) -> float:
+    """Return a number that is the smaller the better a row is."""
+    return _badness(row.value, row.measure)
+
+
+def _folder(path: object) -> str:
+    """Return the last part of a path that a request names; "" where it names none."""
+    return PurePath(path.replace("\\", "/")).name if isinstance(path, str) else ""
 
 
 def _ranked(rows: list[BoardRow]) -> list[BoardRow]:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import field
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ApproximateSearch, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    PAPER,
+    Annotate,
     Cluster,
     ImageEncoding,
     Keeping,
     ManifestOptions,
     Output,
+    PaperPreset,
     Pool,
     PoolLanguages,
     Sampling,
     SkipBroken,
     Split,
     TextEncoders,
+    TextSimilarity,
 )
 from xlingual.requests.values import (
     Natural,
@@ -45,8 +51,12 @@ Queries: TypeAlias = Annotated[
 class PairsRequest(Request, frozen=True, kw_only=True):
     """Options of every evaluation over language pairs."""
 
+    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
+
     data: ManifestOptions
     text_encoders: TextEncoders
+    preset: PaperPreset = None
+    annotate: Annotate = ()
     keeping: Keeping
     sampling: Sampling
 
@@ -63,6 +73,7 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     queries: Queries = None
     images: ImageEncoding
     measures: Annotated[tuple[str, ...], option(_RANKS, names=("--measure",), metavar="NAME")] = ("R@10",)
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
     approximation: ApproximateSearch
@@ -89,6 +100,7 @@ class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
             otherwise="R@10; Success@10 where an item has several target texts",
         ),
     ] = ()
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: Ranking
     approximation: ApproximateSearch
@@ -111,12 +123,19 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
 
     Every question is asked in one language; its answers are among the candidates of all languages. POOL is a
     pool folder (see: xlingual data squad-to-pool, xlingual data mix-pool), or a folder of SQuAD-style files
-    with sentence breaks, one for each language.
+    with sentence breaks, one for each language. Several pools are evaluated one by one and shown side by
+    side; NAME=POOL names one.
     """
 
     command = "evaluate multilingual-pool"
 
     pool: Pool
+    further: Annotated[
+        tuple[Path, ...], argument("[POOL…]", "Further pools, to be shown side by side.", run=True)
+    ] = ()
+    name: Annotated[
+        str | None, option("Name of the pool where several are shown.", in_files=True, run=True)
+    ] = None
     languages: PoolLanguages = None
     split: Split = None
     text_encoders: TextEncoders
@@ -127,8 +146,9 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     measures: Annotated[
         tuple[str, ...],
         option(
-            "A measure: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k or "
-            "MedR; repeat for several.",
+            "A measure: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, "
+            "MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict or StrongAlignment/strict-own; "
+            "repeat for several.",
             names=("--measure",),
             metavar="NAME",
         ),
@@ -137,7 +157,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
         str,
         option(
             "Views of language bias: all, none, or some of one-target, remove-one, monolingual-pool, "
-            "subsets, loss, shares, fairness, hubs, worst, language-id, picture.",
+            "alignment, subsets, loss, shares, fairness, hubs, worst, language-id, picture.",
             metavar="NAME,…",
         ),
     ] = "all"
@@ -179,6 +199,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
             run=True,
         ),
     ] = None
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output
@@ -242,6 +263,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
         ),
     ] = ()
     skip_broken: SkipBroken = False
+    similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: Output

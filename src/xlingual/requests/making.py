@@ -94,6 +94,41 @@ class MixPoolRequest(Request, frozen=True, kw_only=True):
     quiet: Quiet = False
 
 
+class TranslatePoolRequest(Request, frozen=True, kw_only=True):
+    """Translate a multilingual pool into further languages."""
+
+    command = "data translate-pool"
+
+    pool: Pool
+    to: Annotated[
+        tuple[str, ...], option("Languages to translate into.", metavar="de,fr,…", reads=comma_list)
+    ]
+    by: Annotated[
+        str,
+        option(
+            "What translates: translate:hf-MODEL or translate:DICT.tsv, with its options; {lang} and {to} in "
+            "it stand for the two languages.",
+            metavar="SPEC",
+        ),
+    ]
+    source: Annotated[
+        str | None,
+        option(
+            "Language whose questions and candidates are translated.",
+            metavar="LANG",
+            names=("--from",),
+            otherwise="the one that the questions are in",
+        ),
+    ] = None
+    context: Annotated[bool, option("Translate the contexts of candidates too.")] = True
+    languages: PoolLanguages = None
+    split: Split = None
+    out: Folder
+    file_format: FileFormat = "parquet"
+    force: Force = False
+    quiet: Quiet = False
+
+
 class ScenesRequest(Request, frozen=True, kw_only=True):
     """Make images with texts in several languages."""
 
@@ -118,6 +153,9 @@ class ScenesRequest(Request, frozen=True, kw_only=True):
             metavar="SHARE|N",
         ),
     ] = None
+    texts: Annotated[
+        Positive, option("Number of independent descriptions of a scene in each language.", metavar="N")
+    ] = 1
     recipes: Annotated[bool, option("Make recipes instead, none a translation of another.")] = False
     items: Annotated[
         Natural | None,

@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 import msgspec
 
 from xlingual.hidden import shown
+from xlingual.requests.presets import preset_values
 from xlingual.requests.record import Leaf, Record, Request, leaves, values
 
 P = ParamSpec("P")
@@ -37,15 +38,19 @@ def signed(found: F, request: Request, *, run: bool = True) -> F:
 
 
 def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
-    """Make a function sign its result with its arguments, as a request of a kind names them."""
+    """Make a function sign its result with its arguments, as a request of a kind names them.
+
+    Its argument `preset`, if any, stands for the values of that preset, as in a request.
+    """
 
     def of(function: Callable[P, F]) -> Callable[P, F]:
         wanted = inspect.signature(function)
 
         @wraps(function)
         def answered(*given: P.args, **more: P.kwargs) -> F:
-            found = function(*given, **more)
             bound = wanted.bind(*given, **more)
+            bound.arguments |= preset_values(kind.presets, bound.arguments, wanted.parameters)
+            found = function(*bound.args, **bound.kwargs)
             bound.apply_defaults()
             return sign(found, kind, bound.arguments)
 

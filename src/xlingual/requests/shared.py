@@ -5,8 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.record import Record, argument, option
-from xlingual.requests.values import AtLeastZero, comma_list, pair_list
+from xlingual.requests.values import (
+    AtLeastZero,
+    Natural,
+    Positive,
+    comma_list,
+    number_or_all,
+    pair_list,
+    seed_or_mean,
+)
 
 Pool: TypeAlias = Annotated[Path, argument("POOL", "A pool folder, or a folder of SQuAD-style files.")]
 PoolLanguages: TypeAlias = Annotated[
@@ -19,6 +28,16 @@ Cluster: TypeAlias = Annotated[
     option(
         "Which queries count as dependent: those of one declared cluster or item (declared), or those of "
         "near-equal texts and images too (near-duplicates).",
+        metavar="NAME",
+    ),
+]
+
+
+TextSimilarity: TypeAlias = Annotated[
+    str,
+    option(
+        "What ranks: cosine, or csls, which is cosine with hubs repaired (by the 10 nearest of each side; "
+        "'csls?k=5' takes 5).",
         metavar="NAME",
     ),
 ]
@@ -77,6 +96,17 @@ class Samples(Record, frozen=True, kw_only=True):
     sample_size: Annotated[
         int | None, option("Number of items drawn for each side.", metavar="N", otherwise="all")
     ] = None
+    or_fewer: Annotated[
+        bool, option("Where a language pair has fewer items than --sample-size, take as many as it has.")
+    ] = False
+    texts_per_item: Annotated[
+        Positive | Literal["all"],
+        option(
+            "Number of texts of an item in a language, drawn at random; all: every text takes part.",
+            metavar="N|all",
+            reads=number_or_all,
+        ),
+    ] = "all"
     splits: Annotated[Path | None, option("File of fixed samples: .npz with S and T.")] = None
     seed: Annotated[int, option("Seed of the first sample.")] = 0
 
@@ -86,6 +116,27 @@ class Sampling(Samples, frozen=True, kw_only=True):
 
     seeds: Annotated[int, option("Number of samples drawn.")] = 1
 
+
+# Section 3.1 of Fain, Twomey and Bollegala (SIGIR 2021): so many documents on each side, and 25 seeds
+PAPER = Preset(
+    {
+        "sample_size": 10_000,
+        "or_fewer": True,
+        "texts_per_item": 1,
+        "seeds": 25,
+        "queries": None,
+        "measures": ("R@10",),
+        "measure": "R@10",
+    },
+    instead={"splits": ("sample_size", "or_fewer", "seeds"), "sample_size": ("or_fewer",)},
+)
+PaperPreset: TypeAlias = Annotated[
+    Literal["paper"] | None,
+    option(
+        "paper: sample as in the Backretrieval paper, that is --sample-size 10000 --or-fewer "
+        "--texts-per-item 1 --seeds 25, and R@10; options that you give win over it.",
+    ),
+]
 
 TextEncoders: TypeAlias = Annotated[
     tuple[str, ...],
@@ -140,6 +191,34 @@ class ImageEncoding(Record, frozen=True, kw_only=True):
     ]
     skip_broken: SkipBroken = False
 
+
+Annotate: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "Name these language pairs on the report's box plots, and follow them from row to row.",
+        metavar="en-ar,…",
+        otherwise="none; a case study follows Triplet's worst pairs",
+        reads=pair_list,
+        run=True,
+    ),
+]
+Highlight: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "Let this encoder stand out in the report's scatters, by its name; repeat for several.",
+        metavar="NAME",
+        run=True,
+    ),
+]
+SeedShown: TypeAlias = Annotated[
+    Natural | Literal["mean"],
+    option(
+        "What the points of the report's scatters are: the values of one seed, or means over seeds.",
+        metavar="SEED|mean",
+        reads=seed_or_mean,
+        run=True,
+    ),
+]
 
 Quiet: TypeAlias = Annotated[bool, option("Print nothing but warnings and errors.", run=True)]
 

@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 
 from xlingual.requests.ranking import Address, ExactRanking
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Keeping, ManifestOptions, Quiet
+from xlingual.requests.shared import (
+    Annotate,
+    AsJson,
+    Form,
+    Highlight,
+    Keeping,
+    ManifestOptions,
+    Quiet,
+    SeedShown,
+)
 from xlingual.requests.values import Positive
 
 
@@ -74,13 +83,22 @@ class DemoRequest(Request, frozen=True, kw_only=True):
 
 
 class ReportRequest(Request, frozen=True, kw_only=True):
-    """Make one HTML report from folders of results."""
+    """Make one report from folders of results."""
 
     command = "report"
 
     folders: Annotated[tuple[Path, ...], argument("DIR…", "Folders that were written with --out.")]
-    out: Annotated[Path, option("Write the report to the HTML file FILE.", metavar="FILE", run=True)]
+    out: Annotated[
+        Path | None, option("Write the report to the HTML file FILE.", metavar="FILE", run=True)
+    ] = None
+    form: Annotated[
+        Literal["table", "markdown", "latex", "csv"] | None,
+        option("Print the report in this form.", names=("--format",), run=True),
+    ] = None
     title: Annotated[str | None, option("Title of the page.")] = None
+    highlight: Highlight = ()
+    seed_shown: SeedShown = "mean"
+    annotate: Annotate = ()
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
 
 

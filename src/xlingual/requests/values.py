@@ -96,6 +96,15 @@ def two_languages(text: str) -> list[str]:
     return named
 
 
+def seed_or_mean(text: str) -> int | str:
+    """Return the number of a seed, or "mean"."""
+    if text == "mean":
+        return text
+    if text.isdecimal():
+        return int(text)
+    raise InputError(f"{text!r} is neither the number of a seed nor 'mean'")
+
+
 def number_or_all(text: str) -> int | str:
     """Return a number of at least 1, or "all"."""
     if text == "all":

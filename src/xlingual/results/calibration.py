@@ -32,7 +32,9 @@ MUST_EQUAL = {
     "n_target": "the number of targets",
     "n_pictures": "the number of distinct images",
     "sampling": "the sampling",
+    "texts_per_item": "the number of texts per item",
     "images": "the image encoder",
+    "similarity": "the similarity of texts",
 }
 NEAR = 0.02  # of the larger: numbers of distinct images within it count as equal
 WITHIN = "within this data"  # the beginning of an estimate's note or of its interval's method
@@ -60,6 +62,9 @@ class Conditions(Struct, frozen=True):
     images: Annotated[str, about("Identity of the image encoder.")]
     conventions: Annotated[str, about("Version of the conventions.")]
     data: Annotated[str, about("First digits of the manifest's digest.")]
+    texts_per_item: Annotated[
+        str, about("Texts of an item in a language that took part, drawn at random; all: every text.")
+    ] = "all"
     xlr_measure: Annotated[
         str | None,
         about(
@@ -67,6 +72,7 @@ class Conditions(Struct, frozen=True):
             "item (Success@10); null where it is the same."
         ),
     ] = None
+    similarity: Annotated[str, about("How texts were compared: cosine, or csls?k=10.")] = "cosine"
 
     def differences(self, other: Conditions) -> list[str]:
         """Return a sentence part for each condition that `other` does not meet."""

@@ -26,6 +26,9 @@ class PoolIntervals(Struct, frozen=True, omit_defaults=True):
     remove_one: Intervals | None = None
     monolingual_pool: Intervals | None = None
     monolingual_pool_average: Interval | None = None
+    weak_alignment: Intervals | None = None
+    strong_alignment: Intervals | None = None
+    alignment: Intervals | None = None
     subsets: Intervals | None = None
     language_share_top100: Intervals | None = None
     language_share_ratio_top100: Intervals | None = None
@@ -80,6 +83,17 @@ class PoolViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="
     monolingual_pool_questions: Annotated[
         dict[str, Whole] | None, about("Number of questions with an answer in that pool, by language.")
     ] = None
+    weak_alignment: Annotated[
+        ByLanguage | None, about("P@1 among the candidates of one language alone, by pair.")
+    ] = None
+    strong_alignment: Annotated[
+        ByLanguage | None,
+        about("Share of pairs of an answer and a wrong candidate in the question's language, in order."),
+    ] = None
+    alignment: Annotated[
+        ByLanguage | None, about("Their means: weak, weak_own, strong, strict_own, strict.")
+    ] = None
+    alignment_chance: Annotated[ByLanguage | None, about("The same where all candidates are equal.")] = None
     subsets: Annotated[ByLanguage | None, about("Score in pools of some of the languages.")] = None
     loss: Annotated[
         dict[str, ByLanguage] | None, about("Wrong candidates above each right one, by pair, then kind.")

@@ -41,3 +41,100 @@ def test_a_named_pipe_of_fixed_samples_is_not_opened(tmp_path):
     os.mkfifo(tmp_path / "s.npz")  # opening it would wait for ever
     with pytest.raises(InputError, match=r"s\.npz is a named pipe: fixed samples must be a regular file"):
         read_splits(tmp_path / "s.npz", 10)
+
+
+def several():
+    """Return 30 items with one to three English and one or two German texts each."""
+    return Manifest.from_rows(
+        [
+            {"id": f"{tag}{i}.{c}", "lang": tag, "text": f"{tag} {i} {c}", "item": i}
+            for i in range(30)
+            for tag, count in (("en", 1 + i % 3), ("de", 1 + i % 2), ("fr", 1))
+            for c in range(count)
+        ]
+    )
+
+
+def draws(manifest, texts, **options):
+    sampler = Sampler(manifest, texts_per_item=texts, seeds=3, **options)
+    return [*sampler.non_matching("en", "de"), *sampler.matching("en", "de")]
+
+
+@pytest.mark.parametrize("options", [{}, {"size": 9}, {"size": 9, "queries": 4}])
+def test_texts_of_an_item_are_drawn_and_nothing_else_changes(options):
+    manifest = several()
+    for one, two, every in zip(*(draws(manifest, n, **options) for n in (1, 2, "all")), strict=True):
+        for side in ("target", "pool"):
+            first, second, rows = (getattr(sample, side) for sample in (one, two, every))
+            assert set(first) <= set(second) <= set(rows)
+            for sample, most in ((first, 1), (second, 2)):
+                item, count = np.unique(manifest.item[sample], return_counts=True)
+                of_all, there = np.unique(manifest.item[rows], return_counts=True)
+                assert item.tolist() == of_all.tolist()
+                assert count.tolist() == np.minimum(there, most).tolist()
+                assert (np.diff(sample) > 0).all()
+    for same, every in zip(draws(manifest, 3, **options), draws(manifest, "all", **options), strict=True):
+        for side in ("source", "target", "pool"):
+            assert getattr(same, side).tolist() == getattr(every, side).tolist()
+
+
+def test_an_item_has_the_same_text_in_every_pair_and_another_one_by_seed():
+    manifest = several()
+    sampler = Sampler(manifest, texts_per_item=1, seeds=20)
+    with_de, with_fr = (sampler.matching("en", target) for target in ("de", "fr"))
+    assert [s.source.tolist() for s in with_de] == [s.source.tolist() for s in with_fr]
+    chosen = np.array([s.source for s in with_de])  # [seeds, items]
+    assert {len(set(rows)) for rows in chosen.T} == {1, 2, 3}  # every text of an item has its turn
+
+
+def test_one_text_of_each_has_an_equal_chance():
+    manifest = several()
+    found = Sampler(manifest, texts_per_item=1, seeds=600).matching("en", "de")
+    rows = np.concatenate([sample.source for sample in found])
+    three = [row for row in manifest.rows_of("en") if manifest.ids[row].startswith("en2.")]
+    counts = np.array([np.count_nonzero(rows == row) for row in three])
+    assert counts.sum() == 600 and ((counts - 200) ** 2 / 200).sum() < 13.8  # chi-square, p > .001
+
+
+@pytest.mark.parametrize(
+    ("size", "apart", "same"), [(10, 10, 10), (80, 80, 80), (101, 100, 100), (9999, 100, 100)]
+)
+def test_or_fewer_takes_what_a_pair_has(size, apart, same):
+    sampler = Sampler(lopsided(), size=size, or_fewer=True)
+    for source, target in (("en", "de"), ("de", "en")):
+        (one,), (two,) = sampler.non_matching(source, target), sampler.matching(source, target)
+        assert (len(one.source), len(one.target)) == (apart, apart)
+        assert (len(two.source), len(two.target)) == (same, same)
+        assert sampler.described(source, target) == str(apart)
+        assert sampler.described(source, target, matching=True) == str(same)
+
+
+def test_or_fewer_finds_the_largest_size_that_could_be_asked_for():
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        both, one, two = rng.integers(0, 9, 3)
+        rows = [{"id": f"b{i}", "text_en": f"en {i}", "text_de": f"de {i}"} for i in range(both)]
+        rows += [{"id": f"e{i}", "text_en": f"e {i}", "text_de": None} for i in range(one)]
+        rows += [{"id": f"d{i}", "text_en": None, "text_de": f"d {i}"} for i in range(two)]
+        if both + one == 0 or both + two == 0 or (both == 1 and one == two == 0):
+            continue
+        manifest = Manifest.from_rows(rows)
+        (found,) = Sampler(manifest, size=99, or_fewer=True).non_matching("en", "de")
+        size = len(found.source)
+        (again,) = Sampler(manifest, size=size).non_matching("en", "de")
+        assert len(found.target) == size and found.source.tolist() == again.source.tolist()
+        with pytest.raises(InputError, match="larger than the data"):
+            Sampler(manifest, size=size + 1).non_matching("en", "de")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"texts_per_item": 0}, "--texts-per-item must be at least 1, or all; got 0"),
+        ({"texts_per_item": "two"}, "--texts-per-item must be at least 1, or all; got 'two'"),
+        ({"or_fewer": True}, "--or-fewer goes with --sample-size N"),
+    ],
+)
+def test_bad_options_of_samples_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        Sampler(lopsided(), **options)

@@ -58,15 +58,17 @@ class Case:
         vectors = [(self.images[row] + np.float32(0)).tobytes() for row in rows]
         return [vector if c is None else c for c, vector in zip(content, vectors, strict=True)]
 
-    def backretrieval(self, measure, name, sample):
+    def backretrieval(self, measure, name, sample, compare=oracle.cosines):
         s, t = sample.source, sample.target
         texts, images = self.texts[name], self.images
-        return oracle.backretrieval(measure, texts[s], texts[t], images[s], images[t], self.image_keys(s))
+        return oracle.backretrieval(
+            measure, texts[s], texts[t], images[s], images[t], self.image_keys(s), compare
+        )
 
-    def crosslingual_retrieval(self, measure, name, sample):
+    def crosslingual_retrieval(self, measure, name, sample, compare=oracle.cosines):
         s, t, item = sample.source, sample.target, self.manifest.item
         return oracle.crosslingual_retrieval(
-            measure, self.texts[name][s], self.texts[name][t], item[s], item[t]
+            measure, self.texts[name][s], self.texts[name][t], item[s], item[t], compare
         )
 
     def distance_correlation(self, name, sample):

@@ -4,6 +4,7 @@ Ties are resolved by trying every place that a tied candidate can take and avera
 with the program, so that the two can only agree by both being right.
 """
 
+from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from statistics import fmean
@@ -21,6 +22,29 @@ def _unit(vectors):
     wide = np.asarray(vectors, dtype=np.float64)
     lengths = np.sqrt((wide**2).sum(axis=1, keepdims=True))
     return np.where(lengths > 0, wide / np.where(lengths > 0, lengths, 1), 0)
+
+
+def csls(k):
+    """Return CSLS with the k nearest of each side, as a function in the place of `cosines`.
+
+    Scores are whole numbers of 1e-9, and so are the means, rounded to the even one: equal means tied.
+    """
+
+    def mean(cosines_of_one):
+        nearest = sorted(cosines_of_one, reverse=True)[:k]
+        return round(Fraction(sum(nearest), len(nearest)))
+
+    def scores(left, right):
+        of = np.rint(cosines(left, right) * 1e9).astype(int).tolist()
+        rows, columns = [mean(row) for row in of], [mean(column) for column in zip(*of, strict=True)]
+        return np.array(
+            [
+                [2 * c - r - s for c, s in zip(row, columns, strict=True)]
+                for row, r in zip(of, rows, strict=True)
+            ]
+        )
+
+    return scores
 
 
 def value_of_rank(measure, rank):
@@ -53,13 +77,13 @@ def aggregate(measure, values):
     return float(np.median(values)) if measure == "MedR" else fmean(values)
 
 
-def backretrieval(measure, text_source, text_target, image_source, image_target, image_key):
+def backretrieval(measure, text_source, text_target, image_source, image_target, image_key, compare=cosines):
     """Return (values, oracle, ceiling, chance) of one sample; the first three are lists over queries.
 
     `text_*` and `image_*` are vectors, one for each text; `image_key` says of each source which image
-    it shows: equal keys are one image.
+    it shows: equal keys are one image. `compare` gives the scores of texts.
     """
-    text = cosines(text_source, text_target).tolist()
+    text = compare(text_source, text_target).tolist()
     own = cosines(image_source, image_target).tolist()  # of a query's image and a target's image
     distinct = {}  # image → a source that shows it
     for source, key in enumerate(image_key):
@@ -85,12 +109,12 @@ def backretrieval(measure, text_source, text_target, image_source, image_target,
     return values, oracle, [max(row) for row in ways], chance
 
 
-def crosslingual_retrieval(measure, text_source, text_target, item_source, item_target):
+def crosslingual_retrieval(measure, text_source, text_target, item_source, item_target, compare=cosines):
     """Return (values, chances) over queries: the rank of the first target of the query's own item.
 
     R@k is the mean over these targets of the chance that each is among the first k.
     """
-    text = cosines(text_source, text_target).tolist()
+    text = compare(text_source, text_target).tolist()
     values, chances = [], []
     for query, item in enumerate(item_source):
         scores = text[query]

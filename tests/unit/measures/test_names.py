@@ -15,8 +15,10 @@ from xlingual.measures import (
     RecallAt,
     RecallShare,
     ReciprocalRank,
+    StrongAlignment,
     SuccessAt,
     SuccessShare,
+    WeakAlignment,
     as_recall,
     as_success,
     parse_measure,
@@ -46,7 +48,10 @@ def test_printing_and_parsing_are_inverse(measure):
 
 @pytest.mark.parametrize(
     "measure",
-    [ReciprocalRank(), MedianRank(), MedianRank(floor=True), MeanImageSimilarity(), AveragePrecision()],
+    [
+        *(ReciprocalRank(), MedianRank(), MedianRank(floor=True), MeanImageSimilarity(), AveragePrecision()),
+        *(WeakAlignment(), StrongAlignment(), StrongAlignment("strict"), StrongAlignment("strict-own")),
+    ],
 )
 def test_others_print_and_parse(measure):
     assert parse_measure(measure.name) == measure
@@ -64,6 +69,12 @@ def test_others_print_and_parse(measure):
             for word in ("hit", "hits", "hit-rate", "hit_rate", "accuracy", "success")
         ),
         *(("MAP@10", "AP@10"), ("map@10/MIN", "AP@10/min"), ("average_precision@5", "AP@5")),
+        *(("weak_alignment", "WeakAlignment"), ("Weak", "WeakAlignment"), ("STRONG", "StrongAlignment")),
+        *(
+            (f"{word}/{kind}", f"StrongAlignment/{kind}")
+            for word in ("strong", "strong-alignment")
+            for kind in ("strict", "strict-own")
+        ),
         *(("mrr@10", "RR@10"), ("precision@5", "P@5"), ("hit_rate@1%", "Success@1%")),
     ],
 )
@@ -88,8 +99,15 @@ def test_recall_needs_a_whole_number(k):
     [
         *(("recal@10", "R@10"), ("simm", "SIM"), ("rrr", "RR"), ("medra", "MedR"), ("R@0", "R@1")),
         *(("R5", "R@5"), ("recall", "R@10"), ("recal@5", "R@5"), ("hit-3", "Success@3"), ("P_5", "P@5")),
+        *(("week-alignment", "WeakAlignment"), ("strong/stric", "StrongAlignment")),
         *(("map@5/max", "AP@5/min"), ("setr", "R@10"), ("set-recal@3", "R@3"), ("recall_at_10", "R@10")),
-        *(("map_at_5", "AP@5"), ("mrr10", "RR@10"), ("succes@5", "Success@5"), ("accuracy", "Success@10")),
+        *(
+            ("map_at_5", "AP@5"),
+            ("mrr10", "RR@10"),
+            ("week-alignment", "WeakAlignment"),
+            ("succes@5", "Success@5"),
+            ("accuracy", "Success@10"),
+        ),
     ],
 )
 def test_unknown_names_are_refused_with_the_nearest(word, near):
@@ -99,7 +117,7 @@ def test_unknown_names_are_refused_with_the_nearest(word, near):
 
 @pytest.mark.parametrize("word", ["ndcg@10", "bpref"])
 def test_far_fetched_measures_are_not_suggested(word):
-    with pytest.raises(InputError, match=r"MedR or SIM\.$"):
+    with pytest.raises(InputError, match=r"WeakAlignment or StrongAlignment\.$"):
         parse_measure(word)
 
 
@@ -122,6 +140,10 @@ def test_lists_of_measures():
         parse_rank_measures("R@5,AP")
     with pytest.raises(InputError, match=r"P@5 is no measure .*all relevant .*evaluate multilingual-pool"):
         parse_rank_measures(["P@5"])
+    with pytest.raises(InputError, match=r"WeakAlignment is no measure .*evaluate multilingual-pool"):
+        parse_rank_measures(["weak"])
+    with pytest.raises(ValueError, match="pairs, strict or strict-own"):
+        StrongAlignment("own")
     with pytest.raises(InputError, match="expected R@k, Success@k or RR@k with k of at least 1, R@p% or"):
         parse_rank_measures("ndcg")
 
@@ -135,6 +157,7 @@ def test_lists_of_measures_of_a_pool():
         AveragePrecision(20, of_least=True),
         *(AveragePrecision(20), PrecisionAt(3), ReciprocalRank(9)),
     ]
+    assert parse_pool_measures("weak,strong/strict") == [WeakAlignment(), StrongAlignment("strict")]
     for measure in (MeanImageSimilarity(), DistanceCorrelation()):
         with pytest.raises(InputError, match=rf"{measure.name} is no measure of this task.*expected AP"):
             parse_pool_measures([measure])

@@ -5,6 +5,7 @@ import sys
 import warnings
 from contextlib import nullcontext
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,9 +15,9 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
-from xlingual.ranking import Cosine, Counts, Cpu, Top, Transposed, UnitVectors  # noqa: E402
+from xlingual.ranking import Adjusted, Cosine, Counts, Cpu, Offsets, Top, Transposed, UnitVectors  # noqa: E402
 from xlingual.ranking.choice import choose  # noqa: E402
-from xlingual.ranking.torch import TorchRanker, arithmetic, blocks, bounds, devices  # noqa: E402
+from xlingual.ranking.torch import TorchRanker, arithmetic, best, blocks, bounds, devices  # noqa: E402
 from xlingual.ranking.torch.arithmetic import PRECISIONS, Arithmetic  # noqa: E402
 from xlingual.ranking.torch.blocks import Loader  # noqa: E402
 from xlingual.ranking.torch.pairs import Pairs, PairTile, SettledTally  # noqa: E402
@@ -474,3 +475,24 @@ def test_any_device_that_keeps_its_bound_gives_the_same_ranks(monkeypatch, kind,
     ranker = TorchRanker("cpu", precision="fp32", memory=memory)
     assert answer(ranker, kind=kind) == answer(Cpu(), kind=kind)
     assert ranker.about()["undecided"] > 0.002
+
+
+def test_what_waits_is_scored_before_it_is_too_much(monkeypatch):
+    """Every tile brings better candidates, so that more wait than a tile has; offsets stay with them."""
+    monkeypatch.setattr(best, "DENSE", 0)  # nothing is scored at once
+    angles = np.linspace(np.pi / 2, 0.2, 600)
+    candidates = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    queries = np.float32([[1, 0]]) * np.arange(1, 71, dtype=np.float32)[:, None]
+    similarity = Cosine(UnitVectors(queries), UnitVectors(candidates))
+    shape, rng = similarity.shape, np.random.default_rng(0)
+    offsets = Offsets(2, np.full(70, 2 * 10**9), rng.integers(0, 10**5, 600))
+    flushed, found = mock.Mock(side_effect=best.DeviceBest.flush), []
+    monkeypatch.setattr(best.DeviceBest, "flush", lambda *given: flushed(*given))
+    for ranker in (Cpu(), TorchRanker("cpu", precision="fp32", memory=80_000)):
+        plain, less = Top(10, shape), Top(10, shape)
+        ranker.scan(similarity, [plain, Adjusted(less, offsets)])
+        found.append([plain.result(), less.result()])
+    assert flushed.call_count > 8  # once at the end for each of the two, and before
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.candidate, other.candidate)
+        np.testing.assert_array_equal(one.above, other.above)

@@ -93,6 +93,7 @@ def made_views(name, languages, rng):
         for gone in languages
     }
     subsets["de,en"] = 0.8 * quality
+    aligned = {"weak": other + 0.05, "weak_own": own + 0.05, "strong": 0.62 - bias, "strict_own": 0.02}
     macro = float(np.mean(list(by_language.values())))
     views = {
         "languages": list(languages),
@@ -111,6 +112,10 @@ def made_views(name, languages, rng):
         "language_share_ratio_top100": {key(pair): value * n for pair, value in share.items()},
         "language_id_accuracy": ident,
         "language_id_chance": {name: 1 / n if name == "all" else 0.5 for name in ident},
+        "weak_alignment": {key(pair): min(0.99, value + 0.05) for pair, value in one.items()},
+        "strong_alignment": {key((q, a)): 0.9 if q == a else 0.62 - bias for q, a in one},
+        "alignment": aligned | {"strict": 0.001},
+        "alignment_chance": {"weak": 0.00085, "weak_own": 0.00085, "strong": 0.5, "strict": 1e-22},
         "subsets": subsets,
         "fairness": {"PEER@20": {"value": 0.9 - bias, "relevant": 0.92 - bias, "other": 0.88 - bias}},
         "loss": loss,
@@ -130,6 +135,9 @@ def made_views(name, languages, rng):
         "remove_one": {"same": ci(same), "rand": ci(rand), "relative_delta": ci(delta, 0.004)},
         "monolingual_pool": {lang: ci(value) for lang, value in mono.items()},
         "monolingual_pool_average": ci(views["monolingual_pool_average"]),
+        "weak_alignment": {name: ci(value) for name, value in views["weak_alignment"].items()},
+        "strong_alignment": {name: ci(value) for name, value in views["strong_alignment"].items()},
+        "alignment": {name: ci(value) for name, value in views["alignment"].items()},
         "subsets": {name: ci(value) for name, value in subsets.items()},
         "language_id_accuracy": {name: ci(value, 0.01) for name, value in ident.items()},
     }  # fmt: skip

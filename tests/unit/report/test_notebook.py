@@ -8,7 +8,7 @@ import pytest
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 from xlingual.notebook import RENDERER
-from xlingual.report.pages import PAGES, page_of
+from xlingual.report.pages import EMPHASISED, PAGES, page_of
 from xlingual.results.document import Document
 
 
@@ -22,10 +22,11 @@ def test_the_renderer_that_is_named_is_there():
 
 
 def test_every_record_has_a_page():
-    for module in PAGES.values():
+    for name, module in PAGES.items():
         page = import_module(f"xlingual.report.pages.{module}").page
-        first, second = inspect.signature(page).parameters.values()
+        first, second, *more = inspect.signature(page).parameters.values()
         assert second.name == "title" and second.kind is inspect.Parameter.KEYWORD_ONLY, first
+        assert [one.name for one in more] == ["emphasis"] * (name in EMPHASISED)
 
 
 def test_results_show_verdict_and_tables_and_run_nothing(made):

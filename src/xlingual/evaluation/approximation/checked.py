@@ -44,6 +44,11 @@ def approximate(options: Options, measures: Sequence[RankMeasure]) -> Approximat
     ranker = options.given_ranker
     if not isinstance(ranker, Approximate):
         return None
+    if options.repair is not None:
+        raise InputError(
+            f"--similarity {options.repair.name} needs the nearest texts of every candidate, and a search "
+            "finds only those of queries: leave out --approximate, or --similarity"
+        )
     if options.queries is not None:
         raise InputError(
             "--queries asks few queries exactly, a search all of them nearly: leave out --queries, or "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
@@ -31,6 +32,7 @@ from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.scorer import Scorable
+from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import (
     MeanImageSimilarity,
     Measure,
@@ -40,7 +42,7 @@ from xlingual.measures import (
     as_recall,
     parse_rank_measures,
 )
-from xlingual.ranking import Ranker, one_library_thread
+from xlingual.ranking import Ranker, Repair, one_library_thread
 from xlingual.requests import answers
 from xlingual.requests.evaluating import BackretrievalRequest
 from xlingual.results import Results, Summary
@@ -60,6 +62,8 @@ def backretrieval(
     image_encoder: ImageModelLike,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
+    or_fewer: bool = False,
+    texts_per_item: int | Literal["all"] = "all",
     queries: int | None = None,
     splits: str | Path | None = None,
     seeds: int = 1,
@@ -72,6 +76,8 @@ def backretrieval(
     store: StoreLike = "default",
     skip_broken: bool = False,
     cluster: str = DECLARED,
+    preset: str | None = None,
+    similarity: str | Repair = COSINE,
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
 
@@ -82,6 +88,8 @@ def backretrieval(
             function of two batches of images that returns scores [n, m].
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
         sample_size: items drawn for each side; None takes all.
+        or_fewer: where a language pair has fewer items than `sample_size`, take as many as it has.
+        texts_per_item: texts of an item in a language that take part, drawn for each seed; or "all".
         queries: number of sources that are queries, drawn at random; the others are candidates of the way
             back all the same. None: all sources are queries. There is no ceiling then, and chance is K/D.
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
@@ -100,6 +108,11 @@ def backretrieval(
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts and images, which are looked for).
+        preset: "paper" stands for the sampling of the paper (docs/samples.md), but for arguments that are
+            given.
+        similarity: how texts are compared: "cosine"; "csls" or "csls?k=10", which takes off how near each
+            text is to its 10 nearest of the other side of the sample; or a user's own
+            `xlingual.ranking.Repair`.
 
     Returns:
         Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
@@ -113,6 +126,9 @@ def backretrieval(
         *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
         queries=queries,
         cluster=cluster,
+        or_fewer=or_fewer,
+        texts_per_item=texts_per_item,
+        similarity=similarity,
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
     run.prepare(text_encoders)
@@ -153,6 +169,7 @@ class _Backretrieval:
                     vectors,
                     [self.tasks[number].sample for number in numbers],
                     ranker=self.run.options.ranker,
+                    repair=self.run.options.repair,
                     progress=self.run.progress(f"ranking texts: {name}"),
                     tally=self.run.tally,
                 )

@@ -12,10 +12,10 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.evaluation.pair_run import PairTask
-from xlingual.evaluation.passes import TextUnion, one_pass
+from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.run import Tally
-from xlingual.ranking import Progress, Ranker, Top, TopK
+from xlingual.ranking import Offsets, Progress, Ranker, Repair, Top, TopK, adjusted
 from xlingual.streams import stream
 
 _LISTED = 2_000_000  # tied pairs listed for one sample at the most
@@ -64,31 +64,38 @@ def nearest_texts(
     *,
     ranker: Ranker,
     tally: Tally,
+    repair: Repair | None = None,
     progress: Progress | None = None,
 ) -> list[Nearest]:
     """Return the nearest targets for each sample of one language pair, from as few products as possible.
 
-    Samples that overlap (seeds drawn from one set) share one pass over the union of their texts.
+    Samples that overlap (seeds drawn from one set) share one pass over the union of their texts. A `repair`
+    of hubs takes one more.
     """
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
-            nearest_texts(vectors, [sample], ranker=ranker, progress=progress, tally=tally)[0]
+            nearest_texts(vectors, [sample], ranker=ranker, repair=repair, progress=progress, tally=tally)[0]
             for sample in samples
         ]
     union = TextUnion(vectors, samples)
-    requests = [NearestRequest(union, sample) for sample in samples]
-    ranker.scan(union.similarity, [request.top for request in requests], progress=progress)
+    before, progress = two_passes(progress, repair)
+    offsets = union.offsets(samples, repair, ranker, before)
+    requests = [NearestRequest(union, sample, own) for sample, own in zip(samples, offsets, strict=True)]
+    ranker.scan(union.similarity, [request.reduction for request in requests], progress=progress)
     found = [request.result() for request in requests]
     tally.add(union.similarity)
     return found
 
 
 class NearestRequest:
-    """The request for the nearest targets of one sample, in a pass over a union."""
+    """The request for the nearest targets of one sample, in a pass over a union.
 
-    def __init__(self, union: TextUnion, sample: Sample) -> None:
+    With the sample's `offsets` nearness is the cosine less these.
+    """
+
+    def __init__(self, union: TextUnion, sample: Sample, offsets: Offsets | None = None) -> None:
         self._seed, (self._source, self._target) = sample.seed, union.codes(sample)
-        self.top = Top(
+        self._top = Top(
             1,
             union.similarity.shape,
             weights=np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64),
@@ -96,10 +103,11 @@ class NearestRequest:
             cap=tie_cap(len(self._source)),
             seed=sample.seed,
         )
+        self.reduction = adjusted(self._top, offsets)
 
     def result(self) -> Nearest:
         """Return the nearest targets, after the pass."""
-        return _expanded(self.top.result(), self._source, self._target, self._seed)
+        return _expanded(self._top.result(), self._source, self._target, self._seed)
 
 
 def tie_cap(n_queries: int) -> int:

@@ -17,6 +17,7 @@ from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.evaluation.backretrieval.images import ImagePass, ImagePools, ImageSpace, groups_of
 from xlingual.evaluation.backretrieval.nearest import Nearest, tie_cap
 from xlingual.evaluation.pair_run import PairTask
+from xlingual.evaluation.passes import part_of
 from xlingual.evaluation.ragged import distinct_of, sums
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable
@@ -42,7 +43,7 @@ def ways_back(
     groups = groups_of(images, tasks)
     depth = max((measure.k for measure in measures if isinstance(measure, RecallAt)), default=1)
     for done, group in enumerate(groups):
-        part = _part(progress, done, groups)
+        part = part_of(progress, done, len(groups))
         over = ImagePass(images, group, part)
         found = [WayBackRanks(over, pools, images, tasks, nearest, depth) for pools in group]
         if over.has_vectors and all(
@@ -191,14 +192,6 @@ def _rank_all(
             ranks.deep = Counts.of(over.similarity, oracle.candidate, oracle.query, weights=weights)
         deep = [ranks.deep for ranks in found if ranks.deep is not None]
         ranker.scan(over.similarity, deep, progress=progress)
-
-
-def _part(progress: Progress | None, done: int, groups: Sequence[object]) -> Progress | None:
-    """Return the progress of one group as a part of that of all."""
-    if progress is None:
-        return None
-    steps = 1000  # of each group
-    return lambda now, total: progress(done * steps + steps * now // max(total, 1), len(groups) * steps)
 
 
 def rank_queries(ranks: WayBackRanks, ranker: Ranker, progress: Progress | None, tally: Tally) -> None:

@@ -12,6 +12,7 @@ from xlingual.arrays import Floats
 from xlingual.errors import InputError, listed
 from xlingual.evaluation.calibration.errors import coverage, left_out_errors
 from xlingual.evaluation.calibration.model import design, fit, leave_out
+from xlingual.evaluation.similarities import COSINE
 from xlingual.requests import answers
 from xlingual.requests.validating import CalibrateRequest
 from xlingual.results.calibration import (
@@ -32,7 +33,7 @@ LEVEL = 0.9  # of prediction intervals; .95 would need 19 families
 FEWEST = 3  # encoders and families
 _ROUNDING = 1e-9
 # with other values BkR or XLR is another quantity
-_SAME = ("measure", "n_source", "n_target", "n_pictures", "conventions")
+_SAME = ("measure", "n_source", "n_target", "n_pictures", "conventions", "similarity")
 _RANGES = {"XLR": (0.0, 1.0), "BkR": (0.0, 1.0), "SIM": (-1.0, 1.0)}
 
 
@@ -201,7 +202,9 @@ def _conditions(name: str, pair: PairValidation) -> Conditions:
         images=pair.conditions["images"],
         conventions=pair.conditions["conventions"],
         data=pair.conditions["data"],
+        texts_per_item=pair.conditions.get("texts-per-item", "all"),
         xlr_measure=pair.conditions.get("xlr"),
+        similarity=pair.conditions.get("similarity", COSINE),
     )
 
 

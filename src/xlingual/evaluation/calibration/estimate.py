@@ -12,6 +12,7 @@ from xlingual.arrays import Floats
 from xlingual.errors import InputError
 from xlingual.evaluation.calibration.calibrate import sampling_kind, too_few
 from xlingual.evaluation.calibration.model import design, jackknife_plus, predicted_angle, share
+from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import Measure, RecallAt, as_recall, parse_measure, parse_rank_measures
 from xlingual.results import Entry, EstimatedXLR, Interval, Results, Summary, by_key
 from xlingual.results.calibration import (
@@ -144,7 +145,8 @@ def _conditions(entries: Sequence[Entry]) -> Conditions | None:
     """Return the conditions of one number's entries, None where its signature cannot be read."""
     entry = entries[0]
     try:
-        known = Signature.parse(entry.signature).conditions
+        signature = Signature.parse(entry.signature)
+        known = signature.conditions
         return Conditions(
             source=entry.source,
             target=entry.target,
@@ -157,6 +159,8 @@ def _conditions(entries: Sequence[Entry]) -> Conditions | None:
             images=known["images"],
             conventions=known["conventions"],
             data=known["data"],
+            texts_per_item=known.get("texts-per-item", "all"),
+            similarity=signature.system.get("similarity", COSINE),
         )
     except (ValueError, KeyError):
         return None

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
+from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import (
     Measure,
     RankMeasure,
@@ -31,7 +33,7 @@ from xlingual.measures import (
     as_success,
     parse_rank_measures,
 )
-from xlingual.ranking import Ranker, one_library_thread
+from xlingual.ranking import Ranker, Repair, one_library_thread
 from xlingual.records import RankCounts, TargetCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import CrosslingualRetrievalRequest
@@ -49,6 +51,8 @@ def crosslingual_retrieval(
     text_encoders: EncoderSpecs,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
+    or_fewer: bool = False,
+    texts_per_item: int | Literal["all"] = "all",
     queries: int | None = None,
     splits: str | Path | None = None,
     seeds: int = 1,
@@ -59,6 +63,8 @@ def crosslingual_retrieval(
     progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
+    preset: str | None = None,
+    similarity: str | Repair = COSINE,
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
@@ -82,6 +88,9 @@ def crosslingual_retrieval(
         given_ranker=ranker,
         queries=queries,
         cluster=cluster,
+        or_fewer=or_fewer,
+        texts_per_item=texts_per_item,
+        similarity=similarity,
     )
     run = PairRun(NAME, manifest, options, matching=True)
     run.prepare(text_encoders)
@@ -133,6 +142,7 @@ def _evaluated(run: PairRun, measures: Sequence[RankMeasure]) -> Results:
                     vectors,
                     [run.tasks[number].sample for number in chosen],
                     ranker=run.options.ranker,
+                    repair=run.options.repair,
                     progress=run.progress(f"ranking texts: {name}"),
                     tally=run.tally,
                 )

@@ -10,10 +10,10 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
-from xlingual.evaluation.passes import TextUnion, one_pass
+from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.ragged import distinct_of, members
 from xlingual.evaluation.run import Tally
-from xlingual.ranking import Counts, Progress, Ranker
+from xlingual.ranking import Counts, Offsets, Progress, Ranker, Repair, adjusted
 from xlingual.records import TargetCounts
 
 
@@ -24,17 +24,25 @@ def rank_matches(
     *,
     ranker: Ranker,
     tally: Tally,
+    repair: Repair | None = None,
     progress: Progress | None = None,
 ) -> list[TargetCounts]:
-    """Return where every matching target of each source stands, for each sample of one language pair."""
+    """Return where every matching target of each source stands, for each sample of one language pair.
+
+    A `repair` of hubs takes one more pass.
+    """
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
-            rank_matches(manifest, vectors, [s], ranker=ranker, progress=progress, tally=tally)[0]
+            rank_matches(
+                manifest, vectors, [s], ranker=ranker, repair=repair, progress=progress, tally=tally
+            )[0]
             for s in samples
         ]
     union = TextUnion(vectors, samples)
-    requests = match_requests(union, samples, manifest)
-    ranker.scan(union.similarity, [request.counts for request in requests], progress=progress)
+    before, progress = two_passes(progress, repair)
+    offsets = union.offsets(samples, repair, ranker, before)
+    requests = match_requests(union, samples, manifest, offsets)
+    ranker.scan(union.similarity, [request.reduction for request in requests], progress=progress)
     tally.add(union.similarity)
     return [request.result() for request in requests]
 
@@ -42,20 +50,26 @@ def rank_matches(
 class MatchRequest:
     """The request for the matches of one sample, in a pass over a union.
 
-    `query` and `match` are positions in its sources and targets, parallel arrays.
+    `query` and `match` are positions in its sources and targets, parallel arrays. With the sample's `offsets`
+    scores are cosines less these.
     """
 
-    def __init__(self, union: TextUnion, sample: Sample, manifest: Manifest) -> None:
-        self._sample = sample
+    def __init__(
+        self, union: TextUnion, sample: Sample, manifest: Manifest, offsets: Offsets | None = None
+    ) -> None:
+        self._sample, self._offsets = sample, offsets
         self.query, self.match = members(manifest.item[sample.target], manifest.item[sample.source])
         source, self._target = union.codes(sample)
         self._width = len(union.targets.vectors)
         self.pairs = source[self.query] * self._width + self._target[self.match]  # of distinct vectors
 
     def decide(self, keys: Ints) -> None:
-        """Take the exact keys of the pairs; from here on `counts` can be filled."""
+        """Take the exact keys of the pairs' cosines; from here on `reduction` can be filled."""
         weights = np.bincount(self._target, minlength=self._width)
-        self.counts = Counts(*np.divmod(self.pairs, self._width), keys, weights=weights)
+        pairs = np.divmod(self.pairs, self._width)
+        keys = keys if self._offsets is None else self._offsets.keys(keys, *pairs)
+        self.counts = Counts(*pairs, keys, weights=weights)
+        self.reduction = adjusted(self.counts, self._offsets)
 
     def result(self) -> TargetCounts:
         """Return where every match of each source stands, after the pass."""
@@ -63,9 +77,17 @@ class MatchRequest:
         return TargetCounts(self.query, self.counts.above, self.counts.tied, np.full(n, pool))
 
 
-def match_requests(union: TextUnion, samples: Sequence[Sample], manifest: Manifest) -> list[MatchRequest]:
-    """Return the requests of some samples; a pair that several of them hold is scored once."""
-    requests = [MatchRequest(union, sample, manifest) for sample in samples]
+def match_requests(
+    union: TextUnion,
+    samples: Sequence[Sample],
+    manifest: Manifest,
+    offsets: Sequence[Offsets | None] | None = None,
+) -> list[MatchRequest]:
+    """Return the requests of some samples, each with its offsets; a pair of several is scored once."""
+    offsets = [None] * len(samples) if offsets is None else offsets
+    requests = [
+        MatchRequest(union, sample, manifest, own) for sample, own in zip(samples, offsets, strict=True)
+    ]
     pairs, places = distinct_of([request.pairs for request in requests])
     keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))
     for request, place in zip(requests, places, strict=True):

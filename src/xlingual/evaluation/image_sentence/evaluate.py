@@ -20,8 +20,9 @@ from xlingual.evaluation.image_sentence.systems import EncoderPair, baseline_of,
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
 from xlingual.evaluation.pair_run import checked_manifest, counted_out, usable_rows
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
+from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
-from xlingual.ranking import Pool, Ranker
+from xlingual.ranking import Pool, Ranker, Repair
 from xlingual.records import RankCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
@@ -49,6 +50,7 @@ def image_sentence(
     progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
+    similarity: str | Repair = COSINE,
 ) -> Results:
     """Evaluate pairs of a text and an image encoder by ranking images for sentences and the other way.
 
@@ -71,6 +73,8 @@ def image_sentence(
             keeps none.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts, and images by the first image encoder).
+        similarity: how sentences and images are compared: "cosine", or "csls?k=10", which takes off how near
+            each is to its 10 nearest of the other side; of each slice apart where there are slices.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -88,6 +92,7 @@ def image_sentence(
         store=open_store(store),
         given_ranker=ranker,
         cluster=cluster,
+        similarity=similarity,
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
     run = _ImageSentence(manifest, options, fold)
@@ -222,6 +227,7 @@ class _ImageSentence(Run):
                 one.text,
                 one.image,
                 ranker=self.options.ranker,
+                repair=self.options.repair,
                 progress=self.progress(f"ranking {language}: {system.name}"),
             )
         self.tally.add(similarity)

@@ -11,9 +11,10 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.errors import InputError
+from xlingual.evaluation.passes import offsets_of, two_passes
 from xlingual.evaluation.ragged import members
 from xlingual.measures import SuccessAt
-from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Transposed
+from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Repair, Transposed, adjusted
 from xlingual.records import RankCounts, TargetCounts
 
 DEPTHS = (1, 5, 10)  # of the recalls that are summed
@@ -59,21 +60,28 @@ def ranked_pairs(
     image: Ints,
     *,
     ranker: Ranker = CPU,
+    repair: Repair | None = None,
     progress: Progress | None = None,
 ) -> tuple[RankCounts, RankCounts, Cosine]:
     """Return the counts of both ways for relevant pairs (text[i], image[i]), and the similarity used.
 
     Every text and every image must be in a pair. Equal vectors are compared once and counted as often as
-    they occur.
+    they occur. A `repair` of hubs takes one more pass; both ways rank by its scores.
     """
     similarity = Cosine(texts.vectors, images.vectors)
     width = len(images.vectors)
     distinct, where = np.unique(texts.code[text] * width + images.code[image], return_inverse=True)
     left, right = np.divmod(distinct, width)
-    keys = similarity.exact(left, right)
-    to_image = Counts(left, right, keys, weights=_multiplicity(images))
-    to_sentence = Counts(right, left, keys, weights=_multiplicity(texts))
-    ranker.scan(similarity, [to_image, Transposed(to_sentence)], progress=progress)
+    sample = _multiplicity(texts), _multiplicity(images)
+    before, during = two_passes(progress, repair)
+    offsets, keys = None, similarity.exact(left, right)
+    if repair is not None:
+        (offsets,) = offsets_of(similarity, [sample], repair, ranker, before)
+    keys = keys if offsets is None else offsets.keys(keys, left, right)
+    to_image = Counts(left, right, keys, weights=sample[1])
+    to_sentence = Counts(right, left, keys, weights=sample[0])
+    reductions = [adjusted(one, offsets) for one in (to_image, Transposed(to_sentence))]
+    ranker.scan(similarity, reductions, progress=during)
     return (
         _best(to_image, where, text, len(texts.code), len(images.code)),
         _best(to_sentence, where, image, len(images.code), len(texts.code)),

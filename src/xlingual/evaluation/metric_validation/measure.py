@@ -32,10 +32,10 @@ from xlingual.evaluation.distance_correlation import (
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.metric_validation.degrade import Weakened, Weakening, neighbours_kept
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
-from xlingual.evaluation.passes import TextUnion, one_pass
+from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.run import Tally
 from xlingual.measures import MeanImageSimilarity, RecallAt, SuccessAt
-from xlingual.ranking import Progress, Ranker, Reduction, one_library_thread
+from xlingual.ranking import Progress, Ranker, Reduction, Repair, one_library_thread
 from xlingual.records import RankCounts
 
 SIM = MeanImageSimilarity()
@@ -148,6 +148,7 @@ class ValidationPass:
                     *samples,
                     ranker=run.options.ranker,
                     tally=run.tally,
+                    repair=run.options.repair,
                     progress=progress,
                 )
                 nearest += found[0]
@@ -250,6 +251,7 @@ def text_steps(
     ranker: Ranker,
     tally: Tally,
     progress: Progress,
+    repair: Repair | None = None,
 ) -> tuple[list[Nearest], list[RankCounts]]:
     """Return the nearest targets in each non-matching sample, and the best matches in each matching one.
 
@@ -257,13 +259,20 @@ def text_steps(
     """
     samples = [*non_matching, *matching]
     if not one_pass([(sample.source, sample.target) for sample in samples]):
-        nearest_found = nearest_texts(vectors, non_matching, ranker=ranker, tally=tally, progress=progress)
-        ranked = rank_matches(manifest, vectors, matching, ranker=ranker, tally=tally)
+        nearest_found = nearest_texts(
+            vectors, non_matching, ranker=ranker, tally=tally, repair=repair, progress=progress
+        )
+        ranked = rank_matches(manifest, vectors, matching, ranker=ranker, tally=tally, repair=repair)
         return nearest_found, [found.best() for found in ranked]
     union = TextUnion(vectors, samples)
-    nearest = [NearestRequest(union, sample) for sample in non_matching]
-    matches = match_requests(union, matching, manifest)
-    reductions: list[Reduction] = [request.top for request in nearest]
-    reductions += [request.counts for request in matches]
-    ranker.scan(union.similarity, reductions, progress=progress)
+    before, during = two_passes(progress, repair)
+    offsets = union.offsets(samples, repair, ranker, before)
+    of_nearest, of_matches = offsets[: len(non_matching)], offsets[len(non_matching) :]
+    nearest = [
+        NearestRequest(union, sample, own) for sample, own in zip(non_matching, of_nearest, strict=True)
+    ]
+    matches = match_requests(union, matching, manifest, of_matches)
+    reductions: list[Reduction] = [request.reduction for request in nearest]
+    reductions += [request.reduction for request in matches]
+    ranker.scan(union.similarity, reductions, progress=during)
     return [request.result() for request in nearest], [request.result().best() for request in matches]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import resolve_pairs
@@ -25,8 +26,9 @@ from xlingual.evaluation.metric_validation.records import Assembly
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
+from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
-from xlingual.ranking import Ranker
+from xlingual.ranking import Ranker, Repair
 from xlingual.requests import answers
 from xlingual.requests.validating import ValidateBackretrievalRequest
 from xlingual.results.validation import Validation
@@ -45,6 +47,8 @@ def validate_backretrieval(
     pairs: str | Sequence[str] | None = None,
     both_directions: bool = False,
     sample_size: int | None = None,
+    or_fewer: bool = False,
+    texts_per_item: int | Literal["all"] = "all",
     splits: str | Path | None = None,
     seeds: int | None = None,
     seed: int = 0,
@@ -58,6 +62,8 @@ def validate_backretrieval(
     store: StoreLike = "default",
     skip_broken: bool = False,
     cluster: str = DECLARED,
+    preset: str | None = None,
+    similarity: str | Repair = COSINE,
 ) -> Validation:
     """Compare Backretrieval, SIM and CORR with true cross-lingual retrieval, over encoders.
 
@@ -73,6 +79,8 @@ def validate_backretrieval(
         pairs: language pairs such as "en-de"; None takes all ordered pairs with items in both languages.
         both_directions: add the reverse of each pair.
         sample_size: items drawn for each side; None takes all.
+        or_fewer: where a language pair has fewer items than `sample_size`, take as many as it has.
+        texts_per_item: texts of an item in a language that take part, drawn for each seed; or "all".
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1; 25 where None.
         seed: the first seed.
@@ -88,6 +96,10 @@ def validate_backretrieval(
             keeps none.
         skip_broken: leave out texts whose image is absent, missing or broken, with a warning.
         cluster: "declared" or "near-duplicates", as in `backretrieval`.
+        preset: "paper" stands for the sampling of the paper (docs/samples.md), but for arguments that are
+            given.
+        similarity: how texts are compared by XLR, BkR and SIM: as in `backretrieval`. CORR has no ranking: it
+            compares distances by cosine.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -108,6 +120,9 @@ def validate_backretrieval(
             *(named, sample_size, splits, drawn, seed, threads, progress, skip_broken),
             *(open_store(store), ranker),
             cluster=cluster,
+            or_fewer=or_fewer,
+            texts_per_item=texts_per_item,
+            similarity=similarity,
         )
         run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
         run.tasks, matching = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import CANDIDATE_TEXTS
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.evaluation.multilingual_pool.alignment import check_alignment
 from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
+from xlingual.measures import AlignmentMeasure, AveragePrecision, PoolMeasure
 
-FROM_COUNTS = ("one-target", "remove-one", "monolingual-pool", "subsets", "loss")
+FROM_COUNTS = ("one-target", "remove-one", "monolingual-pool", "alignment", "subsets", "loss")
 FROM_LISTS = ("shares", "fairness", "hubs", "worst")
 FROM_VECTORS = ("language-id", "picture")
 VIEWS = (*FROM_COUNTS, *FROM_LISTS, *FROM_VECTORS)
@@ -45,12 +47,13 @@ def choose(
     subsets: str | Sequence[str | Sequence[str]],
     *,
     picture: Sequence[str] | None = None,
-    with_ap: bool = True,
+    measures: Sequence[PoolMeasure] = (AveragePrecision(),),
 ) -> Choice:
     """Return the choice; raise InputError for unknown names, and for choices that would be ignored.
 
-    `with_ap`: whether AP is among the measures: without it there are no views.
+    Without AP among the measures there are no views.
     """
+    with_ap = AveragePrecision() in measures
     subsets = [subsets] if isinstance(subsets, str) else subsets
     for what, given, known in (
         ("policy", policy, POLICIES),
@@ -80,6 +83,14 @@ def choose(
         raise InputError(
             "languages of the picture are named, but the view 'picture' is not: add it, or leave them out"
         )
+    for measure in measures:
+        if isinstance(measure, AlignmentMeasure):
+            if policy != "agnostic":
+                raise InputError(
+                    f"{measure.name} is about answers in other languages, which policy {policy!r} counts as "
+                    "wrong: leave it out, or use agnostic"
+                )
+            check_alignment(pool, measure)
     question, candidate = pool.relevant
     own = pool.questions.language[question] == pool.candidates.language[candidate]
     if policy == "prefer-own" and not own.any():

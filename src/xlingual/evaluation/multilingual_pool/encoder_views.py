@@ -21,7 +21,7 @@ from xlingual.evaluation.multilingual_pool.lists import (
 )
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PassCounts, PoolCounts
 from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
-from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
+from xlingual.evaluation.multilingual_pool.relevant_ranks import RelevantRanks, relevant_ranks
 from xlingual.evaluation.multilingual_pool.space import space_statistics
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
 from xlingual.evaluation.multilingual_pool.views import View
@@ -37,7 +37,7 @@ class EncoderFindings:
     belong to average precision.
     """
 
-    counts: PoolCounts
+    ranks: RelevantRanks
     questions: Ints
     targets: TargetCounts
     n_tied: int
@@ -45,6 +45,11 @@ class EncoderFindings:
     lines: Named | None = None  # the best candidates one by one, for the worst questions
     hubs: Hubness | None = None
     picture: SpacePicture | None = None
+
+    @property
+    def counts(self) -> PoolCounts:
+        """The counts of the pass."""
+        return self.ranks.counts
 
 
 def encoder_findings(
@@ -62,9 +67,9 @@ def encoder_findings(
         if heads is not None:
             own = heads.places[np.arange(counts.n_questions), counts.question_language]
         questions, targets = own_language_targets(found)
-        return EncoderFindings(counts, questions, targets, found.n_tied(found.own), [prefer_own(found, own)])
+        return EncoderFindings(found, questions, targets, found.n_tied(found.own), [prefer_own(found, own)])
     whole = counts.whole_pool()
-    findings = EncoderFindings(counts, np.arange(len(whole)), whole, found.n_tied())
+    findings = EncoderFindings(found, np.arange(len(whole)), whole, found.n_tied())
     findings.views += agnostic_views(found, {name.replace("-", "_") for name in choice.views}, choice.subsets)
     if heads is not None:
         _add_list_views(findings, choice, heads)

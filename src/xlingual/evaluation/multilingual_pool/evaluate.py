@@ -31,8 +31,9 @@ from xlingual.evaluation.near_duplicates import (
     warn_of_near_duplicates,
 )
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.measures import AveragePrecision, Measure, PoolMeasure, parse_pool_measures
-from xlingual.ranking import Ranker
+from xlingual.evaluation.similarities import COSINE
+from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
+from xlingual.ranking import Ranker, Repair
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
@@ -63,13 +64,16 @@ def multilingual_pool(
     progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
+    similarity: str | Repair = COSINE,
+    name: str | None = None,
 ) -> Results:
     """Evaluate text encoders by how well questions find their answers among candidates of all languages.
 
     Args:
         pool: a pool, or the path of one; to choose languages or a split, `MultilingualPool.read`.
         text_encoders: one spec or encoder, several, or a mapping of names to them.
-        measures: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, MedR.
+        measures: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, MedR,
+            WeakAlignment, StrongAlignment, StrongAlignment/strict, StrongAlignment/strict-own.
         views: "all", "none", or some of the views of language bias that docs/multilingual-pool.md explains;
             they belong to AP: without it "all" gives none, and some named are refused, as are subsets and
             a picture.
@@ -92,6 +96,9 @@ def multilingual_pool(
             keeps none.
         cluster: what makes questions dependent: "declared" (the pool's clusters), or "near-duplicates"
             (these, and near-equal questions of one language).
+        similarity: how questions and candidates are compared: "cosine", or "csls?k=10", which takes off how
+            near each is to its 10 nearest of the other side, over the whole pool, in all views alike.
+        name: of the pool, where a report shows several; None: that of its folder.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -115,7 +122,7 @@ def multilingual_pool(
         candidate_text,
         subsets,
         picture=picture,
-        with_ap=AveragePrecision() in ranked,
+        measures=ranked,
     )
     options = Options(
         seed=seed,
@@ -124,6 +131,7 @@ def multilingual_pool(
         store=open_store(store),
         given_ranker=ranker,
         cluster=cluster,
+        similarity=similarity,
     )
     run = _MultilingualPool(pool, choice, options)
     run.prepare(text_encoders, picture)
@@ -190,6 +198,7 @@ class _MultilingualPool(Run):
                     top=top,
                     depth=depth,
                     ranker=self.options.ranker,
+                    repair=self.options.repair,
                     progress=self.progress(f"ranking candidates: {name}"),
                 )
             self.tally.screened += ranked_pool.screened
@@ -209,7 +218,7 @@ class _MultilingualPool(Run):
                 tables.add(name, findings)
             if rankings is not None:
                 with self.stage("trec", f"writing rankings: {name}"):
-                    rankings.write(name, questions, candidates)
+                    rankings.write(name, questions, candidates, ranked_pool.offsets)
         results = numbers.results()
         results.tables = tables.tables()
         return self.finished(results)

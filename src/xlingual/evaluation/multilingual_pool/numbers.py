@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.multilingual_pool.alignment import alignment_counts, all_equal
 from xlingual.evaluation.multilingual_pool.choice import Choice
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
 from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, question_languages, record_of
 from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
 from xlingual.evaluation.perquery import QueryRows
 from xlingual.evaluation.run import Run
-from xlingual.measures import AveragePrecision, PoolMeasure, TargetMeasure
-from xlingual.records import TargetCounts
+from xlingual.measures import AlignmentMeasure, AveragePrecision, PoolMeasure, TargetMeasure
+from xlingual.records import AlignmentCounts, TargetCounts
 from xlingual.results import Results, Summary
 
 ALL, POOL = "all", "pool"  # source and target: the questions of all languages, the pool of all languages
@@ -35,19 +37,19 @@ class PoolNumbers:
 
     def add(self, encoder: str, findings: EncoderFindings) -> None:
         """Enter an encoder's numbers."""
-        targets, best = findings.targets, findings.targets.best()
-        pool = targets.pool  # to an encoder that knows nothing all candidates are equal
-        by_chance = TargetCounts(targets.query, np.zeros_like(targets.above), pool[targets.query], pool)
+        best, value_of, chance_of = findings.targets.best(), _values(findings), _values(findings, chance=True)
         for measure in self.measures:
-            values = per_question(measure, targets)
-            by_language = question_languages(findings.counts, measure, values, findings.questions)
+            values = value_of(measure)
+            rows = np.flatnonzero(~np.isnan(values))  # of questions that have a value
+            values, questions = values[rows], findings.questions[rows]
+            by_language = question_languages(findings.counts, measure, values, questions)
             self.found.setdefault(measure.name, {})[encoder] = by_language
             views = [by_language.view(), *(findings.views if measure == AveragePrecision() else [])]
-            chance = measure.aggregate(per_question(measure, by_chance))
+            chance = measure.aggregate(chance_of(measure)[rows])
             self.numbers[encoder, measure.name, self.subject] = Number(
                 by_language.overall,
                 self._signature(encoder, measure),
-                n_source=len(findings.questions),
+                n_source=len(questions),
                 n_target=len(self.pool.candidates),
                 n_tied=findings.n_tied,
                 baseline=Baseline(chance),
@@ -57,9 +59,9 @@ class PoolNumbers:
                 encoder,
                 measure,
                 self.subject,
-                query=findings.questions,
-                above=best.above,
-                tied=best.tied,
+                query=questions,
+                above=best.above[rows],
+                tied=best.tied[rows],
                 value=values,
             )
 
@@ -109,8 +111,26 @@ def _query_rows(pool: MultilingualPool, cluster: Ints) -> QueryRows:
     )
 
 
-def per_question(measure: PoolMeasure, targets: TargetCounts) -> Floats:
-    """Return the value of a measure for each question [n]."""
-    if isinstance(measure, TargetMeasure):
-        return measure.per_query(targets)
-    return measure.per_query(targets.best())
+def _values(findings: EncoderFindings, *, chance: bool = False) -> Callable[[PoolMeasure], Floats]:
+    """Return a function from a measure to its value for each question [n], NaN for those that have none.
+
+    `chance`: of an encoder that knows nothing, to which all candidates are equal.
+    """
+    targets = findings.targets
+    if chance:
+        pool = targets.pool
+        targets = TargetCounts(targets.query, np.zeros_like(targets.above), pool[targets.query], pool)
+
+    @cache
+    def by_language() -> AlignmentCounts:
+        found = alignment_counts(findings.ranks)
+        return all_equal(findings.ranks, found) if chance else found
+
+    def value(measure: PoolMeasure) -> Floats:
+        if isinstance(measure, AlignmentMeasure):
+            return measure.per_query(by_language())
+        if isinstance(measure, TargetMeasure):
+            return measure.per_query(targets)
+        return measure.per_query(targets.best())
+
+    return value

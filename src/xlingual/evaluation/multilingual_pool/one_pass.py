@@ -8,13 +8,26 @@ memory does not grow with the depth at which languages are counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.ranking import CPU, Cosine, GroupCounts, Pool, Ranker, Reduction, Top, TopK, UnitVectors
+from xlingual.evaluation.passes import offsets_of, two_passes
+from xlingual.ranking import (
+    CPU,
+    Cosine,
+    GroupCounts,
+    Offsets,
+    Pool,
+    Ranker,
+    Repair,
+    Top,
+    TopK,
+    UnitVectors,
+    adjusted,
+)
 from xlingual.records import TargetCounts
 
 
@@ -24,6 +37,7 @@ class PassCounts:
 
     counts: PoolCounts
     heads: Heads | None
+    offsets: Offsets | None  # of the pool's questions and candidates, with a repair of hubs
     screened: int  # pairs scored in float32
     decided: int  # pairs scored in float64
 
@@ -36,23 +50,30 @@ def one_pass(
     top: int | None = None,
     depth: int = 0,
     ranker: Ranker = CPU,
+    repair: Repair | None = None,
     progress: Callable[[int, int], None] | None = None,
     cluster: Ints | None = None,
 ) -> PassCounts:
     """Rank all candidates for all questions: vectors [n, d] and [m, d] of the pool's rows.
 
     `top`: count the languages of so many first places, None for none; `depth` (at most `top`): keep so many
-    of the first candidates. `cluster`: of each question, where not the pool's.
+    of the first candidates. `cluster`: of each question, where not the pool's. A `repair` of hubs takes one
+    more pass, over all questions and candidates.
     """
     columns = PoolColumns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
     similarity = Cosine(UnitVectors(questions), columns.vectors)
     question, candidate = pool.relevant
-    split = GroupCounts.of(
-        similarity, question, columns.of[candidate], columns.bounds, weights=columns.weights
-    )
+    offsets = None
+    before, during = two_passes(progress, repair)
+    if repair is not None:
+        sample = np.ones(len(questions), dtype=np.int64), columns.weights
+        (offsets,) = offsets_of(similarity, [sample], repair, ranker, before)
+    keys = similarity.exact(question, columns.of[candidate])
+    keys = keys if offsets is None else offsets.keys(keys, question, columns.of[candidate])
+    split = GroupCounts(question, columns.of[candidate], keys, columns.bounds, weights=columns.weights)
     heads = None if top is None else BlockHeads(columns, len(questions), top=top, depth=depth)
-    reductions: list[Reduction] = [split] if heads is None else [split, heads]
-    ranker.scan(similarity, reductions, progress=progress)
+    reductions = [adjusted(one, offsets) for one in (split, heads) if one is not None]
+    ranker.scan(similarity, reductions, progress=during)
     above, tied = split.result()
     counts = PoolCounts(
         languages=pool.languages,
@@ -66,8 +87,10 @@ def one_pass(
         cluster=pool.questions.cluster if cluster is None else cluster,
         article=pool.questions.article,
     )
-    found = None if heads is None else heads.result(similarity, ranker)
-    return PassCounts(counts, found, similarity.screened, similarity.decided)
+    found = None if heads is None else heads.result(similarity, ranker, offsets)
+    if offsets is not None:
+        offsets = replace(offsets, candidates=offsets.candidates[columns.of])
+    return PassCounts(counts, found, offsets, similarity.screened, similarity.decided)
 
 
 @dataclass(frozen=True)
@@ -219,7 +242,7 @@ class BlockHeads:
         lines = (found.query[head] + first, found.candidate[head], found.above[head], found.tied[head])
         return _Block(first, places, lines, crowded + first, found.candidate[last], chance[last])
 
-    def result(self, similarity: Cosine, ranker: Ranker) -> Heads:
+    def result(self, similarity: Cosine, ranker: Ranker, offsets: Offsets | None = None) -> Heads:
         """Return the heads; the similarity is scanned once more for questions with very many ties."""
         blocks = sorted(self._blocks, key=lambda block: block.first)
         places, crowded, last, chance = (
@@ -227,7 +250,7 @@ class BlockHeads:
             for name in ("places", "crowded", "last", "chance")
         )
         if len(crowded):
-            shared = _tied_with(similarity, crowded, last, self.columns, ranker)
+            shared = _tied_with(similarity, crowded, last, self.columns, ranker, offsets)
             places[crowded] += chance[:, None] * shared
         question, column, above, tied = (
             np.concatenate(parts) for parts in zip(*(block.lines for block in blocks), strict=True)
@@ -236,15 +259,23 @@ class BlockHeads:
 
 
 def _tied_with(
-    similarity: Cosine, questions: Ints, columns_tied: Ints, columns: PoolColumns, ranker: Ranker
+    similarity: Cosine,
+    questions: Ints,
+    columns_tied: Ints,
+    columns: PoolColumns,
+    ranker: Ranker,
+    offsets: Offsets | None,
 ) -> Ints:
     """Return how many candidates of each language tie with a column of each question, int64 [c, G]."""
     queries = similarity.queries
     crowded = Cosine(UnitVectors(queries.raw, queries.rows[questions]), similarity.candidates)
-    split = GroupCounts.of(
-        crowded, np.arange(len(questions)), columns_tied, columns.bounds, weights=columns.weights
-    )
-    ranker.scan(crowded, [split])
+    numbers = np.arange(len(questions))
+    keys = crowded.exact(numbers, columns_tied)
+    if offsets is not None:
+        offsets = replace(offsets, queries=offsets.queries[questions])
+        keys = offsets.keys(keys, numbers, columns_tied)
+    split = GroupCounts(numbers, columns_tied, keys, columns.bounds, weights=columns.weights)
+    ranker.scan(crowded, [adjusted(split, offsets)])
     similarity.screened += crowded.screened
     similarity.decided += crowded.decided
     return split.result()[1]

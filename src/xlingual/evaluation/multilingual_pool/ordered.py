@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ranking import UNIT, Cosine, Top, UnitVectors, scan
+from xlingual.ranking import UNIT, Cosine, Offsets, Top, UnitVectors, adjusted, scan
 from xlingual.ranking.scan import TILE_BYTES
 
 _DOUBT = 1e-3  # a score so near a rounding boundary, in units, is decided from the pair alone
@@ -18,8 +18,12 @@ _CAP = 1000  # different vectors that tie with the last place: with more, names 
 _AT_ONCE = 4096  # questions, and candidates, scored in float64 at a time
 
 
-def ranked(similarity: Cosine, column: Ints, count: int) -> Iterator[list[int]]:
+def ranked(
+    similarity: Cosine, column: Ints, count: int, offsets: Offsets | None = None
+) -> Iterator[list[int]]:
     """Yield the `count` best columns of each question, best first, ties in the order of the columns.
+
+    Scores are cosines, less `offsets` where there are any.
 
     `column` [m] is the similarity's candidate of each column. Short lists are screened in
     float32, long ones and all columns are sorted by exact keys. Memory: about four times TILE_BYTES for what
@@ -30,11 +34,11 @@ def ranked(similarity: Cosine, column: Ints, count: int) -> Iterator[list[int]]:
     columns = _Columns(column, order, np.cumsum(sizes) - sizes, sizes)
     questions = np.arange(similarity.shape[0])
     if count > _MOST_SCREENED or count * _FEW > len(column):
-        yield from _sorted(similarity, questions, columns, count)
+        yield from _sorted(similarity, questions, columns, count, offsets)
         return
     height = max(1, 4 * TILE_BYTES // (100 * (4 * count + _CAP)))
     for start in range(0, len(questions), height):
-        yield from _screened(similarity, questions[start : start + height], columns, count)
+        yield from _screened(similarity, questions[start : start + height], columns, count, offsets)
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,9 @@ class _Columns:
     sizes: Ints  # [u] how many they are
 
 
-def _screened(similarity: Cosine, questions: Ints, columns: _Columns, count: int) -> Iterator[list[int]]:
+def _screened(
+    similarity: Cosine, questions: Ints, columns: _Columns, count: int, offsets: Offsets | None
+) -> Iterator[list[int]]:
     """Yield the best columns of each question; only those that may be among them are scored exactly.
 
     Where very many tie with the last place, the question is sorted whole: names decide who is in.
@@ -56,7 +62,8 @@ def _screened(similarity: Cosine, questions: Ints, columns: _Columns, count: int
     vectors = similarity.queries
     part = Cosine(UnitVectors(vectors.raw, vectors.rows[questions]), similarity.candidates)
     found = Top(count, part.shape, weights=columns.sizes, cap=_CAP)
-    scan(part, [found], budget=TILE_BYTES)
+    of_part = None if offsets is None else replace(offsets, queries=offsets.queries[questions])
+    scan(part, [adjusted(found, of_part)], budget=TILE_BYTES)
     top = found.result()
     taken = np.clip(count - top.above, 0, top.weight)  # of columns that tie, those of the first names
     listed = np.bincount(top.query, taken, minlength=n)
@@ -70,12 +77,14 @@ def _screened(similarity: Cosine, questions: Ints, columns: _Columns, count: int
     owner = packed // (width * count)
     begins = np.searchsorted(owner, np.flatnonzero(~crowded))
     lists = iter(packed[begins[:, None] + np.arange(count)] % width)
-    whole = _sorted(similarity, questions[crowded], columns, count)
+    whole = _sorted(similarity, questions[crowded], columns, count, offsets)
     for many in crowded.tolist():
         yield next(whole) if many else next(lists).tolist()
 
 
-def _sorted(similarity: Cosine, questions: Ints, columns: _Columns, count: int) -> Iterator[list[int]]:
+def _sorted(
+    similarity: Cosine, questions: Ints, columns: _Columns, count: int, offsets: Offsets | None
+) -> Iterator[list[int]]:
     """Yield the best columns of each question by the exact keys of all, a block of questions at a time.
 
     Keys and columns are packed into one integer, all different, so that a plain sort is exact.
@@ -83,13 +92,13 @@ def _sorted(similarity: Cosine, questions: Ints, columns: _Columns, count: int) 
     width = len(columns.of)
     height = min(_AT_ONCE, max(1, 4 * TILE_BYTES // (8 * width)))
     for start in range(0, len(questions), height):
-        for row in _packed(similarity, questions[start : start + height], columns):
+        for row in _packed(similarity, questions[start : start + height], columns, offsets):
             best = row if count == width else np.partition(row, width - count)[width - count :]
             best.sort()
             yield (width - 1 - best[::-1] % width).tolist()
 
 
-def _packed(similarity: Cosine, questions: Ints, columns: _Columns) -> Ints:
+def _packed(similarity: Cosine, questions: Ints, columns: _Columns, offsets: Offsets | None) -> Ints:
     """Return key · m + (m - 1 - column) of every question and column, int64 [questions, m]."""
     width = len(columns.of)
     packed = np.empty((len(questions), width), dtype=np.int64)
@@ -97,6 +106,8 @@ def _packed(similarity: Cosine, questions: Ints, columns: _Columns) -> Ints:
     for start in range(0, similarity.shape[1], step):
         part = np.arange(start, min(start + step, similarity.shape[1]))
         keys = _keys(similarity, questions, part)
+        if offsets is not None:
+            keys = offsets.keys(keys, questions[:, None], part)
         own = columns.order[columns.first[start] : columns.first[part[-1]] + columns.sizes[part[-1]]]
         packed[:, own] = keys[:, columns.of[own] - start] * width + (width - 1 - own)
     return packed

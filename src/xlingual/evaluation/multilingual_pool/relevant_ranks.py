@@ -53,11 +53,20 @@ class RelevantRanks:
 
     def above_of(self, language: Ints | int, rows: Ints | None = None) -> Ints:
         """Return how many candidates of a language (one for each line, or one for all) are strictly above."""
-        return np.asarray(self.counts.above[_take(self.line, rows), language])
+        return np.asarray(self.counts.above[_take(self.line, rows), language], dtype=np.int64)
 
     def tied_of(self, language: Ints | int, rows: Ints | None = None) -> Ints:
         """Return how many candidates of a language tie with each line, itself included."""
-        return np.asarray(self.counts.tied[_take(self.line, rows), language])
+        return np.asarray(self.counts.tied[_take(self.line, rows), language], dtype=np.int64)
+
+    def irrelevant_of(self, language: Ints) -> tuple[Ints, Ints]:
+        """Return how many irrelevant candidates of the line's `language` [p] are above it, and tie."""
+        above, tied = self.above_of(language), self.tied_of(language)
+        for code in range(len(self.counts.languages)):
+            rows, chosen = np.flatnonzero(language == code), self.answer_language == code
+            above[rows] -= self.relevant_above(chosen, rows)
+            tied[rows] -= self.relevant_tied(chosen, rows)
+        return above, tied
 
     def per_question(self, values: Floats, rows: Ints | None = None) -> Floats:
         """Return the mean of values per line (of the lines `rows`) for each question [n]; NaN for none."""

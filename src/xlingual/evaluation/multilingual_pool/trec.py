@@ -17,7 +17,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
@@ -29,7 +29,7 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.multilingual_pool.ordered import ranked
 from xlingual.files import atomic_file, make_folder
-from xlingual.ranking import Cosine, Pool, UnitVectors
+from xlingual.ranking import Cosine, Offsets, Pool, UnitVectors
 
 GIB = 1 << 30
 _UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
@@ -43,10 +43,17 @@ class TrecFolder:
     pool: MultilingualPool
     depth: int | None
 
-    def write(self, encoder: str, question_vectors: np.ndarray, candidate_vectors: np.ndarray) -> Path:
+    def write(
+        self,
+        encoder: str,
+        question_vectors: np.ndarray,
+        candidate_vectors: np.ndarray,
+        offsets: Offsets | None = None,
+    ) -> Path:
         """Write ENCODER.run and return its path; characters that a file's name cannot have are escaped."""
         path = self.folder / f"{quote(encoder, safe=' +=,@')}.run"
-        write_run(path, self.pool, question_vectors, candidate_vectors, tag=encoder, depth=self.depth)
+        vectors = question_vectors, candidate_vectors
+        write_run(path, self.pool, *vectors, tag=encoder, depth=self.depth, offsets=offsets)
         return path
 
 
@@ -101,8 +108,11 @@ def write_run(
     *,
     tag: str,
     depth: int | None = 1000,
+    offsets: Offsets | None = None,
 ) -> None:
     """Write the `depth` best candidates (None: all) of every question by the cosine of its vector.
+
+    With the `offsets` of the pool's questions and candidates, by the cosine less these.
 
     Vectors are [questions, d] and [candidates, d], in the pool's order. The order is exact: float64
     cosines to 9 decimals; ties, also those at the depth, are resolved by name. Raises InputError where
@@ -116,12 +126,14 @@ def write_run(
     ordered = [names[c] for c in by_name]
     collapsed = Pool.of(candidate_vectors)
     similarity = Cosine(UnitVectors(question_vectors), collapsed.vectors)
+    if offsets is not None:  # equal vectors have equal ones
+        offsets = replace(offsets, candidates=offsets.candidates[collapsed.vectors.rows])
     count = len(names) if depth is None else min(depth, len(names))
     ends = [f" {rank} {count + 1 - rank} {_escaped(tag) or '-'}\n" for rank in range(1, count + 1)]
     questions = question_names(pool)
 
     def lines() -> Iterator[str]:
-        rankings = ranked(similarity, collapsed.code[by_name], count)
+        rankings = ranked(similarity, collapsed.code[by_name], count, offsets)
         for name, best in zip(questions, rankings, strict=True):
             start = f"{name} Q0 "
             yield "".join(start + ordered[c] + end for c, end in zip(best, ends, strict=True))

@@ -9,12 +9,14 @@ from itertools import pairwise
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.ranking.offsets import Offsets
 from xlingual.ranking.similarity import UNIT
 from xlingual.ranking.torch import bounds
-from xlingual.ranking.torch.arithmetic import Tensor
+from xlingual.ranking.torch.arithmetic import Device, Tensor
 from xlingual.ranking.torch.blocks import Block
 
 DENSE = 32  # when over one pair in so many is decided, one float64 product is cheaper
+_LARGEST = 1.1  # cosine, with the error of any screen
 _CACHED = 512  # pairs decided at a time by a processor, whose vectors stay in its cache
 
 
@@ -36,19 +38,71 @@ class SettledTally:
 
 
 @dataclass(frozen=True)
+class DeviceOffsets:
+    """`Offsets` on the device: of all queries and candidates of the pass, by their numbers."""
+
+    scale: int
+    rows: Tensor  # int64 [n]
+    columns: Tensor  # int64 [m]
+    most: float
+
+    @classmethod
+    def of(cls, offsets: Offsets, device: Device) -> DeviceOffsets:
+        """Return the offsets on a device."""
+        import torch
+
+        rows, columns = (
+            torch.from_numpy(side.copy()).to(device) for side in (offsets.queries, offsets.candidates)
+        )
+        return cls(offsets.scale, rows, columns, offsets.most)
+
+    @property
+    def turned(self) -> DeviceOffsets:
+        """The same with queries and candidates exchanged."""
+        return replace(self, rows=self.columns, columns=self.rows)
+
+    @property
+    def rounding(self) -> float:
+        """How far float32 arithmetic may be off, for cosines: as `Offsets.rounding`."""
+        return 4 * bounds.FLOAT32 * (self.scale * _LARGEST + self.most)
+
+    def scores(self, scores: Tensor, row: int, column: int) -> Tensor:
+        """Return the scores of a tile, whose first row and column these are, with the offsets taken off."""
+        height, width = scores.shape
+        found = scores * self.scale
+        found -= (self.columns[column : column + width].double() * UNIT).float()
+        found -= (self.rows[row : row + height].double() * UNIT).float()[:, None]
+        return found
+
+
+@dataclass(frozen=True)
 class Pairs:
-    """All pairs of two blocks; `exact` gives keys of pairs by their numbers."""
+    """All pairs of two blocks; `exact` gives the keys of cosines by their numbers.
+
+    With `offsets`, scores and `keys` have them taken off.
+    """
 
     rows: Block
     columns: Block
     exact: Callable[[Ints, Ints], Ints]
     most: int  # numbers on the device at a time
     tally: SettledTally = field(compare=False)
+    offsets: DeviceOffsets | None = field(default=None, kw_only=True)
 
     @property
     def turned(self) -> Pairs:
         """The same with queries and candidates exchanged."""
-        return replace(self, rows=self.columns, columns=self.rows, exact=lambda q, c: self.exact(c, q))
+        return replace(
+            self,
+            rows=self.columns,
+            columns=self.rows,
+            exact=lambda q, c: self.exact(c, q),
+            offsets=None if self.offsets is None else self.offsets.turned,
+        )
+
+    def adjusted(self, offsets: DeviceOffsets) -> Pairs:
+        """Return the same with offsets taken off."""
+        return replace(self, offsets=offsets)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -57,11 +111,20 @@ class Pairs:
 
     @property
     def slack(self) -> float:
-        """How far a key may be from its cosine."""
-        return bounds.key_error(self.rows.dim)
+        """How far a key may be from its score."""
+        return bounds.key_error(self.rows.dim) * (1 if self.offsets is None else self.offsets.scale)
 
     def keys(self, i: Tensor, j: Tensor) -> Tensor:
-        """Return the exact keys, int64 [p], of pairs of positions in the blocks, int64 [p].
+        """Return the exact keys, int64 [p], of pairs of positions in the blocks, int64 [p]."""
+        keys, offsets = self._cosines(i, j), self.offsets
+        if offsets is None:
+            return keys
+        return (
+            offsets.scale * keys - offsets.rows[i + self.rows.first] - offsets.columns[j + self.columns.first]
+        )
+
+    def _cosines(self, i: Tensor, j: Tensor) -> Tensor:
+        """Return the exact keys of cosines.
 
         They are float64 products on the device. Where another order of the sum could round to another key,
         the pair is decided as every back end decides it.
@@ -123,11 +186,25 @@ class PairTile(Pairs):
             exact=lambda q, c: self.exact(c, q),
             within=self.within.turned,
             scores=self.scores.T,
+            offsets=None if self.offsets is None else self.offsets.turned,
         )
         return turned
 
+    def adjusted(self, offsets: DeviceOffsets) -> PairTile:
+        """Return the same with offsets taken off."""
+        return replace(
+            self,
+            offsets=offsets,
+            within=self.within.adjusted(offsets),
+            scores=offsets.scores(self.scores, self.rows.first, self.columns.first),
+        )
+
     def error(self) -> Tensor:
-        """Return how far the scores of each row may be from the cosines, float64 [rows]."""
+        """Return how far the scores of each row may be from those without an error, float64 [rows]."""
+        error, offsets = self._product_error(), self.offsets
+        return error if offsets is None else offsets.scale * error + offsets.rounding
+
+    def _product_error(self) -> Tensor:
         rows, columns = self.rows, self.columns
         return (
             rows.residual * columns.norm.max()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from xlingual.errors import DataWarning, InputError
 from xlingual.ranking.cpu import Cpu
-from xlingual.ranking.scan import Part, Progress, Reduction, Transposed
+from xlingual.ranking.scan import Part, Progress, Reduction, is_transposed
 from xlingual.ranking.similarity import Cosine, Similarity
 from xlingual.ranking.torch import devices
 from xlingual.ranking.torch.arithmetic import PRECISIONS, Arithmetic, exact_settings
@@ -114,7 +114,7 @@ class _Pass:
         self._candidates = Loader(self.similarity.candidates, arithmetic)
         self._tiles = Tiles(arithmetic, self.similarity)
         each = max(self._queries.bytes_each, self._candidates.bytes_each)
-        turned = any(isinstance(reduction, Transposed) for reduction in self.reductions)
+        turned = any(is_transposed(reduction) for reduction in self.reductions)
         partition: Partition | None = Partition(self.similarity.shape, each, self.ranker.budget(), not turned)
         self._done = 0
         while partition is not None and self._done < self.similarity.shape[0]:

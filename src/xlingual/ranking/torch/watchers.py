@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.group_counts import GroupCounts
-from xlingual.ranking.scan import Part, Transposed
+from xlingual.ranking.offsets import Adjusted
+from xlingual.ranking.scan import Part, Transposed, innermost
 from xlingual.ranking.scan import Tile as PlainTile
 from xlingual.ranking.top import Top
 from xlingual.ranking.torch.arithmetic import Device
 from xlingual.ranking.torch.best import DeviceBest
 from xlingual.ranking.torch.counting import Counting
-from xlingual.ranking.torch.pairs import Pairs, PairTile
+from xlingual.ranking.torch.pairs import DeviceOffsets, Pairs, PairTile
 
 
 class Look(Protocol):
@@ -68,6 +69,30 @@ class Turned:
 
 
 @dataclass(frozen=True)
+class AdjustedWatcher:
+    """Watches scores with offsets taken off."""
+
+    inner: Watcher
+    offsets: DeviceOffsets
+
+    def look(self, tile: PairTile) -> Any:  # noqa: ANN401
+        """Return the result of screening a tile."""
+        return self.inner.look(tile.adjusted(self.offsets))
+
+    def settle(self, look: Any) -> None:  # noqa: ANN401
+        """Take in the result."""
+        self.inner.settle(look)
+
+    def flush(self, pairs: Pairs) -> None:
+        """Decide what is still open of blocks that are about to leave the device."""
+        self.inner.flush(pairs.adjusted(self.offsets))
+
+    def finish(self) -> None:
+        """Hand the part everything that was taken in."""
+        self.inner.finish()
+
+
+@dataclass(frozen=True)
 class _Whole:
     tile: PairTile
     compared: int
@@ -101,8 +126,13 @@ class Handed:
 def watcher_of(part: Any, rows: slice, columns: slice, device: Device) -> Watcher:  # noqa: ANN401  (a Part)
     """Return the watcher that fills a part from tiles of some queries and candidates."""
     kind = type(part)
-    if kind is Transposed and type(part.inner) in (Counts, GroupCounts, Top):
+    if type(innermost(part)) not in (Counts, GroupCounts, Top):
+        return Handed(part)
+    if kind is Transposed:
         return Turned(watcher_of(part.inner, columns, rows, device))
+    if kind is Adjusted:
+        offsets = DeviceOffsets.of(part.offsets, device)
+        return AdjustedWatcher(watcher_of(part.inner, rows, columns, device), offsets)
     if kind is Counts or kind is GroupCounts:
         return Counting(part, columns, device)
-    return DeviceBest(part, device) if kind is Top else Handed(part)
+    return DeviceBest(part, device)

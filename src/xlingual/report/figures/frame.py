@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from xlingual.report import shapes
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import Figure
+from xlingual.report.emphasis import COLOURS
 from xlingual.report.figures import labels
 from xlingual.report.shapes import Drawing, Shape
 
@@ -137,6 +138,10 @@ class Frame:
         """Return a line from the left to the right of the plot, at a place."""
         return shapes.line(self.left, y, self.right, y, style)
 
+    def beneath(self, point: Point) -> Shape:
+        """Return a point that others stand out from: muted, without whiskers."""
+        return _mark(point, " muted")
+
     def drawing(self, drawn: Iterable[Shape], spoken: str, **more: Any) -> Drawing:  # noqa: ANN401  (its fields)
         """Return the drawing of this size."""
         return Drawing(tuple(drawn), self.height, self.width, spoken=spoken, **more)
@@ -161,8 +166,8 @@ def scatter(
     """Return points in their frame, named where there is room, the earlier ones first.
 
     `names`: one for each point; None for a small drawing, whose points say theirs on hover. `lines` lie
-    beneath the points; `level` is drawn as chance. No name covers what is `taken`, nor what is `avoided` as
-    long as every name still has room; names may reach `air` beyond the top and right edges.
+    beneath the points; `level` is drawn as chance. No name covers what is `taken`, nor what is `avoided`
+    where it has room elsewhere; names may reach `air` beyond the top and right edges.
     """
     occupied = [*taken, *(level.boxes if level else ())]
     found = _named(frame, points, names or (), occupied, avoided, air)
@@ -173,11 +178,9 @@ def scatter(
     drawn += lines
     drawn += [whisker for point in points for whisker in _whiskers(point)]
     drawn += [shapes.line(*label.line, "leader-line") for label in found if label.line]
-    drawn += [
-        shapes.group([shapes.mark(p.mark, p.x, p.y)], f"mark {p.kind}".rstrip(), title=p.title)
-        for p in points
-    ]
-    drawn += [_text(label, "name") for label in found]
+    drawn += [_mark(point) for point in points]
+    own = {i: point.kind for i, point in enumerate(points) if point.kind in COLOURS}
+    drawn += [_text(label, f"name {own.get(label.point or 0, '')}".rstrip()) for label in found]
     if level is not None and level.label is not None:
         drawn.append(_text(level.label, "chance-name"))
     drawn += [shapes.text(x, y, text, "remark-text") for x, y, text in remarks]
@@ -210,9 +213,18 @@ def _named(
     edges = (frame.left + 2, frame.top - air, frame.right - 2 + air, frame.bottom - 2)
     spots = [(point.x, point.y) for point in points][: len(names)]
     found = labels.placed(spots, names, edges, [*taken, *avoided])
-    if avoided and len(found) < len(names):
-        return labels.placed(spots, names, edges, taken)
+    missing = sorted(set(range(len(names))) - {label.point for label in found})
+    if avoided and missing:
+        others = [labels.around(spot) for i, spot in enumerate(spots) if i not in missing]
+        occupied = [*taken, *others, *map(labels.box_of, found)]
+        rest = labels.placed([spots[i] for i in missing], [names[i] for i in missing], edges, occupied)
+        found += [replace(label, point=missing[label.point or 0]) for label in rest]
     return found
+
+
+def _mark(point: Point, style: str = "") -> Shape:
+    drawn = shapes.mark(point.mark, point.x, point.y)
+    return shapes.group([drawn], f"mark {point.kind}{style}".rstrip(), title=point.title)
 
 
 def _whiskers(point: Point) -> list[Shape]:

@@ -63,25 +63,27 @@ def scale_ends(rows: Sequence[BoardRow], pairs: Mapping[System, Pairs]) -> tuple
 
 
 def _box(row: BoardRow, pairs: Pairs) -> Box | None:
-    points = sorted(
+    found = sorted(
         (
             one.value,
             f"{words.pair(*key)}: {numbers.number(one.value, row.measure, error=error_of(one), ci=one.ci)}",
+            key,
         )
         for key, one in pairs.items()
         if one.value is not None
     )
-    if not points:
+    if not found:
         return None
+    points, keys = [(value, text) for value, text, _ in found], [key for *_, key in found]
     values = [value for value, _ in points]
     least, most = (numbers.number(value, row.measure, error=row.error) for value in (values[0], values[-1]))
     if len(values) < FEWEST_FOR_BOX:
         spoken = f"{row.label}: {', '.join(text for _, text in points)}"
-        return Box(row.label, spoken, None, values[0], values[-1], points)
+        return Box(row.label, spoken, None, values[0], values[-1], points, keys)
     quartiles, low, high = box_of(values)
     centre = numbers.number(quartiles[1], row.measure, error=row.error)
     spoken = f"{row.label}: median {centre} over {len(values)} pairs, from {least} to {most}"
-    return Box(row.label, spoken, quartiles, low, high, points)
+    return Box(row.label, spoken, quartiles, low, high, points, keys)
 
 
 def box_of(values: Sequence[float]) -> tuple[tuple[float, float, float], float, float]:

@@ -46,6 +46,36 @@ def one_target(found: Sequence[EncoderViews]) -> Matrix | None:
     )
 
 
+def weak_alignment(found: Sequence[EncoderViews]) -> Matrix | None:
+    """Return P@1 by question language and the one language that is searched."""
+    return _by_value(
+        found,
+        [one.pairs("weak_alignment") for one in found],
+        lambda one, pair: one.interval("weak_alignment", "->".join(pair)),
+        lambda pair: f"question in {named(pair[0])}, candidates in {named(pair[1])} alone",
+        title="Weak alignment",
+        about="Share of the questions in a language (rows) whose nearest candidate in one language (columns) "
+        "is an answer, candidates of other languages left aside. Framed: the question's own language.",
+        scale="P@1",
+    )
+
+
+def strong_alignment(found: Sequence[EncoderViews]) -> Matrix | None:
+    """Return how often answers in a language are before wrong candidates in the question's language."""
+    return _by_value(
+        found,
+        [one.pairs("strong_alignment") for one in found],
+        lambda one, pair: one.interval("strong_alignment", "->".join(pair)),
+        lambda pair: f"answer in {named(pair[1])}, wrong candidate and question in {named(pair[0])}",
+        within=(0.5,),
+        title="Strong alignment",
+        about="Share of pairs of an answer in a language (columns) and a wrong candidate in the question's "
+        "language (rows) where the answer is nearer to the question. 0.5 is chance. Framed: the answer is in "
+        "that language too.",
+        scale="pairs in order",
+    )
+
+
 def shares(found: Sequence[EncoderViews]) -> Matrix | None:
     """Return Figure 6: the shares of languages among the best candidates, each row summing to 1."""
     values = [one.pairs(SHARES) for one in found]

@@ -38,39 +38,44 @@ def findings(study: MlmmeStudy) -> list[str]:
 
 
 def _of_ranking(study: MlmmeStudy, ranking: Ranking) -> list[str]:
-    questions = ranking.questions
-    better, worse, counts = _counted(questions)
-    if better and not worse:
-        head = "Several languages in one model help image–sentence ranking"
-    elif worse and not better:
-        head = "Several languages in one model harm image–sentence ranking"
-    elif better and worse:
-        head = "Several languages in one model help image–sentence ranking in part and harm it in part"
-    else:
-        head = "Whether several languages in one model help image–sentence ranking is not shown"
-    found = [f"{head}: against VSE, MLMME is {counts}."]
-    chosen = [one for one in questions if one.model == study.chosen]
+    """Return whether the model that the validation chose beats VSE, then what other β do."""
+    chosen = [one for one in ranking.questions if one.model == study.chosen]
+    found = []
     if chosen:
+        better, worse = (sum(one.outcome == word for one in chosen) for word in (BETTER, WORSE))
+        head = "Several languages in one model help image–sentence ranking"
+        if worse:
+            head = head.replace("help", "help and harm" if better else "harm")
+        elif not better:
+            head = "Whether several languages in one model help image–sentence ranking is not shown"
         gains = in_words([f"{_direction(one)} {points(one.gain)}" for one in chosen])
         found.append(
-            f"{marked(study.chosen)} is best on the validation. Against VSE its mean recall differs by "
-            f"{gains} points."
+            f"{head}: with the β that is best on the validation ({marked(study.chosen)}), mean recall "
+            f"differs from VSE by {gains} points; {_counted(chosen)}."
         )
+    if len(ranking.questions) > len(chosen):
+        found.append(f"Over all β, MLMME against VSE: {_counted(ranking.questions)}.")
     if ranking.of_beta:
         found.append(
-            f"The similarity of sentences in the loss (β below 1): against β = 1, models are "
-            f"{_counted(ranking.of_beta)[2]}."
+            f"With the similarity of sentences in the loss (β below 1) against without it (β = 1): "
+            f"{_counted(ranking.of_beta)}."
         )
     return found
 
 
-def _counted(questions: Sequence[Question]) -> tuple[int, int, str]:
-    """Return how many are better and worse, and all outcomes in words."""
-    counts = Counter(one.outcome for one in questions)
-    better, worse = counts[BETTER], counts[WORSE]
-    rest = len(questions) - better - worse
-    shown = f"better in {better} and worse in {worse} of {numbers.counted(len(questions), 'comparison')}"
-    return better, worse, f"{shown}; in {rest} no difference is found" if rest else shown
+def _counted(questions: Sequence[Question]) -> str:
+    """Return how many are better and worse, and by which models."""
+    n, parts = len(questions), []
+    for word in (BETTER, WORSE):
+        own = Counter(one.model for one in questions if one.outcome == word)
+        if own:
+            several = len({one.model for one in questions}) > 1
+            names = in_words([f"{count} by {marked(name)}" for name, count in own.items()])
+            parts.append(f"{word} in {own.total()} of {n}" + (f" ({names})" if several else ""))
+    rest = sum(one.outcome not in (BETTER, WORSE) for one in questions)
+    if rest:
+        parts.append(f"no difference is found in {rest} of {n}")
+    return f"{'; '.join(parts)} {'comparison' if n == 1 else 'comparisons'}"
 
 
 def _direction(one: Question) -> str:
@@ -124,6 +129,8 @@ def _of_reranking(found: Reranking) -> list[str]:
     )
     shown = numbers.number(own[best].value, digits=2)
     much = numbers.signed(gain.value, gain.ci, digits=2)
+    if gain.p_adjusted is not None:
+        much = f"{much} (p {numbers.p_value(gain.p_adjusted)}, corrected)"
     room = numbers.number(found.bounds["oracle"] - base.value, digits=2)
     sentences = [
         f"Re-ranking translations: {marked(best)} has the best BLEU, {shown}, {much} against the first "

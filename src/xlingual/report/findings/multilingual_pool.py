@@ -30,6 +30,8 @@ HUB = 20  # times the expected occurrences: so often does the largest hub come b
 GAP = ("one_target_summary", "gap")
 DELTA = ("remove_one", "relative_delta")
 ALONE = "monolingual_pool_average"
+STRONG = "StrongAlignment"
+EVEN = 0.5  # strong alignment by chance
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -50,8 +52,16 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
             every = views_of(runs, found)
             best = next(one for one in every if one.row is leader)
             sentences += [leads.lead(leader, found, name, where), *leads.position(leader)]
-            sentences += leads.not_good_enough(task, leader, len(found) == 1)
-            sentences += [*bias(best, every), *order(every), *hardest(best), *shares(best), *hubs(every)]
+            if not leader.measure.startswith(STRONG):  # its scale is another: from ½, or nearly always 0
+                sentences += leads.not_good_enough(task, leader, len(found) == 1)
+            sentences += [
+                *bias(best, every),
+                *misaligned(every),
+                *order(every),
+                *hardest(best),
+                *shares(best),
+                *hubs(every),
+            ]
             sentences += own_first(views_of(runs, [leader], PREFER_OWN)[0])
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
@@ -102,6 +112,18 @@ def _others(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
     deltas = [(one.row.encoder, one.share(*DELTA).plain) for one in known]
     texts = [f"{name} {delta}{unshown.get(name, '')}" for name, delta in deltas]
     return [f"The same Δ for {'the other' if len(texts) == 1 else 'the others'}: {'; '.join(texts)}."]
+
+
+def misaligned(every: Sequence[EncoderViews]) -> list[str]:
+    """Return which encoders put wrong candidates of the own language before answers in other languages."""
+    below = [one for one in every if (ci := one.interval("alignment", "strong")) and ci.high < EVEN]
+    shown = [f"{one.row.encoder} {one.cell('alignment', 'strong').plain}" for one in below]
+    if not shown:
+        return []
+    return [
+        "More often than not, a wrong candidate in the question's language comes before an answer in "
+        f"another: strong alignment is below {EVEN:g} for {numbers.in_words(shown)}."
+    ]
 
 
 def monolingual_ranks(every: Sequence[EncoderViews]) -> dict[int, tuple[int, int]]:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from xlingual.report import conditions, leaders, numbers, words
 from xlingual.report.blocks import Finding
-from xlingual.report.findings import chance
+from xlingual.report.findings import chance, sampling
 from xlingual.report.findings.leads import alike, lead, not_good_enough, position, unlike_kinds, without_value
 from xlingual.report.leaders import BoardRow, error_of
 from xlingual.results import Results, Summary
@@ -32,8 +32,11 @@ def findings(runs: Sequence[Results], task: Task, of_run: RunVerdict | None = No
     found = []
     for place in places:
         own = [row for row in rows if row.run == place]
-        sentences = of_run(runs, task, own) + _about_the_run(runs[place - 1])
-        found.append(Finding(sentences, f"Run {place}" if len(places) > 1 else ""))
+        run = runs[place - 1]
+        entries = [entry for entry in run.entries if entry.task == task.name]
+        sentences = of_run(runs, task, own) + conditions.similarity(entries) + _about_the_run(run)
+        name = leaders.run_names(runs)[place - 1]
+        found.append(Finding(sentences, name.replace("run ", "Run ", 1) if len(places) > 1 else ""))
     return found if len(places) < 2 else [*found, Finding([_not_paired(runs, task.name, places)])]
 
 
@@ -74,8 +77,9 @@ def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) ->
 
 
 def _about_the_run(run: Results) -> list[str]:
-    """Return remarks on what was evaluated: texts that took no part, near-duplicates in one cluster."""
-    return _dropped(run) + _clusters(run)
+    """Return remarks on what was evaluated: samples, texts that took no part, near-duplicates."""
+    samples = conditions.collected(run.entries).get("sample", [])
+    return sampling.sentences(run.request, samples) + _dropped(run) + _clusters(run)
 
 
 def _clusters(run: Results) -> list[str]:
@@ -126,8 +130,12 @@ def _hardest(leader: BoardRow, pairs: dict[tuple[str, str], Summary]) -> list[st
 
 
 def _not_paired(runs: Sequence[Results], task: str, places: list[int]) -> str:
+    names = leaders.run_names(runs)
+    which = f"Runs {numbers.in_words([str(place) for place in places])}"
+    if names[0] != "run 1":
+        which = numbers.in_words([names[place - 1] for place in places])
     text = (
-        f"Runs {numbers.in_words([str(place) for place in places])} were evaluated apart, so their encoders "
+        f"{which} were evaluated apart, so their encoders "
         "cannot be compared query by query: no difference between runs has an interval. "
         "Evaluate them together to get one."
     )

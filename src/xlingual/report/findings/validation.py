@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Finding
-from xlingual.report.findings import image_quality
+from xlingual.report.conditions import ranked_by
+from xlingual.report.findings import image_quality, sampling
 from xlingual.report.leaders import contains
 from xlingual.report.table import Cell
 from xlingual.results import validation as record
@@ -44,7 +45,12 @@ def findings(validation: Validation) -> list[Finding]:
         Finding(_of_pair(validation, pair), words.pair(pair.source, pair.target) if several else "")
         for pair in validation.pairs
     ]
-    rest = _directions(validation)
+    samples = [pair.conditions.get("sample", "") for pair in validation.pairs]
+    rest = [
+        *_directions(validation),
+        *sampling.sentences(validation.request or {}, samples),
+        *ranked_by(validation.pairs[0].conditions.get("similarity")),
+    ]
     every = [pair.agreement["BkR"] for pair in validation.pairs]
     if any(_is_known(own) and any(one.se is not None for one in own.values()) for own in every):
         rest.append(MONTE_CARLO)

@@ -8,6 +8,7 @@ from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page
+from xlingual.report.emphasis import NONE, Emphasis
 
 # record → the module of its page, whose function `page` makes it
 PAGES: Mapping[str, str] = {
@@ -16,23 +17,30 @@ PAGES: Mapping[str, str] = {
     "Gate": "gate",
     "Plan": "plan",
     "Validation": "validation",
+    "ValidationTable": "validation_table",
     "Calibration": "calibration",
     "CaseStudy": "case_study",
     "MlmmeStudy": "mlmme_study",
+    "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
     "Overview": "overview",
 }
+EMPHASISED = ("Results", "Validation", "CaseStudy")  # pages with figures in which something can stand out
 
 
-def page_of(found: Any, *, title: str | None = None) -> Page:  # noqa: ANN401  (any record of results)
+def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) -> Page:  # noqa: ANN401
     """Return the page of what was found: a record of `xlingual.results`, or several Results.
 
-    Raises InputError where the record has no page.
+    `emphasis`: what its figures show first. Raises InputError where the record has no page, or its page not
+    the figures.
     """
     one = found[0] if isinstance(found, Sequence) and found else found
     name = "Results" if isinstance(found, Sequence) else type(one).__name__
     if name not in PAGES:
         raise InputError(f"a {name} has no page; these have one: {', '.join(PAGES)}")
     module = import_module(f"xlingual.report.pages.{PAGES[name]}")
-    page: Page = module.page(found, title=title)
+    more = {"emphasis": emphasis} if name in EMPHASISED else {}
+    if not more:
+        emphasis.only()
+    page: Page = module.page(found, title=title, **more)
     return page

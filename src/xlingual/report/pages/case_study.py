@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from xlingual.report import blocks, numbers, words
 from xlingual.report.axis import axis_for
 from xlingual.report.blocks import Block, Fold, Section
+from xlingual.report.emphasis import NONE, Emphasis, language_pairs
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.figures.case_study import over_pairs
+from xlingual.report.figures.over_pairs import KEYS, figure
 from xlingual.report.findings import case_study as verdict
 from xlingual.report.findings.case_study import SCALE, UNIT, label, measure, times
 from xlingual.report.numbers import MISSING
-from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, narrower
-from xlingual.results.case_study import BASE, CaseStudy, Model
+from xlingual.report.pages.best_model import best_model_tables
+from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, Tone, narrower
+from xlingual.results.case_study import BASE, CONTROL, CaseStudy, Model
+from xlingual.results.comparison import NO_DIFFERENCE
 
 TERMS = {
     "Triplet": "Two dense layers over the base's frozen vectors of title and body, trained so that a body "
@@ -22,20 +26,29 @@ TERMS = {
     "languages.",
     "TripletXL": "Triplet, with a penalty where a text lies nearer to its neighbours in its own language "
     "than to those in others.",
+    "Control": "The base's vectors of title and body side by side, scaled as Triplet's are, with nothing "
+    "trained. Triplet reads title and body apart and the base reads the whole text, so a gain over the base "
+    "comes from training only as far as it is a gain over the control too.",
     "Worst pairs": "The language pairs with Triplet's lowest values. A pair that is chosen for being low "
     "comes out higher when it is measured again, with any model (regression to the mean). So the "
     "difference on them is taken on queries that did not choose them: each half of the queries is judged on "
     "the pairs that the other half names. With several trainings, each is judged on pairs that the others "
-    "name. The figure follows the worst pairs over all queries.",
+    "name. The figure follows the worst pairs over all queries, or those that --annotate names.",
     "Interval": "Where the number would land for another sample of the same size from the same source and, "
     "with several trainings, for other trainings. It is not widened for the number of questions; the "
     "adjusted p is corrected for it (Holm).",
 }
-LOOKS = narrower("sd of pairs", "highest pair", "lowest pair", "chosen", "in the figure", "outcome")
+_LEVEL = "level"
+LOOKS = narrower(
+    "sd of pairs", "highest pair", "lowest pair", "chosen", "in the figure", "outcome", "sd of trainings"
+)
 
 
-def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
+def page(study: CaseStudy, *, title: str | None = None, emphasis: Emphasis = NONE) -> blocks.Page:
     """Return the page of a case study."""
+    emphasis.only("--annotate")
+    known = sorted({(pair.source, pair.target) for model in study.models for pair in model.pairs})
+    annotated = language_pairs(emphasis.annotate, known if study.n_pairs > 1 else [])
     facts = numbers.facts(
         (len(study.models), "model", "models"),
         (study.n_pairs, "language pair", "language pairs"),
@@ -49,7 +62,8 @@ def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
         "measure": study.measure,
         "image encoder": study.image_encoder or MISSING,
         "base": study.base,
-        "correction": "Holm, over the differences of the first table below the figure",
+        "correction": "Holm: over the questions of the study; over all pairs of models; over these on all "
+        "language pairs",
         "seed": str(study.seed),
         **{key: value for key, value in study.conditions.items() if key != "measure"},
     }
@@ -57,7 +71,11 @@ def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
         kind="case study",
         title=title or f"Case study: training on {study.base} without parallel texts",
         verdict=[blocks.Finding(verdict.findings(study))],
-        sections=[Section(measure(study), [_methods(study)], about), *_over_pairs(study), _changes(study)],
+        sections=[
+            Section(measure(study), [_methods(study), *best_model_tables(study)], about),
+            *_over_pairs(study, annotated),
+            _changes(study, annotated),
+        ],
         facts=[*facts, ("measure", study.measure)],
         terms=(*words.terms("BkR"), *TERMS.items(), words.NO_DIFFERENCE, *words.terms("Chance")),
         warnings=study.warnings,
@@ -81,10 +99,13 @@ def _methods(study: CaseStudy) -> Table:
         Column("SD of trainings", short="sd of trainings"),
     )
     best = max(model.value for model in study.models)
+    level = [o.model for o in study.best.others if o.outcome == NO_DIFFERENCE] if study.best else []
     chance = [] if study.chance is None else [SCALE * study.chance]
     lines = tuple(("chance", value) for value in chance)
     rows = [
-        Row(_method(model, lines), "leader" if model.value == best else "behind") for model in study.models
+        Row(_method(model, lines, model.value == best, model.name in level), tone)
+        for model in study.models
+        for tone in ["leader" if model.value == best else "level" if model.name in level else "behind"]
     ]
     if chance:
         value = _times(study.chance)
@@ -98,19 +119,25 @@ def _methods(study: CaseStudy) -> Table:
         axis=axis_for([*ends, *chance], floor=0.0),
         style="board",
         titled=False,
+        notes=(f"{_LEVEL}: no difference from the best is found.",) if level else (),
         looks=LOOKS,
         where="both",
     ).without_empty()
 
 
-def _method(model: Model, lines: tuple[tuple[str, float], ...]) -> tuple[Cell, ...]:
+def _method(model: Model, lines: tuple[tuple[str, float], ...], leads: bool, level: bool) -> tuple[Cell, ...]:
     values = [pair.value for pair in model.pairs]
     low, high = map(_times, (min(values), max(values)) if len(values) > 1 else (None, None))
-    value = Cell.by(times, model.value, model.ci, scale=SCALE)
+    tone: Tone = "best" if leads or level else ""
+    value = Cell.by(times, model.value, model.ci, scale=SCALE, tone=tone)
     bar = Bar(SCALE * model.value if model.ci else None, value.ends, lines, f"{label(model)}: {value.plain}")
     name = Cell(label(model))
-    if model.role == BASE:
-        name = replace(name, badges=(Badge("base", "soft", where="page"),), mark=" (base)")
+    if model.role in (BASE, CONTROL):
+        name = replace(name, badges=(Badge(model.role, "soft", where="page"),), mark=f" ({model.role})")
+    if leads:
+        name = replace(name, badges=(Badge("best", where="page"),))
+    elif level:
+        name = replace(name, badges=(*name.badges, Badge(_LEVEL, "soft")))
     between = Cell(f"{low.text} to {high.text}" if len(values) > 1 else MISSING)
     return (name, value, Cell(bar=bar), between, low, high, *map(_times, (model.sd_pairs, model.sd_training)))
 
@@ -119,31 +146,32 @@ def _times(value: float | None) -> Cell:
     return Cell.by(times, value, scale=SCALE)
 
 
-def _over_pairs(study: CaseStudy) -> list[Section]:
-    figure = over_pairs(study)
-    if figure is None:
+def _over_pairs(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> list[Section]:
+    if study.n_pairs < 2:
         return []
+    shown = figure(over_pairs(study, annotated))
     about = "Every dot is a language pair"
-    if study.worst.shown:
+    if annotated:
+        about += "; those with a name are followed from model to model"
+    elif study.worst.shown:
         about += (
             "; the worst pairs of Triplet are followed from model to model. They were chosen by the "
             "values shown here, so part of what any other model gains on them is luck: the verdict and the "
             "table below judge them by other queries"
         )
-    keys = [Key("box: the middle half of the pairs, with the median as a line")]
-    keys += [Key("whiskers: pairs within 1.5 box lengths")]
+    keys = [*KEYS]
     keys += [] if study.chance is None else [Key("chance", SWATCHES["chance"])]
-    return [Section("Over language pairs", [figure, blocks.Legend(tuple(keys))], f"{about}.")]
+    return [Section("Over language pairs", [shown, blocks.Legend(tuple(keys))], f"{about}.")]
 
 
-def _changes(study: CaseStudy) -> Section:
+def _changes(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> Section:
     over = " and over all trainings" if any(one.sd_training is not None for one in study.models) else ""
     about = (
         f"The first model's value less the other's, on the same queries{over}. Worst pairs are Triplet's, "
         "judged on queries that did not choose them."
     )
     folds = [Fold(table.title, [table]) for table in (_pairs(study), _trainings(study)) if table.rows]
-    found = [*_questions(study), *_worst(study), *folds]
+    found = [*_questions(study), *_worst(study, annotated), *folds]
     return Section(
         "What the trainings changed", found, about if study.differences else "Nothing was trained."
     )
@@ -163,7 +191,7 @@ def _trainings(study: CaseStudy) -> Table:
         if training.seed is not None
     ]
     note = "validation: own titles found by bodies and the reverse, sum of R@1, R@5 and R@10, at most 600."
-    heads = ["model", "seed", "best epoch", "validation", "time"]
+    heads = ["model", "seed", "epoch kept", "validation", "time"]
     return Table.of_texts("Trainings", heads, rows, data=True, titled=False, notes=(note,))
 
 
@@ -197,16 +225,21 @@ def _questions(study: CaseStudy) -> list[Block]:
     return [table] if rows else []
 
 
-def _worst(study: CaseStudy) -> list[Block]:
+def _worst(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> list[Block]:
     """Return the worst pairs of Triplet with the values of base and trained models."""
     worst, models = study.worst, verdict.compared(study)
     if not (worst.shown or worst.also_chosen) or len(models) < 2:
         return []
     chosen = [*worst.shown, *worst.also_chosen]
     values = _by_pair(models, [(pair.source, pair.target) for pair in chosen])
+    followed = annotated or [(pair.source, pair.target) for pair in worst.shown]
     rows = [
-        [*own, "yes" if place < len(worst.shown) else "no", Cell.by(numbers.percent, pair.chosen)]
-        for place, (own, pair) in enumerate(zip(values, chosen, strict=True))
+        [
+            *own,
+            "yes" if (pair.source, pair.target) in followed else "no",
+            Cell.by(numbers.percent, pair.chosen),
+        ]
+        for own, pair in zip(values, chosen, strict=True)
     ]
     number = numbers.counted(worst.number, "pair") if worst.number > 1 else "one pair"
     note = (

@@ -12,8 +12,10 @@ from typing import TypeAlias
 
 from xlingual.errors import InputError
 from xlingual.report import conditions, leaders, numbers
-from xlingual.report.blocks import Finding, Page, Section
+from xlingual.report.blocks import Boxes, Finding, Page, Section
+from xlingual.report.emphasis import NONE, Emphasis, language_pairs
 from xlingual.report.examples import MOST_BYTES
+from xlingual.report.figures.over_pairs import annotated
 from xlingual.results import Entry, Results, Summary
 from xlingual.results.views import PoolViews
 from xlingual.tasks import Task, load, task_of
@@ -36,8 +38,11 @@ class TaskPart:
 PartOf: TypeAlias = Callable[[Sequence[Results], Task, int], TaskPart]
 
 
-def page(results: Results | Sequence[Results], *, title: str | None = None) -> Page:
+def page(
+    results: Results | Sequence[Results], *, title: str | None = None, emphasis: Emphasis = NONE
+) -> Page:
     """Return the page of one or several evaluations; raise InputError where there is nothing to show."""
+    emphasis.only("--annotate")
     runs = leaders.as_runs(results)
     parts: list[TaskPart] = []
     for task in map(task_of, leaders.tasks(runs)):
@@ -53,7 +58,7 @@ def page(results: Results | Sequence[Results], *, title: str | None = None) -> P
         kind="report",
         title=title or _title(runs, parts),
         verdict=_verdict(parts),
-        sections=[part.section for part in parts],
+        sections=_annotated([part.section for part in parts], emphasis),
         facts=_facts(runs, parts),
         terms=_terms(parts),
         conditions=list(conditions.collected(entries).items()),
@@ -63,6 +68,27 @@ def page(results: Results | Sequence[Results], *, title: str | None = None) -> P
         timings=[*timings, *(row for run in runs for row in _how_ranked(run))],
         names=[row.encoder for run in runs for row in run.summary],
     )
+
+
+def _annotated(sections: list[Section], emphasis: Emphasis) -> list[Section]:
+    """Return sections whose box plots name some language pairs; raise InputError for unknown ones."""
+    if not emphasis.annotate:
+        return sections
+    plots = [block for section in sections for block in section.blocks if isinstance(block, Boxes)]
+    pairs = language_pairs(
+        emphasis.annotate, sorted({pair for plot in plots for box in plot.boxes for pair in box.pairs})
+    )
+    return [
+        replace(
+            section,
+            blocks=[
+                shown
+                for block in section.blocks
+                for shown in (annotated(block, pairs) if isinstance(block, Boxes) else [block])
+            ],
+        )
+        for section in sections
+    ]
 
 
 def _verdict(parts: Sequence[TaskPart]) -> list[Finding]:

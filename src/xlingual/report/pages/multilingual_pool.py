@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from xlingual.report import leaders, numbers, words
-from xlingual.report.blocks import Block, Card, Cards, Fold, Group, Heading, Prose, Section, Text
+from xlingual.report.blocks import Block, Card, Cards, Finding, Fold, Group, Heading, Prose, Section, Text
 from xlingual.report.figures import pool_maps
 from xlingual.report.figures.labels import shortened
 from xlingual.report.figures.multilingual_pool import losses, space, trade_off
-from xlingual.report.findings import approximation
+from xlingual.report.findings import approximation, pools_side_by_side
 from xlingual.report.findings.multilingual_pool import of_run
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.pages import pool_tables
 from xlingual.report.pages.boards import boards, notes
 from xlingual.report.pages.evaluation import TaskPart
+from xlingual.report.pages.pools_side_by_side import side_by_side
+from xlingual.report.pool_columns import columns
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, tables_of, views_of
 from xlingual.report.table import Badge
 from xlingual.results import Results, by_key
@@ -54,6 +56,10 @@ TERMS = {
     "same)/rand. 0 is no bias; above 0 the own language is preferred.",
     "Monolingual pool": "Only candidates in the question's language. It does not show whether languages "
     "share one space: an encoder may do well here and fail over the pool of all languages.",
+    "Weak and strong alignment": "Weak: in one other language alone, the nearest candidate is an answer. "
+    "Strong: answers in other languages are nearer than wrong candidates in the question's own; measured as "
+    "the share of such pairs in that order, ties half, so that 0.5 is chance and below it language weighs "
+    "more than meaning. Strict: every answer is before every other candidate.",
     "Language share": "Of the best candidates of a question, how many are in a given language. The ratio "
     "divides that by the language's share of the pool: 1 is no bias.",
     "Language identification": "How often a linear model identifies the language of a text from its vector, "
@@ -74,6 +80,7 @@ USED_BY = {  # a term → the views that need it
     "One target only": ("one_target", "one_target_summary"),
     "Remove one, Δ": ("remove_one",),
     "Monolingual pool": ("monolingual_pool", "monolingual_pool_average"),
+    "Weak and strong alignment": (pool_tables.ALIGNMENT,),
     "Language share": (pool_maps.SHARES, pool_maps.RATIOS),
     "Language identification": ("language_id_accuracy",),
     "Where the loss comes from": ("loss",),
@@ -93,16 +100,27 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     policies = policies_of(runs)
     about = f"{POOLED} {OWN if policies == {PREFER_OWN} else ANY}"
     about += f" {BOTH}" if len(policies) > 1 else ""
-    blocks: list[Block] = _boards(runs, task, boards_of)
+    over_pools = side_by_side(runs, task)
+    blocks: list[Block] = [*over_pools, *([Heading("Pool by pool")] if over_pools else [])]
+    blocks += _boards(runs, task, boards_of)
     blocks.append(Group("pool", list(_languages(runs, task, found, strict))))
     entries = [entry for run in runs for entry in by_key(run.entries, task=task.name)]
     sizes = {"questions": [e.n_source for e in entries], "candidates": [e.n_target for e in entries]}
     return TaskPart(
         section=Section(task.title, blocks, about),
-        findings=findings(runs, task, of_run),
+        findings=_findings(runs, task, measures[0]),
         sizes=sizes if entries else {},
         terms=_terms(task, policies, boards_of, found, any(one.entry for one in strict)),
     )
+
+
+def _findings(runs: Sequence[Results], task: Task, measure: str) -> list[Finding]:
+    """Return what is found in each run; of several pools, first what is found over all of them."""
+    found, pools = findings(runs, task, of_run), columns(runs, measure)
+    if not pools:
+        return found
+    over_all = pools_side_by_side.findings(pools, task.measure_name(measure))
+    return [Finding(over_all, f"{len(pools)} pools"), *found[:-1]]  # the last is about runs over one pool
 
 
 def _boards(runs: Sequence[Results], task: Task, boards_of: Boards) -> list[Block]:
@@ -136,6 +154,9 @@ def _languages(
         lost if alone else None,
         Group("beside", [one for one in (traded, None if alone else lost) if one]) if traded else None,
         pool_maps.one_target(found),
+        pool_tables.alignment(found),
+        pool_maps.weak_alignment(found),
+        pool_maps.strong_alignment(found),
         pool_maps.by_question(found if any(one.entry for one in found) else strict, task),
         pool_tables.remove_one(found),
         pool_tables.own_first(strict, task),

@@ -19,10 +19,25 @@ from xlingual.report.pool_views import (
     question_and_answer_languages,
     share,
 )
-from xlingual.report.table import Badge, Cell, Column, Table, TableRoom
+from xlingual.report.table import Badge, Cell, Column, Table, TableRoom, narrower
 from xlingual.results import Entry
 from xlingual.tasks import Task
 
+ALIGNMENT = "alignment"
+ALIGNED = (  # columns of weak and strong alignment: key, name on the page, in a terminal, meaning
+    ("weak", "weak", "weak", "share of questions whose nearest candidate in one other language is an answer"),
+    ("weak_own", "weak, own language", "own", "the same in the question's language"),
+    (
+        "strong",
+        "strong",
+        "strong",
+        "share of pairs of an answer in another language and a wrong candidate in the question's where the "
+        "answer is nearer",
+    ),
+    ("strict_own", "strong, every pair", "every pair", "questions with all these pairs in that order"),
+    ("strict", "strict", "strict", "questions with all answers before all other candidates"),
+)
+WITH_CHANCE = ("weak", "strong")  # that of the others is the same, or nearly 0
 FOREIGN = "right_meaning_wrong_language"
 RANKS = "monolingual → here"
 SPARE = ("monolingual", RANKS, "behind")  # columns of a terminal that go one after the other
@@ -103,6 +118,24 @@ def glance(found: Sequence[EncoderViews], task: Task) -> Table | None:
         return None
     biased = "Δ" in heads or {"own", "other"} <= heads
     return replace(table, title="Own and other languages") if biased else table
+
+
+def alignment(found: Sequence[EncoderViews]) -> Table | None:
+    """Return weak and strong alignment of every encoder."""
+    own = [one for one in found if one.has(ALIGNMENT)]
+    if not own:
+        return None
+    columns = (_aligned(own, *column) for column in ALIGNED)
+    table = _by_encoder("Weak and strong alignment", own, [ENCODER, *columns])
+    return replace(table, where="both", looks=narrower("strict", "every pair", "own"))
+
+
+def _aligned(found: Sequence[EncoderViews], key: str, head: str, short: str, meaning: str) -> Shown:
+    """Return a column of the table of alignment; its meaning ends with chance."""
+    known = [chance for one in found if (chance := one.number(f"{ALIGNMENT}_chance", key)) is not None]
+    chances = " / ".join(dict.fromkeys(numbers.mark(value) for value in sorted(known)))
+    text = f"{meaning} (chance {chances})" if key in WITH_CHANCE and chances else meaning
+    return Column(head, short=short, meaning=text), lambda one: one.cell(ALIGNMENT, key)
 
 
 def remove_one(found: Sequence[EncoderViews]) -> Table | None:

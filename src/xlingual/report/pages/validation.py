@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from xlingual.errors import InputError
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Block, Group, Heading, Legend, Page, Prose, Section
-from xlingual.report.figures.validation import against_xlr, legend_against_xlr, over_quality
+from xlingual.report.emphasis import NONE, Emphasis, encoders
+from xlingual.report.figures.validation import Shown, against_xlr, legend_against_xlr, over_quality
 from xlingual.report.findings.image_quality import of_pair
 from xlingual.report.findings.validation import findings, share_text
 from xlingual.report.pages import validation_tables as tables
@@ -42,10 +44,10 @@ _AGREEMENT = (
 )
 
 
-def page(validation: Validation, *, title: str | None = None) -> Page:
+def page(validation: Validation, *, title: str | None = None, emphasis: Emphasis = NONE) -> Page:
     """Return the page of a validation: a section for each language pair, and one for their directions."""
-    pairs = validation.pairs
-    sections = [_section(validation, pair) for pair in pairs]
+    pairs, points = validation.pairs, _shown(validation, emphasis)
+    sections = [_section(validation, pair, points) for pair in pairs]
     if validation.directions:
         sections.append(Section("Directions", [tables.directions(validation)]))
     shown = [words.pair(pair.source, pair.target) for pair in pairs]
@@ -73,15 +75,34 @@ def page(validation: Validation, *, title: str | None = None) -> Page:
     )
 
 
-def _section(validation: Validation, pair: PairValidation) -> Section:
+def _shown(validation: Validation, emphasis: Emphasis) -> Shown:
+    """Return what the scatters show; raise InputError where they cannot."""
+    emphasis.only("--highlight", "--seed-shown")
+    names = encoders(emphasis.highlight, (row.encoder for pair in validation.pairs for row in pair.encoders))
+    first, count = (
+        (validation.request or {}).get("seed", 0),
+        min((p.n_seeds for p in validation.pairs), default=0),
+    )
+    place = None if emphasis.seed is None else emphasis.seed - first
+    if place is not None and not 0 <= place < count:
+        raise InputError(
+            f"--seed-shown {emphasis.seed}: this validation has the seeds {first} to {first + count - 1}; "
+            "name one of them, or mean"
+        )
+    return Shown(place, emphasis.seed, names)
+
+
+def _section(validation: Validation, pair: PairValidation, shown: Shown) -> Section:
     threshold, name = validation.threshold, words.pair(pair.source, pair.target)
-    main, *small = (against_xlr(pair, one, threshold, small=one != MEASURES[0]) for one in MEASURES)
+    main, *small = (
+        against_xlr(pair, one, threshold, small=one != MEASURES[0], shown=shown) for one in MEASURES
+    )
     agreement, *at_1 = tables.agreement(validation, pair)
     found: list[Block] = [
         Heading(name, where="terminal"),
         Prose(_sizes(pair), where="both"),
         Group("panels", [Group("panel-main", [main]), Group("panel-side", small)]),
-        Legend(legend_against_xlr(threshold)),
+        Legend(legend_against_xlr(threshold, shown)),
         agreement,
         Prose(_AGREEMENT, "legend"),
         *at_1,

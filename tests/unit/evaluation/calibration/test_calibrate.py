@@ -122,6 +122,14 @@ def test_other_languages_and_more_seeds_of_the_same_data_will_do(made):
     assert estimate(found, 0.2, None, there).ci.method.startswith("within this data: jackknife+ over 12 fam")
 
 
+def test_texts_that_are_compared_in_another_way_are_an_extrapolation(made):
+    """Repaired hubs raise XLR and hardly move BkR: the relation for cosine is not theirs."""
+    found = calibrate([made.validation(made.pair(made.noisy(30)))])
+    one = estimate(found, 0.2, None, replace(HERE, similarity="csls?k=10"))
+    assert one.ci is None
+    assert "similarity of texts is csls?k=10, in the calibration cosine" in one.note
+
+
 def many(made, count, *, shift=0.15, n=10):
     """Return a validation of so many data sets, each with a shift of its own of all its encoders."""
     rng = np.random.default_rng(count)
@@ -268,6 +276,11 @@ def test_what_cannot_be_fitted_is_refused(made):
         fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", n_source=500))
     with pytest.raises(InputError, match="differ in the measure"):
         fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", conditions={"measure": "R@5"}))
+    with pytest.raises(InputError, match=r"differ in the similarity of texts \(cosine, csls\?k=10\): fit"):
+        fit(
+            made.pair(made.noisy(5)),
+            made.pair(made.noisy(5), "de-en", conditions={"similarity": "csls?k=10"}),
+        )
     with pytest.raises(InputError, match=r"differ in the number of targets \(300, 365\): .*--sample-size"):
         fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", n_target=300))
     with pytest.raises(InputError, match=r"differ in the number of distinct images \(100, 365\): fit each"):

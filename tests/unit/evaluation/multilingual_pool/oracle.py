@@ -124,6 +124,51 @@ def remove_one(pool):
     return {"remove_one": {"same": same, "rand": rand, "relative_delta": delta, "n_questions": len(both)}}
 
 
+def before(labels):
+    """Return the share of (answer, other) pairs that are in this order."""
+    pairs = [i < j for i, a in enumerate(labels) for j, b in enumerate(labels) if (a, b) == (ANSWER, OTHER)]
+    return fmean(pairs)
+
+
+def all_before(labels):
+    return float(labels == tuple(sorted(labels)))  # "answer" < "other"
+
+
+def alignment(pool):
+    """Return weak and strong alignment, every pool of candidates ranked by itself."""
+
+    def label_of(q):
+        return lambda c: ANSWER if c in pool.relevant[q] else OTHER
+
+    weak, strong, of_question = {}, {}, {name: {} for name in ("weak", "weak_own", "strong", "strict_own")}
+    of_question["strict"] = {}
+    for q in pool.questions:
+        wrong = [c for c in pool.candidates if c not in pool.relevant[q]]
+        own_wrong = [c for c in wrong if pool.language[c] == pool.asked_in[q]]
+        foreign = pool.relevant[q] - pool.own(q)
+        for there in {pool.language[c] for c in pool.relevant[q]}:
+            answers = [c for c in pool.relevant[q] if pool.language[c] == there]
+            beside = [c for c in pool.candidates if pool.language[c] == there]
+            weak[q, there] = expected(stands_first(ANSWER), pool.ranked(q, beside, label_of(q)))
+            if own_wrong:
+                strong[q, there] = expected(before, pool.ranked(q, answers + own_wrong, label_of(q)))
+        others = [value for (p, there), value in weak.items() if p == q and there != pool.asked_in[q]]
+        if others:
+            of_question["weak"][q] = fmean(others)
+        if (q, pool.asked_in[q]) in weak:
+            of_question["weak_own"][q] = weak[q, pool.asked_in[q]]
+        if foreign and own_wrong:
+            crucial = pool.ranked(q, [*foreign, *own_wrong], label_of(q))
+            of_question["strong"][q] = expected(before, crucial)
+            of_question["strict_own"][q] = expected(all_before, crucial)
+        of_question["strict"][q] = expected(all_before, pool.ranked(q, pool.candidates, label_of(q)))
+    return {
+        "weak_alignment": by_pair(pool, weak),
+        "strong_alignment": by_pair(pool, strong),
+        "alignment": {name: fmean(values.values()) for name, values in of_question.items() if values},
+    }, of_question
+
+
 def subset(pool, languages):
     """Return {question: average precision} in the pool of these languages."""
     kept = [c for c in pool.candidates if pool.language[c] in languages]

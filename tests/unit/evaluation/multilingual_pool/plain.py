@@ -5,8 +5,10 @@ at place j of a tie group of n, of which r are relevant, stands a relevant candi
 before it (j − 1)(r − 1)/(n − 1) relevant ones of the group are expected.
 """
 
+from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from scipy.stats import chi2, skew
@@ -15,10 +17,12 @@ from scipy.stats import chi2, skew
 class Plain:
     """The ranking of a pool by vectors [n, d] and [m, d]; every method is one view, written out."""
 
-    def __init__(self, pool, questions, candidates):
+    def __init__(self, pool, questions, candidates, nearest=None):
         self.pool, self.languages = pool, pool.languages
         scores = unit(questions) @ unit(candidates).T
         self.keys = np.rint(scores * 1e9).astype(np.int64)
+        if nearest is not None:
+            self.keys = csls(self.keys, nearest)
         self.asked_in, self.language = pool.questions.language, pool.candidates.language
         self.n, self.m, self.G = *self.keys.shape, len(self.languages)
         self.relevant = np.zeros((self.n, self.m), dtype=bool)
@@ -178,6 +182,43 @@ class Plain:
         pairs = found["question"]
         return {"loss": {pair: {kind: found[kind][pair] for kind in found} for pair in pairs}}
 
+    def alignment_of(self, q):
+        """Return weak alignment by language, strong alignment by language, and the strict ones, of q."""
+        keys, mine, foreign = self.keys[q], self.relevant[q], self.language != self.asked_in[q]
+        weak, strong = {}, {}
+        wrong = keys[~mine & ~foreign]
+        for code in np.unique(self.language[mine]):
+            there = self.language == code
+            nearest = there & (keys == keys[there].max())
+            weak[code] = mine[nearest].mean()
+            pairs = np.sign(keys[mine & there][:, None] - wrong[None, :])
+            strong[code] = (pairs + 1) / 2
+        crucial = (keys[mine & foreign], wrong) if (mine & foreign).any() and len(wrong) else None
+        return weak, strong, crucial, (keys[mine], keys[~mine])
+
+    def alignment(self):
+        found = [self.alignment_of(q) for q in range(self.n)]
+        own = self.asked_in.tolist()
+        rows = {name: [] for name in ("weak", "weak_own", "strong", "strict_own", "strict")}
+        for q, (weak, strong, crucial, everything) in enumerate(found):
+            if others := [value for code, value in weak.items() if code != own[q]]:
+                rows["weak"].append(np.mean(others))
+            if own[q] in weak:
+                rows["weak_own"].append(weak[own[q]])
+            if crucial is not None:
+                pairs = [value for code, each in strong.items() if code != own[q] for value in each.flat]
+                rows["strong"].append(np.mean(pairs))
+                rows["strict_own"].append(all_first(*crucial))
+            rows["strict"].append(all_first(*everything))
+        table = np.full((2, self.n, self.G), np.nan)
+        for q, (weak, strong, _, _) in enumerate(found):
+            for code in weak:
+                table[0, q, code] = weak[code]
+                table[1, q, code] = strong[code].mean() if strong[code].size else np.nan
+        shown = {"weak_alignment": self.by_pair(table[0]), "strong_alignment": self.by_pair(table[1])}
+        shown["alignment"] = {name: np.mean(values) for name, values in rows.items() if values}
+        return {name: values for name, values in shown.items() if values}
+
     def top(self, k):
         """Yield the chance of each candidate [m] to be among the first k, question by question."""
         return (within(keys, k) for keys in self.keys)
@@ -232,7 +273,7 @@ class Plain:
         values = self.measure("AP")
         found = {"by_question_language": self.by_language(values)}
         found["macro"] = np.mean(list(found["by_question_language"].values()))
-        for view in (self.one_target, self.remove_one, self.monolingual_pool, self.loss):
+        for view in (*(self.one_target, self.remove_one, self.monolingual_pool, self.alignment, self.loss),):
             found |= view()
         return found | self.subsets(subsets) | self.shares() | self.hubs() | self.fairness()
 
@@ -277,10 +318,30 @@ class Plain:
         )
 
 
+def all_first(right, wrong):
+    """Return the probability that all of `right` come before all of `wrong`."""
+    if not len(wrong) or right.min() > wrong.max():
+        return 1.0
+    if right.min() < wrong.max():
+        return 0.0
+    r, w = (right == right.min()).sum(), (wrong == wrong.max()).sum()
+    return 1 / comb(int(r + w), int(r))
+
+
 def unit(vectors):
     raw = np.asarray(vectors, dtype=np.float32).astype(np.float64)
     norm = np.sqrt((raw**2).sum(axis=1, keepdims=True))
     return np.divide(raw, norm, out=np.zeros_like(raw), where=norm > 0)
+
+
+def csls(keys, k):
+    """Return 2·cos less the mean of the k nearest of each side, in whole numbers of 1e-9."""
+
+    def mean(row):
+        nearest = sorted(row.tolist(), reverse=True)[:k]
+        return round(Fraction(sum(nearest), len(nearest)))
+
+    return 2 * keys - np.array([[mean(row)] for row in keys]) - np.array([mean(row) for row in keys.T])
 
 
 def tie_groups(keys):

@@ -21,7 +21,7 @@ from xlingual.evaluation.multilingual_pool.trec import (
     write_qrels,
     write_run,
 )
-from xlingual.ranking import Cosine, UnitVectors
+from xlingual.ranking import Cosine, Offsets, UnitVectors
 
 LANGUAGES = ("en", "de", "zh-Hant")
 
@@ -170,11 +170,19 @@ def test_blocks_change_nothing(tmp_path, monkeypatch):
     assert (tmp_path / "whole.run").read_bytes() == (tmp_path / "blocks.run").read_bytes()
 
 
-def plainly_ranked(similarity, column, count):
+def plainly_ranked(similarity, column, count, offsets=None):
     """Rank plainly: the exact keys of a question and all candidates, and a sort by falling key and name."""
     for question in range(similarity.shape[0]):
         keys = [int(key) for key in similarity.exact(np.full(len(column), question), column)]
+        if offsets is not None:
+            keys = [2 * key - offsets.candidates[c] for key, c in zip(keys, column, strict=True)]
         yield sorted(range(len(column)), key=lambda c: (-keys[c], c))[:count]
+
+
+def offsets_of(rng, candidates, n):
+    """Return offsets as a repair of hubs has them: equal vectors have equal ones."""
+    drawn = np.rint(candidates.astype(np.float64) @ rng.integers(-1, 2, 3)).astype(np.int64) * 250_000_000
+    return Offsets(2, rng.integers(-(10**9), 10**9, n), drawn)
 
 
 @settings(max_examples=80)
@@ -186,21 +194,23 @@ def plainly_ranked(similarity, column, count):
     cap=st.sampled_from([1, 3, 1000]),
     budget=st.sampled_from([1, 600, 1 << 25]),
     levels=st.sampled_from([1, 2, 9]),
+    repaired=st.booleans(),
 )
 def test_files_are_those_of_a_plain_sort_whatever_ties(
-    tmp_path_factory, seed, n, m, depth, cap, budget, levels
+    tmp_path_factory, seed, n, m, depth, cap, budget, levels, repaired
 ):
     folder, rng = tmp_path_factory.mktemp("trec"), np.random.default_rng(seed)
     pool, questions, candidates, _ = random_case(rng, n, m, dim=3)
     if levels < 9:  # few whole numbers: equal rows, equal cosines of other rows, rows of zeros
         questions, candidates = (rng.integers(-levels, levels + 1, (size, 3)) for size in (n, m))
     questions, candidates = questions.astype(np.float32), candidates.astype(np.float32)
+    of = {"offsets": offsets_of(rng, candidates, n)} if repaired else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ordered, "_CAP", cap)
         patch.setattr(ordered, "TILE_BYTES", budget)
-        write_run(folder / "made", pool, questions, candidates, tag="x", depth=depth)
+        write_run(folder / "made", pool, questions, candidates, tag="x", depth=depth, **of)
         patch.setattr(trec, "ranked", plainly_ranked)
-        write_run(folder / "plain", pool, questions, candidates, tag="x", depth=depth)
+        write_run(folder / "plain", pool, questions, candidates, tag="x", depth=depth, **of)
     assert (folder / "made").read_bytes() == (folder / "plain").read_bytes()
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from xlingual.evaluation.multilingual_pool.alignment import SUMMARY, alignment_counts
 from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views
 from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
 from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
@@ -56,7 +57,8 @@ def found(counts, view, subsets=()):
     written = plain(record_of(counts.languages, agnostic_views(relevant_ranks(counts), [view], subsets)))
     intervals = written.pop("ci")
     assert written.pop("languages") == list(counts.languages) and written.pop("task")
-    shown = {k: v for k, v in written.items() if k not in ("loss", "monolingual_pool_questions")}
+    without = ("loss", "monolingual_pool_questions", "alignment_chance")
+    shown = {k: v for k, v in written.items() if k not in without}
     if "remove_one" in shown:
         shown["remove_one"] = {k: v for k, v in shown["remove_one"].items() if k != "n_questions"}
     assert_intervals_hold(shown, intervals)
@@ -122,6 +124,33 @@ def test_monolingual_pool(case):
             "monolingual_pool_questions": {language: asked.count(language) for language in languages},
         }
     assert found(counts, "monolingual_pool") == close(expected)
+
+
+@given(random_pools())
+@example(ALL_TIED)
+def test_alignment(case):
+    pool, counts = case
+    expected, of_question = oracle.alignment(pool)
+    written = found(counts, "alignment")
+    chance = written.pop("alignment_chance")
+    assert written == close({name: value for name, value in expected.items() if value})
+    assert chance.keys() == written["alignment"].keys()
+    if "strong" in chance:
+        assert chance["strong"] == 0.5
+    lines = alignment_counts(relevant_ranks(counts))
+    for name, measure in SUMMARY.items():
+        values = measure.per_query(lines)
+        assert {q: v for q, v in enumerate(values) if not np.isnan(v)} == close(of_question[name])
+
+
+@given(random_pools())
+@example(ALL_TIED)
+def test_alignment_of_equal_candidates_is_chance(case):
+    pool, counts = case
+    level = [[0] * len(pool.candidates) for _ in pool.questions]
+    constant = oracle.Pool(level, pool.asked_in, pool.language, pool.relevant)
+    expected, _ = oracle.alignment(constant)
+    assert found(counts, "alignment")["alignment_chance"] == close(expected["alignment"])
 
 
 @given(random_pools())

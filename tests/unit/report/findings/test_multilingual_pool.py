@@ -57,6 +57,31 @@ def test_without_a_view_of_bias_nothing_is_said_of_it(pool):
     assert findings.bias(found[0], found) == []
 
 
+def test_strong_alignment_below_chance_is_said_where_its_interval_says_so(pool):
+    found = pool.views_of(pool.results())
+    (said,) = findings.misaligned(found)
+    assert said.endswith(
+        "strong alignment is below 0.5 for english-only-dual-encoder_v2 0.360 [0.348, 0.372] and chargram "
+        "0.400 [0.388, 0.412]."
+    )
+    assert findings.misaligned(found[:1]) == []
+    views = plain(pool.results().entries[0].views)
+    ci = views["ci"] | {"alignment": {"strong": pool.ci(0.495)}}
+    close = pool.changed(pool.results(), "balanced_mix", alignment={"strong": 0.495}, ci=ci)
+    assert findings.misaligned(pool.views_of(close)[:1]) == []
+
+
+def test_a_strict_measure_is_not_held_against_the_mark_of_map(pool):
+    def of(measure):
+        results = pool.results(encoders=("chargram",))
+        rows = [structs.replace(row, measure=measure, value=0.02, ci=Interval(0.01, 0.03, 0.95, "t"))
+                for row in results.summary if row.measure == "AP"]  # fmt: skip
+        return " ".join(verdict(replace(results, summary=rows)))
+
+    assert "good enough" in of("AP")
+    assert "good enough" not in of("StrongAlignment/strict")
+
+
 def test_the_order_of_encoders_in_monolingual_pools(pool):
     found = pool.views_of(pool.results())
     assert findings.monolingual_ranks(found) == {0: (2, 1), 1: (1, 2), 2: (3, 3)}

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from xlingual.report import leaderboard, leaders, page_of, verdict, words
 from xlingual.report.blocks import Cards, Fold, walk
+from xlingual.report.figures import pool_maps
 from xlingual.report.findings.multilingual_pool import ordinal
 from xlingual.report.pages import multilingual_pool as page
 from xlingual.report.pages import pool_tables
@@ -23,7 +24,8 @@ parsed = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "balanced.py
 TASK = "multilingual-pool"
 TWO = ("balanced_mix", "chargram")
 VIEWS = (
-    "one_target", "one_target_summary", "remove_one", "monolingual_pool", "language_share_top100",
+    "one_target", "one_target_summary", "remove_one", "monolingual_pool", "alignment",
+    "weak_alignment", "strong_alignment", "language_share_top100",
     "language_share_ratio_top100", "language_id_accuracy", "subsets", "fairness", "loss", "hubs", "ci",
     "by_question_language", "languages",
 )  # fmt: skip
@@ -158,6 +160,32 @@ def test_the_glance_is_named_by_what_it_shows(pool):
     assert pool_tables.glance(pool.views_of(bare), TASKS[TASK]).title == "At a glance"
 
 
+def test_alignment_is_a_table_with_chance_and_two_maps(pool):
+    found = pool.views_of(pool.results())
+    table = pool_tables.alignment(found)
+    assert heads(table) == [
+        "encoder", "weak", "weak, own language", "strong", "strong, every pair", "strict",
+    ]  # fmt: skip
+    assert column(table, 3) == ["0.616 [0.604, 0.628]", "0.360 [0.348, 0.372]", "0.400 [0.388, 0.412]"]
+    assert "(chance 0.00085)" in table.meanings and "(chance 0.500)" in table.meanings
+    assert pool_tables.alignment(pool.views_of(pool.without(pool.results(), "alignment"))) is None
+    weak, strong = pool_maps.weak_alignment(found), pool_maps.strong_alignment(found)
+    assert weak.ends[1] == "0.860" and strong.ends == ("0.360", "0.900")
+    row = dict(strong.maps[0].lines)["de"]
+    assert [cell.short for cell in row] == ["0.62", "0.90", *["0.62"] * 5]
+    assert row[0].title == (
+        "answer in Arabic (ar), wrong candidate and question in German (de): 0.616 [0.604, 0.628]"
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_alignment_has_room_in_any_terminal(pool, width):
+    text = printed(pool.results(), width)
+    _, title, below = text.partition("Weak and strong alignment")
+    assert title and max(map(len, text.splitlines())) <= width
+    assert "0.616" in below and ("strict:" in below) == ("0.001" in below.partition("weak:")[0])
+
+
 def test_macro_is_shown_where_it_differs(pool):
     table = pool_tables.glance(
         pool.views_of(pool.changed(pool.results(), "chargram", macro=0.25)), TASKS[TASK]
@@ -234,7 +262,7 @@ def test_only_results_that_look_at_languages_are_shown_that_way(pool):
 
 
 def test_names_of_measures_and_pairs(pool):
-    names = ["AP", "AP@20/min", "RR", "R@10", "Success@10", "RR@10", "P@5"]
+    names = ["AP", "AP@20/min", "RR", "R@10", "Success@10", "RR@10", "P@5", "StrongAlignment/strict"]
     assert [TASKS[TASK].measure_name(name) for name in names] == [
         "mAP",
         "mAP@20/min",
@@ -243,6 +271,7 @@ def test_names_of_measures_and_pairs(pool):
         "Success@10",
         "MRR@10",
         "P@5",
+        "strong alignment (strict)",
     ]
     assert (
         words.pair("ar", "pool") == "questions in Arabic (ar)"
@@ -281,7 +310,8 @@ def test_the_introduction_fits_the_policy(pool, policies, said, unsaid):
 def test_the_glossary_has_the_terms_of_the_parts_that_are_shown(pool):
     every, _ = terms_of(pool.results())
     assert every == [
-        "mAP", "One target only", "Remove one, Δ", "Monolingual pool", "Language share",
+        "mAP", "One target only", "Remove one, Δ", "Monolingual pool", "Weak and strong alignment",
+        "Language share",
         "Language identification", "Where the loss comes from", "PEER", "Hub",
     ]  # fmt: skip
     own, _ = terms_of(pool.results(policies=(PREFER_OWN,)))
@@ -316,6 +346,7 @@ def test_own_language_wanted_is_one_table_with_its_legend(pool):
 
 def test_other_measures_have_the_layout_of_the_first(pool):
     _, title, text = printed(pool.results(), 120).partition("multilingual-pool · R@10")
+    text, _, _ = text.partition("Weak and strong alignment")
     assert title
     assert "0.635 [0.623, 0.647]" in text and "behind" in text and "own" not in text
     assert "95 % interval" not in text

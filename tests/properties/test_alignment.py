@@ -1,0 +1,142 @@
+"""Weak and strong alignment from vectors to results: definitions, chance, and what changes nothing."""
+
+from dataclasses import replace
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xlingual.errors import InputError
+from xlingual.evaluation.multilingual_pool.alignment import SUMMARY
+from xlingual.results.document import plain as as_json
+
+pools = SimpleNamespace(**run_path(str(Path(__file__).with_name("test_multilingual_pool.py"))))
+plain, LANGUAGES = pools.plain, pools.LANGUAGES
+MEASURES = [measure.name for measure in SUMMARY.values()]
+pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
+
+
+def found_in(pool, vectors, measures=("AP", *MEASURES), views="alignment", **more):
+    return pools.results_of(pool, *vectors, measures=measures, views=views, **more)
+
+
+def views_of(results):
+    return as_json(pools.entries(results)["AP"].views)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 9]))
+def test_measures_per_question_are_what_the_views_are_means_of(seed, levels):
+    pool, *vectors = pools.drawn(np.random.default_rng(seed), 9, 40, levels=levels)
+    expected = plain.Plain(pool, *vectors).alignment()["alignment"]
+    known = [name for view, name in zip(SUMMARY, MEASURES, strict=True) if view in expected]
+    results = found_in(pool, vectors, known, views="none")
+    table = results.per_query.to_pylist()
+    for name, measure in SUMMARY.items():
+        if name not in expected:
+            with pytest.raises(InputError, match="no question has an"):
+                found_in(pool, vectors, measure.name, views="none")
+            continue
+        entry = pools.entries(results)[measure.name]
+        values = [row["value"] for row in table if row["measure"] == measure.name]
+        assert entry.value == pytest.approx(np.mean(values)) == pytest.approx(expected[name], abs=1e-9)
+        assert entry.n_source == len(values) and entry.chance is not None
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**32 - 1))
+def test_rotation_and_the_order_of_candidates_change_nothing(seed):
+    rng = np.random.default_rng(seed)
+    pool, *vectors = pools.drawn(rng, 8, 30, dim=4)
+    if "strong" not in plain.Plain(pool, *vectors).alignment()["alignment"]:
+        return
+    axes, signs = rng.permutation(4), rng.choice([-1, 1], 4)  # exact, so that ties remain ties
+    turned = [rows[:, axes] * signs for rows in vectors]
+    order = rng.permutation(len(pool.candidates))
+    moved = replace(pool, candidates=pools.taken(pool.candidates, order, ("ids", "text", "keys", "context")))
+    first = found_in(pool, vectors)
+    for other in (found_in(pool, turned), found_in(moved, (vectors[0], vectors[1][order]))):
+        assert views_of(other) == pools.near(views_of(first))
+        assert [e.value for e in other.entries] == pytest.approx([e.value for e in first.entries])
+
+
+def test_any_rotation_changes_nothing():
+    pool = pools.parallel_pool()
+    vectors = pools.parallel_vectors(pool)
+    turn, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((12, 12)))
+    turned = found_in(pool, [(rows @ turn).astype(np.float32) for rows in vectors])
+    assert views_of(turned) == pools.near(views_of(found_in(pool, vectors)))
+
+
+def test_pairs_of_languages_are_the_same_in_a_pool_of_these_languages_alone():
+    pool = pools.parallel_pool(items=12, fillers=8)
+    vectors = [np.rint(rows[:, :4]).astype(np.float32) for rows in pools.parallel_vectors(pool)]
+    asked, held = (np.flatnonzero(side.language < 2) for side in (pool.questions, pool.candidates))
+    smaller = replace(
+        pool,
+        languages=LANGUAGES[:2],
+        questions=pools.taken(pool.questions, asked, ("ids", "text", "key")),
+        candidates=pools.taken(pool.candidates, held, ("ids", "text", "keys", "context")),
+    )
+    whole = views_of(found_in(pool, vectors))
+    part = views_of(found_in(smaller, (vectors[0][asked], vectors[1][held])))
+    for name in ("weak_alignment", "strong_alignment"):
+        assert len(part[name]) == 4
+        for pair, value in part[name].items():
+            assert value == whole[name][pair], (name, pair)
+            assert part["ci"][name][pair] == whole["ci"][name][pair]
+
+
+@pytest.mark.parametrize("vector", [[1.0, 2.0], [0.0, 0.0]])
+def test_a_constant_encoder_has_chance(vector):
+    pool = pools.parallel_pool(items=20, fillers=10)
+    rows = np.tile(np.float32(vector), (90, 1))
+    results = found_in(pool, (rows[:60], rows))
+    views = views_of(results)
+    assert set(views["strong_alignment"].values()) == {0.5}
+    assert list(views["weak_alignment"].values()) == pytest.approx([1 / 30] * 9)
+    assert views["alignment"] == pools.near(views["alignment_chance"])
+    for entry in results.entries:
+        assert entry.value == pytest.approx(entry.chance, abs=1e-12)
+    crucial = pools.entries(results)["StrongAlignment/strict-own"]
+    assert crucial.value == pytest.approx(
+        1 / (31 * 30 / 2)
+    )  # 2 answers in other languages, 29 wrong of its own
+
+
+def test_a_code_of_the_language_keeps_weak_alignment_and_undoes_strong():
+    pool = pools.parallel_pool(items=30, fillers=40)
+    vectors = pools.parallel_vectors(pool, noise=0.6)
+    weak, strong = [], []
+    for strength in (0, 0.5, 4):
+        views = views_of(found_in(pool, pools.biased(pool, vectors, strength)))
+        weak.append(views["weak_alignment"])
+        strong.append(views["alignment"]["strong"])
+    assert weak[0] == weak[1] == weak[2] and min(weak[0].values()) > 0.3
+    assert strong[0] > 0.9 and strong == sorted(strong, reverse=True) and strong[-1] < 0.05
+
+
+def test_perfect_vectors_are_strictly_aligned():
+    pool = pools.parallel_pool(items=10, fillers=0)
+    rows = np.tile(np.eye(10, dtype=np.float32), (3, 1))
+    assert set(views_of(found_in(pool, (rows, rows)))["alignment"].values()) == {1.0}
+
+
+def test_what_cannot_be_measured_is_refused_before_any_work():
+    pool, *vectors = pools.drawn(np.random.default_rng(1), 6, 20)
+    with pytest.raises(InputError, match="policy 'prefer-own' counts as wrong: leave it out"):
+        found_in(pool, vectors, measures=["AP", "weak"], views="all", policy="prefer-own")
+    only_own = pools.a_pool([0, 1], ["a", "b"], [0, 0, 1, 1], [["a"], [], ["b"], []])
+    for name in ("WeakAlignment", "StrongAlignment", "StrongAlignment/strict-own"):
+        with pytest.raises(InputError, match=f"answer in another language .* no {name}: leave it out"):
+            pools.multilingual_pool(only_own, text_encoders="random", measures=name)
+    abroad = pools.a_pool([0, 0], ["a", "b"], [1, 1, 2], [["a"], ["b"], []])
+    with pytest.raises(InputError, match=r"irrelevant candidate in its own language.*use WeakAlignment"):
+        pools.multilingual_pool(abroad, text_encoders="random", measures="strong")
+    rows = np.eye(3, dtype=np.float32)
+    views = views_of(found_in(abroad, (rows[:2], rows), measures=["AP", "weak"]))
+    assert views["alignment"] == {"weak": 1.0, "strict": 1.0} and "strong_alignment" not in views

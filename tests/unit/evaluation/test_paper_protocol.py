@@ -1,0 +1,244 @@
+"""Section 3.1 of the Backretrieval paper, written out in float64 loops, against `preset="paper"`.
+
+Nothing here is shared with the program but the names of the random streams (docs/samples.md).
+"""
+
+import json
+import zlib
+from functools import cache
+from statistics import fmean
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from xlingual.data.manifest import Manifest
+from xlingual.errors import InputError
+from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+from xlingual.evaluation.distance_correlation import distance_correlation
+from xlingual.evaluation.metric_validation import validate_backretrieval
+from xlingual.report import verdict
+from xlingual.results import Results
+
+ITEMS, SEEDS, K = 46, 25, 10
+N = ITEMS // 2  # all that the data give, for the paper's 10,000
+LANGUAGES = ("en", "de")
+
+
+class Texts:
+    """Vectors near that of the item, the same for a text however it is asked for."""
+
+    opens_images = False
+
+    def __init__(self, noise, name="texts"):
+        self.noise, self.identity = noise, f"{name} {noise}"
+        self.ideal = np.random.default_rng(5).standard_normal((ITEMS, 12))
+
+    def encode(self, batch):
+        return np.array([self.vector(name) for name in batch.ids], dtype=np.float32)
+
+    def vector(self, name):
+        rng = np.random.default_rng(list(f"{self.identity}{name}".encode()))
+        return self.ideal[int(name.split(".")[1])] + self.noise * rng.standard_normal(12)
+
+
+class Images(Texts):
+    """Vectors of images: one for each item."""
+
+    def vector(self, name):
+        rng = np.random.default_rng([int(name.split(".")[1]), 77])
+        return self.ideal[int(name.split(".")[1])] + self.noise * rng.standard_normal(12)
+
+
+ENCODERS = {"good": Texts(0.3), "middling": Texts(1.0), "poor": Texts(4.0)}
+IMAGES = Images(0.5, "images")
+OPTIONS = {"image_encoder": IMAGES, "pairs": "en:de,de:en", "store": None}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Return one to four texts of each item and language, in no order, as a photo has several captions."""
+    rng = np.random.default_rng(2)
+    found = [
+        {"id": f"{language}.{item}.{c}", "lang": language, "text": f"{language} {item} {c}", "item": item}
+        for item in range(ITEMS)
+        for language in LANGUAGES
+        for c in range(int(rng.integers(1, 5)))
+    ]
+    return [found[i] for i in rng.permutation(len(found))]
+
+
+@pytest.fixture(scope="module")
+def manifest(rows):
+    return Manifest.from_rows(rows)
+
+
+def stream(seed, name):
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, zlib.crc32(name.encode())])))
+
+
+def drawn(rows, seed):
+    """Return N source items and N others as targets, and the one text of each item in each language."""
+    numbered = list(dict.fromkeys(row["item"] for row in rows))  # items count by first appearance
+    place = stream(seed, "samples").permutation(ITEMS)
+    order = sorted(range(ITEMS), key=lambda number: place[number])
+    sources, targets = ([numbered[i] for i in half] for half in (order[:N], order[N : 2 * N]))
+    text = {}
+    for language in LANGUAGES:
+        own = [row for row in rows if row["lang"] == language]
+        places = stream(seed, f"texts {language}").permutation(len(own))
+        for _, row in sorted(zip(places, own, strict=True), key=lambda pair: -pair[0]):
+            text[language, row["item"]] = row["id"]  # the first one of the permutation stays
+    return sources, targets, text
+
+
+@cache
+def unit(encoder, name):
+    vector = encoder.vector(name).astype(np.float32).astype(np.float64)
+    return vector / np.sqrt(vector @ vector)
+
+
+def cosine(encoder, one, two):
+    return float(unit(encoder, one) @ unit(encoder, two))
+
+
+def xlr(encoder, sources, source, target, text):
+    """Return Recall@10 of the matching target document among N."""
+    hits = []
+    for item in sources:
+        query = text[source, item]
+        scores = {t: cosine(encoder, query, text[target, t]) for t in sources}
+        hits.append(sum(scores[t] > scores[item] for t in sources) < K)
+    return fmean(hits)
+
+
+def bkr(encoder, sources, targets, source, target, text):
+    """Return Recall@10 of the query's image among all source images, by the retrieved text's image."""
+    image = {item: text["en", item] for item in (*sources, *targets)}
+    hits = []
+    for item in sources:
+        query = text[source, item]
+        retrieved = max(targets, key=lambda t: cosine(encoder, query, text[target, t]))
+        scores = {s: cosine(IMAGES, image[retrieved], image[s]) for s in sources}
+        hits.append(sum(scores[s] > scores[item] for s in sources) < K)
+    return fmean(hits)
+
+
+def corr(encoder, sources, targets, source, target, text):
+    """Return Spearman's correlation of text and image distances between sources and targets."""
+    pairs = [(text[source, s], text[target, t]) for s in sources for t in targets]
+    of_texts, of_images = ([1 - cosine(e, *pair) for pair in pairs] for e in (encoder, IMAGES))
+    return float(spearmanr(np.round(of_texts, 9), np.round(of_images, 9)).statistic)
+
+
+@pytest.fixture(scope="module")
+def validation(manifest):
+    return validate_backretrieval(manifest, text_encoders=ENCODERS, preset="paper", **OPTIONS)
+
+
+def test_a_validation_has_the_means_of_the_papers_protocol(rows, validation):
+    drawings = [drawn(rows, seed) for seed in range(SEEDS)]
+    for pair in validation.pairs:
+        where = pair.source, pair.target
+        assert (pair.n_source, pair.n_target, pair.n_matching, pair.n_seeds) == (N, N, N, SEEDS)
+        assert pair.conditions["sample"] == str(N) and pair.conditions["texts-per-item"] == "1"
+        for row in pair.encoders:
+            encoder = ENCODERS[row.encoder]
+            assert row.bkr.per_seed == [bkr(encoder, s, t, *where, x) for s, t, x in drawings]
+            assert row.xlr.per_seed == [xlr(encoder, s, *where, x) for s, _, x in drawings]
+            for seed in (0, 24):
+                s, t, x = drawings[seed]
+                assert row.corr.per_seed[seed] == pytest.approx(corr(encoder, s, t, *where, x), abs=1e-9)
+            assert row.bkr.mean == pytest.approx(fmean(row.bkr.per_seed))
+
+
+def test_each_evaluation_gives_the_validations_numbers(manifest, validation):
+    for function, name in (
+        (backretrieval, "bkr"),
+        (crosslingual_retrieval, "xlr"),
+        (distance_correlation, "corr"),
+    ):
+        options = {key: value for key, value in OPTIONS.items() if name != "xlr" or key != "image_encoder"}
+        results = function(manifest, text_encoders=ENCODERS, preset="paper", **options)
+        for pair in validation.pairs:
+            for row in pair.encoders:
+                own = [
+                    e.value
+                    for e in results.entries
+                    if (e.source, e.target, e.encoder) == (pair.source, pair.target, row.encoder)
+                    and e.measure in ("R@10", "CORR")
+                ]
+                assert own == pytest.approx(getattr(row, name).per_seed, abs=1e-12)
+        assert results.request["preset"] == "paper" and results.request["sample_size"] == 10_000
+        assert results.request["seeds"] == SEEDS and results.request["texts_per_item"] == 1
+        assert all(f"sample:{N}#{e.seed}|texts-per-item:1|" in e.signature for e in results.entries)
+
+
+def signed(results):
+    return [(e.encoder, e.source, e.measure, e.seed, e.value) for e in results.entries]
+
+
+@pytest.mark.parametrize("function", [backretrieval, crosslingual_retrieval, distance_correlation])
+def test_as_many_texts_as_there_are_is_all(manifest, function):
+    options = {
+        key: OPTIONS[key] for key in ("image_encoder", "store") if function is not crosslingual_retrieval
+    }
+    options |= {"text_encoders": ENCODERS, "seeds": 2, "sample_size": 20, "store": None}
+    everything, four = (function(manifest, texts_per_item=n, **options) for n in ("all", 4))
+    assert signed(everything) == signed(four)
+    assert not any("texts-per-item" in e.signature for e in everything.entries)
+    assert all("|texts-per-item:4|" in e.signature for e in four.entries)
+    default = function(manifest, **options)
+    assert [e.signature for e in default.entries] == [e.signature for e in everything.entries]
+
+
+def test_given_options_win_over_the_preset_and_the_page_says_so(manifest):
+    given = {"text_encoders": ENCODERS, **OPTIONS, "pairs": "en:de"}
+    results = backretrieval(manifest, preset="paper", seeds=2, texts_per_item=2, **given)
+    assert {e.seed for e in results.entries} == {0, 1}
+    assert results.request["texts_per_item"] == 2 and results.request["sample_size"] == 10_000
+    (said,) = [line for line in verdict(results) if "--preset paper" in line]
+    assert said == (
+        f"Sampled as in the Backretrieval paper (--preset paper): N = {N} items for each side, 2 seeds. The "
+        "data have no more items; the paper's N is 10,000, for IKEA 1,500. Other than in the paper: "
+        "--texts-per-item 2 (paper: 1) and --seeds 2 (paper: 25)."
+    )
+    with pytest.raises(InputError, match="--sample-size 30 is larger than the data"):
+        backretrieval(manifest, preset="paper", sample_size=30, **given)
+
+
+def test_the_page_says_that_the_protocol_was_used(manifest, validation, tmp_path):
+    wanted = (
+        f"Sampled as in the Backretrieval paper (--preset paper): N = {N} items for each side, one text of "
+        "each, 25 seeds. The data have no more items; the paper's N is 10,000, for IKEA 1,500."
+    )
+    assert wanted in verdict(validation)
+    found = crosslingual_retrieval(
+        manifest, text_encoders=ENCODERS, sample_size=30, or_fewer=True, pairs="en:de", store=None
+    )
+    found.write(tmp_path / "r")
+    assert "preset" not in json.loads((tmp_path / "r/results.json").read_text())["request"]
+    assert f"Fewer items than the 30 asked for: N = {N} for each side." in verdict(
+        Results.read(tmp_path / "r")
+    )
+
+
+def test_fixed_samples_take_the_place_of_drawn_ones(manifest, tmp_path):
+    order = np.arange(ITEMS)
+    np.savez(
+        tmp_path / "s.npz", S=np.array([order[:20], order[20:40]]), T=np.array([order[20:40], order[:20]])
+    )
+    given = {"text_encoders": ENCODERS, **OPTIONS, "splits": tmp_path / "s.npz"}
+    preset = backretrieval(manifest, preset="paper", **given)
+    one = backretrieval(manifest, texts_per_item=1, **given)
+    assert signed(preset) == signed(one) != signed(backretrieval(manifest, **given))
+    assert {e.n_source for e in preset.entries} == {20}
+    assert any("the samples are those of --splits" in line for line in verdict(preset))
+
+
+def test_an_unknown_preset_names_the_known_ones(manifest):
+    with pytest.raises(
+        InputError, match=r"--preset papr: no such preset\. Did you mean 'paper'\? Known: paper"
+    ):
+        backretrieval(manifest, preset="papr", text_encoders=ENCODERS, **OPTIONS)
