@@ -35,12 +35,12 @@ STATISTICS = (
     "study_statistics",
     "chance_alarm",
 )
-NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed", "mini_batches")  # need torch
 CLUSTER = ("ray_speed",)  # needs ray
 # trainings of many minutes
-EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "regimes", "nbest_table3")
+EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "nbest_table3")
 DATA = (
-    *("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool", "csls"),
+    *("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool", "csls", "table1"),
     *("order_simulated", "order_measured"),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +40,25 @@ def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
     assert "mean over 6 language pairs" in outcome.out and "small (base)" in outcome.out
     found = CaseStudy.read("out")
     assert [model.name for model in found.models][-2:] == ["triplet", "triplet-xl"]
+    control = found.model("control")
+    assert control is not None and control.name == "small-title-body"
+    assert [(d.model, d.other) for d in found.differences[:3]] == [
+        ("triplet", "small"), ("triplet", "small-title-body"), ("small-title-body", "small"),
+    ]  # fmt: skip
+    assert found.best is not None and len(found.best.others) == 4
+    assert all(len(other.pairs) == 6 for other in found.best.others)
     assert found.base == "small" and found.base_given and found.n_trainings == 1
     assert [training.seed for training in found.trainings] == [None, None]
     results = Results.read("out/backretrieval")
-    assert {entry.encoder for entry in results.entries} == {"small", "lsa", "triplet", "triplet-xl"}
+    models = {"small", "lsa", "small-title-body", "triplet", "triplet-xl"}
+    assert {entry.encoder for entry in results.entries} == models
     for name in ("case_study.json", "report.html", "backretrieval/report.html"):
         assert f"wrote out/{name}" in outcome.err and Path("out", name).is_file()
     again = xlingual("report", "out", "--out", "again.html")
     assert again.code == 0
     assert Path("again.html").read_bytes() == Path("out/report.html").read_bytes()
+    without = study(*ENCODERS, *MODELS, "--base", "small", "--out", "plain", "--no-control")
+    assert without.code == 0 and CaseStudy.read("plain").model("control") is None
     refused = xlingual("report", "out", "out/backretrieval", "--out", "both.html")
     assert refused.code == 2 and "holds a case study, which has its own report" in refused.err
 
@@ -94,6 +105,27 @@ def test_fewer_languages_are_evaluated_than_trained_on(study: Any, full: bool) -
         assert not any("other languages" in warning for warning in json.loads(whole.out)["warnings"])
 
 
+def test_the_built_in_recipes_in_one_command(
+    xlingual: Any, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    for name, number in {"ITEMS": 24, "TRAIN": 24, "PARALLEL": 40}.items():
+        monkeypatch.setattr(f"xlingual.workflows.case_study_data.{name}", number)
+    small = ("--epochs", "1", "--batch", "40", "--neighbours", "2", "--trainings", "1", "--threads", "1")
+    done = xlingual("casestudy", "recipes", "--out", "s", *small, "--json", "--no-store")
+    assert done.code == 0, done.err
+    content = json.loads(done.out)
+    assert content["base"] == "lsa-40" and content["n_pairs"] == 20
+    roles = {model["name"]: model["role"] for model in content["models"]}
+    assert roles["lsa-40-title-body"] == "control" and {"random", "chargram", "lsa-4"} < set(roles)
+    assert content["best"]["n_tests"] == 21 and content["best"]["n_pair_tests"] == 20 * 21
+    assert (work / "s" / "recipes-0" / "manifest.parquet").is_file()
+    same = xlingual("casestudy", "recipes", "--out", "recipes")
+    assert same.code == 2 and "--out recipes would be read as the data" in same.err
+    missing = xlingual("casestudy", "recipe", "--out", "t")
+    assert missing.code == 2 and "--image-encoder is missing" in missing.err
+
+
 def test_an_item_of_both_splits_is_refused(xlingual: Any, tmp_path: Path) -> None:
     rows = [
         {
@@ -124,6 +156,7 @@ def test_an_item_of_both_splits_is_refused(xlingual: Any, tmp_path: Path) -> Non
         (("--out", "out", "--train-split", "nowhere"), "nowhere"),
         (("--out", "out", "--measure", "MedR"), "needs a measure from 0 to 1"),
         (("--out", "out", "--text-encoder", "triplet=random"), "a text encoder is named 'triplet'"),
+        (("--out", "out", "--text-encoder", "lsa-title-body=random"), "as the control of lsa will be"),
         (("--out", "out", "--trainings", "0"), "at least one is needed"),
         (("--out", "out", "--measure", "R@40", "--base", "lsa"), "40"),
         (("--out", "out", "--pairs", "en-xx", *MODELS), "unknown language 'xx'"),
@@ -137,3 +170,105 @@ def test_bad_input_is_one_line(study: Any, options: tuple[str, ...], words: str)
     assert len(errors) == 1 and words in errors[0]
     assert "Traceback" not in outcome.err
     assert not Path("out/case_study.json").exists()
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a pool of built-in scenes, two descriptions in each of two languages, divided."""
+    from xlingual.data.manifest import Manifest
+    from xlingual.data.pools.mix import mix_pool
+    from xlingual.demo_data.scenes import write_scenes
+
+    folder = tmp_path_factory.mktemp("scenes")
+    manifest = write_scenes(folder, n=60, languages=["en", "de"], size=16, texts=2)
+    return mix_pool(Manifest.read(manifest)).write(folder / "pool")
+
+
+SMALL = (
+    "--trainings",
+    "1",
+    "--epochs",
+    "1",
+    "--dim",
+    "8",
+    "--buckets",
+    "64",
+    "--threads",
+    "1",
+    "--device",
+    "cpu",
+)
+
+
+def test_regimes_of_dual_encoders(pool: Path, xlingual: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    out = tmp_path / "out"
+    asked = ("casestudy", "lareqa", pool, "--out", out, "--regimes", "x-y,x-x", *SMALL)
+    done = xlingual(*asked, "--report")
+    assert done.code == 0, done.err
+    assert "In the pool of all languages" in done.out and "Each regime was trained once" in " ".join(
+        done.out.split()
+    )
+    assert "x-y-0 (1 of 3): epoch 1/1" in done.err and f"wrote {out}/regime_study.json" in done.err
+    again = xlingual(*asked, "--format", "csv")
+    assert again.code == 0 and "epoch 1/1" not in again.err  # nothing is trained twice
+    assert again.out.splitlines()[0].startswith("section,table,regime,mAP,")
+    kept = json.loads((out / "regime_study.json").read_text())
+    assert kept["request"]["regimes"] == ["x-y", "x-x"] and kept["request"]["epochs"] == 1
+    page = xlingual("report", out, "--out", tmp_path / "again.html")
+    assert page.code == 0 and (tmp_path / "again.html").read_bytes() != b""
+    other = xlingual(*asked, "--epochs", "2")
+    assert other.code == 2 and "was trained with other settings (epochs was 1 and is 2)" in other.err
+    assert xlingual(*asked, "--epochs", "2", "--force").code == 0
+
+
+def test_regimes_from_a_file(pool: Path, xlingual: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    lines = (
+        'command = "casestudy lareqa"',
+        f'pool = "{pool}"',
+        f'out = "{tmp_path}/out"',
+        'regimes = ["x-y"]',
+    )
+    rest = "trainings = 1\nepochs = 1\ndim = 8\nbuckets = 64\nthreads = 1\n"
+    (tmp_path / "study.toml").write_text("\n".join(lines) + "\n" + rest, encoding="utf-8")
+    done = xlingual("run", tmp_path / "study.toml")
+    assert done.code == 0, done.err
+    assert (tmp_path / "out" / "regime_study.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((), "--out is missing"),
+        (("--out", "o", "--regimes", "x-z"), "x-z"),
+        (("--out", "o", "--split", "dev"), "dev"),
+        (("--out", "o", "--train-data", "nowhere"), "nowhere: no such file or folder"),
+    ],
+)
+def test_what_a_study_of_regimes_refuses(
+    pool: Path,
+    xlingual: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: tuple[str, ...],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = xlingual("casestudy", "lareqa", pool, *given, *SMALL)
+    assert done.code == 2 and words in done.err and "Traceback" not in done.err
+
+
+def test_regimes_on_built_in_data(xlingual: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from xlingual.workflows import regime_study
+
+    small = partial(regime_study.built_in_pool, n=40, languages=("en", "de"))
+    monkeypatch.setattr(regime_study, "built_in_pool", small)
+    done = xlingual("casestudy", "lareqa", "--out", tmp_path, "--regimes", "x-y", *SMALL)
+    assert done.code == 0 and "x-y-0 (1 of 2): epoch 1/1" in done.err, done.err
+    kept = json.loads((tmp_path / "regime_study.json").read_text())
+    assert (kept["n_trained"], kept["n_questions"], kept["languages"]) == (20, 40, ["en", "de"])
+    assert "pool" not in kept["request"]
+    refused = xlingual("casestudy", "lareqa", "--out", tmp_path, "--train-data", tmp_path, *SMALL)
+    assert refused.code == 2 and "POOL is missing" in refused.err

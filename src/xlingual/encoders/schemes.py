@@ -116,6 +116,18 @@ SCHEMES: Mapping[str, Scheme] = {
             ),
         ),
         Scheme(
+            "wordgram",
+            (TEXTS,),
+            "words that texts share: word overlap, or weighted by TF-IDF",
+            "xlingual.encoders.wordgram",
+            options=(
+                Option("weight", one_of("tfidf", "overlap"), "tfidf", "overlap: every word counts as one"),
+                Option("dim", whole_number(1), 4096, "number of dimensions"),
+                SEED,
+                Option("fit", not_empty, None, f"{FIT}; without it the texts that are encoded"),
+            ),
+        ),
+        Scheme(
             "lsa",
             (TEXTS,),
             "cross-lingual latent semantic analysis, fitted on translated texts",
@@ -199,6 +211,29 @@ SCHEMES: Mapping[str, Scheme] = {
                 *MODEL,
                 Option("beams", whole_number(1), 1, "width of the model's search"),
                 Option("unknown", one_of("keep", "drop"), "keep", "words that the dictionary does not have"),
+            ),
+            over="must",
+        ),
+        Scheme(
+            "concat",
+            (TEXTS,),
+            "title and body, each encoded by the encoder below, side by side",
+            "xlingual.encoders.concat",
+            options=(
+                Option("title", not_empty, "title", "column of titles"),
+                Option("body", not_empty, "body", 'column of bodies; "text" is the text itself'),
+                Option(
+                    "split",
+                    one_of("first-sentence", "halves"),
+                    None,
+                    "make title and body of the text itself: its first sentence and the rest, or its halves",
+                ),
+                Option(
+                    "scaling",
+                    one_of("unit", "raw"),
+                    "unit",
+                    "unit: title and body count alike; raw: by the length of their vectors",
+                ),
             ),
             over="must",
         ),

@@ -162,6 +162,8 @@ def test_a_training_without_validation_says_so(tmp_path):
     for training in (bare, {**bare, "score": None, "scores": None}):
         text = card(mlmme(tmp_path / "m", training=training)).markdown()
         assert "Nothing was validated: there are no scores. Epoch 4 of 9 is the model." in text
+    last = card(mlmme(tmp_path / "m", training={**bare, "keep_epoch": "last"})).markdown()
+    assert "Epoch 9 of 9 is the model." in last
 
 
 def test_signatures_part_what_was_done_from_what_came_out(tmp_path):
@@ -180,6 +182,9 @@ def test_signatures_part_what_was_done_from_what_came_out(tmp_path):
     assert [said.partition(":")[0] for said in against(margin=0.3)] == ["options"]
     assert [said.partition(":")[0] for said in against(seed=4)] == ["options", "seed"]
     assert signature(mlmme(tmp_path / "3", seed=1)).system != signed.system
+    # options that came later leave the signatures of before as they were
+    assert against(keep_epoch="best", neighbours_in="body-title") == []
+    assert [said.partition(":")[0] for said in against(keep_epoch="last")] == ["options"]
 
 
 def test_a_dual_encoder_in_words():

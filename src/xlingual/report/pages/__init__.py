@@ -17,8 +17,11 @@ PAGES: Mapping[str, str] = {
     "Gate": "gate",
     "Plan": "plan",
     "Validation": "validation",
+    "ValidationTable": "validation_table",
     "Calibration": "calibration",
     "CaseStudy": "case_study",
+    "MlmmeStudy": "mlmme_study",
+    "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
     "Overview": "overview",
 }
