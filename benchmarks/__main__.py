@@ -37,8 +37,7 @@ STATISTICS = (
 )
 NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed", "mini_batches")  # need torch
 CLUSTER = ("ray_speed",)  # needs ray
-# trainings of many minutes
-EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "nbest_table3")
+EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "nbest_table3")  # trainings of minutes
 DATA = (
     *("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool", "csls", "table1"),
     *("order_simulated", "order_measured"),
