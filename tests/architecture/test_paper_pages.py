@@ -50,37 +50,39 @@ def command_lines(block):
             lexer = shlex.shlex(line[start.end() :], posix=True, punctuation_chars="|&;<>")
             lexer.whitespace_split = True
             words = list(lexer)
-            end = next((i for i, word in enumerate(words) if set(word) <= set("|&;<>")), len(words))
-            yield words[1:end]
+            ends = (i for i, word in enumerate(words) if word and set(word) <= set("|&;<>"))
+            yield words[1 : next(ends, None)]
 
 
 def parsed(words):
-    """Return the command that a command line names, and its context with the values of its options."""
+    """Return the context of a command line's command, with its options; None where one is left out."""
     command, context, words = xlingual, click.Context(xlingual, info_name="xlingual"), list(words)
-    while isinstance(command, click.Group) and words and words[0] != "--help":
+    while isinstance(command, click.Group) and words and words[0] not in {"--help", *LEFT_OUT}:
         name, command, words = command.resolve_command(context, words)
         context = click.Context(command, info_name=name, parent=context)
     given = [word for word in words if word not in LEFT_OUT]
     incomplete = given != words
+    if incomplete and isinstance(command, click.Group):
+        return None
     try:
-        return command, command.make_context(context.info_name, given, parent=context.parent)
+        return command.make_context(context.info_name, given, parent=context.parent)
     except click.MissingParameter:
         if not incomplete:
             raise
     except click.exceptions.Exit:  # --help
         pass
-    return command, None
+    return None
 
 
 def check_command_line(words, monkeypatch):
     """Raise an error where a command line is not accepted; nothing is run and no file is read."""
-    command, context = parsed(words)
+    context = parsed(words)
     if context is not None:
-        assert isinstance(command, RequestCommand), f"{words} names no command in full"
+        assert isinstance(context.command, RequestCommand), f"{words} names no command in full"
         monkeypatch.setattr(from_request, "read_toml", lambda path: {})
-        monkeypatch.setattr(command, "answer", check_specs)
+        monkeypatch.setattr(context.command, "answer", check_specs)
         with context:
-            command.invoke(context)
+            context.command.invoke(context)
 
 
 def said(error):
@@ -173,6 +175,7 @@ def test_the_index_names_every_page():
         ("xlingual evaluate bkr m.csv --text-encoder random --image-encoder pixels --preset papr", "papr"),
         ("$ xlingual evaluate bkr m.csv --text-encoder random --image-encoder pixels --threads 0", "'0'"),
         ("xlingual evaluate bkr m.csv --text-encoder random:?dimm=3 --image-encoder pixels", "dimm"),
+        ("xlingual casestudy mlmme m.csv --seedz 2", "seedz"),
         ("A=b xlingual evaluate bkr … --seedz 2 > out.txt", "seedz"),
         ("xlingual train triplet m.csv --text-encoder SPEC --out M \\\n    --rate fast", "fast"),
     ],
@@ -187,11 +190,13 @@ def test_what_is_not_accepted_is_found(line, message, monkeypatch):
 @pytest.mark.parametrize(
     "line",
     [
-        "xlingual evaluate bkr DATA --text-encoder NAME=SPEC --text-encoder SPEC --image-encoder SPEC",
-        "xlingual study new DATA --source en --target ru --system a=SPEC --system b=model:M::SPEC --out S  # a",
+        "xlingual evaluate bkr DATA --text-encoder NAME=SPEC --text-encoder SPEC --image-encoder SPEC  # a",
+        "xlingual study new DATA --source en --target ru --system a=SPEC --system b=model:M::SPEC --out S",
         "xlingual evaluate bkr DATA --image-encoder pixels … | head",
         "$ XLINGUAL_STORE=none xlingual evaluate bkr …",
         "xlingual train triplet m.csv --config FILE.toml --text-encoder lsa --out M",
+        "xlingual casestudy mlmme --out STUDY",
+        "xlingual study …",
         "xlingual casestudy --help",
     ],
 )
