@@ -35,10 +35,9 @@ STATISTICS = (
     "study_statistics",
     "chance_alarm",
 )
-NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed", "mini_batches")  # need torch
 CLUSTER = ("ray_speed",)  # needs ray
-EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings of many minutes
-EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings of many minutes
+EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "nbest_table3")  # trainings of many minutes
 DATA = (
     *("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool", "csls"),
     *("order_simulated", "order_measured"),

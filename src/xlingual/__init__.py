@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from xlingual.results.validation import Validation
     from xlingual.store import Store
     from xlingual.workflows.case_study import run_case_study
+    from xlingual.workflows.regime_study import run_regime_study
     from xlingual.workflows.study import new_study
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
     from xlingual.workflows.train_mlmme import train_mlmme
@@ -69,6 +70,7 @@ _HOMES = {
     "parse_measure": "measures",
     "plan": "comparison.plan",
     "run_case_study": "workflows.case_study",
+    "run_regime_study": "workflows.regime_study",
     "sts": "evaluation.sts",
     "train_dual_encoder": "workflows.train_dual_encoder",
     "train_mlmme": "workflows.train_mlmme",
@@ -106,6 +108,7 @@ __all__ = [
     "parse_measure",
     "plan",
     "run_case_study",
+    "run_regime_study",
     "sts",
     "train_dual_encoder",
     "train_mlmme",

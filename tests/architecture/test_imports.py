@@ -73,6 +73,7 @@ HELP = (
     "evaluate multilingual-pool --help",
     "evaluate sts --help",
     "casestudy --help",
+    "casestudy lareqa --help",
     "validate --help",
     "validate backretrieval --help",
     "calibrate --help",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,105 @@ def test_bad_input_is_one_line(study: Any, options: tuple[str, ...], words: str)
     assert len(errors) == 1 and words in errors[0]
     assert "Traceback" not in outcome.err
     assert not Path("out/case_study.json").exists()
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a pool of built-in scenes, two descriptions in each of two languages, divided."""
+    from xlingual.data.manifest import Manifest
+    from xlingual.data.pools.mix import mix_pool
+    from xlingual.demo_data.scenes import write_scenes
+
+    folder = tmp_path_factory.mktemp("scenes")
+    manifest = write_scenes(folder, n=60, languages=["en", "de"], size=16, texts=2)
+    return mix_pool(Manifest.read(manifest)).write(folder / "pool")
+
+
+SMALL = (
+    "--trainings",
+    "1",
+    "--epochs",
+    "1",
+    "--dim",
+    "8",
+    "--buckets",
+    "64",
+    "--threads",
+    "1",
+    "--device",
+    "cpu",
+)
+
+
+def test_regimes_of_dual_encoders(pool: Path, xlingual: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    out = tmp_path / "out"
+    asked = ("casestudy", "lareqa", pool, "--out", out, "--regimes", "x-y,x-x", *SMALL)
+    done = xlingual(*asked, "--report")
+    assert done.code == 0, done.err
+    assert "In the pool of all languages" in done.out and "Each regime was trained once" in " ".join(
+        done.out.split()
+    )
+    assert "x-y-0 (1 of 3): epoch 1/1" in done.err and f"wrote {out}/regime_study.json" in done.err
+    again = xlingual(*asked, "--format", "csv")
+    assert again.code == 0 and "epoch 1/1" not in again.err  # nothing is trained twice
+    assert again.out.splitlines()[0].startswith("section,table,regime,mAP,")
+    kept = json.loads((out / "regime_study.json").read_text())
+    assert kept["request"]["regimes"] == ["x-y", "x-x"] and kept["request"]["epochs"] == 1
+    page = xlingual("report", out, "--out", tmp_path / "again.html")
+    assert page.code == 0 and (tmp_path / "again.html").read_bytes() != b""
+    other = xlingual(*asked, "--epochs", "2")
+    assert other.code == 2 and "was trained with other settings (epochs was 1 and is 2)" in other.err
+    assert xlingual(*asked, "--epochs", "2", "--force").code == 0
+
+
+def test_regimes_from_a_file(pool: Path, xlingual: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    lines = (
+        'command = "casestudy lareqa"',
+        f'pool = "{pool}"',
+        f'out = "{tmp_path}/out"',
+        'regimes = ["x-y"]',
+    )
+    rest = "trainings = 1\nepochs = 1\ndim = 8\nbuckets = 64\nthreads = 1\n"
+    (tmp_path / "study.toml").write_text("\n".join(lines) + "\n" + rest, encoding="utf-8")
+    done = xlingual("run", tmp_path / "study.toml")
+    assert done.code == 0, done.err
+    assert (tmp_path / "out" / "regime_study.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((), "--out is missing"),
+        (("--out", "o", "--regimes", "x-z"), "x-z"),
+        (("--out", "o", "--split", "dev"), "dev"),
+        (("--out", "o", "--train-data", "nowhere"), "nowhere: no such file or folder"),
+    ],
+)
+def test_what_a_study_of_regimes_refuses(
+    pool: Path,
+    xlingual: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: tuple[str, ...],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = xlingual("casestudy", "lareqa", pool, *given, *SMALL)
+    assert done.code == 2 and words in done.err and "Traceback" not in done.err
+
+
+def test_regimes_on_built_in_data(xlingual: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from xlingual.workflows import regime_study
+
+    small = partial(regime_study.built_in_pool, n=40, languages=("en", "de"))
+    monkeypatch.setattr(regime_study, "built_in_pool", small)
+    done = xlingual("casestudy", "lareqa", "--out", tmp_path, "--regimes", "x-y", *SMALL)
+    assert done.code == 0 and "x-y-0 (1 of 2): epoch 1/1" in done.err, done.err
+    kept = json.loads((tmp_path / "regime_study.json").read_text())
+    assert (kept["n_trained"], kept["n_questions"], kept["languages"]) == (20, 40, ["en", "de"])
+    assert "pool" not in kept["request"]
+    refused = xlingual("casestudy", "lareqa", "--out", tmp_path, "--train-data", tmp_path, *SMALL)
+    assert refused.code == 2 and "POOL is missing" in refused.err

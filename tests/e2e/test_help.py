@@ -9,6 +9,7 @@ COMMANDS = [
     "evaluate lareqa",
     "validate backretrieval",
     "casestudy",
+    "casestudy lareqa",
     "study new",
     "embed",
 ]

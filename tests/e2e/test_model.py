@@ -57,10 +57,17 @@ def test_what_is_no_model_is_refused(xlingual: Any, arguments: tuple[str, ...], 
     assert outcome.code == 2 and said in outcome.err and len(outcome.err.splitlines()) == 1
 
 
-def test_only_triplets_are_exported(trained: Any) -> None:
-    outcome = trained("model", "export", "m", "--to", "onnx", "--out", "m.onnx")
-    assert outcome.code == 2 and "of the kind mlmme" in outcome.err
-    assert not Path("m.onnx").exists()
+def test_an_mlmme_goes_to_sentence_transformers(trained: Any) -> None:
+    refused = trained("model", "export", "m", "--to", "onnx", "--out", "m.onnx")
+    assert refused.code == 2 and "of the kind mlmme" in refused.err and not Path("m.onnx").exists()
+    library = pytest.importorskip("sentence_transformers")
+    where = ("--to", "sentence-transformers", "--out", "out")
+    other = trained("model", "export", "m", *where, "--language", "fr")
+    assert other.code == 2 and "trained on en, de, es" in other.err and not Path("out").exists()
+    done = trained("model", "export", "m", *where, "--language", "de")
+    assert done.code == 0 and done.err == "wrote out\n" and "(4 dimensions)" in done.out
+    model = library.SentenceTransformer("out", device="cpu", trust_remote_code=True)
+    assert (model.encode("Ein Stern") == model.encode("Ein Stern", language="de")).all()
 
 
 def test_a_triplet_goes_to_onnx(xlingual: Any) -> None:

@@ -32,6 +32,7 @@ from xlingual import (
 from xlingual.comparison.case_study import Cast, case_study
 from xlingual.results import Interval
 from xlingual.results import case_study as studies
+from xlingual.results import regime_study as regimes
 from xlingual.results import study as analyses
 from xlingual.results.schemas import KINDS, kind_of, schema_of
 
@@ -43,6 +44,7 @@ RECORDS = {
     "plan": Plan,
     "calibration": Calibration,
     "case_study": studies.CaseStudy,
+    "regime_study": regimes.RegimeStudy,
     "study_analysis": analyses.StudyAnalysis,
 }
 VERSIONS = {"calibration": 2}  # the others are at 1
@@ -105,8 +107,37 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         ],
         "calibration": [calibrate([full]), calibrate([short], with_sim=True)],
         "case_study": _studies(manifest, texts, str(tmp_path_factory.mktemp("study"))),
+        "regime_study": _regimes(),
         "study_analysis": _analyses(),
     }
+
+
+def _regimes() -> list[Any]:
+    """Return studies of regimes with everything that one can have, and with as little as can be."""
+    ci = Interval(0.1, 0.2, 0.95, "t, 1-way clusters and 2 trainings")
+    score = regimes.Score(0.15, ci, [0.14, 0.16], 0.01, {"en": 0.2, "de": 0.1})
+    once = regimes.Score(0.15, None, [0.15], None, {"en": 0.15})
+    rows = [
+        regimes.RegimeScores("x-y", ["x-y-0", "x-y-1"], score, score, score, score),
+        regimes.RegimeScores("untrained", ["untrained-0", "untrained-1"], score, score, None, None),
+    ]
+    bare = [
+        regimes.RegimeScores(name, [f"{name}-0"], once, None, None, None) for name in ("x-y", "untrained")
+    ]
+    tested = ("x-y", "untrained", "pool", 0.01, ci, 0.01, 0.02, [0.0, 0.02], "better")
+    untested = ("x-y", "untrained", "pool", 0.01, None, None, None, [0.01], "cannot tell", "too few")
+    training = regimes.RegimeTraining("x-y-0", "x-y", 0, "model:m", "model:dual-encoder:a", 600, 21.5, 74.0)
+    plain = regimes.RegimeTraining("untrained-0", "untrained", 0, "model:m", "model:b", 0, None, 0.0)
+    sizes = (609, 4067, 4000, 4247, 120, 2, 600, 256, 0)
+    of = ("pool", "words", ["en", "de"])
+    full = regimes.RegimeStudy(
+        *of, *sizes, rows, [regimes.RegimeDifference(*tested)], [training, plain], {"data": "abc"},
+        ["a warning"], {"train": 1.5},
+    )  # fmt: skip
+    few = regimes.RegimeStudy(
+        *of, *sizes, bare, [regimes.RegimeDifference(*untested)], [training], {"data": "abc"}
+    )
+    return [full, few]
 
 
 def _studies(manifest: Manifest, texts: list[Given], folder: str) -> list[Any]:
@@ -245,7 +276,7 @@ def written(found: Any, folder: Path) -> Path:
     """Write a record as its verb does and return the file."""
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
-    whole = ("validation", "comparison", "case_study", "study_analysis")
+    whole = ("validation", "comparison", "case_study", "regime_study", "study_analysis")
     found.write(folder if name in whole else path)
     assert path.is_file()
     return path
@@ -268,8 +299,8 @@ def with_more(content: Any) -> Any:
         return content
     more = {key: with_more(one) for key, one in content.items()}
     is_map = not content or all(isinstance(one, dict) for one in content.values())
-    strings = all(isinstance(one, str) for one in content.values())
-    return more if is_map or strings else more | {"new": {"any": "thing"}}
+    of_one_kind = any(all(isinstance(one, kind) for one in content.values()) for kind in (str, float))
+    return more if is_map or of_one_kind else more | {"new": {"any": "thing"}}
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -306,6 +337,7 @@ INNER = {
     "plan": ("rows", 0, "variance_own"),
     "calibration": ("cells", 0, "images"),
     "case_study": ("models", 0, "per_training"),
+    "regime_study": ("regimes", 0, "models"),
     "study_analysis": ("systems", 0, "counts"),
 }
 

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from xlingual.workflows.case_study_models import Trained
 
 
-@command(CaseStudyRequest)
+@command(CaseStudyRequest, further={"lareqa": "xlingual.cli.casestudy_lareqa:lareqa"})
 def casestudy(request: CaseStudyRequest) -> None:
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
 
     MANIFEST holds texts with images in several languages (--split) and further texts, which need neither
     images nor translations, to train on (--train-split). All are evaluated by Backretrieval over all
     language pairs.
+
+    `xlingual casestudy lareqa` is another study: regimes of dual encoders, side by side.
     """
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study

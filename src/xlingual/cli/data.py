@@ -62,6 +62,7 @@ def _scenes(request: ScenesRequest) -> Path:
             languages=LANGUAGES if request.languages is None else request.languages,
             seed=request.seed,
             train=train,
+            texts=request.texts,
             progress=lambda done: progress("painting scenes", done, n),
         )
 
@@ -72,6 +73,8 @@ def _recipes(request: ScenesRequest) -> Path:
     train = request.train or 0.0
     if request.n is not None:
         raise InputError("'--n' counts scenes: with --recipes, write --items N (recipes for each language)")
+    if request.texts > 1:
+        raise InputError("'--texts' is for scenes: leave it out with --recipes")
     if request.items is None:
         raise InputError("'--items' is missing: how many recipes with images for each language?")
     if not train.is_integer():

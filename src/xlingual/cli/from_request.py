@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,7 +32,8 @@ class RequestCommand(click.Command):
     """A command whose options are the fields of a request; `answer` is the function that runs it.
 
     Its help shows its own options first, then those of records inside the request under their headings.
-    `presets` gives defaults that depend on other values, such as those of a named recipe.
+    `presets` gives defaults that depend on other values, such as those of a named recipe. `further` are
+    commands of their own, by the word behind this one's name; the value is where each is, MODULE:NAME.
     """
 
     def __init__(
@@ -39,9 +41,11 @@ class RequestCommand(click.Command):
         kind: type[Request],
         answer: Callable[[Any], Any],
         presets: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda given: {},
+        further: Mapping[str, str] | None = None,
         **more: Any,  # noqa: ANN401
     ) -> None:
         self.kind, self.answer, self.presets = kind, answer, presets
+        self.further = dict(further or {})
         super().__init__(
             kind.command.split()[-1],
             params=[*_parameters(kind), *_refused(kind)],
@@ -56,6 +60,23 @@ class RequestCommand(click.Command):
         if (config := found.get("config")) is not None:
             found = checked(self.kind, read_toml(config), str(config)) | found
         return made(self.kind, {**self.presets(found), **found}, where)
+
+    def further_command(self, word: str) -> RequestCommand | None:
+        """Return the command of a further word, None where there is none."""
+        if word not in self.further:
+            return None
+        module, _, name = self.further[word].partition(":")
+        found: RequestCommand = getattr(import_module(module), name)
+        return found
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any  # noqa: ANN401
+    ) -> click.Context:  # fmt: skip
+        """Read the arguments, or give them to the further command that the first of them names."""
+        found = self.further_command(args[0]) if args else None
+        if found is None:
+            return super().make_context(info_name, args, parent, **extra)
+        return found.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; the error for an unknown option suggests new names in place of old ones."""

@@ -38,11 +38,11 @@ def show(request: ShowModelRequest) -> None:
 
 @command(ExportModelRequest, model)
 def export(request: ExportModelRequest) -> None:
-    """Write a model of train triplet or triplet-xl for other programs.
+    """Write a model for other programs.
 
-    sentence-transformers: the encoder below and the layers, for one field of a text, without code. onnx: the
-    layers alone, from the vectors of titles and bodies to the model's vectors. The export is run, and refused
-    where its vectors differ from the model's.
+    sentence-transformers: a folder that gives the model's vectors of texts; of a Triplet, those of one field.
+    onnx: the layers of a Triplet alone, from the vectors of titles and bodies to the model's vectors. The
+    export is run, and refused where its vectors differ from the model's.
     """
     from xlingual.workflows.export import export_model
 
@@ -53,6 +53,7 @@ def export(request: ExportModelRequest) -> None:
             request.out,
             base=request.base,
             field=request.field,
+            language=request.language,
             replace=request.force,
         )
     if not request.quiet:

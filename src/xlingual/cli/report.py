@@ -23,6 +23,7 @@ _KINDS = {
     "plan": ("plan.json", "plan:Plan"),
     "calibration": ("calibration.json", "calibration:Calibration"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
+    "regime_study": ("regime_study.json", "regime_study:RegimeStudy"),
     "study_analysis": ("analysis.json", "study:StudyAnalysis"),
 }
 

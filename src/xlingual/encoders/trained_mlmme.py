@@ -16,6 +16,7 @@ from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.models.batches import padded_numbers
 from xlingual.models.folder import ModelFolder
 from xlingual.models.mlmme_config import MlmmeConfig
 from xlingual.models.vocabulary import FIRST, UNKNOWN, Vocabulary
@@ -43,11 +44,15 @@ class MlmmeNetwork(TrainedNetwork[MlmmeConfig]):
 
     def texts(self, language: str, numbers: Sequence[Sequence[int]]) -> Vectors:
         """Return the vectors [b, joint] of texts given as numbers of words."""
-        lengths = list(map(len, numbers))
-        padded = np.zeros((len(numbers), max(lengths, default=0)), dtype=np.int64)
-        for row, text in enumerate(numbers):
-            padded[row, : len(text)] = text
-        return self.run(lambda module, *there: module.texts(language, *there), padded, lengths)
+        return self.run(lambda module, *there: module.texts(language, *there), *padded_numbers(numbers))
+
+    def split(self, text: str, language: str) -> list[str]:
+        """Return the words of a text."""
+        return pretokenized_tokens(text) if self.config.pretokenized else tokens(text, language)
+
+    def numbers(self, words: Sequence[str], language: str) -> list[int]:
+        """Return the numbers of those words that are read."""
+        return self.vocabularies[language].numbers(words[: self.config.max_length])
 
     def new_module(self) -> Any:  # noqa: ANN401  (an Mlmme)
         """Return the network without weights."""
@@ -119,10 +124,9 @@ class MlmmeTexts(Encoder):
         return notes
 
     def _numbers(self, text: str, tag: str) -> list[int]:
-        config = self.network.config
-        split = pretokenized_tokens(text) if config.pretokenized else tokens(text, tag)
-        self._cut += config.max_length is not None and len(split) > config.max_length
-        return self.network.vocabularies[tag].numbers(split[: config.max_length])
+        words, most = self.network.split(text, tag), self.network.config.max_length
+        self._cut += most is not None and len(words) > most
+        return self.network.numbers(words, tag)
 
     def _count(self, tag: str, numbers: Sequence[Sequence[int]]) -> None:
         unknown = sum(number == UNKNOWN for text in numbers for number in text)

@@ -34,3 +34,12 @@ def padded(pieces: Sequence[Mapping[str, Sequence[int]]], padding: int) -> tuple
         if typed:
             found[2][row, :size] = piece["token_type_ids"]
     return tuple(found)
+
+
+def padded_numbers(texts: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
+    """Return numbers int64 [b, longest], 0 behind the end of a text, and lengths int64 [b]."""
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    found = np.zeros((len(texts), int(lengths.max(initial=0))), dtype=np.int64)
+    for row, text in enumerate(texts):
+        found[row, : len(text)] = text
+    return found, lengths

@@ -115,8 +115,12 @@ class TransformerTower(nn.Module):  # type: ignore[misc]
         """Return [b, dim] for tokens, mask and, where the network reads them, types: int64 [b, t] each."""
         optional = {} if types is None else {"token_type_ids": types}
         out = self.network(input_ids=tokens, attention_mask=mask, return_dict=True, **optional)
-        first: Tensor = out.last_hidden_state[:, 0].float()
-        return first
+        return wide(out.last_hidden_state[:, 0])
+
+
+def wide(vectors: Tensor) -> Tensor:
+    """Return vectors in 32 bits or more."""
+    return vectors.float() if vectors.dtype in (torch.float16, torch.bfloat16) else vectors
 
 
 def _tower(config: DualEncoderConfig, seed: int | None, network: nn.Module | None) -> nn.Module:

@@ -114,5 +114,13 @@ class ExportModelRequest(Request, frozen=True, kw_only=True):
             "layers."
         ),
     ] = None
+    language: Annotated[
+        str | None,
+        option(
+            "Language of texts whose language is not given, where the model has an encoder for each "
+            "(train mlmme).",
+            metavar="TAG",
+        ),
+    ] = None
     force: Annotated[bool, option("Replace what was exported to PATH before.", run=True)] = False
     quiet: Quiet = False

@@ -153,6 +153,9 @@ class ScenesRequest(Request, frozen=True, kw_only=True):
             metavar="SHARE|N",
         ),
     ] = None
+    texts: Annotated[
+        Positive, option("Number of independent descriptions of a scene in each language.", metavar="N")
+    ] = 1
     recipes: Annotated[bool, option("Make recipes instead, none a translation of another.")] = False
     items: Annotated[
         Natural | None,

@@ -24,6 +24,7 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "plan": "xlingual.results.plan:Plan",
     "calibration": "xlingual.results.calibration:Calibration",
     "case_study": "xlingual.results.case_study:CaseStudy",
+    "regime_study": "xlingual.results.regime_study:RegimeStudy",
     "study": "xlingual.study.records:Study",
     "study_key": "xlingual.study.records:StudyKey",
     "study_analysis": "xlingual.results.study:StudyAnalysis",

@@ -36,8 +36,13 @@ class Fitted:
     best_epoch: int
     best_score: float | None  # None where nothing was validated: the last epoch counts as the best
     epochs: int  # that were run
-    stopped: str  # "epochs": all were run; "patience": no better score for too long
+    stopped: str  # "epochs": all were run; "patience": no better score for too long; "untrained": none was
     seconds: float
+
+
+def unfitted(model: nn.Module) -> Fitted:
+    """Return a model as it is before its first step, as a training that is over."""
+    return Fitted(model.eval(), 0, None, 0, "untrained", 0.0)
 
 
 def fit(

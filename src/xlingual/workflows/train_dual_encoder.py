@@ -33,6 +33,7 @@ from xlingual.training.sinks import Sink
 from xlingual.workflows.trained import TrainingOutcome, TrainingRun, running
 
 if TYPE_CHECKING:
+    from xlingual.training.loop import Fitted
     from xlingual.workflows.dual_tower import UntrainedTower
 
 
@@ -55,6 +56,7 @@ def train_dual_encoder(
     validation: float | None = 0.1,
     resume: bool = False,
     replace: bool = False,
+    untrained: bool = False,
     sinks: Sequence[Sink] = (),
     store: StoreLike = "default",
     progress: Progress | None = None,
@@ -73,6 +75,7 @@ def train_dual_encoder(
             kept. None: all are trained on, and the last epoch counts.
         resume: continue an interrupted training, bit for bit on a CPU.
         replace: train anew where a model or a training lies in `out`.
+        untrained: write the model as it is before its first step: a control.
         sinks: where the log goes besides `log.jsonl`.
         store: where vectors of a frozen base are kept and found again.
         progress: is called with (what, done, total).
@@ -82,6 +85,7 @@ def train_dual_encoder(
 
     """
     require("a training", "torch", "torch")
+    from xlingual.training.loop import unfitted
     from xlingual.workflows.dual_tower import TowerBuilder
 
     options = options or DualOptions()
@@ -91,6 +95,8 @@ def train_dual_encoder(
         data = read_parallel(data)
     if validation is not None and not 0 < validation < 1:
         raise InputError(f"validation {validation}: give a share between 0 and 1, such as 0.1, or none")
+    if untrained:
+        validation = None
     train, held_out = (data, None) if validation is None else data.divided(validation, options.seed)
     fit = fit or fit_options(base, frozen=frozen, seed=options.seed)
     with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
@@ -101,6 +107,8 @@ def train_dual_encoder(
             tower = builder.on_network(base, network)
         else:
             tower = builder.on_vectors(base)
+        if untrained:
+            return _written(run, tower, options, train, None, unfitted(tower.model), None)
         return _trained(run, tower, options, train, None if held_out is None else HeldOut(held_out))
 
 
@@ -140,31 +148,39 @@ def _trained(
         sides = ((QUERY, held_out.questions), (CANDIDATE, held_out.candidates))
         return held_out.scores(*(encoded(model, tower.inputs, role, rows) for role, rows in sides))
 
-    settings = options.settings()
-    digests = {
-        "digest": data.digest(),
-        "validation_digest": None if held_out is None else held_out.data.digest(),
-    }
     fitted = run.train(
         DualRecipe(tower.model, data, tower.inputs, options),
         {
             "name": "dual-encoder",
-            **settings,
+            **options.settings(),
             "model": tower.model.config.to_dict(),
             "base": tower.identity,
-            "data": digests["digest"],
-            "validation": digests["validation_digest"],
+            "data": data.digest(),
+            "validation": None if held_out is None else held_out.data.digest(),
         },
         None if held_out is None else validated,
     )
+    scores = None if held_out is None else validated(fitted.model)
+    return _written(run, tower, options, data, held_out, fitted, scores)
+
+
+def _written(
+    run: TrainingRun,
+    tower: UntrainedTower,
+    options: DualOptions,
+    data: ParallelQuestions,
+    held_out: HeldOut | None,
+    fitted: Fitted,
+    scores: ValidationScores | None,
+) -> TrainedDual:
+    """Write the model."""
     model = fitted.model
-    scores = None if held_out is None else validated(model)
     base = None
     if tower.below is not None:
         base = {
             "name": tower.name,
             "identity": tower.below.identity,
-            "dim": model.config.dim,
+            "dim": tower.model.config.dim,
             "languages": list(data.languages),
         }
     questions = 0 if held_out is None else len(held_out.data)
@@ -172,12 +188,13 @@ def _trained(
         "dual-encoder",
         fitted,
         base,
-        settings={"recipe": "dual-encoder", "from": tower.name, **settings},
+        settings={"recipe": "dual-encoder", "from": tower.name, **options.settings()},
         more={"final_scale": float(model.scale.detach())},
         scores={"scores": None if scores is None else dict(scores.parts)},
         data={
             "source": Path(data.source).name,
-            **digests,
+            "digest": data.digest(),
+            "validation_digest": None if held_out is None else held_out.data.digest(),
             "languages": list(data.languages),
             "questions": len(data),
             "validation_questions": questions,

@@ -6,7 +6,7 @@ other: for demonstrations, tests and benchmarks of any size, without a download.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class SceneItem:
 
     id: str
     split: str  # "train" or "test"
-    texts: dict[str, str]
+    texts: dict[str, str]  # by language; where it has several, by "en_1", "en_2" …
     scene: Scene
     size: int
 
@@ -44,13 +44,14 @@ class SceneItem:
 
 
 def scene_rows(
-    n: int, languages: Sequence[str], seed: int = 0, *, train: float = 0.5, size: int = 96
+    n: int, languages: Sequence[str], seed: int = 0, *, train: float = 0.5, size: int = 96, texts: int = 1
 ) -> Iterator[SceneItem]:
     """Return the items 0 to n − 1 of `seed`, made one at a time.
 
     The scene of an item depends on `seed` and its number only, and each description also on its language:
     neither on `n` nor on the other languages asked for. The first round(n · train) items are for training;
-    as every item is drawn in the same way, that is as good as a random division.
+    as every item is drawn in the same way, that is as good as a random division. With `texts` several
+    describers of each language describe every scene, independently; the first one says the same as alone.
 
     Raise InputError, at once, where an argument is not what it must be.
     """
@@ -61,7 +62,9 @@ def scene_rows(
         raise InputError(f"scenes: seed is {seed}: give 0 or a positive whole number")
     if not 0 <= train <= 1:
         raise InputError(f"scenes: train is {train}: give the share of training items, from 0 to 1")
-    return _items(n, tuple(languages), seed, round(n * train), size)
+    if texts < 1:
+        raise InputError(f"scenes: texts is {texts}: make at least 1 description in each language")
+    return _items(n, _columns(languages, texts), seed, round(n * train), size)
 
 
 def write_scenes(
@@ -72,34 +75,51 @@ def write_scenes(
     seed: int = 0,
     train: float = 0.5,
     size: int = 96,
+    texts: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Path:
     """Write n items into the folder `out` and return the path of its manifest.
 
-    The manifest has the columns id, split, image (path relative to the folder) and text_<language>. It is
-    written last, and an older one is removed first. `progress` is called after each item with the number of
-    items written so far.
+    The manifest has the columns id, split, image (path relative to the folder) and text_<language>, or
+    text_<language>_<number> where a language has several `texts`. It is written last, and an older one is
+    removed first. `progress` is called after each item with the number of items written so far.
 
     Raise InputError where an argument is not what it must be or the folder cannot be made.
     """
-    items = scene_rows(n, languages, seed, train=train, size=size)
-    columns = ("id", "split", "image", *(f"text_{language}" for language in languages))
+    items = scene_rows(n, languages, seed, train=train, size=size, texts=texts)
+    columns = ("id", "split", "image", *(f"text_{column}" for column in _columns(languages, texts)))
     return write_items(out, items, columns, progress)
 
 
-def _items(n: int, languages: tuple[str, ...], seed: int, training: int, size: int) -> Iterator[SceneItem]:
+def _columns(languages: Sequence[str], texts: int) -> dict[str, tuple[str, str]]:
+    """Return the language of each text of a scene and the stream of its describer, by the column's name."""
+    if texts == 1:
+        return {language: (language, f"text-{language}") for language in languages}
+    return {
+        f"{language}_{number}": (language, f"text-{language}" + (f"-{number}" if number > 1 else ""))
+        for language in languages
+        for number in range(1, texts + 1)
+    }
+
+
+def _items(
+    n: int, columns: Mapping[str, tuple[str, str]], seed: int, training: int, size: int
+) -> Iterator[SceneItem]:
     for index in range(n):
         scene = draw_scene(stream(seed, "scene", index))
         yield SceneItem(
             id=f"scene-{index:06d}",
             split="train" if index < training else "test",
-            texts={language: _describe(scene, language, seed, index) for language in languages},
+            texts={
+                column: _describe(scene, language, name, seed, index)
+                for column, (language, name) in columns.items()
+            },
             scene=scene,
             size=size,
         )
 
 
-def _describe(scene: Scene, language: str, seed: int, index: int) -> str:
-    """Return the description of item `index` in one language, from that language's own stream."""
-    rng = stream(seed, f"text-{language}", index)
+def _describe(scene: Scene, language: str, name: str, seed: int, index: int) -> str:
+    """Return the description of item `index` in one language, from its describer's own stream."""
+    rng = stream(seed, name, index)
     return GRAMMARS[language].describe(choose_mentions(scene, rng), rng)

@@ -14,6 +14,7 @@ from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.multilingual_pool.alignment import alignment
+from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.relevant_ranks import (
     Flags,
     RelevantRanks,
@@ -61,16 +62,29 @@ def one_target(ranks: RelevantRanks) -> View:
     each alone. The summary is over questions that have answers in their own and in another language: the mean
     of the own language's value, that of the mean over the other languages, and the gap.
     """
-    above = ranks.above - ranks.relevant_above()
-    tied = ranks.tied - ranks.relevant_tied() + 1
     counts = ranks.counts
-    table = ranks.by_answer_language(reciprocal_rank(above, tied))
-    own_other = np.stack(own_and_other(counts, table))
-    own_other[:, np.isnan(own_other).any(axis=0)] = np.nan
-    own, other = (mean_score(values, counts.cluster) for values in own_other)
+    table = single_answer_precision(ranks)
+    own, other = (mean_score(values, counts.cluster) for values in same_and_other(counts, table))
     known = compact({"own": own, "other": other, "gap": own and other and own.less(other)})
     shown: Scores = {"one_target": by_pair(counts, table)}
     return View.of({**shown, "one_target_summary": known} if known else shown)
+
+
+def single_answer_precision(ranks: RelevantRanks) -> Floats:
+    """Return the AP of a single answer in the pool by question and answer language [n, G]; NaN for none."""
+    above = ranks.above - ranks.relevant_above()
+    tied = ranks.tied - ranks.relevant_tied() + 1
+    return ranks.by_answer_language(reciprocal_rank(above, tied))
+
+
+def same_and_other(counts: PoolCounts, table: Floats) -> Floats:
+    """Return, of a table [n, G], the own language's value and the mean of the others' [2, n].
+
+    NaN where the question lacks an answer in its own language, or in any other.
+    """
+    found = np.stack(own_and_other(counts, table))
+    found[:, np.isnan(found).any(axis=0)] = np.nan
+    return found
 
 
 def remove_one(ranks: RelevantRanks) -> View:

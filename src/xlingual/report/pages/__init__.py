@@ -19,6 +19,7 @@ PAGES: Mapping[str, str] = {
     "Validation": "validation",
     "Calibration": "calibration",
     "CaseStudy": "case_study",
+    "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
     "Overview": "overview",
 }

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.pools.parallel import ParallelQuestions
@@ -21,7 +22,7 @@ from xlingual.encoders.tokens import Features, TextTokens
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY, with_context
 from xlingual.errors import InputError
 from xlingual.models.batches import padded
-from xlingual.models.dual_encoder import DualEncoder
+from xlingual.models.dual_encoder import DualEncoder, wide
 from xlingual.models.features import TextFeatures
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import tokens
@@ -85,11 +86,14 @@ class TokenInputs:
 
 @dataclass(frozen=True)
 class DualBatch:
-    """A batch of b pairs: what the towers take, and which answers are right for which question [b, b]."""
+    """A batch of b pairs: what the towers take, and which answers are right for which question [b, b].
+
+    Questions and answers are in mini-batches, each encoded by itself; without mini-batches there is one.
+    """
 
     pairs: PairBatch
-    questions: tuple[Tensor, ...]
-    answers: tuple[Tensor, ...]
+    questions: list[tuple[Tensor, ...]]
+    answers: list[tuple[Tensor, ...]]
     right: Tensor | None
 
 
@@ -116,20 +120,20 @@ class DualRecipe:
         for pairs in batches_of_epoch(self._regime, epoch, self.steps(epoch)):
             yield DualBatch(
                 pairs,
-                self.inputs.of(QUERY, pairs.asked),
-                self.inputs.of(CANDIDATE, pairs.answered),
+                self._mini_batches(QUERY, pairs.asked),
+                self._mini_batches(CANDIDATE, pairs.answered),
                 torch.from_numpy(self.right(pairs)) if self.options.false_negatives == "mask" else None,
             )
 
     def loss(self, batch: DualBatch, /) -> Loss:
         """Return the mean loss of the pairs of a batch; `right` is the share that is ranked first."""
         device = self.model.log_scale.device
-        questions = self.model.encode(QUERY, *(part.to(device) for part in batch.questions))
-        answers = self.model.encode(CANDIDATE, *(part.to(device) for part in batch.answers))
+        questions = self._encoded(QUERY, batch.questions)
+        answers = self._encoded(CANDIDATE, batch.answers)
         with torch.autocast(device.type, enabled=False):
             found = softmax_loss(
-                questions.float(),
-                answers.float(),
+                wide(questions),
+                wide(answers),
                 self.model.scale,
                 positive=self.options.positive,
                 sub_batch=self.options.sub_batch,
@@ -141,6 +145,27 @@ class DualRecipe:
     def rows(self, batch: DualBatch, /) -> Sequence[str]:
         """Return the ids of the questions of a batch."""
         return [self.data.ids[row] for row in batch.pairs.question.tolist()]
+
+    def _mini_batches(self, role: str, rows: Ints) -> list[tuple[Tensor, ...]]:
+        size = self.options.mini_batch or max(1, len(rows))
+        return [self.inputs.of(role, rows[start : start + size]) for start in range(0, len(rows), size)]
+
+    def _encoded(self, role: str, parts: Sequence[tuple[Tensor, ...]]) -> Tensor:
+        """Return the vectors [b, d] of mini-batches.
+
+        Of several, what a network computes on the way is not kept: it is computed again, with the same
+        dropout, when the gradient of the whole batch with respect to their vectors is known (Gao, Zhang, Han
+        and Callan 2021, "Scaling Deep Contrastive Learning Batch Size under Memory Limited Setup").
+        """
+        device = self.model.log_scale.device
+
+        def encode(*inputs: Tensor) -> Tensor:
+            return self.model.encode(role, *inputs)
+
+        moved = [tuple(tensor.to(device) for tensor in part) for part in parts]
+        if len(moved) == 1:
+            return encode(*moved[0])
+        return torch.cat([checkpoint(encode, *part, use_reentrant=False) for part in moved])
 
     def right(self, pairs: PairBatch) -> np.ndarray:
         """Return bool [b, b]: whether answer j is right for question i, in whatever language."""

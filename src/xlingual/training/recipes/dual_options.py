@@ -29,13 +29,9 @@ def lengths(text: str) -> list[int] | None:
     return [int(low), int(high)]
 
 
-class DualOptions(Record, frozen=True, kw_only=True):
-    """Settings of the batches, of the loss and of the towers."""
+class DualSettings(Record, frozen=True, kw_only=True):
+    """Settings of the batches, of the loss and of the towers, whatever the regime."""
 
-    regime: Annotated[
-        Regime,
-        option("Which languages meet in a batch: see docs/dual-encoder.md."),
-    ] = "x-y"
     language: Annotated[str, option("Language that the regime en-en trains on.", metavar="TAG")] = "en"
     batch: Annotated[TwoOrMore, option("Number of pairs of a batch.", metavar="N")] = 256
     steps: Annotated[
@@ -47,6 +43,15 @@ class DualOptions(Record, frozen=True, kw_only=True):
         TwoOrMore | None,
         option(
             "Number of pairs whose answers are each other's negatives.", metavar="N", otherwise="the batch"
+        ),
+    ] = None
+    mini_batch: Annotated[
+        Positive | None,
+        option(
+            "Number of pairs that are encoded at a time, to save memory: gradients stay those of the whole "
+            "batch, and each text is encoded twice.",
+            metavar="N",
+            otherwise="the batch",
         ),
     ] = None
     scale: Annotated[
@@ -113,6 +118,22 @@ class DualOptions(Record, frozen=True, kw_only=True):
             raise InputError(f"ngrams must be two lengths such as 3,5, or none: found {list(self.ngrams)}")
         if self.sub_batch is not None and self.sub_batch > self.batch:
             raise InputError(f"sub_batch is {self.sub_batch}, more than the {self.batch} pairs of a batch")
+
+    def settings(self) -> dict[str, Any]:
+        """Return all fields for JSON, without those that trainings of earlier versions do not know."""
+        found = super().settings()
+        if self.mini_batch is None:
+            del found["mini_batch"]
+        return found
+
+
+class DualOptions(DualSettings, frozen=True, kw_only=True):
+    """Settings of the batches, of the loss and of the towers."""
+
+    regime: Annotated[
+        Regime,
+        option("Which languages meet in a batch: see docs/dual-encoder.md."),
+    ] = "x-y"
 
 
 # the FitOptions that a network of transformers changes: the paper's, but for the number of steps

@@ -1,4 +1,4 @@
-"""A trained Triplet or TripletXL written for other programs, and checked to give the same vectors there.
+"""A trained model written for other programs, and checked to give the same vectors there.
 
 Folders of sentence-transformers, or ONNX graphs.
 """
@@ -10,13 +10,15 @@ from pathlib import Path
 
 from xlingual import encoders
 from xlingual.encoders import Encoder, EncoderLike
-from xlingual.encoders.trained import check_base
+from xlingual.encoders.schemes import Context
+from xlingual.encoders.trained import build, check_base
 from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import InputError, listed
 from xlingual.models.card import languages
 from xlingual.models.folder import CONFIG, ModelFolder
 from xlingual.workflows.export.onnx import export_onnx
 from xlingual.workflows.export.sentence_transformers import export_sentence_transformers
+from xlingual.workflows.export.texts import export_texts, text_model
 
 FORMATS = ("sentence-transformers", "onnx")
 
@@ -38,17 +40,22 @@ def export_model(
     *,
     base: EncoderLike | None = None,
     field: str | None = None,
+    language: str | None = None,
     replace: bool = False,
 ) -> ExportedModel:
-    """Write a trained Triplet for another program.
+    """Write a trained model for another program.
 
     Args:
         model: its folder.
-        to: "sentence-transformers" (a folder: the text encoder and the layers, for one field of a text) or
-            "onnx" (a file: the layers alone, from the vectors of title and body to the model's vector).
+        to: "sentence-transformers" (a folder: all that makes vectors of texts; of a Triplet, of one field)
+            or "onnx" (a file: the layers of a Triplet alone, from the vectors of title and body to the
+            model's vector).
         out: the folder or file to write.
-        base: the text encoder that the model was trained on, `st:` or `hf:`; sentence-transformers only.
-        field: "title" or "body": whose layers, where each has its own; sentence-transformers only.
+        base: the text encoder that the model was trained on, `st:` or `hf:`, where it stands on one;
+            sentence-transformers only.
+        field: "title" or "body": whose layers, where each has its own; of a Triplet, sentence-transformers
+            only.
+        language: of texts whose language is not given, where a model has an encoder for each (MLMME).
         replace: write over what was exported to `out` before.
 
     Raises:
@@ -60,10 +67,9 @@ def export_model(
         raise InputError(f"--to {to}: choose one of {listed(FORMATS)}")
     folder = ModelFolder.read(model)
     if folder.kind != "triplet":
-        raise InputError(
-            f"{folder.path} is a model of the kind {folder.kind}: only models of xlingual train triplet and "
-            "triplet-xl are exported"
-        )
+        return _texts(folder, to, Path(out), base, field, language, replace)
+    if language is not None:
+        raise InputError(f"{folder.path} reads texts of all languages alike: leave --language out")
     if folder.config.get("base") is None:
         raise InputError(f"{folder.path / CONFIG} names no encoder below the model: copy the model anew")
     network = TripletNetwork(folder, "cpu")
@@ -78,6 +84,33 @@ def export_model(
     tower = _tower(network, field)
     difference = export_sentence_transformers(folder, network, below, tower, Path(out), replace)
     return ExportedModel(Path(out), to, network.config.out_dim, difference)
+
+
+def _texts(
+    folder: ModelFolder,
+    to: str,
+    out: Path,
+    base: EncoderLike | None,
+    field: str | None,
+    language: str | None,
+    replace: bool,
+) -> ExportedModel:
+    """Write a dual encoder, or the encoders of texts of an MLMME."""
+    if to != "sentence-transformers":
+        raise InputError(
+            f"{folder.path} is a model of the kind {folder.kind}, which is exported with "
+            "--to sentence-transformers; ONNX is for models of train triplet and triplet-xl"
+        )
+    if field is not None:
+        raise InputError(f"{folder.path} has no fields: leave --field out")
+    of_texts = folder.kind == "mlmme" or folder.config.get("base") is None
+    if of_texts and base is not None:
+        raise InputError(f"{folder.path} reads texts itself: leave --base out")
+    below = None if of_texts else _base(folder, base)
+    context = Context(languages(folder.config), base=below)
+    encoder = build(str(folder.path), {"device": "cpu", "batch": 128, "base": None}, context)
+    model = text_model(folder, encoder, below, language)
+    return ExportedModel(out, to, model.dim, export_texts(model, out, replace))
 
 
 def _base(folder: ModelFolder, spec: EncoderLike | None) -> Encoder:

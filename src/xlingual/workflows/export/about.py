@@ -12,7 +12,7 @@ from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_config import TripletConfig
 
 MOST = 1e-5  # largest difference of vectors that rounding may cause
-_KEPT = ("Data", "Scores", "Training", "Signature")
+KEPT = ("Data", "Scores", "Training", "Signature")
 _SPLITS = {
     "first-sentence": "title is a text's first sentence (or line), body is the rest",
     "halves": "title is the first half of a text's words, body the second half",
@@ -66,7 +66,7 @@ def readme(folder: ModelFolder, config: TripletConfig, tower: str, name: str) ->
         _which(config, tower),
         _code(tower, name),
         _joining(config),
-        *(part.markdown() for part in about.sections if part.title in _KEPT),
+        *(part.markdown() for part in about.sections if part.title in KEPT),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -68,7 +68,7 @@ def _copy_modules(base: SentenceTransformerEncoder, folder: Path) -> Listing:
     _refuse(base.who, base.options, {"dtype": "float32", "long": "truncate"})
     _copy(base.folder, model_files(base.folder), folder)
     if not (folder / MODULES).is_file():  # the library then pools a network of transformers by the mean
-        modules = _pooled_network(folder, whole_dim(base.model), "mean", None)
+        modules = pooled_network(folder, whole_dim(base.model), "mean", None)
     else:
         modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
     settings = read_json(folder / SETTINGS)
@@ -93,10 +93,10 @@ def _copy_network(base: HuggingFaceEncoder, folder: Path) -> Listing:
         )
     _copy(base.folder, model_files(base.folder, modules=False), folder)
     write_settings(folder / SETTINGS, _prompts(base.prompts, {}))
-    return _pooled_network(folder, base.network.dim, base.pool, base.tokens.max_length)
+    return pooled_network(folder, base.network.dim, base.pool, base.tokens.max_length)
 
 
-def _pooled_network(folder: Path, dim: int, pool: str, limit: int | None) -> Listing:
+def pooled_network(folder: Path, dim: int, pool: str, limit: int | None) -> Listing:
     """Write what makes a network of transformers and its pooling modules of the library."""
     length = {} if limit is None else {"max_seq_length": int(limit)}
     write_settings(folder / "sentence_bert_config.json", {**length, "do_lower_case": False})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -33,7 +35,7 @@ from xlingual.workflows.export.checkpoint import (
 WHAT = "an export to sentence-transformers"
 MARK = "xlingual.json"  # says what was exported; only a folder with it is ever replaced
 # what the exported model is tried on: short and long texts, several scripts, none
-_TRIED = (
+TRIED = (
     "Apple pie",
     "Peel the apples, cut them into thin slices, and bake them for an hour. " * 40,
     "Sopa de tomate con albahaca",
@@ -53,11 +55,7 @@ def export_sentence_transformers(
     Its modules are those of the base, two dense layers with ReLU and, where the model's scaling is `unit`,
     unit length. It loads with `SentenceTransformer(out)`; no code comes with it.
     """
-    require(WHAT, "st", "torch", "transformers", "sentence_transformers")
-    _check_out(out, replace, base.folder if isinstance(base, NetworkEncoder) else None)
-    parent = make_folder(out.parent)
-    made = Path(mkdtemp(prefix=f".{out.name}.", dir=parent))
-    try:
+    with new_folder(out, replace, base) as made:
         modules = copy_base(base, made)
         expected = _expected(network, base, tower)
         width = network.config.base_dim
@@ -66,14 +64,27 @@ def export_sentence_transformers(
         _write_layers(folder, network, tower, made, modules, width)
         write_settings(made / MARK, about(folder, network) | {"field": tower})
         (made / CARD).write_text(readme(folder, network.config, tower, out.name), encoding="utf-8")
-        difference = check_same(f"the export of {network.who}", _encoded(made, network.who), expected)
+        return check_same(f"the export of {network.who}", encoded(made, network.who, TRIED), expected)
+
+
+@contextmanager
+def new_folder(out: Path, replace: bool, base: Encoder | None = None) -> Iterator[Path]:
+    """Give a folder to write into, which becomes `out` in the end, whole or not at all.
+
+    Raises InputError where `out` may not be replaced, or a package is missing.
+    """
+    require(WHAT, "st", "torch", "transformers", "sentence_transformers")
+    _check_out(out, replace, base.folder if isinstance(base, NetworkEncoder) else None)
+    parent = make_folder(out.parent)
+    made = Path(mkdtemp(prefix=f".{out.name}.", dir=parent))
+    try:
+        yield made
         made.chmod(0o755)
         if out.exists():
             shutil.rmtree(out)
         made.replace(out)
     finally:
         shutil.rmtree(made, ignore_errors=True)
-    return difference
 
 
 def _check_out(out: Path, replace: bool, below: Path | None) -> None:
@@ -120,21 +131,32 @@ def _write_layers(
 
 def _expected(network: TripletNetwork, base: Encoder, tower: str) -> Vectors:
     """Return the model's own vectors of the texts it is tried on: one half, for one field."""
-    n = len(_TRIED)
+    n = len(TRIED)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of prompts for a role, and of texts that are cut
-        vectors = base.encode(Texts(list(_TRIED), ["en"] * n, [str(i) for i in range(n)]))
+        vectors = base.encode(Texts(list(TRIED), ["en"] * n, [str(i) for i in range(n)]))
     both = network.represent(vectors, vectors)
     half = slice(network.config.out_dim, None) if tower == "body" else slice(network.config.out_dim)
     found: Vectors = np.ascontiguousarray(both[:, half])
     return found
 
 
-def _encoded(folder: Path, who: str) -> Vectors:
-    """Return the vectors of the same texts as the library gives them."""
+def encoded(
+    folder: Path,
+    who: str,
+    texts: Sequence[Any],
+    role: str | None = None,
+    code: bool = False,
+    **more: Any,  # noqa: ANN401
+) -> Vectors:
+    """Return the vectors of texts as the library gives them; `more` is given to its method.
+
+    `code`: the folder names a module of xlingual, which the library imports on request only.
+    """
     from sentence_transformers import SentenceTransformer
 
     with loading(who):
-        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
-        found: Vectors = model.encode(list(_TRIED), show_progress_bar=False, convert_to_numpy=True)
+        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=code)
+        encode = {None: model.encode, "query": model.encode_query, "candidate": model.encode_document}[role]
+        found: Vectors = encode(list(texts), show_progress_bar=False, convert_to_numpy=True, **more)
     return found

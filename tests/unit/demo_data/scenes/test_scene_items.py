@@ -137,3 +137,16 @@ def test_a_full_disk_is_named_with_the_image(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.write_bytes", full)
     with pytest.raises(InputError, match=r"0\.png cannot be written \(No space left on device: make room"):
         write_scenes(tmp_path / "scenes", n=1, languages=["en"])
+
+
+def test_several_describers_of_a_language_are_independent_and_the_first_is_the_one_alone(tmp_path):
+    alone, both = (list(scene_rows(20, ["en", "de"], 3, texts=count)) for count in (1, 2))
+    for one, two in zip(alone, both, strict=True):
+        assert list(two.texts) == ["en_1", "en_2", "de_1", "de_2"]
+        assert (two.texts["en_1"], two.texts["de_1"]) == (one.texts["en"], one.texts["de"])
+        assert two.image == one.image
+    assert sum(two.texts["en_1"] == two.texts["en_2"] for two in both) < 5
+    path = write_scenes(tmp_path, n=3, languages=["en"], texts=2, size=16)
+    assert pq.read_table(path).column_names == ["id", "split", "image", "text_en_1", "text_en_2"]
+    with pytest.raises(InputError, match="texts is 0: make at least 1 description"):
+        scene_rows(3, ["en"], texts=0)

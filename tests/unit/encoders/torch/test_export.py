@@ -240,11 +240,10 @@ def test_an_export_with_other_vectors_is_not_written(checkpoints, trained, tmp_p
     assert not (tmp_path / "out").exists()
 
 
-def test_another_kind_is_refused(tmp_path):
-    content = {"kind": "mlmme", "model": {"joint_dim": 2}}
-    folder = write_model(tmp_path / "m", content, {"w": torch.zeros(2)})
-    with pytest.raises(InputError, match="of the kind mlmme: only models of xlingual train triplet"):
-        export_model(folder.path, "onnx", tmp_path / "m.onnx")
+def test_languages_are_not_for_a_triplet(checkpoints, trained, tmp_path):
+    folder = trained(f"hf:{checkpoints('bert')}")
+    with pytest.raises(InputError, match="reads texts of all languages alike: leave --language out"):
+        export_model(folder.path, "onnx", tmp_path / "m.onnx", language="en")
 
 
 def test_the_package_that_is_missing_is_named(checkpoints, trained, tmp_path, monkeypatch):

@@ -1,0 +1,145 @@
+"""From the values of questions to a study of regimes: means over trainings, and every pair of regimes tested.
+
+p-values are corrected (Holm) over all pairs of regimes, for each value by itself. See docs/dual-encoder.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from xlingual.comparison.outcome import word
+from xlingual.comparison.queries import Labels, Queries
+from xlingual.comparison.trainings import Share, Tested, difference, mean_over_trainings
+from xlingual.errors import InputError
+from xlingual.results.comparison import CANNOT_TELL
+from xlingual.results.regime_study import (
+    POOL,
+    TESTED,
+    VALUES,
+    QuestionValues,
+    RegimeDifference,
+    RegimeScores,
+    Score,
+)
+from xlingual.stats.corrections import holm
+from xlingual.streams import stream
+
+REPLICATES = 1999
+_ALPHA = 0.05
+
+
+def regime_scores(
+    values: Mapping[str, QuestionValues], models: Mapping[str, Sequence[str]]
+) -> list[RegimeScores]:
+    """Return the scores of regimes, the best in the pool of all languages first.
+
+    `values` are those of each model, `models` the names of the models of each regime, by seed.
+    """
+    queries = {kind: queries_of(values, kind) for kind in VALUES}
+    found = []
+    for name, own in models.items():
+        pool, *others = (_score(queries[kind], own) for kind in VALUES)
+        assert pool is not None  # every question has a relevant candidate
+        found.append(RegimeScores(name, list(own), pool, *others))
+    return sorted(found, key=lambda one: -one.pool.value)
+
+
+def regime_differences(
+    values: Mapping[str, QuestionValues],
+    models: Mapping[str, Sequence[str]],
+    *,
+    seed: int = 0,
+    replicates: int = REPLICATES,
+) -> list[RegimeDifference]:
+    """Return every regime less every later one of `models`, tested on the same questions."""
+    found = []
+    for where in TESTED:
+        queries = queries_of(values, where)
+        if queries is None:
+            continue
+        pairs = list(combinations(models, 2))
+        tested = [
+            difference(
+                queries,
+                [
+                    [Share(a, b, np.arange(len(queries)))]
+                    for a, b in zip(models[one], models[other], strict=True)
+                ],
+                rng=stream(seed, f"regimes|{one}|{other}|{where}"),
+                replicates=replicates,
+            )
+            for one, other in pairs
+        ]
+        found += _decided(pairs, where, tested)
+    return found
+
+
+def queries_of(values: Mapping[str, QuestionValues], kind: str) -> Queries | None:
+    """Return the questions that have a value of a kind, each with equal weight; None where there are none.
+
+    Raises InputError where models were evaluated on different questions.
+    """
+    first = next(iter(values.values()))
+    for name, own in values.items():
+        if own.question != first.question:
+            raise InputError(f"{name} was evaluated on other questions than {next(iter(values))}")
+    rows = np.flatnonzero(np.isfinite(first.value[kind]))
+    if not len(rows):
+        return None
+    languages = tuple(dict.fromkeys(first.language))
+    code = np.array([languages.index(first.language[row]) for row in rows.tolist()], dtype=np.int64)
+    everything = Labels(np.zeros(len(rows), dtype=np.int64), (POOL,))
+    return Queries(
+        task="multilingual-pool",
+        measure="AP",
+        encoders=tuple(values),
+        values=np.stack([own.value[kind][rows] for own in values.values()]),
+        weight=np.full(len(rows), 1 / len(rows)),
+        own=first.cluster[rows],
+        retrieved=None,
+        labels={"pair": everything, "seed": everything, "language": Labels(code, languages)},
+        conditions={},
+    )
+
+
+def _score(queries: Queries | None, models: Sequence[str]) -> Score | None:
+    if queries is None:
+        return None
+    value, ci, each = mean_over_trainings(queries, models)
+    mean = np.mean([queries.values[queries.row_of(name)] for name in models], axis=0)
+    languages = queries.labels["language"]
+    return Score(
+        value=value,
+        ci=ci,
+        per_training=each,
+        sd_training=float(np.std(each, ddof=1)) if len(each) > 1 else None,
+        by_language={
+            tag: float(mean[languages.code == code].mean())
+            for code, tag in enumerate(languages.words)
+            if (languages.code == code).any()
+        },
+    )
+
+
+def _decided(
+    pairs: Sequence[tuple[str, str]], where: str, tested: Sequence[Tested]
+) -> list[RegimeDifference]:
+    """Return the differences with the outcomes that the corrected p-values allow."""
+    adjusted = holm(np.array([1.0 if found.p is None else found.p for found in tested]))
+    return [
+        RegimeDifference(
+            *pair,
+            where=where,
+            value=found.value,
+            ci=found.ci,
+            p=found.p,
+            p_adjusted=None if found.p is None else float(p),
+            per_training=found.per_training,
+            outcome=CANNOT_TELL if found.p is None else word(found.value, float(p), _ALPHA),
+            note=found.note,
+        )
+        for pair, found, p in zip(pairs, tested, adjusted, strict=True)
+    ]

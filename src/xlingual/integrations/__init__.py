@@ -1,0 +1,1 @@
+"""What other programs load: thin, each behind the extra of the program."""
