@@ -37,9 +37,9 @@ STATISTICS = (
 )
 NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed", "mini_batches")  # need torch
 CLUSTER = ("ray_speed",)  # needs ray
-EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "nbest_table3")  # trainings of many minutes
+EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "nbest_table3")  # trainings of minutes
 DATA = (
-    *("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool", "csls"),
+    *("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool", "csls", "table1"),
     *("order_simulated", "order_measured"),
 )
 

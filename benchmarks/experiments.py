@@ -89,7 +89,8 @@ def _mean(runs: Sequence[Sequence[Values]]) -> tuple[float, Interval]:
 def shown(found: tuple[float, Interval], factor: float = PERCENT, digits: int = 1) -> str:
     """Return "42.0 [40.1, 43.9]"."""
     value, ci = found
-    return f"{factor * value:.{digits}f} [{factor * ci.low:.{digits}f}, {factor * ci.high:.{digits}f}]"
+    low, high = factor * ci.low, factor * ci.high
+    return f"{factor * value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]".replace("-", "−")
 
 
 def marked(gap: tuple[float, Interval], digits: int = 1) -> str:

@@ -7,6 +7,11 @@ Every number of a page under docs/results comes out of its file. Under each comm
 the date and the libraries, and the output: tables of Markdown as rows of cells, all else as lines. A command
 that is run again replaces what it wrote before; one that fails changes nothing.
 
+Where the page has a place for the output of a part of the command, the output goes there too:
+
+    <!-- tables: mlmme_runs -->
+    <!-- end -->
+
 `--from-page` takes over the tables that stand in a page whose commands take hours, as they were printed by an
 earlier run. They are marked so, under "page", and go once the command is run.
 """
@@ -15,6 +20,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import shlex
 import subprocess
 import sys
@@ -67,6 +73,34 @@ def keep(page: str, command: list[str], lines: list[str], folder: Path = FOLDER)
     return path
 
 
+def put(page: str, command: list[str], lines: list[str], folder: Path = FOLDER) -> list[str]:
+    """Put what a command printed where the page has a place for it, and return the names of these places.
+
+    A command that runs several benchmarks says before each which it is: "== mlmme_runs".
+    """
+    path = folder / f"{page}.md"
+    printed: dict[str, list[str]] = {}
+    of = printed.setdefault(
+        re.sub(r"^(python -m )?benchmarks\.", "", shlex.join(command)).partition(" ")[0], []
+    )
+    for line in lines:
+        if line.startswith("== "):
+            of = printed.setdefault(line.removeprefix("== "), [])
+        else:
+            of.append(line)
+    text = path.read_text("utf-8") if path.exists() else ""
+    found = []
+    for name, output in printed.items():
+        place = re.compile(rf"(<!-- tables: {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if output and place.search(text):
+            inside = "\n".join(output).strip("\n")
+            text = place.sub(lambda match: f"{match[1]}{inside}\n{match[2]}", text)  # noqa: B023  (used at once)
+            found.append(name)
+    if found:
+        path.write_text(text, encoding="utf-8")
+    return found
+
+
 def take_over(page: str, folder: Path = FOLDER) -> Path:
     """Write the tables of a page into its figures, marked as those of an earlier run; return their file."""
     path = folder / f"{page}.json"
@@ -106,6 +140,8 @@ def main() -> None:
     if process.wait() != 0:
         raise SystemExit(f"{shlex.join(command)} failed: {FOLDER / page}.json is as it was")
     print(f"kept in {keep(page, command, lines)}")
+    for name in put(page, command, lines):
+        print(f"the tables of {name} stand in {FOLDER / page}.md")
 
 
 if __name__ == "__main__":

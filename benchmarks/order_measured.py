@@ -1,11 +1,11 @@
 """Does Backretrieval keep the order of encoders? Section 2 of the paper, on real vectors.
 
-`python -m benchmarks order_measured` takes the 24 encoders, the ResNet-50 vectors and the 25 samples of the IKEA
-data, both ways. How relevant a retrieved text is, is graded without encoder and without image: by the TF-IDF
-cosine of its words to those of the query's own translation, both in one language. With the grades, both
-assumptions can be tested: that a hit depends on the grade and not on the encoder (A2), and that an encoder with
-a higher XLR retrieves higher grades (A3). Then one thing at a time is changed: hub repair (CSLS), encoders that
-know looks or match exactly, image noise, pool size, K.
+`python -m benchmarks order_measured` takes the 24 encoders, the ResNet-50 vectors and the 25 samples of the
+IKEA data, both ways. How relevant a retrieved text is, is graded without encoder and without image: by the
+TF-IDF cosine of its words to those of the query's own translation, both in one language. With the grades,
+both assumptions can be tested: that a hit depends on the grade and not on the encoder (A2), and that one
+with a higher XLR retrieves higher grades (A3). Then one thing at a time is changed: hub repair (CSLS),
+encoders that know looks or match exactly, image noise, pool size, K.
 """
 
 from __future__ import annotations
@@ -78,8 +78,10 @@ def measured(
         hits += np.bincount(grade, weights=hit, minlength=len(GRADES))
         counts = np.bincount(found)
         rows.append(
-            [(above < 1).mean(), (above < 10).mean(), hit.mean(), back[found, np.arange(n)].mean()]
-            + [counts.max() / n, np.minimum(counts, pool.k).sum() / n]
+            [
+                *((above < 1).mean(), (above < 10).mean(), hit.mean(), back[found, np.arange(n)].mean()),
+                *(counts.max() / n, np.minimum(counts, pool.k).sum() / n),
+            ]
         )
     means = np.mean(rows, axis=0)
     return Found(
@@ -152,9 +154,8 @@ def assumptions(
     rows.append(["grades and BkR (A2)", number(spearmanr(by_grade, bkr).statistic), ""])
     table(f"{direction}: the two links of the chain, 24 encoders", rows)
     gaps = bkr - by_grade
-    print(
-        f"\nBkR beyond what grades give: mean {number(gaps.mean())}, from {number(gaps.min())} to {number(gaps.max())}"
-    )
+    least, most = number(gaps.min()), number(gaps.max())
+    print(f"\nBkR beyond what grades give: mean {number(gaps.mean())}, from {least} to {most}")
     return found
 
 

@@ -1,10 +1,10 @@
 """Does Backretrieval keep the order of encoders? Section 2 of the paper, in simulated worlds.
 
 `python -m benchmarks order_simulated` draws worlds whose truth is known: items with a meaning, an image of
-it, and encoders of rising noise. One property at a time is varied: hubs, image quality, pool size, K, encoders
-that know what images look like, encoders that match exactly. Printed is how often two encoders that differ in
-true retrieval (XLR) come in the same order by BkR, and by SIM, which has no way back. Last, the bound on a
-wrong order is put beside the frequency of one. What the assumptions are: docs/results/order.md.
+it, and encoders of rising noise. One property at a time is varied: hubs, image quality, pool size, K,
+encoders that know what images look like, encoders that match exactly. Printed is how often two encoders that
+differ in true retrieval (XLR) come in the same order by BkR, and by SIM, which has no way back. Last, the
+bound on a wrong order is put beside the frequency of one. What the assumptions are: docs/results/order.md.
 """
 
 from __future__ import annotations
@@ -195,8 +195,9 @@ SWEEPS: dict[str, list[tuple[str, World]]] = {
     ],
 }
 HEAD = [
-    "nearest meaning", "largest hub", "BkR, XLR@1", "BkR, XLR@10", "SIM, XLR@1", "SIM, XLR@10", "ρ(BkR, XLR@1)", "ρ(BkR, XLR@10)",
-]  # fmt: skip
+    *("nearest meaning", "largest hub", "BkR, XLR@1", "BkR, XLR@10", "SIM, XLR@1", "SIM, XLR@10"),
+    *("ρ(BkR, XLR@1)", "ρ(BkR, XLR@10)"),
+]
 
 
 def bound(world: World) -> list[list[str]]:

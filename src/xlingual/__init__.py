@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
     from xlingual.evaluation.image_sentence import image_sentence
-    from xlingual.evaluation.metric_validation import validate_backretrieval
+    from xlingual.evaluation.metric_validation import validate_backretrieval, validation_table
     from xlingual.evaluation.multilingual_pool import multilingual_pool
     from xlingual.evaluation.sts import sts
     from xlingual.measures import parse_measure
@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from xlingual.results.gate import Gate
     from xlingual.results.plan import Plan
     from xlingual.results.validation import Validation
+    from xlingual.results.validation_table import ValidationTable
     from xlingual.store import Store
     from xlingual.workflows.case_study import run_case_study
+    from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.regime_study import run_regime_study
     from xlingual.workflows.study import new_study
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
@@ -57,6 +59,7 @@ _HOMES = {
     "Store": "store",
     "Texts": "records",
     "Validation": "results.validation",
+    "ValidationTable": "results.validation_table",
     "XlingualError": "errors",
     "backretrieval": "evaluation.backretrieval",
     "calibrate": "evaluation.calibration",
@@ -70,12 +73,14 @@ _HOMES = {
     "parse_measure": "measures",
     "plan": "comparison.plan",
     "run_case_study": "workflows.case_study",
+    "run_mlmme_study": "workflows.mlmme_study",
     "run_regime_study": "workflows.regime_study",
     "sts": "evaluation.sts",
     "train_dual_encoder": "workflows.train_dual_encoder",
     "train_mlmme": "workflows.train_mlmme",
     "train_triplet": "workflows.train_triplet",
     "validate_backretrieval": "evaluation.metric_validation",
+    "validation_table": "evaluation.metric_validation",
     "write_report": "report",
     "write_scenes": "demo_data.scenes",
 }
@@ -95,6 +100,7 @@ __all__ = [
     "Store",
     "Texts",
     "Validation",
+    "ValidationTable",
     "XlingualError",
     "backretrieval",
     "calibrate",
@@ -108,12 +114,14 @@ __all__ = [
     "parse_measure",
     "plan",
     "run_case_study",
+    "run_mlmme_study",
     "run_regime_study",
     "sts",
     "train_dual_encoder",
     "train_mlmme",
     "train_triplet",
     "validate_backretrieval",
+    "validation_table",
     "write_report",
     "write_scenes",
 ]

@@ -10,10 +10,21 @@ _HIDDEN = "…"
 # options whose values errors may print; any other may hold a key by mistake
 _PLAIN = frozenset(
     {
-        *("base", "base_url", "batch", "beams", "candidate_prompt", "device", "dim", "dtype"),
+        *("base", "base_url", "batch", "beams", "body", "candidate_prompt", "device", "dim", "dtype"),
         *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
         *("n", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
-        *("query_prompt", "rate", "retries", "revision", "seed", "timeout", "to"),
+        *(
+            "query_prompt",
+            "rate",
+            "retries",
+            "revision",
+            "scaling",
+            "seed",
+            "split",
+            "timeout",
+            "title",
+            "to",
+        ),
         *("trained_on", "unknown", "weight", "words"),
     }
 )

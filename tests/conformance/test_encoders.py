@@ -59,6 +59,8 @@ SPECS = {
     "random": "random:?dim=8",
     "chargram": "chargram:?dim=64",
     "chargram-fit": "chargram:?dim=64&n=2-3&fit=m.csv#train",
+    "wordgram": "wordgram:?dim=64",
+    "wordgram-overlap": "wordgram:?dim=64&weight=overlap",
     "lsa": "lsa:?fit=m.csv#train",
     "lsa-few": "lsa:?pairs=4&dim=2&fit=m.csv#train",
     "python": Mine(),
@@ -68,13 +70,14 @@ SPECS = {
     "wordvec-mean": "wordvec:{folder}/words.{{lang}}.vec?weight=mean",
     "wordvec-fit": "wordvec:{folder}/words.{{lang}}.vec?weight=sif&fit=m.csv#train",
     "translate": "translate:{folder}/de.tsv::wordvec:{folder}/words.en.vec?weight=mean",
+    "concat": "concat:?split=halves::wordvec:{folder}/words.{{lang}}.vec?weight=mean",
 }
 FUNCTION = "def encode(texts):\n    return [[len(text), text.count('e')] for text in texts]\n"
 SERVICE = {}  # where the embeddings service of these tests is, while they run
 # networks round differently in other batches; tests/unit/encoders has the same tests for them, to 1e-5
 NETWORKS = {"st", "hf", "onnx", "model"}
 # frequencies of the collection: what a text is encoded with matters
-WHOLE_COLLECTION = {"chargram", "wordvec"}
+WHOLE_COLLECTION = {"chargram", "wordgram", "wordvec"}
 
 
 @pytest.fixture(scope="module", autouse=True)

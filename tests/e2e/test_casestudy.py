@@ -40,15 +40,25 @@ def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
     assert "mean over 6 language pairs" in outcome.out and "small (base)" in outcome.out
     found = CaseStudy.read("out")
     assert [model.name for model in found.models][-2:] == ["triplet", "triplet-xl"]
+    control = found.model("control")
+    assert control is not None and control.name == "small-title-body"
+    assert [(d.model, d.other) for d in found.differences[:3]] == [
+        ("triplet", "small"), ("triplet", "small-title-body"), ("small-title-body", "small"),
+    ]  # fmt: skip
+    assert found.best is not None and len(found.best.others) == 4
+    assert all(len(other.pairs) == 6 for other in found.best.others)
     assert found.base == "small" and found.base_given and found.n_trainings == 1
     assert [training.seed for training in found.trainings] == [None, None]
     results = Results.read("out/backretrieval")
-    assert {entry.encoder for entry in results.entries} == {"small", "lsa", "triplet", "triplet-xl"}
+    models = {"small", "lsa", "small-title-body", "triplet", "triplet-xl"}
+    assert {entry.encoder for entry in results.entries} == models
     for name in ("case_study.json", "report.html", "backretrieval/report.html"):
         assert f"wrote out/{name}" in outcome.err and Path("out", name).is_file()
     again = xlingual("report", "out", "--out", "again.html")
     assert again.code == 0
     assert Path("again.html").read_bytes() == Path("out/report.html").read_bytes()
+    without = study(*ENCODERS, *MODELS, "--base", "small", "--out", "plain", "--no-control")
+    assert without.code == 0 and CaseStudy.read("plain").model("control") is None
     refused = xlingual("report", "out", "out/backretrieval", "--out", "both.html")
     assert refused.code == 2 and "holds a case study, which has its own report" in refused.err
 
@@ -95,6 +105,27 @@ def test_fewer_languages_are_evaluated_than_trained_on(study: Any, full: bool) -
         assert not any("other languages" in warning for warning in json.loads(whole.out)["warnings"])
 
 
+def test_the_built_in_recipes_in_one_command(
+    xlingual: Any, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    for name, number in {"ITEMS": 24, "TRAIN": 24, "PARALLEL": 40}.items():
+        monkeypatch.setattr(f"xlingual.workflows.case_study_data.{name}", number)
+    small = ("--epochs", "1", "--batch", "40", "--neighbours", "2", "--trainings", "1", "--threads", "1")
+    done = xlingual("casestudy", "recipes", "--out", "s", *small, "--json", "--no-store")
+    assert done.code == 0, done.err
+    content = json.loads(done.out)
+    assert content["base"] == "lsa-40" and content["n_pairs"] == 20
+    roles = {model["name"]: model["role"] for model in content["models"]}
+    assert roles["lsa-40-title-body"] == "control" and {"random", "chargram", "lsa-4"} < set(roles)
+    assert content["best"]["n_tests"] == 21 and content["best"]["n_pair_tests"] == 20 * 21
+    assert (work / "s" / "recipes-0" / "manifest.parquet").is_file()
+    same = xlingual("casestudy", "recipes", "--out", "recipes")
+    assert same.code == 2 and "--out recipes would be read as the data" in same.err
+    missing = xlingual("casestudy", "recipe", "--out", "t")
+    assert missing.code == 2 and "--image-encoder is missing" in missing.err
+
+
 def test_an_item_of_both_splits_is_refused(xlingual: Any, tmp_path: Path) -> None:
     rows = [
         {
@@ -125,6 +156,7 @@ def test_an_item_of_both_splits_is_refused(xlingual: Any, tmp_path: Path) -> Non
         (("--out", "out", "--train-split", "nowhere"), "nowhere"),
         (("--out", "out", "--measure", "MedR"), "needs a measure from 0 to 1"),
         (("--out", "out", "--text-encoder", "triplet=random"), "a text encoder is named 'triplet'"),
+        (("--out", "out", "--text-encoder", "lsa-title-body=random"), "as the control of lsa will be"),
         (("--out", "out", "--trainings", "0"), "at least one is needed"),
         (("--out", "out", "--measure", "R@40", "--base", "lsa"), "40"),
         (("--out", "out", "--pairs", "en-xx", *MODELS), "unknown language 'xx'"),

@@ -108,7 +108,9 @@ def test_options_of_one(xlingual: Any, name: str) -> None:
 
 
 def test_an_unknown_name(xlingual: Any) -> None:
-    refused(xlingual("encoders", "vectros"), "'vectros'", "Did you mean 'vectors'?", "chargram, lsa")
+    refused(
+        xlingual("encoders", "vectros"), "'vectros'", "Did you mean 'vectors'?", "chargram, wordgram, lsa"
+    )
     refused(xlingual("encoders", "a", "b"), "unexpected extra argument")
 
 

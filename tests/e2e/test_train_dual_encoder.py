@@ -120,3 +120,13 @@ def test_what_is_refused(
 ) -> None:
     done = xlingual("train", "dual-encoder", table, "--out", tmp_path / "m", *FAST, *more)
     assert done.code == 2 and words in done.err and len(done.err.splitlines()) == 1
+
+
+def test_mini_batches(xlingual: Any, table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    given = ("--batch", "8", "--mini-batch", "2", "--sub-batch", "4", "--validation", "none", "--json")
+    done = xlingual("train", "dual-encoder", table, "--out", out, *given, *FAST)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["training"]["mini_batch"] == 2
+    refused = xlingual("train", "dual-encoder", table, "--out", tmp_path / "m", "--mini-batch", "0", *FAST)
+    assert refused.code == 2 and "--mini-batch" in refused.err

@@ -68,6 +68,27 @@ def test_a_model_is_written_and_is_an_encoder(xlingual: Any) -> None:
     )
 
 
+def test_the_recipe_of_the_paper(xlingual: Any) -> None:
+    paper = ("--recipe", "paper", "--contrastive", "2", "--epochs", "1", "--json")
+    config = json.loads(xlingual(*TWO, *paper, "--out", "own").out)
+    assert config["model"]["text_map"] == "per-language"
+    names = ("recipe", "pairs", "redraw", "text_map", "contrastive", "margin", "optimizer")
+    assert [config["training"][name] for name in names] == [
+        "paper", "ordered-sum", "instance", "per-language", 2, 0.2, "adam"
+    ]  # fmt: skip
+    other = ("--text-map", "shared", "--pairs", "sum", "--redraw", "batch")
+    config = json.loads(xlingual(*TWO, *paper, *other, "--out", "shared").out)
+    assert "text_map" not in config["model"] and not {"text_map", "redraw"} & set(config["training"])
+    assert config["training"]["pairs"] == "sum"
+    card = Path("own/README.md").read_text()
+    assert (
+        card.startswith("---") and "# MLMME, trained on" in card and "a map into the space of its own" in card
+    )
+    encoders = ("--text-encoder", "model:own", "--image-encoder", "model:own::img.npy")
+    judged = xlingual("evaluate", "image-sentence", "s", "--languages", "en,de", *encoders, "--json")
+    assert judged.code == 0 and json.loads(judged.out)["results"]
+
+
 def test_without_images(xlingual: Any) -> None:
     done = xlingual("train", "mlmme", "s", "--beta", "0", *SMALL, "--epochs", "1", "--out", "m", "--json")
     config = json.loads(done.out)

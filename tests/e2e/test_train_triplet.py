@@ -51,6 +51,23 @@ def test_a_model_is_trained_and_evaluated(xlingual: Any, here: Path, recipe: str
     assert other.code == 2 and "was trained on another encoder" in other.err
 
 
+def test_the_papers_conventions(xlingual: Any, here: Path) -> None:
+    done = xlingual("train", "triplet-xl", "r", *TRAIN, "--out", "m", "--recipe", "paper", "--json")
+    assert done.code == 0, done.err
+    config = json.loads(done.out)
+    assert config["model"]["scaling"] == "raw" and config["training"]["keep_epoch"] == "last"
+    assert config["training"]["neighbours_in"] == "body-title"
+    assert config["training"]["rate"] == 0.01 and config["training"]["beta"] == 0.01
+    assert "Epoch 2 of 2 is the model" in (here / "m" / "README.md").read_text()
+    own = xlingual(
+        "train", "triplet-xl", "r", *TRAIN, "--out", "o", "--recipe", "paper", "--scaling", "unit",
+        "--neighbours-in", "concatenated", "--neighbours-from", "index", "--json",
+    )  # fmt: skip
+    assert own.code == 0, own.err
+    assert json.loads(own.out)["model"]["scaling"] == "unit"
+    assert "| neighbours_in | concatenated |" in (here / "o" / "README.md").read_text()
+
+
 def test_options_from_a_file_and_a_split_text(xlingual: Any, here: Path) -> None:
     (here / "o.toml").write_text('split-text = "halves"\nmargin = 0.3\nneighbours = 2\nepochs = 9\n')
     done = xlingual("train", "triplet-xl", "r", *TRAIN, "--config", "o.toml", "--out", "m", "--json")

@@ -34,6 +34,24 @@ def test_printed_tables_become_rows_and_a_command_replaces_only_its_own_output(k
     assert commands["two"]["output"] == [{"line": "3"}]
 
 
+def test_tables_are_put_where_the_page_has_a_place(keep, tmp_path):
+    places = [
+        f"<!-- tables: {name} -->\n{old}<!-- end -->\n" for name, old in (("one", "old\n"), ("two", ""))
+    ]
+    (tmp_path / "page.md").write_text("# Page\n" + "text\n".join(places))
+    command = ["python", "-m", "benchmarks", "one", "two", "three"]
+    lines = ["== one", "", "| a |", "|---|", "| 1 |", "== two", "| 2 |", "== three", "| 3 |"]
+    for _ in range(2):  # again changes nothing
+        assert keep.put("page", command, lines, tmp_path) == ["one", "two"]
+        assert (tmp_path / "page.md").read_text() == (
+            "# Page\n<!-- tables: one -->\n| a |\n|---|\n| 1 |\n<!-- end -->\ntext\n"
+            "<!-- tables: two -->\n| 2 |\n<!-- end -->\n"
+        )
+    assert keep.put("page", ["python", "-m", "benchmarks.two", "--finished"], ["| 9 |"], tmp_path) == ["two"]
+    assert "| 9 |" in (tmp_path / "page.md").read_text() and "| 1 |" in (tmp_path / "page.md").read_text()
+    assert keep.put("other", command, lines, tmp_path) == []
+
+
 def test_tables_of_a_page_are_marked_as_not_run_again(keep, tmp_path):
     (tmp_path / "page.md").write_text("# Page\ntext\n| a |\n|---|\n| 1 |\n")
     content = json.loads(keep.take_over("page", tmp_path).read_text("utf-8"))

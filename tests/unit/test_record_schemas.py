@@ -21,6 +21,7 @@ from xlingual import (
     Manifest,
     Plan,
     Validation,
+    ValidationTable,
     backretrieval,
     calibrate,
     compare,
@@ -28,6 +29,7 @@ from xlingual import (
     gate,
     plan,
     validate_backretrieval,
+    validation_table,
 )
 from xlingual.comparison.case_study import Cast, case_study
 from xlingual.results import Interval
@@ -39,6 +41,7 @@ from xlingual.results.schemas import KINDS, kind_of, schema_of
 ITEMS = 60
 RECORDS = {
     "validation": Validation,
+    "validation_table": ValidationTable,
     "comparison": Comparison,
     "gate": Gate,
     "plan": Plan,
@@ -92,6 +95,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     )
     return {
         "validation": [full, short],
+        "validation_table": [validation_table({"a": full, "b": short}), validation_table([short])],
         "comparison": [
             compare([folder], by=["half"], per_pair=True, margin=0.05),
             compare([folder], baseline=best, correction="none"),
@@ -276,7 +280,7 @@ def written(found: Any, folder: Path) -> Path:
     """Write a record as its verb does and return the file."""
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
-    whole = ("validation", "comparison", "case_study", "regime_study", "study_analysis")
+    whole = ("validation", "validation_table", "comparison", "case_study", "regime_study", "study_analysis")
     found.write(folder if name in whole else path)
     assert path.is_file()
     return path
@@ -332,6 +336,7 @@ def changed(content: dict[str, Any], name: str, place: tuple[Any, ...], value: A
 
 INNER = {
     "validation": ("pairs", 0, "encoders", 0, "BkR", "per_seed"),
+    "validation_table": ("rows", 0, "n_seeds"),
     "comparison": ("boards", 0, "rows", 0, "outcome"),
     "gate": ("decisions", 0, "p_pass"),
     "plan": ("rows", 0, "variance_own"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
@@ -11,15 +13,30 @@ from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import columns, store_of, within_cost
 from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written
 from xlingual.cli.ranking import chosen_ranker
+from xlingual.cli.train import of_conventions
 from xlingual.errors import InputError
 from xlingual.training.requests import CaseStudyRequest
+from xlingual.workflows.case_study_data import BUILT_IN, built_in_options, is_built_in, make_recipes
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
     from xlingual.workflows.case_study_models import Trained
 
 
-@command(CaseStudyRequest, further={"lareqa": "xlingual.cli.casestudy_lareqa:lareqa"})
+_FURTHER = {"mlmme": "xlingual.cli.casestudy_mlmme:mlmme", "lareqa": "xlingual.cli.casestudy_lareqa:lareqa"}
+
+
+def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the conventions set, and on the built-in recipes the encoders."""
+    if not is_built_in(given.get("manifest")):
+        return of_conventions(given)
+    options = dict(built_in_options(given.get("out") or Path(), given.get("seed", 0)))
+    if "text_encoders" in given:
+        del options["base"]
+    return {**of_conventions(given), **options}
+
+
+@command(CaseStudyRequest, presets=_presets, further=_FURTHER)
 def casestudy(request: CaseStudyRequest) -> None:
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
 
@@ -27,7 +44,11 @@ def casestudy(request: CaseStudyRequest) -> None:
     images nor translations, to train on (--train-split). All are evaluated by Backretrieval over all
     language pairs.
 
-    `xlingual casestudy lareqa` is another study: regimes of dual encoders, side by side.
+    `xlingual casestudy recipes --out DIR` needs no data: where nothing is called "recipes", that word stands
+    for built-in recipes in five languages, which are made in DIR.
+
+    Other studies: `xlingual casestudy mlmme`, images and sentences of several languages in one space, and
+    `xlingual casestudy lareqa`, regimes of dual encoders side by side.
     """
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study
@@ -35,13 +56,18 @@ def casestudy(request: CaseStudyRequest) -> None:
     out, quiet = request.output.out, request.output.quiet
     if out is None:
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
+    if is_built_in(request.data.manifest) and out == Path(BUILT_IN):
+        raise InputError(f"--out {BUILT_IN} would be read as the data the next time: name another folder")
     check_folder(out)
     store = store_of(request.keeping)
     evaluated = Evaluated(**keywords(request, Evaluated), ranker=_ranker(request, store))
     trained, data = _trained(request), request.data
     with screen.warnings_as_lines(), screen.progress(screen.silent(request.output)) as progress:
+        manifest = data.manifest
+        if is_built_in(manifest):
+            manifest = make_recipes(out, request.sampling.seed, progress)
         progress("reading the manifest", 0, 1)
-        read = partial(Manifest.read, data.manifest, **columns(data))
+        read = partial(Manifest.read, manifest, **columns(data))
         train = read(split=request.train_split) if trained.anything else None
         evaluated_on = read(split=data.split or "test", rows=data.rows)
         check_emphasis(request, evaluated_on)
@@ -54,6 +80,7 @@ def casestudy(request: CaseStudyRequest) -> None:
             base=request.base,
             trained=trained,
             worst=request.worst,
+            control=request.control,
             store=store,
             progress=progress,
         )
@@ -86,7 +113,7 @@ def _trained(request: CaseStudyRequest) -> Trained:
         times=request.trainings,
         seed=request.sampling.seed,
         options=options,
-        fit={"epochs": request.epochs, "rate": request.rate, **device},
+        fit={"epochs": request.epochs, "rate": request.rate, "keep_epoch": request.keep_epoch, **device},
         validation=request.validation,
         triplet=request.triplet,
         triplet_xl=request.triplet_xl,

@@ -33,7 +33,7 @@ _VERBS = {
     "evaluate": "Evaluate text encoders on a manifest or a pool.",
     "train": "Train embeddings on your own texts and images.",
     "model": "Show a model that was trained here, or export it to other programs.",
-    "casestudy": "The case studies of the papers: encoders without parallel texts; LAReQA.",
+    "casestudy": "The case studies of the papers: encoders without parallel texts; MLMME; LAReQA.",
     "validate": "Check a measure without translations against true retrieval.",
     "compare": "Compare encoders query by query: is the difference real?",
     "calibrate": "Learn from validations to estimate true retrieval from Backretrieval.",

@@ -18,11 +18,13 @@ from xlingual.requests.single import ReportRequest
 _KINDS = {
     "results": ("results.json", "evaluation:Results"),
     "validation": ("validation.json", "validation:Validation"),
+    "validation_table": ("validation_table.json", "validation_table:ValidationTable"),
     "comparison": ("comparison.json", "comparison:Comparison"),
     "gate": ("gate.json", "gate:Gate"),
     "plan": ("plan.json", "plan:Plan"),
     "calibration": ("calibration.json", "calibration:Calibration"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
+    "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
     "regime_study": ("regime_study.json", "regime_study:RegimeStudy"),
     "study_analysis": ("analysis.json", "study:StudyAnalysis"),
 }
@@ -46,9 +48,11 @@ def report(request: ReportRequest) -> None:
     kinds = {folder: _kind(folder) for folder in request.folders}
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
     if alone and len(request.folders) > 1:
+        validations = set(kinds.values()) == {"validation"}
+        joined = ", or join them with xlingual validate backretrieval DIR DIR" if validations else ""
         raise InputError(
             f"{alone[0]} holds {_named(kinds[alone[0]])}, which has its own report: give it "
-            "alone, and make one report for each"
+            f"alone, and make one report for each{joined}"
         )
     for folder in (folder for folder, kind in kinds.items() if kind is None):
         _refuse_others(folder)

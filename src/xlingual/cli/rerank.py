@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -199,23 +200,31 @@ def score(request: ScoreRequest) -> None:
     """Measure translations: BLEU, chrF and TER by sacrebleu, METEOR (exact + stem) by nltk.
 
     BEST are files of one translation a line; give those of several tunings together for their mean and
-    standard deviation. Needs the extra `mt`.
+    standard deviation. Systems with a NAME stand side by side: files of one NAME are its runs, and
+    differences are to --baseline or to the first NAME. Needs the extra `mt`.
     """
     from xlingual.nbest.apply import read_texts
     from xlingual.nbest.format import read_nbest
     from xlingual.nbest.score import score as measure
 
-    best, baseline, nbest = request.best, request.baseline, request.nbest
+    nbest = request.nbest
     check_file(request.out)
-    if request.test is not None and baseline is None:
+    if request.test is not None and request.baseline is None:
         raise InputError("--test compares with --baseline: give both or none")
-    if len({str(path) for path in best}) < len(best):
+    named = [_named(path) for path in request.best]
+    best = [path for _, path in named]
+    if len(set(best)) < len(best):
         raise InputError("a file of translations is given twice: give each once")
+    if 0 < sum(name is None for name, _ in named) < len(named):
+        raise InputError("some BEST have a NAME= and some have none: name all of them, or none")
+    groups = {str(path): name for name, path in named if name is not None}
+    baseline = None if request.baseline is None else _named(request.baseline)
     with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as report:
         found = measure(
             {str(path): read_texts(path) for path in best},
             list(map(read_texts, request.references)),
-            baseline=None if baseline is None else (str(baseline), read_texts(baseline)),
+            baseline=None if baseline is None else (baseline[0] or str(baseline[1]), read_texts(baseline[1])),
+            groups=groups or None,
             lists=None if nbest is None else read_nbest(nbest),
             tokenize=request.tokenize,
             lowercase=request.lowercase,
@@ -226,6 +235,14 @@ def score(request: ScoreRequest) -> None:
             progress=report,
         )
     _write_and_show(signed(found, request, run=False), scores_page, request)
+
+
+def _named(given: Path) -> tuple[str | None, Path]:
+    """Return the name and the path of NAME=FILE; no name for a file that is called so, or without =."""
+    name, equals, path = str(given).partition("=")
+    if not equals or given.exists() or not name or not path:
+        return None, given
+    return name, Path(path)
 
 
 def _write_and_show(found: Any, page: Callable[[Any], Page], request: Any) -> None:  # noqa: ANN401  (a request)

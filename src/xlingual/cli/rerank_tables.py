@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xlingual.report import numbers
+from xlingual.report import numbers, side_by_side
 from xlingual.report.blocks import Block, Page, Prose
 from xlingual.report.table import Cell, Column, Row, Table
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from xlingual.nbest.ablation import Ablation, BleuDifference
     from xlingual.nbest.score import Scores, SystemScore
     from xlingual.nbest.weights import Spread, Weights
+    from xlingual.results.runs import Compared
 
 CHANCE = 0.05  # p-values below it are called significant
 _TUNINGS = 5  # whose weights are shown
@@ -49,7 +50,10 @@ def weights_page(found: Weights) -> Page:
 
 def scores_page(found: Scores) -> Page:
     """Return the systems with their measures, intervals and p-values, and the signatures."""
-    blocks: list[Block] = [_measure(found, one) for one in found.signatures]
+    blocks: list[Block] = []
+    if found.side_by_side:
+        blocks.append(side_by_side.table("Systems side by side", found.side_by_side))
+    blocks += [_measure(found, one) for one in found.signatures]
     blocks += [Prose(f"{name}: {one}", whole=True, where="both") for name, one in found.signatures.items()]
     blocks += [Prose(note, where="both") for note in found.notes]
     return Page.of("scores", "scores", blocks, _gain(found))
@@ -126,6 +130,8 @@ def _gain(found: Scores) -> list[str]:
     """Return what systems gain in BLEU over their baseline, and whether that is significant."""
     own = [system for system in found.systems if system.kind == "system"]
     base = next((system for system in found.systems if system.kind == "baseline"), None)
+    if found.side_by_side and (base is None or (found.mean == {} and len(own) > 1)):
+        return [_beside(found.side_by_side)]
     if base is None or not own:
         return []
     bleu = {system.name: system.scores["BLEU"] for system in found.systems}
@@ -142,6 +148,21 @@ def _gain(found: Scores) -> list[str]:
         f"{len(own)} systems {changed} over {base.name} on average{room if gain > 0 else ''}: "
         f"{significant} of them significantly (p below {CHANCE:g})."
     ]
+
+
+def _beside(systems: Sequence[Compared]) -> str:
+    """Return what the system with the best BLEU gains over the first one, and whether that is real."""
+    first, *others = systems
+    best = max(others, key=lambda one: one.scores["BLEU"].value)
+    gain = best.scores["BLEU"].gain
+    if gain is None or gain.ci is None:
+        return f"{best.name} and {first.name} do not differ in BLEU."
+    much = numbers.signed(gain.value, gain.ci, digits=2)
+    among = f"Of {len(others)} systems, {best.name} has the best BLEU" if len(others) > 1 else best.name
+    verb = ": " if len(others) > 1 else " differs by "
+    real = "" if side_by_side.is_real(gain) else "not "
+    p = numbers.p_value(gain.p_adjusted)
+    return f"{among}{verb}{much} against {first.name}, {real}significant (p {p}, corrected)."
 
 
 def _of_features(found: Ablation) -> list[str]:

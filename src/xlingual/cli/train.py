@@ -15,6 +15,7 @@ from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
 from xlingual.cli.training_outcome import dual_page, says_how_to_go_on, trained_page, uses
 from xlingual.errors import InputError
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS
+from xlingual.training.recipes.triplet_options import CONVENTIONS
 from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest, TripletXlRequest
 
 if TYPE_CHECKING:
@@ -73,7 +74,17 @@ def mlmme(request: MlmmeRequest) -> None:
     screen.show_page(trained_page(trained, lines), trained.folder.config, request.folder)
 
 
-@command(TripletRequest, train, short_help="Train layers that put a body near its own title (Triplet).")
+def of_conventions(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the conventions that were asked for set."""
+    return CONVENTIONS[given.get("conventions", "default")]
+
+
+@command(
+    TripletRequest,
+    train,
+    presets=of_conventions,
+    short_help="Train layers that put a body near its own title (Triplet).",
+)
 def triplet(request: TripletRequest) -> None:
     """Train two layers over an encoder's vectors, so that a body is near its own title (Triplet).
 
@@ -83,7 +94,10 @@ def triplet(request: TripletRequest) -> None:
 
 
 @command(
-    TripletXlRequest, train, short_help="Train Triplet with a term that keeps languages together (TripletXL)."
+    TripletXlRequest,
+    train,
+    presets=of_conventions,
+    short_help="Train Triplet with a term that keeps languages together (TripletXL).",
 )
 def triplet_xl(request: TripletXlRequest) -> None:
     """Train Triplet with a term that keeps neighbours in other languages as near as in a text's own.

@@ -30,7 +30,7 @@ def says_how_to_go_on(out: Path) -> Iterator[None]:
 
 
 def trained_page(trained: TrainedModel, lines: Sequence[str]) -> Page:
-    """Return the best epoch with its sums of recalls, and how the model is used."""
+    """Return the epoch that is kept with its sums of recalls, and how the model is used."""
     texts = ", ".join(f"{tag} {count:,}" for tag, count in trained.texts.items())
     images = "" if trained.images is None else f" and {trained.images:,} images"
     validated_on = " and ".join(
@@ -44,11 +44,11 @@ def trained_page(trained: TrainedModel, lines: Sequence[str]) -> Page:
         f"{trained.chance.value:.1f}."
     )
     rows = [(name, value, trained.chance.parts[name]) for name, value in trained.scores.items()]
-    return _page(sentence, ("validation", "sum of recalls", "chance"), rows, 1, lines)
+    return _page(_title(trained), sentence, ("validation", "sum of recalls", "chance"), rows, 1, lines)
 
 
 def dual_page(trained: TrainedDual, lines: Sequence[str]) -> Page:
-    """Return the best epoch with its mAP, and how the model is used."""
+    """Return the epoch that is kept with its mAP, and how the model is used."""
     n_held_out, config = trained.held_out, trained.folder.config
     chosen = ""
     if n_held_out:
@@ -62,20 +62,34 @@ def dual_page(trained: TrainedDual, lines: Sequence[str]) -> Page:
         f"Trained on {trained.questions:,} questions in {languages} ({config['training']['regime']}) in "
         f"{numbers.duration(trained.seconds)}{chosen}."
     )
-    return _page(sentence, ("validation", "mAP"), list((trained.scores or {}).items()), 3, lines)
+    return _page(
+        _title(trained), sentence, ("validation", "mAP"), list((trained.scores or {}).items()), 3, lines
+    )
+
+
+def _title(trained: TrainedModel | TrainedDual) -> str:
+    return "Best epoch" if trained.kept_epoch == trained.best_epoch else "Last epoch"
 
 
 def _best(trained: TrainedModel | TrainedDual) -> str:
+    if trained.kept_epoch != trained.best_epoch:
+        of = f"{trained.kept_epoch} of {trained.epochs}"
+        return f"epoch {of} is kept as the last one (the best on the validation was {trained.best_epoch})"
     why = "all were run" if trained.stopped == "epochs" else "no later one was better"
     return f"epoch {trained.best_epoch} of {trained.epochs} is the best ({why})"
 
 
 def _page(
-    sentence: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]], digits: int, lines: Sequence[str]
+    title: str,
+    sentence: str,
+    heads: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
+    digits: int,
+    lines: Sequence[str],
 ) -> Page:
     """Return a page; how the model is used is to be copied, so it is left in whole lines."""
     cells = [(name, *(Cell.of(value, digits=digits) for value in row)) for name, *row in rows]
-    blocks: list[Block] = [Table.of_texts("Best epoch", heads, cells, where="both")] if cells else []
+    blocks: list[Block] = [Table.of_texts(title, heads, cells, where="both")] if cells else []
     begins = (" use: ", *["      "] * len(lines))
     blocks += [
         Prose(begin + line, whole=True, where="both") for begin, line in zip(begins, lines, strict=False)

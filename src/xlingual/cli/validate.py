@@ -6,13 +6,12 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
-from xlingual.cli.from_request import command, keywords
-from xlingual.cli.opening import read_manifest, store_of, within_cost
-from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written, write_and_show
-from xlingual.cli.ranking import chosen_ranker
+from xlingual.cli.from_request import command
+from xlingual.cli.outcome import emphasis_of, say_written, write_and_show
 from xlingual.cli.tasks import Tasks
-from xlingual.requests import signed
-from xlingual.requests.validating import ValidateBackretrievalRequest
+from xlingual.cli.validate_sets import is_finished, table_of, validated
+from xlingual.errors import InputError
+from xlingual.requests.validating import ValidateDataSetsRequest
 
 
 @click.group(cls=Tasks)
@@ -21,30 +20,26 @@ def validate() -> None:
 
 
 @command(
-    ValidateBackretrievalRequest,
+    ValidateDataSetsRequest,
     validate,
     short_help="Check whether Backretrieval orders encoders as true retrieval does.",
 )
-def backretrieval(request: ValidateBackretrievalRequest) -> None:
+def backretrieval(request: ValidateDataSetsRequest) -> None:
     """Compare Backretrieval, SIM and CORR with cross-lingual retrieval, over three text encoders or more.
 
     MANIFEST holds items with an image and texts in both languages: the translations are the truth that the
-    other measures do without. With --splits leave out --seeds.
+    other measures do without. Several of them, or folders of finished validations, give one table with a row
+    for each data set and language pair. With --splits leave out --seeds.
     """
-    from xlingual.evaluation.metric_validation.validate import validate_backretrieval
-
-    check_output(request.output.out, request.output.report, "validation")
-    store = store_of(request.keeping)
-    given = keywords(request, validate_backretrieval)
-    given |= {
-        "text_encoders": within_cost(request.text_encoders, request.keeping),
-        "store": store,
-        "ranker": chosen_ranker(request.ranking, store, quiet=request.output.quiet),
-    }
-    with screen.warnings_as_lines(), screen.progress(screen.silent(request.output)) as progress:
-        progress("reading the manifest", 0, 1)
-        given["manifest"] = read_manifest(request.data)
-        check_emphasis(request, given["manifest"])
-        validation = signed(validate_backretrieval(**given, progress=progress), request)
-    write_and_show(validation, request.output)
-    say_written(validation, request.output, validation.file, emphasis_of(request))
+    sets = request.data_sets()
+    if not sets:
+        raise InputError("MANIFEST is missing: name a manifest, or folders of finished validations")
+    if request.sets or len(sets) > 1 or is_finished(request.data.manifest):
+        table_of(request, sets)
+        return
+    (one,) = map(request.of_one, sets.values())
+    check_output(one.output.out, one.output.report, "validation")
+    with screen.warnings_as_lines(), screen.progress(screen.silent(one.output)) as progress:
+        validation = validated(one, progress)
+    write_and_show(validation, one.output)
+    say_written(validation, one.output, validation.file, emphasis_of(one))

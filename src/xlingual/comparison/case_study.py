@@ -1,8 +1,9 @@
 """From the results of one evaluation to a case study: Table 2, Figure 3, and what the trainings changed.
 
-Three questions are asked, and p-values corrected for them (Holm): is Triplet better than its base, is
-TripletXL better than Triplet on average, and is it on the language pairs that Triplet is worst at? See
-docs/case-study.md.
+These questions are asked, and p-values corrected for them (Holm): is Triplet better than its base, is it
+better than the control (the base's vectors of title and body side by side, untrained), is the control better
+than the base, is TripletXL better than Triplet on average, and is it on the language pairs that Triplet is
+worst at? See docs/case-study.md.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from xlingual.comparison.outcome import word
+from xlingual.arrays import Ints
+from xlingual.comparison.best_model import Progress, best_model
+from xlingual.comparison.outcome import REPLICATES, word
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.reading import read_aligned
 from xlingual.comparison.trainings import Share, Tested, difference, mean_over_trainings
@@ -26,7 +29,6 @@ from xlingual.results.comparison import CANNOT_TELL
 from xlingual.stats.corrections import holm
 from xlingual.streams import stream
 
-REPLICATES = 1999
 WORST = 3  # as many as the paper's Figure 3 names
 _ALPHA = 0.05
 
@@ -40,6 +42,7 @@ class Cast:
     triplet: tuple[str, ...] = ()
     triplet_xl: tuple[str, ...] = ()
     base_given: bool = True
+    control: str | None = None  # the base's title and body side by side, untrained
 
     def __post_init__(self) -> None:
         if self.triplet and self.triplet_xl and len(self.triplet) != len(self.triplet_xl):
@@ -55,6 +58,7 @@ class Cast:
         return [
             *plain,
             (self.base, record.BASE, (self.base,)),
+            *([] if self.control is None else [(self.control, record.CONTROL, (self.control,))]),
             *((role, role, encoders) for role, encoders in trained if encoders),
         ]
 
@@ -66,12 +70,14 @@ def case_study(
     measure: str = "R@10",
     worst: int = WORST,
     seed: int = 0,
-    replicates: int = REPLICATES,
+    replicates: int | None = None,
     trainings: Sequence[Training] = (),
+    progress: Progress | None = None,
 ) -> CaseStudy:
     """Return the case study of a folder that `evaluate backretrieval` wrote.
 
     `worst` language pairs are chosen, at most half of all. `trainings` are kept as they are given.
+    `replicates` of each test: 1999, or more where the best model meets the others on single pairs.
 
     Raises:
         InputError: the folder holds no results, or lacks an encoder or the measure.
@@ -81,12 +87,13 @@ def case_study(
         raise InputError(f"worst must be at least 1, got {worst}: it is a number of language pairs")
     results = Results.read(folder)
     queries = read_aligned([folder], measures=[measure]).queries[0]
-    for name in (cast.base, *cast.others, *cast.triplet, *cast.triplet_xl):
-        queries.row_of(name)  # raises where the folder has no such encoder
+    for _, _, encoders in cast.models():
+        for name in encoders:
+            queries.row_of(name)  # raises where the folder has no such encoder
     models = [_model(queries, results, *one) for one in cast.models()]
     trained = (record.TRIPLET, record.TRIPLET_XL)  # at the end, as in the paper's Table 2
     models.sort(key=lambda model: (1, 0.0) if model.role in trained else (0, model.value))
-    differences, found = _questions(queries, cast, worst, seed, replicates)
+    differences, found = _questions(queries, cast, worst, seed, replicates or REPLICATES)
     overall = next(row for row in results.summary if row.source is None and row.measure == queries.measure)
     return CaseStudy(
         measure=queries.measure,
@@ -103,6 +110,7 @@ def case_study(
         models=models,
         differences=differences,
         worst=found,
+        best=best_model(queries, models, seed=seed, replicates=replicates, progress=progress),
         trainings=list(trainings),
         conditions=dict(queries.conditions),
         warnings=list(results.warnings),
@@ -143,6 +151,7 @@ def _questions(
     if cast.triplet:
         whole = [[Share(one, cast.base, everything)] for one in cast.triplet]
         questions.append((record.TRIPLET, cast.base, record.ALL_PAIRS, whole))
+        questions += _of_control(record.TRIPLET, cast.triplet, cast, everything)
     chosen = choices(queries, cast.triplet, number, seed) if cast.triplet else "no Triplet was evaluated"
     if cast.triplet and cast.triplet_xl:
         both = [[Share(xl, one, everything)] for xl, one in zip(cast.triplet_xl, cast.triplet, strict=True)]
@@ -153,6 +162,7 @@ def _questions(
     elif cast.triplet_xl:
         alone = [[Share(xl, cast.base, everything)] for xl in cast.triplet_xl]
         questions.append((record.TRIPLET_XL, cast.base, record.ALL_PAIRS, alone))
+        questions += _of_control(record.TRIPLET_XL, cast.triplet_xl, cast, everything)
     tested = [
         difference(queries, own, rng=stream(seed, f"case study|{one}|{two}|{where}"), replicates=replicates)
         for one, two, where, own in questions
@@ -161,6 +171,20 @@ def _questions(
     if isinstance(chosen, str):
         return _decided(names, tested), Worst(0, [], [], False, None, None, chosen)
     return _decided(names, tested), described(queries, chosen, cast.triplet, cast.triplet_xl, number)
+
+
+def _of_control(
+    model: str, encoders: Sequence[str], cast: Cast, rows: Ints
+) -> list[tuple[str, str, str, list[list[Share]]]]:
+    """Return the questions about the control: what training adds to it, and what it is without training."""
+    if cast.control is None:
+        return []
+    trained = [[Share(one, cast.control, rows)] for one in encoders]
+    alone = [[Share(cast.control, cast.base, rows)]]
+    return [
+        (model, cast.control, record.ALL_PAIRS, trained),
+        (cast.control, cast.base, record.ALL_PAIRS, alone),
+    ]
 
 
 def _decided(names: Sequence[tuple[str, str, str]], tested: Sequence[Tested]) -> list[Difference]:

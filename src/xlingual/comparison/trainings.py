@@ -1,9 +1,4 @@
-"""Models that were trained several times: their means and differences, for other queries and other trainings.
-
-Trainings of one recipe differ by their seed alone, so they are independent draws: their variance divided by
-their number adds to that of the queries, with degrees of freedom by Satterthwaite (1946, "An Approximate
-Distribution of Estimates of Variance Components").
-"""
+"""Models that were trained several times: means and differences, for other queries and other trainings."""
 
 from __future__ import annotations
 
@@ -20,8 +15,7 @@ from xlingual.results import Interval
 from xlingual.stats.intervals import LEVEL, ResidualPart, effective_clusters, t_quantile, variance
 from xlingual.stats.paired import paired_test
 from xlingual.stats.paired_queries import Paired
-
-_NOTHING = 1e-12  # what rounding leaves of a standard error of zero
+from xlingual.stats.trainings import NOTHING, with_trainings
 
 
 @dataclass(frozen=True)
@@ -79,7 +73,7 @@ def difference(
     test = paired_test(stacked, rng=rng, replicates=replicates, span=queries.span)
     ci, p = test.interval(), float(test.p)
     error, freedom = with_trainings(test.standard_error, test.freedom, each)
-    if len(each) > 1 and error > _NOTHING:  # of the two intervals the wider one, at either end
+    if len(each) > 1 and error > NOTHING:  # of the two intervals the wider one, at either end
         half = t_quantile(LEVEL, freedom) * error
         low, high = min(ci.low, value - half), max(ci.high, value + half)
         method = f"{ci.method}, {len(each)} trainings"
@@ -93,17 +87,6 @@ def _gain(queries: Queries, share: Share) -> float:
     i, j = queries.row_of(share.first), queries.row_of(share.second)
     weight = queries.take(share.rows).weight
     return float(weight @ (queries.values[i] - queries.values[j])[share.rows])
-
-
-def with_trainings(error: float, freedom: float, each: Sequence[float]) -> tuple[float, float]:
-    """Return standard error and degrees of freedom with what trainings add to those of the queries."""
-    if len(each) < 2:
-        return error, freedom
-    of_trainings = float(np.var(each, ddof=1)) / len(each)
-    total = error**2 + of_trainings
-    if total <= _NOTHING**2:
-        return 0.0, freedom
-    return float(np.sqrt(total)), total**2 / (error**4 / freedom + of_trainings**2 / (len(each) - 1))
 
 
 def _stacked(queries: Queries, trainings: Sequence[Sequence[Share]]) -> Paired:

@@ -41,6 +41,7 @@ class OnnxEncoder(TextNetworkEncoder):
 
     Without `pool` the vector is the output `sentence_embedding` or `text_embeds`; else what the settings of
     sentence-transformers in the folder say; else the output `pooler_output`; else the mean of the tokens.
+    `output` names another value, of an inner layer too.
     """
 
     has_head = False  # the graph itself has it
@@ -52,7 +53,7 @@ class OnnxEncoder(TextNetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """A hash of the graph, its weights, tokenizer and settings, and the options that change vectors."""
-        return f"onnx:{self.digest}?{self.stated('pool', 'max_length', 'long')}{self.prompts}"
+        return f"onnx:{self.digest}?{self.stated('pool', 'max_length', 'long', 'output')}{self.prompts}"
 
     def _files_digest(self) -> str:
         settings = (self.folder / name for name in ("tokenizer.json", *SETTINGS))
@@ -63,7 +64,7 @@ class OnnxEncoder(TextNetworkEncoder):
     def graph(self) -> OnnxGraph:
         """The graph, which takes nothing but texts."""
         with self.unchanged():
-            graph = OnnxGraph(self.path, self.who)
+            graph = OnnxGraph(self.path, self.who, self.options["output"])
             graph.refuse_other_inputs(_INPUTS, "texts")
         return graph
 
@@ -131,7 +132,7 @@ def choose_output(graph: OnnxGraph, pool: str | None, folder: Path, who: str) ->
     """Return the output that is read, and how: "pooler" is one vector for each text."""
     ready, hidden = graph.outputs_of(_POOLED, 2), graph.outputs_of(_HIDDEN, 3)
     if pool is None:
-        if ready and ready[0] in _POOLED[:2]:
+        if ready and (graph.named or ready[0] in _POOLED[:2]):
             return ready[0], "pooler"
         pool = _sentence_transformers(folder, who) or ("pooler" if ready else "mean")
     offered, wanted = hidden, "a vector for each token"

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xlingual.encoders.batching import is_out_of_memory
+from xlingual.encoders.onnx_values import with_output
 from xlingual.errors import InputError, listed
 
 PROVIDERS = ("CUDAExecutionProvider", "CPUExecutionProvider")  # the first that is installed
+_FOLDER_OF_WEIGHTS = "session.model_external_initializers_file_folder_path"
 _LOCATION = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")  # protobuf's key and length of a path
 
 
@@ -25,21 +27,29 @@ class Slot(NamedTuple):
 
 
 class OnnxGraph:
-    """A session of onnxruntime; it uses as many threads as onnxruntime chooses (one for each core)."""
+    """A session of onnxruntime; it uses as many threads as onnxruntime chooses (one for each core).
 
-    def __init__(self, path: Path, who: str) -> None:
+    `output` names the one value that is read, of an inner layer too; without it any output may be.
+    """
+
+    def __init__(self, path: Path, who: str, output: str | None = None) -> None:
         import onnxruntime
 
         self.who = who
+        model = path if output is None else with_output(path, output, who)
         options = onnxruntime.SessionOptions()
+        if model is not path:
+            options.add_session_config_entry(_FOLDER_OF_WEIGHTS, str(path.parent))
         options.log_severity_level = 4  # failures come as exceptions
         usable = [name for name in PROVIDERS if name in onnxruntime.get_available_providers()]
         try:
-            self._session = onnxruntime.InferenceSession(path, options, providers=usable)
+            self._session = onnxruntime.InferenceSession(model, options, providers=usable)
         except Exception as error:  # onnxruntime's exceptions have no common base
             raise InputError(f"{who}: {path.name} cannot be loaded ({_brief(error)})") from error
         self.inputs = {slot.name: _slot(slot) for slot in self._session.get_inputs()}
-        self.outputs = {slot.name: _slot(slot) for slot in self._session.get_outputs()}
+        outputs = {slot.name: _slot(slot) for slot in self._session.get_outputs()}
+        self.named = output is not None
+        self.outputs = outputs if output is None else {output: outputs[output]}
 
     def run(self, feeds: Mapping[str, np.ndarray], output: str) -> np.ndarray:
         """Return an output, float32; numbers are converted to the types of the inputs.
@@ -63,8 +73,13 @@ class OnnxGraph:
         return next((slot.shape[0] for slot in self.inputs.values() if slot.shape and slot.shape[0]), wanted)
 
     def outputs_of(self, names: Sequence[str], dimensions: int) -> list[str]:
-        """Return the outputs of these names, then others with so many dimensions, but not `logits`."""
+        """Return the outputs of these names, then others with so many dimensions, but not `logits`.
+
+        Where an output was named, that one if it has so many dimensions.
+        """
         alike = [name for name, slot in self.outputs.items() if len(slot.shape) == dimensions]
+        if self.named:
+            return alike
         known = [name for name in names if name in self.outputs]
         return [name for name in dict.fromkeys([*known, *alike]) if name != "logits"]
 

@@ -34,7 +34,8 @@ class OnnxImages(NetworkEncoder):
     """A graph that takes `pixel_values` [n, 3, height, width].
 
     Without `pool` the vector is the output `image_embeds` or `pooler_output`, else the mean of the last
-    hidden state over its places. Equal bytes are encoded once.
+    hidden state over its places; `output` names another value, of an inner layer too. Equal bytes are encoded
+    once.
     """
 
     content = ("bytes",)
@@ -49,7 +50,8 @@ class OnnxImages(NetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """A hash of the graph, its weights and the settings, and how its output is pooled."""
-        return f"onnx:pictures:{self.digest}?pool={self.options['pool']}"
+        inner = self.stated("output")
+        return f"onnx:pictures:{self.digest}?pool={self.options['pool']}{'&' * bool(inner)}{inner}"
 
     def _files_digest(self) -> str:
         settings = filter(Path.is_file, (self.folder / name for name in _SETTINGS))
@@ -65,7 +67,7 @@ class OnnxImages(NetworkEncoder):
     def graph(self) -> OnnxGraph:
         """The graph, which takes nothing but images."""
         with self.unchanged():
-            graph = OnnxGraph(self.path, self.who)
+            graph = OnnxGraph(self.path, self.who, self.options["output"])
             alone = len(graph.inputs) == 1 and "input_ids" not in graph.inputs  # some call it otherwise
             graph.refuse_other_inputs(list(graph.inputs) if alone else ["pixel_values"], "images")
         return graph

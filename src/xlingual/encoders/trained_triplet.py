@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from xlingual.arrays import Vectors
-from xlingual.encoders.base import Encoder
 from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_config import TripletConfig
-from xlingual.models.views import two_views
+from xlingual.models.views import ViewReader
 from xlingual.records import Texts
 
 
@@ -41,16 +41,14 @@ class TripletTexts(OnBase):
     fitted_transform = True
     network: TripletNetwork
 
-    def __init__(self, network: TripletNetwork, base: Encoder) -> None:
-        super().__init__(network, base)
-        self._lacking = self._texts = 0
+    @cached_property
+    def _views(self) -> ViewReader:
+        config = self.network.config
+        return ViewReader(self.network.who, config.title, config.body, config.split)
 
     def inputs(self, batch: Texts, /) -> tuple[Texts, Texts]:
         """Return what the encoder below encodes: the titles and the bodies."""
-        config = self.network.config
-        views = two_views(batch, config.title, config.body, config.split, self.network.who)
-        self._lacking, self._texts = self._lacking + sum(views.lacking), self._texts + len(batch)
-        return views.title, views.body
+        return self._views.read(batch)
 
     def apply(self, *vectors: Vectors) -> Vectors:
         """Return float32 [n, 2·out] for the vectors float32 [n, base] of titles and of bodies."""
@@ -61,13 +59,7 @@ class TripletTexts(OnBase):
 
     def notes(self) -> list[str]:
         """Return how many texts lack one of the two views, since last asked."""
-        lacking, texts, self._lacking, self._texts = self._lacking, self._texts, 0, 0
-        config = self.network.config
-        what = f"an empty {config.title} or {config.body}" if config.split is None else "no second part"
-        note = (
-            f"{self.network.who}: {lacking:,} of {texts:,} texts have {what}: what there is stands for both"
-        )
-        return [note] if lacking else []
+        return self._views.notes()
 
 
 def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> TripletTexts:

@@ -13,7 +13,7 @@ from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.files import atomic_file
-from xlingual.models.card_words import ANYWHERE, DATA, OUTCOME, words_of
+from xlingual.models.card_words import ANYWHERE, DATA, LATER, OUTCOME, words_of
 from xlingual.models.folder import CARD, WEIGHTS, ModelFolder
 from xlingual.signature import Signature
 
@@ -96,12 +96,13 @@ def signature(folder: ModelFolder) -> Signature:
     """Return the signature of the model: kind, data, options, version, and under `system` its identity."""
     config = folder.config
     training, data, environment = (config.get(name) or {} for name in ("training", "data", "environment"))
+    later = {name for name, before in LATER.items() if training.get(name, before) == before}
     conditions = {
         "kind": folder.kind,
         "recipe": training.get("recipe"),
         "data": data.get("digest"),
         "validation": data.get("validation_digest"),
-        "options": _hashed([config["model"], _options(config, but=ANYWHERE)]),
+        "options": _hashed([config["model"], _options(config, but=ANYWHERE | later)]),
         "seed": training.get("seed"),
         "xlingual": environment.get("xlingual"),
     }
@@ -166,7 +167,8 @@ def _scores(config: Mapping[str, Any]) -> CardSection:
     scores = {"score": training.get("score"), **(training.get("scores") or {})}
     rows = tuple((name, words.number(value)) for name, value in scores.items() if value is not None)
     ran, best = training.get("epochs_run"), training.get("best_epoch")
-    epochs = f" Epoch {best} of {ran} is the model." if best is not None and ran is not None else ""
+    kept = ran if training.get("keep_epoch") == "last" else best
+    epochs = f" Epoch {kept} of {ran} is the model." if kept is not None and ran is not None else ""
     if not training:
         return CardSection("Scores")
     if not rows:

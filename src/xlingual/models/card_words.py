@@ -10,6 +10,9 @@ from typing import Any
 # keys of `training` in config.json that are results of the training, not its options
 OUTCOME = frozenset({"epochs_run", "best_epoch", "stopped", "seconds", "score", "scores", "final_scale"})
 
+# options that came later, with the values that trainings had before, which leave a signature as it was
+LATER: Mapping[str, Any] = {"keep_epoch": "best", "neighbours_in": "body-title"}
+
 # options that say where a training ran and do not change its result
 ANYWHERE = frozenset({"device", "threads"})
 
@@ -53,6 +56,7 @@ def words_of(kind: str) -> Words:
 
 _RECIPES = {
     "mlmme": "MLMME",
+    "paper": "MLMME",
     "vse": "VSE",
     "vsepp": "VSE++",
     "triplet": "Triplet",
@@ -74,9 +78,12 @@ def _mlmme(config: Config) -> str:
     model = config["model"]
     read = f"texts in {', '.join(model['languages'])}"
     images = "" if model.get("picture_dim") is None else " and images"
+    own = "word vectors and a GRU"
+    if model.get("text_map") == "per-language":
+        own = "word vectors, a GRU and a map into the space of its own"
     return (
-        f"One space of {model['joint_dim']:,} dimensions for {read}{images}. Each language has word vectors "
-        "and a GRU; vectors have unit length and are compared by cosine."
+        f"One space of {model['joint_dim']:,} dimensions for {read}{images}. Each language has {own}; "
+        "vectors have unit length and are compared by cosine."
     )
 
 
@@ -131,8 +138,8 @@ _WORDS: Mapping[str, Words] = {
         what=_mlmme,
         reference="I. Calixto, Q. Liu, N. Campbell. Multilingual multi-modal embeddings for natural language "
         "processing. 2017.",
-        scores="sums of R@1, R@5 and R@10 both ways in per cent, 600 at most; score is what the epoch was "
-        "chosen by",
+        scores="sums of R@1, R@5 and R@10 both ways in per cent, 600 at most; score is what epochs are "
+        "compared by",
         form=".1f",
         use=_mlmme_use,
     ),
@@ -142,7 +149,7 @@ _WORDS: Mapping[str, Words] = {
         reference="M. Fain, N. Twomey, D. Bollegala. Backretrieval: an image-pivoted evaluation metric for "
         "cross-lingual text representations without parallel corpora. SIGIR 2021.",
         scores="sums of R@1, R@5 and R@10 both ways in per cent, 600 at most, of titles and bodies that find "
-        "each other within a language; score, their mean, is what the epoch was chosen by",
+        "each other within a language; score, their mean, is what epochs are compared by",
         form=".1f",
         use=_plain_use,
     ),

@@ -1,11 +1,12 @@
 """MLMME: images and sentences of K languages in one space of unit vectors.
 
-    text of language k:  unit(W_S · dropout(last state of GRU_k over the word vectors of k))
+    text of language k:  unit(W_k · dropout(last state of GRU_k over the word vectors of k))
     image:               unit(W_I · dropout(q)),   q the vector of a frozen image encoder
 
-Each language has its own words and GRU; W_S (without bias) is shared by all. With one language and β = 1 it
-is VSE (Kiros, Salakhutdinov and Zemel 2014). Reference: I. Calixto, Q. Liu, N. Campbell. Multilingual
-multi-modal embeddings for natural language processing. 2017.
+Each language has its own words and GRU. W_k (without bias) is one matrix W_S for all languages, or
+(`text_map` "per-language") one for each: the paper's encoders share no parameters. With one language and
+β = 1 it is VSE (Kiros, Salakhutdinov and Zemel 2014). Reference: I. Calixto, Q. Liu, N. Campbell.
+Multilingual multi-modal embeddings for natural language processing. 2017.
 """
 
 from __future__ import annotations
@@ -44,9 +45,7 @@ class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
                     for tag in config.languages
                 }
             )
-            self.text = (
-                nn.Linear(config.state_dim, config.joint_dim, bias=False) if config.project_text else None
-            )
+            self.text = _text_map(config)
             self.picture = (
                 None
                 if config.picture_dim is None
@@ -77,7 +76,9 @@ class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
         """
         state = last_states(self.sentences[_key(language)], self.words[_key(language)], numbers, lengths)
         state = self.dropout(state)
-        return unit(state if self.text is None else self.text(state))
+        if self.text is None:
+            return unit(state)
+        return unit((self.text[_key(language)] if isinstance(self.text, nn.ModuleDict) else self.text)(state))
 
     def images(self, vectors: Tensor) -> Tensor:
         """Return unit vectors float [b, joint] of images, given those of the image encoder [b, p]."""
@@ -88,6 +89,16 @@ class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
         if self.config.unit_pictures:
             vectors = unit(vectors)
         return unit(self.picture(self.dropout(vectors)))
+
+
+def _text_map(config: MlmmeConfig) -> nn.Module | None:
+    """Return the map of texts into the joint space: one for all languages, one for each, or none."""
+    if not config.project_text:
+        return None
+    if config.text_map == "shared":
+        return nn.Linear(config.state_dim, config.joint_dim, bias=False)
+    maps = (nn.Linear(config.state_dim, config.joint_dim, bias=False) for _ in config.languages)
+    return nn.ModuleDict(zip(map(_key, config.languages), maps, strict=True))
 
 
 def _key(language: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 INITIAL = ("paper", "vsepp")
+TEXT_MAPS = ("shared", "per-language")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class MlmmeConfig:
     initial: str = "paper"  # how weights begin: "paper" or "vsepp"
     pretokenized: bool = False  # texts are split at blanks and nothing else
     max_length: int | None = None  # words of a text that are read; None: all
+    text_map: str = "shared"  # W_S: one for all languages, or "per-language" (the paper)
 
     def __post_init__(self) -> None:
         dims = (self.word_dim, self.state_dim, self.joint_dim, *self.vocabulary_sizes.values())
@@ -47,13 +49,20 @@ class MlmmeConfig:
             raise ValueError(f"max_length must be at least 1: {self.max_length}")
         if self.initial not in INITIAL:
             raise ValueError(f"initial must be one of {', '.join(INITIAL)}: {self.initial!r}")
+        if self.text_map not in TEXT_MAPS:
+            raise ValueError(f"text_map must be one of {', '.join(TEXT_MAPS)}: {self.text_map!r}")
+        if self.text_map == "per-language" and not self.project_text:
+            raise ValueError("without a projection of texts no language has a map of its own")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration for JSON."""
-        return asdict(self) | {
+        """Return the configuration for JSON; a shared `text_map` is left out, as before there was another."""
+        content = asdict(self) | {
             "languages": list(self.languages),
             "vocabulary_sizes": {tag: self.vocabulary_sizes[tag] for tag in self.languages},
         }
+        if self.text_map == "shared":  # a model's digest is of what stands here
+            del content["text_map"]
+        return content
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> MlmmeConfig:

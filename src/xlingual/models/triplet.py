@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from xlingual.models.triplet_config import TripletConfig
-from xlingual.models.unit import unit
+from xlingual.models.unit import side_by_side
 from xlingual.streams import stream
 
 __all__ = ["Tower", "Triplet", "TripletConfig"]
@@ -64,10 +64,7 @@ class Triplet(nn.Module):  # type: ignore[misc]
 
     def represent(self, title: Tensor, body: Tensor) -> Tensor:
         """Return float [n, 2·out]: x_t and x_b side by side, for the base's vectors [n, base] of both."""
-        halves = [self.title(title), self.body(body)]
-        if self.config.scaling == "unit":
-            halves = [unit(half) for half in halves]
-        return torch.cat(halves, dim=-1)
+        return side_by_side(self.title(title), self.body(body), self.config.scaling)
 
     forward = represent
 

@@ -1,4 +1,4 @@
-"""Rows at unit length, with a gradient that is finite everywhere."""
+"""Rows at unit length, with a gradient that is finite everywhere; and two of them side by side."""
 
 from __future__ import annotations
 
@@ -17,3 +17,9 @@ def unit(vectors: Tensor) -> Tensor:
     is_nonzero = square > 0
     scale = torch.where(is_nonzero, square, 1).rsqrt().masked_fill(square.isinf(), torch.nan)
     return torch.where(is_nonzero, vectors * scale, 0)
+
+
+def side_by_side(title: Tensor, body: Tensor, scaling: str) -> Tensor:
+    """Return [n, 2·d], title before body [n, d]; with `scaling` "unit" each has length 1 first."""
+    halves = [unit(title), unit(body)] if scaling == "unit" else [title, body]
+    return torch.cat(halves, dim=-1)

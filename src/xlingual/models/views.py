@@ -10,6 +10,7 @@ from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Texts
 
 _END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])\s*|\s*\n\s*")
+_REMEDY = "Name the columns in training with --title and --body, or train with --split-text"
 WHOLE = "text"  # the name of the text itself among the fields
 
 
@@ -22,8 +23,32 @@ class Views:
     lacking: Sequence[bool]  # [n]
 
 
-def two_views(batch: Texts, title: str, body: str, split: str | None, who: str) -> Views:
-    """Return the two views of each text; `who` reads them, for messages.
+class ViewReader:
+    """Reads the two views of texts for an encoder, and counts those that lack one of them."""
+
+    def __init__(self, who: str, title: str, body: str, split: str | None, remedy: str | None = None) -> None:
+        self.who, self.title, self.body, self.split = who, title, body, split
+        self._remedy = _REMEDY if remedy is None else remedy
+        self._lacking = self._texts = 0
+
+    def read(self, batch: Texts) -> tuple[Texts, Texts]:
+        """Return the titles and the bodies; raise InputError where the texts have none."""
+        views = two_views(batch, self.title, self.body, self.split, self.who, self._remedy)
+        self._lacking, self._texts = self._lacking + sum(views.lacking), self._texts + len(batch)
+        return views.title, views.body
+
+    def notes(self) -> list[str]:
+        """Return how many texts lacked one of the two views, since last asked."""
+        lacking, texts, self._lacking, self._texts = self._lacking, self._texts, 0, 0
+        what = f"an empty {self.title} or {self.body}" if self.split is None else "no second part"
+        note = f"{self.who}: {lacking:,} of {texts:,} texts have {what}: what there is stands for both"
+        return [note] if lacking else []
+
+
+def two_views(
+    batch: Texts, title: str, body: str, split: str | None, who: str, remedy: str = _REMEDY
+) -> Views:
+    """Return the two views of each text; `who` reads them, and `remedy` helps, in messages.
 
     Without `split` they are the fields `title` and `body` ("text" is the text itself, where no field is
     called so). `first-sentence`: the first sentence (or line) and the rest. `halves`: the first and the
@@ -31,7 +56,7 @@ def two_views(batch: Texts, title: str, body: str, split: str | None, who: str) 
     other stands for both. Raises InputError where the data have no such field.
     """
     if split is None:
-        parts = list(zip(_field(batch, title, who), _field(batch, body, who), strict=True))
+        parts = list(zip(*(_field(batch, name, who, remedy) for name in (title, body)), strict=True))
     else:
         cut = _first_sentence if split == "first-sentence" else _halves
         parts = [cut(text) for text in batch.text]
@@ -49,7 +74,7 @@ def _of(batch: Texts, name: str, text: list[str]) -> Texts:
     return replace(batch, text=text, context=(), fields={}, of_field=name)
 
 
-def _field(batch: Texts, name: str, who: str) -> Sequence[str]:
+def _field(batch: Texts, name: str, who: str, remedy: str) -> Sequence[str]:
     if name in batch.fields:
         return batch.fields[name]
     if name == WHOLE:
@@ -62,8 +87,7 @@ def _field(batch: Texts, name: str, who: str) -> Sequence[str]:
     where = f" (row {batch.ids[0]!r}, {batch.language[0]})" if len(batch) else ""
     raise InputError(
         f"{who} reads the columns of a title and a body, and the data have no column {name!r}{where}: "
-        f"{columns}.{did_you_mean(name, batch.fields)} Name the columns in training with --title and --body, "
-        "or train with --split-text"
+        f"{columns}.{did_you_mean(name, batch.fields)} {remedy}"
     )
 
 

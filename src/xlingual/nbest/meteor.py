@@ -15,24 +15,7 @@ from nltk.translate.meteor_score import meteor_score
 from sacrebleu.metrics.base import Metric, Score, Signature
 
 from xlingual.errors import InputError, listed
-
-STEMMERS = {
-    "ar": "arabic",
-    "da": "danish",
-    "de": "german",
-    "en": "porter",  # nltk's own choice
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hu": "hungarian",
-    "it": "italian",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-}
+from xlingual.nbest.meteor_languages import STEMMERS, code_of
 
 
 class MeteorSignature(Signature):  # type: ignore[misc]
@@ -63,8 +46,7 @@ class Meteor(Metric):  # type: ignore[misc]
         from nltk.stem.snowball import SnowballStemmer
 
         super().__init__()
-        code = language.lower().replace("_", "-").partition("-")[0]
-        code = "no" if code in ("nb", "nn") else code
+        code = code_of(language)
         if code not in STEMMERS:
             raise InputError(
                 f"METEOR has no stemmer for {language!r}, only for {listed(STEMMERS, 20)}: leave it out"

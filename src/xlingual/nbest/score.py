@@ -11,8 +11,10 @@ from xlingual.errors import InputError, MissingExtraError
 from xlingual.nbest import choice
 from xlingual.nbest.bleu import check_references, list_counts
 from xlingual.nbest.lists import NBestLists
+from xlingual.nbest.side_by_side import SAMPLES, remember_statistics, side_by_side
 from xlingual.nbest.weights import Spread
 from xlingual.results.document import Answer
+from xlingual.results.runs import Compared
 from xlingual.results.values import Interval, Number, Share, Size, about, among
 
 SCHEMA = "xlingual/rerank-scores/1"
@@ -64,6 +66,10 @@ class Scores(Answer, frozen=True, tag=SCHEMA):
         field(default_factory=dict)
     )
     notes: Annotated[list[str], about("What is missing, and why.")] = field(default_factory=list)
+    side_by_side: Annotated[
+        list[Compared],
+        about("Systems and their differences to the first; empty where there is nothing to compare."),
+    ] = field(default_factory=list)
 
 
 def score(
@@ -78,13 +84,16 @@ def score(
     test: str = "bootstrap",
     samples: int = 0,
     seed: int = 0,
+    groups: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Scores:
     """Return the measures of systems (name → one text for each line of the references), in the order given.
 
     With a baseline every system is tested against it; with `lists` the choices that need no weights stand
     beside them. `language` is that of the translations, for METEOR; without it there is none. `samples` of
-    the test, 0: sacrebleu's own number. Raises InputError where numbers of lines differ.
+    the test, 0: sacrebleu's own number. `groups` says which system each belongs to (several tunings, say):
+    groups stand side by side, and without a baseline differences are to the first of them. Raises
+    InputError where numbers of lines differ.
     """
     if test not in TESTS:
         raise InputError(f"test must be {' or '.join(TESTS)}: found {test!r}")
@@ -98,11 +107,11 @@ def score(
     for name, (_, texts) in measured.items():
         check_references(len(texts), references, f"translations in {name}")
     draws = _bounds(lists, references, lowercase, seed, measured) if lists is not None else []
-    metrics = _metrics(tokenize, lowercase, language, references)
+    metrics = metrics_of(tokenize, lowercase, language, references)
     found, signatures = _measure(measured, metrics, baseline is not None, test, samples, progress)
     if draws:
         found.append(_drawn(draws, metrics))
-    own = [one.scores for one in found if one.kind == "system"]
+    own = [one.scores for one in found if one.kind == "system"] if groups is None else []
     values = {name: [scores[name].value for scores in own] for name in metrics} if len(own) > 1 else {}
     return Scores(
         found,
@@ -111,7 +120,28 @@ def score(
         test if baseline is not None else None,
         {name: Spread.of(several) for name, several in values.items()},
         [] if language else ["no METEOR: it needs the language of the translations (--language)"],
+        _compared(measured, groups, metrics, samples or SAMPLES, seed, progress),
     )
+
+
+def _compared(
+    measured: Mapping[str, tuple[str, Sequence[str]]],
+    groups: Mapping[str, str] | None,
+    metrics: Mapping[str, Any],
+    samples: int,
+    seed: int,
+    progress: Callable[[str, int, int], None] | None,
+) -> list[Compared]:
+    """Return the baseline, if any, and the systems (or groups of them) side by side; nothing for one."""
+    compared: dict[str, dict[str, Sequence[str]]] = {}
+    for name, (kind, texts) in measured.items():
+        if kind != "bound":
+            group = name if groups is None or kind == "baseline" else groups[name]
+            compared.setdefault(group, {})[name] = texts
+    has_reference = groups is not None or any(kind == "baseline" for kind, _ in measured.values())
+    if len(compared) < 2 or not has_reference:
+        return []
+    return side_by_side(compared, metrics, samples=samples, seed=seed, progress=progress)
 
 
 def _bounds(
@@ -134,10 +164,10 @@ def _bounds(
     return [[lists.hypotheses[row] for row in rows] for rows in drawn]
 
 
-def _metrics(
+def metrics_of(
     tokenize: str, lowercase: bool, language: str | None, references: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
-    """Return sacrebleu's metrics by name, with the references in them."""
+    """Return sacrebleu's metrics by name, with the references in them, and METEOR of a language."""
     try:
         from sacrebleu.metrics import BLEU, CHRF, TER
     except ImportError as error:
@@ -156,7 +186,7 @@ def _metrics(
             raise MissingExtraError("METEOR", "mt") from error
         meteor = Meteor(language, references)
         found[meteor.name] = meteor
-    return found
+    return {name: remember_statistics(metric) for name, metric in found.items()}
 
 
 def _measure(

@@ -17,6 +17,7 @@ _LATEX = {
     "–": "--",
     "<": "$<$",
     "→": r"$\to$",
+    "±": r"$\pm$",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
 }
 

@@ -7,7 +7,7 @@ Schema, and what a result keeps as "how this was made". `read` makes them, and c
 from xlingual.requests.presets import Preset
 from xlingual.requests.provenance import answers, sign, signed
 from xlingual.requests.reading import checked, made, read
-from xlingual.requests.record import Record, Request, argument, leaves, option, schema, values
+from xlingual.requests.record import Record, Request, argument, defaults, leaves, option, schema, values
 
 __all__ = [
     "Preset",
@@ -16,6 +16,7 @@ __all__ = [
     "answers",
     "argument",
     "checked",
+    "defaults",
     "leaves",
     "made",
     "option",

@@ -288,6 +288,14 @@ class StsRequest(Request, frozen=True, kw_only=True):
         str | None,
         option("The encoder that the others are compared with.", metavar="NAME", otherwise="the best one"),
     ] = None
+    trivial: Annotated[
+        bool,
+        option(
+            "Evaluate encoders without any meaning, too: word-overlap, tfidf (of words), chargram (character "
+            "n-grams).",
+            names=("--baselines",),
+        ),
+    ] = False
     columns: Annotated[
         str | None,
         option(

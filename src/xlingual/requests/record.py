@@ -74,6 +74,7 @@ class Request(Record, frozen=True, kw_only=True):
     command: ClassVar[str]  # "evaluate backretrieval"
     first: ClassVar[tuple[str, ...]] = ()  # options that stand first in the help
     in_files: ClassVar[tuple[str, ...]] = ()  # fields that are no options, and can be given in a file
+    by_presets: ClassVar[tuple[str, ...]] = ()  # required fields that presets give where other values say so
     presets: ClassVar[Mapping[str, Preset]] = {}  # what the option --preset may name
 
 
@@ -132,6 +133,12 @@ def values(record: Record) -> dict[str, Any]:
         value = getattr(record, field.name)
         found |= values(value) if isinstance(value, Record) else {key_of(field): value}
     return found
+
+
+def defaults(kind: type[Record]) -> dict[str, Any]:
+    """Return the defaults of a request and of the records in it, by name; required fields have none."""
+    found = {name: leaf.default for name, leaf in leaves(kind).items() if not leaf.required}
+    return {name: value() if callable(value) else value for name, value in found.items()}
 
 
 def refused(kind: type[Record]) -> dict[str, str]:

@@ -169,9 +169,14 @@ class ScoreRequest(Request, frozen=True, kw_only=True):
 
     command = "rerank score"
 
-    best: Annotated[tuple[Path, ...], argument("BEST…", "Files of one translation a line.")]
+    best: Annotated[
+        tuple[Path, ...],
+        argument("[NAME=]BEST…", "Files of one translation a line; those of one NAME are runs of a system."),
+    ]
     references: References
-    baseline: Annotated[Path | None, option("Test BEST against these translations.", metavar="FILE")] = None
+    baseline: Annotated[
+        Path | None, option("Test BEST against these translations.", metavar="[NAME=]FILE")
+    ] = None
     nbest: Annotated[
         Path | None, option("Show the bounds of these lists: oracle, random choice …", metavar="NBEST")
     ] = None

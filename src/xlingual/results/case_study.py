@@ -28,9 +28,11 @@ from xlingual.results.values import (
 
 OTHER = "other"
 BASE = "base"
+CONTROL = "control"
 TRIPLET = "triplet"
 TRIPLET_XL = "triplet-xl"
-ROLES = (OTHER, BASE, TRIPLET, TRIPLET_XL)
+ROLES = (OTHER, BASE, CONTROL, TRIPLET, TRIPLET_XL)
+OUTCOMES = ("better", "worse", "no difference found", "cannot tell")
 ALL_PAIRS = "all pairs"
 WORST_PAIRS = "worst pairs"
 
@@ -79,10 +81,52 @@ class Difference(Struct, frozen=True):
     per_training: Annotated[list[Number], about("The difference of each training.")]
     outcome: Annotated[
         str,
-        among("better", "worse", "no difference found", "cannot tell"),
+        among(*OUTCOMES),
         about("What the adjusted p says."),
     ]
     note: Annotated[str | None, about("Why there is no test, or a remark on it.")] = None
+
+
+class BestOnPair(Struct, frozen=True):
+    """The best model against another on one language pair: value of the best less that of the other."""
+
+    source: Annotated[str, about("Language of the queries.")]
+    target: Annotated[str, about("Language of the candidates.")]
+    value: Annotated[Number, about("Value of the best model less that of the other.")]
+    ci: Annotated[Interval | None, about("Interval of the difference.")]
+    p: Annotated[Share | None, about("Two-sided p; null without a test.")]
+    p_adjusted: Annotated[
+        Share | None,
+        about("p corrected by Holm over all language pairs and pairs of models; null without a test."),
+    ]
+    outcome: Annotated[str, among(*OUTCOMES), about("What the adjusted p says of the best model.")]
+    note: Annotated[str | None, about("Why there is no test, or a remark on it.")] = None
+
+
+class AgainstBest(Struct, frozen=True):
+    """The best model against another, on average over language pairs and on each of them."""
+
+    model: Annotated[str, about("Name of the other model.")]
+    value: Annotated[Number, about("Value of the best model less that of the other.")]
+    ci: Annotated[Interval | None, about("Interval of the difference.")]
+    p: Annotated[Share | None, about("Two-sided p; null without a test.")]
+    p_adjusted: Annotated[
+        Share | None, about("p corrected by Holm over all pairs of models; null without a test.")
+    ]
+    outcome: Annotated[str, among(*OUTCOMES), about("What the adjusted p says of the best model.")]
+    note: Annotated[str | None, about("Why there is no test, or a remark on it.")]
+    pairs: Annotated[list[BestOnPair], about("The same on each language pair; empty where there is one.")]
+
+
+class BestModel(Struct, frozen=True):
+    """The model with the highest mean over language pairs, tested against every other."""
+
+    name: Annotated[str, about("Name of the model.")]
+    n_tests: Annotated[Count, about("Tests on average that p is corrected for: all pairs of models.")]
+    n_pair_tests: Annotated[
+        Count, about("Tests on language pairs that p is corrected for: all pairs of models on each.")
+    ]
+    others: Annotated[list[AgainstBest], about("The other models.")]
 
 
 class WorstPair(Struct, frozen=True):
@@ -155,6 +199,9 @@ class CaseStudy(FolderDocument, frozen=True, tag="xlingual/case_study/1"):
     worst: Annotated[Worst, about("The worst pairs of Triplet.")]
     trainings: Annotated[list[Training], about("The trainings of the models.")]
     conditions: Conditions
+    best: Annotated[
+        BestModel | None, about("The best model against every other; null where there is one model.")
+    ] = None
     warnings: Warnings = field(default_factory=list)
     timings: Timings = field(default_factory=dict)
 
@@ -162,11 +209,21 @@ class CaseStudy(FolderDocument, frozen=True, tag="xlingual/case_study/1"):
         """Return the model of a role, None where there is none."""
         return next((model for model in self.models if model.role == role), None)
 
-    def difference(self, role: str, where: str) -> Difference | None:
-        """Return the difference of the model of a role on `where`, None where there is none."""
+    def name_of(self, role: str) -> str | None:
+        """Return the name of the model of a role, None where there is none."""
         model = self.model(role)
-        found = (d for d in self.differences if model and d.model == model.name and d.where == where)
-        return next(found, None)
+        return None if model is None else model.name
+
+    def difference(self, role: str, where: str, other: str | None = None) -> Difference | None:
+        """Return the difference of the model of a role on `where`, None where there is none.
+
+        `other` is the role of the model whose value is subtracted; without it the first one asked about.
+        """
+        one, two = self.model(role), None if other is None else self.model(other)
+        if one is None or (other is not None and two is None):
+            return None
+        found = (d for d in self.differences if (d.model, d.where) == (one.name, where))
+        return next((d for d in found if two is None or d.other == two.name), None)
 
     def problem(self) -> str | None:
         """Return a problem where a difference names an unknown model."""

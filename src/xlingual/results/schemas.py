@@ -19,11 +19,13 @@ from xlingual.results.views import VIEWS
 KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "results": "xlingual.results.evaluation:ResultsFile",
     "validation": "xlingual.results.validation:Validation",
+    "validation_table": "xlingual.results.validation_table:ValidationTable",
     "comparison": "xlingual.results.comparison:Comparison",
     "gate": "xlingual.results.gate:Gate",
     "plan": "xlingual.results.plan:Plan",
     "calibration": "xlingual.results.calibration:Calibration",
     "case_study": "xlingual.results.case_study:CaseStudy",
+    "mlmme_study": "xlingual.results.mlmme_study:MlmmeStudy",
     "regime_study": "xlingual.results.regime_study:RegimeStudy",
     "study": "xlingual.study.records:Study",
     "study_key": "xlingual.study.records:StudyKey",

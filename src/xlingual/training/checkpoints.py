@@ -141,9 +141,9 @@ class Checkpoints:
         self._into(model, read_tensors(folder / _WEIGHTS))
         _remember(model, optimizer, read_tensors(folder / _OPTIMIZER))
 
-    def load_best(self, model: nn.Module) -> None:
-        """Give a model the weights of the best epoch."""
-        self._into(model, read_tensors(self.folder / self.read().best_folder / _WEIGHTS))
+    def load_epoch(self, model: nn.Module, epoch: int) -> None:
+        """Give a model the weights of an epoch that the checkpoint has: the best one, or the last."""
+        self._into(model, read_tensors(self.folder / _name(epoch) / _WEIGHTS))
 
     def remove(self) -> None:
         """Remove the checkpoint, `state.json` first; files that others put there stay."""

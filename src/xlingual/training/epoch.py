@@ -81,7 +81,10 @@ class Stepper:
                 value, loss = self._step(batch, where)
             except (RuntimeError, MemoryError) as error:
                 if is_out_of_memory(error):
-                    raise InputError(f"memory runs out at {where}: choose a smaller batch") from error
+                    raise InputError(
+                        f"memory runs out at {where}: choose a smaller batch; a dual encoder can read it in "
+                        "mini-batches (--mini-batch 64)"
+                    ) from error
                 raise
             total, count = total + value, count + loss.count
             parts.update({name: float(part) for name, part in loss.parts.items()})

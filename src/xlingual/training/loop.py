@@ -30,10 +30,11 @@ _PAUSE = 0.1  # seconds between two reports of steps
 
 @dataclass(frozen=True)
 class Fitted:
-    """A training that is over; `model` has the weights of its best epoch."""
+    """A training that is over; `model` has the weights of the epoch that is kept."""
 
     model: nn.Module
     best_epoch: int
+    kept_epoch: int  # the best one, or with `keep_epoch` "last" the last
     best_score: float | None  # None where nothing was validated: the last epoch counts as the best
     epochs: int  # that were run
     stopped: str  # "epochs": all were run; "patience": no better score for too long; "untrained": none was
@@ -42,7 +43,7 @@ class Fitted:
 
 def unfitted(model: nn.Module) -> Fitted:
     """Return a model as it is before its first step, as a training that is over."""
-    return Fitted(model.eval(), 0, None, 0, "untrained", 0.0)
+    return Fitted(model.eval(), 0, 0, None, 0, "untrained", 0.0)
 
 
 def fit(
@@ -57,14 +58,14 @@ def fit(
     replace: bool = False,
     progress: Progress | None = None,
 ) -> Fitted:
-    """Train a recipe's model and return it with the weights of its best epoch.
+    """Train a recipe's model and return it with the weights of its best epoch, or of its last.
 
     After every epoch the model is validated (without `validate` the last epoch counts as the best), and
     `folder` gets a line in its log and a checkpoint. With `resume` the training goes on after the checkpoint
     as if it had not been interrupted: on a CPU bit for bit. `settings` (plain JSON) is all of the recipe and
     its data that must be equal then; of the options only `epochs` (unless the rate depends on it),
-    `patience`, `device` and `threads` may differ. A folder that has a model or a checkpoint already is
-    refused without `resume`; `replace` starts anew in it.
+    `patience`, `keep_epoch`, `device` and `threads` may differ. A folder that has a model or a checkpoint
+    already is refused without `resume`; `replace` starts anew in it.
 
     Raises InputError where these conditions are not met, and where a loss, a gradient or a validation is no
     number: the last checkpoint stays then, as it does at a KeyboardInterrupt.
@@ -101,10 +102,12 @@ def fit(
             progress_line.epoch(state, means, scores, seconds)
     finally:
         all_sinks.close()
-    checkpoints.load_best(model)
+    kept = state.epoch if options.keep_epoch == "last" else state.best_epoch
+    checkpoints.load_epoch(model, kept)
     model.eval()
     stopped = state.stopped(options) or "epochs"
-    return Fitted(model, state.best_epoch, state.best_score, state.epoch, stopped, round(state.seconds, 3))
+    seconds = round(state.seconds, 3)
+    return Fitted(model, state.best_epoch, kept, state.best_score, state.epoch, stopped, seconds)
 
 
 class ProgressLine:

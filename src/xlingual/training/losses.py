@@ -20,13 +20,19 @@ class BatchView:
 
     `anchor` [b, d]: the vector of each instance, anything where `present` [b] (bool) is false.
     `contrast` [c, d]: the contrastive items; `groups` [c]: the group of each. An item is never contrastive to
-    an instance of its group.
+    an instance of its group, and with `owner` [c] to that instance (0 to b − 1) alone.
     """
 
     anchor: Tensor
     present: Tensor
     contrast: Tensor
     groups: Tensor
+    owner: Tensor | None = None
+
+    def contrastive_to(self, rows: Tensor, groups: Tensor) -> Tensor:
+        """Return which items, bool [r, c], are contrastive to the instances `rows` [r] of the groups [r]."""
+        allowed = groups[:, None] != self.groups
+        return allowed if self.owner is None else allowed & (rows[:, None] == self.owner)
 
 
 @dataclass(frozen=True)
@@ -80,9 +86,9 @@ def both_ways(
     Only instances that have both views count; `groups` [b] is the group of each instance.
     """
     rows = torch.nonzero(first.present & second.present).flatten()
-    one, other, own = first.anchor[rows], second.anchor[rows], groups[rows, None]
-    forth = ranking_loss(one, other, second.contrast, own != second.groups, margin, hardest)
-    back = ranking_loss(other, one, first.contrast, own != first.groups, margin, hardest)
+    one, other, own = first.anchor[rows], second.anchor[rows], groups[rows]
+    forth = ranking_loss(one, other, second.contrast, second.contrastive_to(rows, own), margin, hardest)
+    back = ranking_loss(other, one, first.contrast, first.contrastive_to(rows, own), margin, hardest)
     return forth + back, 2 * len(rows)
 
 
@@ -98,10 +104,16 @@ def mlmme_loss(
 ) -> MlmmeLoss:
     """Return β·S_I + (1 − β)·S_S for a batch.
 
-    S_I sums `both_ways` of the images and each language, S_S the same of each unordered pair of languages.
-    With K languages S_S has K(K − 1)/2 terms beside S_I's K, so β is not comparable over K;
-    `pairs="mean"` divides S_I by K and S_S by the number of pairs. A sum with the weight 0 is not computed.
-    One language and β = 1 is the loss of VSE. Pair with `samplers.Drawing`.
+    S_I sums `both_ways` of the images and each of K languages, S_S the same of pairs of languages; `pairs`:
+
+    - `ordered-sum`: over all k and all l ≠ k, equation 2 of the paper as printed. Both orders of a pair have
+      the same value, which is computed once and counted twice;
+    - `sum`: over unordered pairs, half of that;
+    - `mean`: as `sum`, S_I divided by K and S_S by the K(K − 1)/2 pairs.
+
+    Equal ratios of S_I and S_S have β = b for `ordered-sum`, b/(2 − b) for `sum`, b/(b + (K − 1)(1 − b)) for
+    `mean`. A sum with the weight 0 is not computed. One language and β = 1 is the loss of VSE. Pair with
+    `samplers.BatchSampler`. Reference: Calixto, Liu and Campbell 2017, equations 1 to 3.
     """
     views = list(texts.values())
     zero = torch.zeros((), device=groups.device)
@@ -115,6 +127,8 @@ def mlmme_loss(
     for one, other in language_pairs:
         loss, count = both_ways(one, other, groups, margin, hardest)
         sentence, n_sentence = sentence + loss, n_sentence + count
+    if pairs == "ordered-sum":
+        sentence, n_sentence = 2 * sentence, 2 * n_sentence
     if pairs == "mean":
         image, sentence = image / len(views), sentence / max(1, len(language_pairs))
     return MlmmeLoss(beta * image + (1 - beta) * sentence, image, sentence, n_image, n_sentence)

@@ -19,10 +19,20 @@ Rate: TypeAlias = Annotated[
     AboveZero, option("Learning rate of the optimiser.", names=("--rate", "--lr"), metavar="X")
 ]
 Seed: TypeAlias = Annotated[Natural, option("Seed of weights, batches and dropout.", metavar="N")]
+KeepEpoch: TypeAlias = Annotated[
+    Literal["best", "last"],
+    option("Which epoch is the model: the best on the validation, or the last that was run."),
+]
 
 FORMS = {"constant": "constant", "step": "step:15:0.1", "cosine": "cosine:0", "linear": "linear:0"}
 _EXPECTED = "constant, step:EVERY:FACTOR, cosine[:FLOOR] or linear[:FLOOR]"
-_NOT_COMPARED = ("epochs", "patience", "device", "threads")  # may differ when a training is continued
+_NOT_COMPARED = (
+    "epochs",
+    "patience",
+    "keep_epoch",
+    "device",
+    "threads",
+)  # may differ when a training is continued
 
 
 def number_or_none(text: str) -> int | None:
@@ -51,6 +61,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
             reads=number_or_none,
         ),
     ] = 5
+    keep_epoch: KeepEpoch = "best"
     clip: Annotated[
         AboveZero | None,
         option("Largest norm of the gradient of all weights together.", metavar="X", otherwise="no limit"),

@@ -22,7 +22,7 @@ from xlingual.requests.shared import (
     TextEncoders,
 )
 from xlingual.requests.values import Natural, Positive, Share, comma_list
-from xlingual.training.options import Epochs, FitOptions, Rate, defaults_in_help
+from xlingual.training.options import Epochs, FitOptions, KeepEpoch, Rate, defaults_in_help
 from xlingual.training.recipes.dual_options import NETWORK_FIT, REGIMES, DualOptions, DualSettings, Regime
 from xlingual.training.recipes.mlmme_options import (
     FIT_PRESETS,
@@ -32,7 +32,13 @@ from xlingual.training.recipes.mlmme_options import (
     MlmmeSettings,
     Select,
 )
-from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
+from xlingual.training.recipes.triplet_options import (
+    CONVENTIONS,
+    FIT,
+    OF_XL,
+    Conventions,
+    TripletOptions,
+)
 
 
 class ModelOutput(Record, frozen=True, kw_only=True):
@@ -102,7 +108,8 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
         option("Encoder of the images; may be left out only with --beta 0.", metavar="SPEC"),
     ] = None
     recipe: Annotated[
-        Literal["mlmme", "vse", "vsepp"], option("Conventions to follow: those of MLMME, VSE or VSE++.")
+        Literal["mlmme", "paper", "vse", "vsepp"],
+        option("Conventions to follow: ours for MLMME, those of its paper, of VSE or of VSE++."),
     ] = "mlmme"
     model: MlmmeGiven
     validated: Validated
@@ -116,7 +123,7 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
     select: Annotated[
         Select,
         option(
-            "Sums of recalls that choose the epoch.",
+            "Sums of recalls that choose the epoch (the MLMME paper leaves open what does).",
             otherwise="image-sentence, without images sentence-sentence",
         ),
     ] = "auto"
@@ -129,7 +136,11 @@ class TripletRequest(Request, frozen=True, kw_only=True):
     """Train two layers over an encoder's vectors, so that a body is near its own title."""
 
     command = "train triplet"
-    first = ("text_encoders", "title", "body", "split_text")
+    first = ("text_encoders", "conventions", "title", "body", "split_text")
+    otherwise: ClassVar[Mapping[str, str]] = {
+        **defaults_in_help(TripletOptions, CONVENTIONS),
+        **defaults_in_help(FitOptions, CONVENTIONS),
+    }
     in_files: ClassVar[tuple[str, ...]] = OF_XL
 
     data: ManifestOptions
@@ -141,6 +152,7 @@ class TripletRequest(Request, frozen=True, kw_only=True):
             metavar="SPEC",
         ),
     ]
+    conventions: Conventions = "default"
     model: TripletOptions
     validated: Validated
     fit: FitOptions = FitOptions(**FIT)
@@ -202,6 +214,13 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     """Evaluate encoders, train on the best without parallel texts, and report what changed."""
 
     command = "casestudy"
+    by_presets = ("text_encoders", "image_encoder")
+    otherwise: ClassVar[Mapping[str, str]] = {
+        **defaults_in_help(TripletOptions, CONVENTIONS),
+        "text_encoders": "none; for recipes four of rising quality",
+        "image_encoder": "none; for recipes pixels",
+        "trainings": "1; for recipes 3",
+    }
 
     data: ManifestOptions
     images: ImageEncoding
@@ -238,11 +257,16 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
             metavar="MODEL",
         ),
     ] = ()
+    control: Annotated[
+        bool, option("Evaluate the base's title and body side by side, untrained, as a control.")
+    ] = True
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
+    conventions: Conventions = "default"
     annotate: Annotate = ()
     model: TripletOptions = TripletOptions(beta=0.01)
     epochs: Epochs = 40
     rate: Rate = 0.01
+    keep_epoch: KeepEpoch = "best"
     validation: Annotated[
         Share,
         option("Share of the rows to train on where epochs are compared.", metavar="SHARE"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
+from xlingual.models.card_words import LATER
 from xlingual.models.folder import CARD, CONFIG, NETWORK, WEIGHTS
 from xlingual.training.checkpoints import Checkpoint, Checkpoints
 from xlingual.training.options import FitOptions
@@ -115,8 +116,12 @@ def _check(folder: Path, checkpoint: Checkpoint, settings: Mapping[str, Any], op
 
 
 def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the recipe's and the loop's settings by name; `fit.` sets equal names apart."""
+    """Return the recipe's and the loop's settings by name; `fit.` sets equal names apart.
+
+    An option that came later is left out where it has the value that trainings had before.
+    """
     recipe, loop = flat(settings["recipe"]), flat(settings["fit"])
+    recipe = {name: value for name, value in recipe.items() if LATER.get(name, _ABSENT) != value}
     return {**recipe, **{f"fit.{name}" if name in recipe else name: value for name, value in loop.items()}}
 
 

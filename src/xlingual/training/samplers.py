@@ -29,6 +29,9 @@ class BatchDraw:
     items: Ints  # [b]
     anchor: Mapping[str, Ints]  # view → [b]
     contrast: Mapping[str, Ints]  # view → [c], members that all instances share; empty: the batch's own
+    owned: bool = (
+        False  # c / b of them in a row belong to each instance, and no other's are contrastive to it
+    )
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,9 @@ class BatchSampler:
 
     `first` [items + 1] of a view: the members of item i are first[i] up to first[i + 1]. `pairs` are the
     pairs of views that the loss compares: an item that has both views of no pair gives no instance.
-    `contrastive` members of each view are drawn for every batch, uniformly from all of the view and none
-    twice; 0 where the rest of the batch is contrastive.
+    `contrastive` members of each view are drawn uniformly from all of the view, none twice; 0 where the rest
+    of the batch is contrastive. `redraw` says what a draw serves: a "batch", an "epoch", or an "instance" of
+    an epoch.
     """
 
     first: Mapping[str, Ints]
@@ -46,6 +50,7 @@ class BatchSampler:
     batch: int
     seed: int
     contrastive: int = 0
+    redraw: str = "batch"
     starts: Ints = field(init=False, repr=False)  # [items + 1]: the first instance of each item
 
     def __post_init__(self) -> None:
@@ -78,17 +83,25 @@ class BatchSampler:
             for view in self.first  # a stream for each: a further view changes no other's
         }
         draws = stream(self.seed, f"contrast of epoch {epoch}")
+        shared = self._contrast(draws) if self.redraw == "epoch" else None
         for step in range(self.steps()):
             instance = order[step * self.batch : (step + 1) * self.batch].astype(np.int64)
             items = np.searchsorted(self.starts, instance, side="right") - 1
             turn = instance - self.starts[items]
             anchor = {view: members(first, items, turn, salt[view]) for view, first in self.first.items()}
-            yield BatchDraw(items, anchor, self._contrast(draws) if self.contrastive else {})
+            owned = self.redraw == "instance" and self.contrastive > 0
+            contrast = shared or self._contrast(draws, len(items) if owned else 1)
+            yield BatchDraw(items, anchor, contrast, owned)
 
-    def _contrast(self, draws: np.random.Generator) -> dict[str, Ints]:
+    def _contrast(self, draws: np.random.Generator, times: int = 1) -> dict[str, Ints]:
+        """Return `times` draws of each view, one behind the other; nothing where nothing is drawn."""
+        if not self.contrastive:
+            return {}
         counts = {view: int(first[-1]) for view, first in self.first.items()}
         return {
-            view: draws.choice(count, min(self.contrastive, count), replace=False)
+            view: np.concatenate(
+                [draws.choice(count, min(self.contrastive, count), replace=False) for _ in range(times)]
+            )
             for view, count in counts.items()
         }
 

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from xlingual import encoders
-from xlingual.comparison.case_study import REPLICATES, WORST, Cast, case_study
+from xlingual.comparison.case_study import WORST, Cast, case_study
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
@@ -31,7 +31,14 @@ from xlingual.results.case_study import TRIPLET, TRIPLET_XL, CaseStudy
 from xlingual.signature import Signature
 from xlingual.store import StoreLike
 from xlingual.training.requests import CaseStudyRequest
-from xlingual.workflows.case_study_models import RECIPES, Trained, Trainer, base_spec, refuse_models_in
+from xlingual.workflows.case_study_models import (
+    BESIDE,
+    RECIPES,
+    Trained,
+    Trainer,
+    base_spec,
+    refuse_models_in,
+)
 
 EVALUATION = "backretrieval"  # the folder of the evaluation's results, inside the study's
 MODELS = "models"  # that of the trained models
@@ -87,7 +94,8 @@ def run_case_study(
     base: str | None = None,
     trained: Trained | None = None,
     worst: int = WORST,
-    replicates: int = REPLICATES,
+    control: bool = True,
+    replicates: int | None = None,
     store: StoreLike = "default",
     progress: Progress | None = None,
 ) -> CaseStudy:
@@ -102,7 +110,9 @@ def run_case_study(
         base: the name of the encoder to train on; None takes the one that leads.
         trained: how the models come to be.
         worst: how many language pairs are called Triplet's worst.
-        replicates: of each test.
+        control: whether the base's title and body side by side, untrained, are evaluated too; left out with
+            a warning where the evaluated texts have no such columns.
+        replicates: of each test; None: as many as the corrections need.
         store: where vectors are kept and found again.
         progress: is called with (what, done, total).
 
@@ -116,7 +126,7 @@ def run_case_study(
     if measure.bounds != (0.0, 1.0) or not measure.higher_is_better:
         raise InputError(f"a case study needs a measure from 0 to 1, R@k or RR: found {measure.name}")
     named = encoders.text_specs(text_encoders, languages=manifest.languages)
-    _check(named, base, trained, manifest, train)
+    _check(named, base, trained, manifest, train, control)
     folder = make_folder(out)
     refuse_models_in(folder / MODELS, trained, count)
     timings: dict[str, float] = {}
@@ -125,7 +135,8 @@ def run_case_study(
         folder / MODELS, chosen, base_spec(chosen, named[chosen]), train, trained, store, progress, timings
     )
     models = {recipe: job.models(recipe, count) for recipe in RECIPES}
-    everything = dict(named) | {m.encoder: m.spec for recipe in RECIPES for m in models[recipe]}
+    beside, missing = job.control(manifest) if control else ({}, [])
+    everything = dict(named) | beside | {m.encoder: m.spec for recipe in RECIPES for m in models[recipe]}
     results = evaluated.results(manifest, everything, store=store, progress=progress)
     results.write(folder / EVALUATION)
     found = case_study(
@@ -136,15 +147,19 @@ def run_case_study(
             triplet=tuple(model.encoder for model in models[TRIPLET]),
             triplet_xl=tuple(model.encoder for model in models[TRIPLET_XL]),
             base_given=base is not None or len(named) == 1,
+            control=next(iter(beside), None),
         ),
         measure=measure.name,
         worst=worst,
         seed=evaluated.seed,
         replicates=replicates,
         trainings=[model for recipe in RECIPES for model in models[recipe]],
+        progress=progress,
     )
     found = replace(
-        found, timings={**timings, **found.timings}, warnings=[*found.warnings, *_other_base(results, chosen)]
+        found,
+        timings={**timings, **found.timings},
+        warnings=[*found.warnings, *_other_base(results, chosen), *missing],
     )
     given = {
         **vars(trained),
@@ -153,6 +168,7 @@ def run_case_study(
         **vars(evaluated),
         "worst": worst,
         "base": base,
+        "control": control,
     }
     given |= {"manifest": manifest.path or manifest, "text_encoders": text_encoders}
     found = sign(found, CaseStudyRequest, given)
@@ -166,6 +182,7 @@ def _check(
     trained: Trained,
     manifest: Manifest,
     train: Manifest | None,
+    control: bool,
 ) -> None:
     """Raise InputError, before any work, where the study cannot be done."""
     if base is not None and base not in named:
@@ -180,6 +197,11 @@ def _check(
         raise InputError(
             f"a text encoder is named {taken[0]!r}, as a trained model will be: give it another name, "
             f"NAME=SPEC, or the model itself with --{taken[0]}"
+        )
+    if control and (clash := [name for name in named if f"{name}{BESIDE}" in named]):
+        raise InputError(
+            f"a text encoder is named {clash[0] + BESIDE!r}, as the control of {clash[0]} will be: give it "
+            "another name, NAME=SPEC"
         )
     if not trained.anything:
         return

@@ -12,8 +12,9 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, Spec
 from xlingual.encoders.plugins import Known
-from xlingual.errors import InputError
+from xlingual.errors import InputError, listed
 from xlingual.models.folder import CHECKPOINT, CONFIG
+from xlingual.models.views import WHOLE
 from xlingual.results.case_study import TRIPLET, TRIPLET_XL, Training
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
@@ -21,6 +22,8 @@ from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
 from xlingual.workflows.train_triplet import train_triplet
 
 RECIPES = (TRIPLET, TRIPLET_XL)
+_READ = ("title", "body", "split", "scaling")  # what control and models both read
+BESIDE = "-title-body"  # after the base's name: the name of its control
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,23 @@ class Trainer:
             for name, spec in zip(names, specs, strict=True)
         ]
 
+    def control(self, manifest: Manifest) -> tuple[dict[str, str], list[str]]:
+        """Return name and spec of the base's title and body side by side, untrained; or why there is none.
+
+        They are scaled as the models scale theirs, so that training alone tells the two apart.
+        """
+        options = TripletOptions(**{k: v for k, v in self.trained.options.items() if k in _READ})
+        columns = [options.title, options.body] if options.split is None else []
+        if absent := [name for name in columns if name != WHOLE and name not in manifest.fields]:
+            return {}, [
+                f"there is no control (title and body of {self.base_name} side by side, untrained): the "
+                f"evaluated texts have no column {listed(absent)}; name their columns with --title and --body"
+            ]
+        given = {name: str(getattr(options, name)) for name in _READ if getattr(options, name) is not None}
+        return {
+            f"{self.base_name}{BESIDE}": str(Spec(None, "concat", "", tuple(given.items()), self.base))
+        }, []
+
     def _model(self, folder: Path) -> str:
         return str(Spec(None, "model", str(folder), (), self.base))
 
@@ -144,7 +164,7 @@ class Trainer:
             progress=_naming(name, self.progress),
         )
         self.timings[f"train: {name}"] = done.seconds
-        return Training(name, self._model(out), seed, done.epochs, done.best_epoch, done.score, done.seconds)
+        return Training(name, self._model(out), seed, done.epochs, done.kept_epoch, done.score, done.seconds)
 
 
 def _naming(name: str, progress: Progress | None) -> Progress | None:

@@ -171,7 +171,7 @@ def built_in_pool(out: Path, n: int = 400, languages: Sequence[str] = ("en", "de
 
 def trained_and_tested(
     pool: str | Path | None,
-    out: Path,
+    out: str | Path,
     *,
     languages: tuple[str, ...] | None = None,
     train_data: Path | None = None,
@@ -190,7 +190,7 @@ def trained_and_tested(
     if pool is None:
         if train_data is not None:
             raise InputError("POOL is missing: name the pool to evaluate in, beside --train-data")
-        pool = built_in_pool(out)
+        pool = built_in_pool(Path(out))
     if train_data is not None:
         return read_parallel(train_data, languages), MultilingualPool.read(pool, languages, split)
     whole = MultilingualPool.read(pool, languages)
@@ -199,7 +199,7 @@ def trained_and_tested(
             raise InputError(f"{pool} has no splits, and --split names {split!r}: leave it out")
         by = train_by or ("paragraph" if whole.questions.article is None else "article")
         divided = MultilingualPool.of(split_pool(whole, train, split_seed, by))
-        pool, split, train_split = divided.write(out / DIVIDED, overwrite=True), TEST, TRAIN
+        pool, split, train_split = divided.write(Path(out) / DIVIDED, overwrite=True), TEST, TRAIN
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the whole pool gave them
         parts = [MultilingualPool.read(pool, languages, name) for name in (train_split, split or TEST)]

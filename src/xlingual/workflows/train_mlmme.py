@@ -128,7 +128,7 @@ class _Job:
 
         vocabularies, corpus, held_out = self._packed()
         model = build_model(self.options, vocabularies, corpus)
-        settings = self.options.settings()
+        settings = self.options.recorded()
         compared = {
             "name": recipe,
             **settings,

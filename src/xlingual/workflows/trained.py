@@ -40,16 +40,18 @@ class TrainingOutcome:
 
     folder: ModelFolder
     best_epoch: int
+    kept_epoch: int  # whose weights the model has
     epochs: int
     stopped: str
     seconds: float
-    scores: Mapping[str, float]  # of the best epoch
+    scores: Mapping[str, float]  # of the model
 
     @classmethod
     def of(cls, folder: ModelFolder, fitted: Fitted, scores: ValidationScores | None, **more: Any) -> Self:  # noqa: ANN401
-        """Return the record of a training that is over, `scores` being those of its best epoch."""
+        """Return the record of a training that is over, `scores` being those of the model."""
         parts = {} if scores is None else dict(scores.parts)
-        return cls(folder, fitted.best_epoch, fitted.epochs, fitted.stopped, fitted.seconds, parts, **more)
+        epochs = fitted.best_epoch, fitted.kept_epoch, fitted.epochs
+        return cls(folder, *epochs, fitted.stopped, fitted.seconds, parts, **more)
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class TrainingRun:
         """Write the model, its configuration and its card.
 
         "training" of `config.json` has the `settings` of the recipe, those of the loop and `more`, how it
-        went, and the `scores` of the best epoch.
+        went, and the `scores` of the model.
         """
         model, fit = fitted.model, self.fit.settings()
         config = {

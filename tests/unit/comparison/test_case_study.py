@@ -10,13 +10,14 @@ import pytest
 
 from xlingual.comparison.case_study import Cast, case_study
 from xlingual.comparison.queries import Labels, Queries, sample_weights
-from xlingual.comparison.trainings import Share, difference, mean_over_trainings, with_trainings
+from xlingual.comparison.trainings import Share, difference, mean_over_trainings
 from xlingual.comparison.worst_pairs import choices, described, shares, worst_of
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.results.case_study import ALL_PAIRS, TRIPLET, TRIPLET_XL, WORST_PAIRS, CaseStudy
 from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE
+from xlingual.stats.trainings import with_trainings
 
 LANGUAGES = ("aa", "bb", "cc", "dd")
 EACH = 60

@@ -400,6 +400,81 @@ def test_images_of_several_sizes_go_through(seeing):
     assert encoder.encode(images()).shape == (0, 3)
 
 
+def test_an_inner_layer_of_images(seeing, tmp_path):
+    """A value that is no output of the graph: [n, d] as it is, a map by its mean."""
+    nodes = [
+        ["Relu", ["pixel_values"], ["map"]],
+        ["GlobalMaxPool", ["map"], ["top"]],
+        ["Flatten", ["top"], ["flat"]],
+        ["Neg", ["flat"], ["logits"]],
+    ]
+    seeing()
+    save_graph(
+        tmp_path / "model.onnx",
+        nodes,
+        {"pixel_values": ("FLOAT", ["n", 3, "h", "w"])},
+        {"logits": ("FLOAT", ["n", 3])},
+    )
+    sight = images(png(9, 5), png(4, 4, 1))
+    found = {
+        name: image_encoder(f"onnx:{tmp_path}?output={name}")[1].encode(sight)
+        for name in ("map", "flat", "logits")
+    }
+    assert found["map"].shape == found["flat"].shape == (2, 3)
+    assert (found["map"] < found["flat"]).any() and np.array_equal(found["logits"], -found["flat"])
+    with pytest.raises(
+        InputError, match=r"output=flatt: model.onnx has no such value\. Did you mean 'flat'\?"
+    ):
+        image_encoder(f"onnx:{tmp_path}?output=flatt")[1].encode(sight)
+    with pytest.raises(InputError, match=r"The last of its 4 values are map \(Relu\), .*, logits \(Neg\)"):
+        image_encoder(f"onnx:{tmp_path}?output=fc7")[1].encode(sight)
+    with pytest.raises(InputError, match="no output for pool=pooler"):
+        image_encoder(f"onnx:{tmp_path}?output=map&pool=pooler")[1].encode(sight)
+    (tmp_path / "model.onnx").write_bytes(b"\x07\xff\xff")
+    with pytest.raises(InputError, match="cannot be read as ONNX"):
+        image_encoder(f"onnx:{tmp_path}?output=flat")[1].encode(sight)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_an_inner_layer_of_texts(folder, beside):
+    """Also where the weights lie in a file beside the graph."""
+    weights = (
+        {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 0} if beside else {}
+    )
+    shape, inputs = ["n", "t"], ("input_ids", "attention_mask")
+    save_graph(
+        folder / "model.onnx",
+        [
+            ["Gather", ["table", "input_ids"], ["words"]],
+            ["ReduceMax", ["words"], ["most"], {"axes": [1], "keepdims": 0}],
+            ["Neg", ["most"], ["sentence_embedding"]],
+        ],
+        dict.fromkeys(inputs, ("INT64", shape)),
+        {"sentence_embedding": ("FLOAT", ["n", 2])},
+        {"table": TABLE},
+        **weights,
+    )
+    rows, text = rows_of("[CLS]", "red", "chair", "[SEP]"), batch("red chair")
+    for options, expected in (
+        ("?output=words&pool=cls", rows[0]),
+        ("?output=words", rows.mean(axis=0)),
+        ("?output=most", rows.max(axis=0)),
+        ("?output=sentence_embedding", -rows.max(axis=0)),
+    ):
+        np.testing.assert_allclose(encoder(folder, options).encode(text), [expected], rtol=1e-6)
+    assert "output=most" in encoder(folder, "?output=most").identity
+    assert "output" not in encoder(folder, "").identity
+
+
+def test_the_values_of_a_graph_are_those_that_the_library_reads(folder):
+    from xlingual.encoders.onnx_values import values
+
+    graph = onnx.load(folder / "model.onnx").graph
+    operators, outputs = values((folder / "model.onnx").read_bytes())
+    assert operators == {name: node.op_type for node in graph.node for name in node.output}
+    assert outputs == [slot.name for slot in graph.output]
+
+
 def test_identity_of_images(seeing):
     before = seeing().identity
     assert seeing(options="?batch=3").identity == before

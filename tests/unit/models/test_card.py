@@ -92,6 +92,17 @@ def test_it_tells_data_scores_options_sizes_and_signature(tmp_path):
     assert "--text-encoder model:DIR\n--image-encoder model:DIR::SPEC" in text
 
 
+def test_what_languages_share(tmp_path):
+    said = []
+    for text_map in ("shared", "per-language"):
+        config = MlmmeConfig(("no",), {"no": 4}, 3, word_dim=2, state_dim=2, joint_dim=4, text_map=text_map)
+        folder = mlmme(tmp_path / text_map, model=config.to_dict())
+        said.append(card(folder).sections[0].sentences[0])
+        assert rows_of(folder, "Sizes").get("text_map") == (None if text_map == "shared" else text_map)
+    assert "Each language has word vectors and a GRU;" in said[0]
+    assert "Each language has word vectors, a GRU and a map into the space of its own;" in said[1]
+
+
 def test_the_head_is_yaml_and_norwegian_stays_a_language(tmp_path):
     yaml = pytest.importorskip("yaml")
     head, text = card(mlmme(tmp_path / "m")).markdown().split("---\n")[1:3]
@@ -151,6 +162,8 @@ def test_a_training_without_validation_says_so(tmp_path):
     for training in (bare, {**bare, "score": None, "scores": None}):
         text = card(mlmme(tmp_path / "m", training=training)).markdown()
         assert "Nothing was validated: there are no scores. Epoch 4 of 9 is the model." in text
+    last = card(mlmme(tmp_path / "m", training={**bare, "keep_epoch": "last"})).markdown()
+    assert "Epoch 9 of 9 is the model." in last
 
 
 def test_signatures_part_what_was_done_from_what_came_out(tmp_path):
@@ -169,6 +182,9 @@ def test_signatures_part_what_was_done_from_what_came_out(tmp_path):
     assert [said.partition(":")[0] for said in against(margin=0.3)] == ["options"]
     assert [said.partition(":")[0] for said in against(seed=4)] == ["options", "seed"]
     assert signature(mlmme(tmp_path / "3", seed=1)).system != signed.system
+    # options that came later leave the signatures of before as they were
+    assert against(keep_epoch="best", neighbours_in="body-title") == []
+    assert [said.partition(":")[0] for said in against(keep_epoch="last")] == ["options"]
 
 
 def test_a_dual_encoder_in_words():

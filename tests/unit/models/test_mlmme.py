@@ -115,6 +115,30 @@ def test_equal_texts_go_through_once_and_have_dropout_of_their_own(monkeypatch):
     assert len({tuple(row) for row in model.eval().texts("en", *padded([[2, 3]] * 5)).tolist()}) == 1
 
 
+def test_each_language_has_a_map_of_its_own():
+    own = Mlmme(config(text_map="per-language"), seed=3).double().eval()
+    for language in ("en", "to"):
+        project = own.text[f"lang_{language}"].weight.detach().numpy()
+        vector = project @ slow_state(own, language, [2, 3, 4])
+        found = own.texts(language, *padded([[2, 3, 4]])).detach().numpy()[0]
+        np.testing.assert_allclose(found, vector / np.linalg.norm(vector), atol=1e-12)
+    assert not torch.equal(own.text["lang_en"].weight, own.text["lang_to"].weight)
+    own.texts("en", *padded([[2]])).sum().backward()
+    assert own.text["lang_en"].weight.grad.any() and own.text["lang_to"].weight.grad is None
+
+
+def test_encoders_of_languages_share_no_parameters():
+    """Equation 3 trains θ_k of each language; with one shared map a step in English moves German."""
+    moved = {}
+    for text_map in ("per-language", "shared"):
+        model = Mlmme(config(text_map=text_map, dropout=0.0), seed=0)
+        before = model.texts("to", *padded([[2, 3]])).detach()
+        model.texts("en", *padded([[4]]))[:, 0].sum().backward()
+        torch.optim.SGD(model.parameters(), 1.0).step()
+        moved[text_map] = not torch.equal(before, model.texts("to", *padded([[2, 3]])))
+    assert moved == {"per-language": False, "shared": True}
+
+
 def test_what_is_zero_stays_zero_without_a_gradient_that_is_no_number():
     model = Mlmme(config(dropout=0.0), seed=0)
     vectors = torch.zeros(2, 6, requires_grad=True)
@@ -192,9 +216,11 @@ def test_the_weights_of_vsepp():
             assert 0.8 * bound < weight.abs().max() <= bound, name
 
 
-def test_weights_depend_on_seed_and_name_alone_and_no_state_is_touched():
+@pytest.mark.parametrize("text_map", ["shared", "per-language"])
+def test_weights_depend_on_seed_and_name_alone_and_no_state_is_touched(text_map):
     state = torch.get_rng_state()
-    both, one = Mlmme(config(), seed=5).state_dict(), config(languages=("en",), vocabulary_sizes={"en": 9})
+    both = Mlmme(config(text_map=text_map), seed=5).state_dict()
+    one = config(languages=("en",), vocabulary_sizes={"en": 9}, text_map=text_map)
     alone, other = Mlmme(one, seed=5).state_dict(), Mlmme(one, seed=6).state_dict()
     assert torch.equal(state, torch.get_rng_state())
     assert set(alone) < set(both)
@@ -229,6 +255,14 @@ def test_a_configuration_is_what_was_written():
     assert list(whole.to_dict()["vocabulary_sizes"]) == ["en", "to"]
 
 
+def test_a_shared_map_is_written_as_before_there_was_another():
+    assert "text_map" not in config().to_dict()
+    assert MlmmeConfig.from_dict(config().to_dict()).text_map == "shared"
+    own = config(text_map="per-language")
+    assert MlmmeConfig.from_dict(own.to_dict()) == own
+    assert set(Mlmme(config()).state_dict()) - set(Mlmme(own).state_dict()) == {"text.weight"}
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -240,6 +274,8 @@ def test_a_configuration_is_what_was_written():
         {"project_text": False},
         {"dropout": 1.0},
         {"initial": "other"},
+        {"text_map": "other"},
+        {"text_map": "per-language", "project_text": False, "state_dim": 10},
     ],
 )
 def test_what_does_not_fit_is_refused(wrong):

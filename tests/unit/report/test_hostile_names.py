@@ -142,6 +142,15 @@ def test_a_validation(tmp_path, capsys):
     check(capsys.readouterr().out)
 
 
+def test_a_table_of_validations(capsys):
+    found = made("validations.py").table(NASTY)
+    for form in ("markdown", "csv", "latex"):
+        check(as_text(page_of(found), form))
+    check_page(as_html(found))
+    screen.show(found)
+    check(capsys.readouterr().out)
+
+
 def test_every_template_makes_names_visible():
     page = html._environment([NASTY]).from_string("{{ x }} {{ x | emphasise }} {{ [x][0] }}").render(x=NASTY)
     check_page(page)

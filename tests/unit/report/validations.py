@@ -18,6 +18,7 @@ from xlingual.results.validation import (
     Subset,
     Validation,
 )
+from xlingual.results.validation_table import CorrectedDifference, MeanAgreement, TableRow, ValidationTable
 
 WHY = "fewer than three encoders"
 NAMES = ('<b>&"', "אבג", "plain_1", "plain_2", "other_1", "a" * 40)
@@ -119,3 +120,34 @@ def bare(**changes):
         subsets={name: missing_subset(3) for name in SUBSETS},
     )  # fmt: skip
     return Validation("R@10", "scene:", 0.5, None, [only], **changes)
+
+
+def tested(value, half, p, p_adjusted):
+    return CorrectedDifference(value, ci(value - half, value + half), p, "Zou", p_adjusted=p_adjusted)
+
+
+def row(name="IKEA", source="en", target="de", **changes):
+    """Return a row: CORR's difference is real by itself, SIM's after the correction too."""
+    differences = {
+        "BkR-SIM": {kind: tested(-0.05, 0.02, 0.0001, 0.0004) for kind in COEFFICIENTS},
+        "BkR-CORR": {kind: tested(0.248, 0.15, 0.0312, 0.0624) for kind in COEFFICIENTS},
+    }
+    fields = {
+        "data_set": name, "source": source, "target": target, "n_source": 365, "k": 10, "n_seeds": 25,
+        "n_encoders": 24, "n_families": 13, "image_encoder": "resnet", "agreement": subset(6).agreement,
+        "best": dict.fromkeys(COEFFICIENTS, "BkR"), "differences": differences,
+        "conditions": {"data": "abc123", "measure": "R@10"},
+    }  # fmt: skip
+    return TableRow(**(fields | changes))
+
+
+def table(*names, **changes):
+    """Return a table with both directions of each data set."""
+    rows = [row(name, *pair) for name in names for pair in (("en", "de"), ("de", "en"))]
+    mean = {
+        name: dict.fromkeys(COEFFICIENTS, MeanAgreement(value, 0.0013, len(rows)))
+        for name, value in VALUES.items()
+    }
+    return ValidationTable(
+        **({"measure": "R@10", "rows": rows, "mean": mean, "n_tests": 4 * len(rows)} | changes)
+    )

@@ -121,6 +121,7 @@ def commands(group=xlingual, path=()):
             yield from commands(found, (*path, name))
         else:
             yield (*path, name), found
+            yield from (((*path, name, word), found.further_command(word)) for word in found.further)
 
 
 @pytest.mark.parametrize(("path", "found"), list(commands()))

@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +55,10 @@ def naive(images, texts, groups, beta, margin, hardest, pairs):
     image = sum(both(images, view) for view in texts.values()) if images is not None else 0.0
     together = list(combinations(texts.values(), 2))
     sentence = sum(both(one, other) for one, other in together)
+    if pairs == "ordered-sum":
+        sentence = sum(
+            both(one, other) for one in texts.values() for other in texts.values() if one is not other
+        )
     if pairs == "mean":
         image, sentence = image / len(texts), sentence / max(1, len(together))
     return beta * image + (1 - beta) * sentence
@@ -76,7 +81,7 @@ def a_batch(seed, b, c, languages, mode):
     st.integers(1, 4),
     st.sampled_from(["random", "in-batch", "hardest"]),
     st.sampled_from([0.0, 0.25, 0.5, 1.0]),
-    st.sampled_from(["sum", "mean"]),
+    st.sampled_from(["ordered-sum", "sum", "mean"]),
     st.booleans(),
 )
 def test_equals_a_naive_loop(seed, b, c, languages, mode, beta, pairs, with_images):
@@ -130,7 +135,7 @@ def test_one_language_without_sentences_against_sentences_is_vse(mode):
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["random", "in-batch", "hardest"]),
-    st.sampled_from(["sum", "mean"]),
+    st.sampled_from(["ordered-sum", "sum", "mean"]),
 )
 def test_the_order_of_items_and_of_languages_does_not_matter(seed, mode, pairs):
     images, texts, groups = a_batch(seed, 6, 4, ["en", "de", "fr"], mode)
@@ -152,6 +157,91 @@ def test_sum_and_mean_of_five_languages():
     mean = mlmme_loss(images, texts, groups, beta=0.5, margin=0.2, pairs="mean")
     assert float(mean.image) == pytest.approx(float(whole.image) / 5)
     assert float(mean.sentence) == pytest.approx(float(whole.sentence) / 10)
+
+
+def equations_of_the_paper(d, v, d_r, v_r, beta, margin):
+    """Equations 1 to 3 of Calixto, Liu and Campbell 2017 as printed, in plain loops, with their gradients.
+
+    `d` [n, D]: images; `v[k]` [n, D]: their sentences in language k; `d_r` [n, r, D] and `v_r[k]` [n, r, D]:
+    contrastive images and sentences of each. Returns (loss, gradients in the order of the arguments).
+    """
+    zeros = np.zeros_like
+    g_d, g_v, g_dr = zeros(d), {k: zeros(v[k]) for k in v}, zeros(d_r)
+    g_vr, loss = {k: zeros(v_r[k]) for k in v}, 0.0
+
+    def summed(weight, a, p, r, g_a, g_p, g_r):
+        """Add weight · Σ_a Σ_r max{0, α − s(a, p) + s(a, p_r)} and its gradients."""
+        nonlocal loss
+        for i in range(len(a)):
+            for j in range(r.shape[1]):
+                term = margin - sum(a[i] * p[i]) + sum(a[i] * r[i, j])
+                if term > 0:
+                    loss += weight * term
+                    g_a[i] += weight * (r[i, j] - p[i])
+                    g_p[i] -= weight * a[i]
+                    g_r[i, j] += weight * a[i]
+
+    for k in v:  # equation 1, for all k
+        summed(beta, d, v[k], v_r[k], g_d, g_v[k], g_vr[k])
+        summed(beta, v[k], d, d_r, g_v[k], g_d, g_dr)
+    for k in v:  # equation 2, for all k and all l other than k
+        for l in v:  # noqa: E741  (as in the paper)
+            if l != k:
+                summed(1 - beta, v[k], v[l], v_r[l], g_v[k], g_v[l], g_vr[l])
+                summed(1 - beta, v[l], v[k], v_r[k], g_v[l], g_v[k], g_vr[k])
+    return loss, [g_d, g_dr, *(part[k] for k in v for part in (g_v, g_vr))]
+
+
+@pytest.mark.parametrize("languages", [1, 2, 3, 4])
+@pytest.mark.parametrize("beta", [0.0, 0.25, 0.5, 1.0])
+def test_the_equations_of_the_paper_with_their_gradients(languages, beta):
+    generator, n, r = torch.Generator().manual_seed(languages), 5, 3
+    free = [
+        unit(generator, *shape).requires_grad_() for _ in range(languages + 1) for shape in ((n,), (n, r))
+    ]
+    groups, owner = torch.arange(n), torch.arange(n).repeat_interleave(r)
+    others = torch.full((n * r,), n)  # contrastive items are of none of the items of the batch
+
+    def view(anchor, drawn):
+        return BatchView(anchor, torch.ones(n, dtype=torch.bool), drawn.flatten(0, 1), others, owner)
+
+    images, *texts = (view(*free[i : i + 2]) for i in range(0, len(free), 2))
+    found = mlmme_loss(images, dict(enumerate(texts)), groups, beta=beta, margin=0.2, pairs="ordered-sum")
+    d, d_r, *rest = (part.detach().numpy() for part in free)
+    v, v_r = (dict(enumerate(rest[start::2])) for start in (0, 1))
+    expected, gradients = equations_of_the_paper(d, v, d_r, v_r, beta, 0.2)
+    assert expected > 0 or (languages == 1 and beta == 0)
+    assert float(found.value.detach()) == pytest.approx(expected, abs=1e-12)
+    given = (
+        torch.autograd.grad(found.value, free, allow_unused=True, materialize_grads=True) if expected else []
+    )
+    for one, other in zip(given, gradients, strict=bool(expected)):
+        np.testing.assert_allclose(one.numpy(), other, atol=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.floats(0.01, 0.99))
+def test_beta_on_the_scale_of_the_paper(seed, languages, beta):
+    """b = β/(2 − β) for `sum`, β/(β + (K − 1)(1 − β)) for `mean`: the losses are multiples of each other."""
+    images, texts, groups = a_batch(seed, 5, 4, range(languages), "random")
+    halves, averaged = beta / (2 - beta), beta / (beta + (languages - 1) * (1 - beta))
+    paper, ours, mean = (
+        float(mlmme_loss(images, texts, groups, beta=b, margin=0.2, pairs=pairs).value)
+        for pairs, b in (("ordered-sum", beta), ("sum", halves), ("mean", averaged))
+    )
+    assert paper == pytest.approx((2 - beta) * ours)
+    assert paper == pytest.approx(languages * (beta + (languages - 1) * (1 - beta)) * mean)
+
+
+def test_an_item_is_contrastive_to_its_owner_alone():
+    rows, groups = torch.tensor([0, 2]), torch.tensor([7, 8])
+    view = BatchView(
+        torch.zeros(3, D),
+        torch.ones(3),
+        torch.zeros(4, D),
+        torch.tensor([7, 5, 8, 5]),
+        torch.tensor([0, 0, 1, 2]),
+    )
+    assert view.contrastive_to(rows, groups).tolist() == [[False, True, False, False], [False] * 3 + [True]]
 
 
 def test_nothing_to_contrast_is_zero_with_gradient_zero():

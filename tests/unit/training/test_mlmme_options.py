@@ -11,6 +11,51 @@ from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS, MlmmeO
 
 
 def test_the_paper():
+    options = MlmmeOptions.preset("paper", ("en", "de"))
+    assert options.settings() == {
+        "languages": ["en", "de"],
+        "beta": 0.5,
+        # section 2: encoders share no parameters, equations 1 to 3, and where contrastive terms come from
+        "text_map": "per-language",
+        "project_text": True,
+        "picture_bias": False,
+        "unit_pictures": False,
+        "standardize_pictures": False,
+        "pairs": "ordered-sum",
+        "contrast": "random",
+        "redraw": "instance",
+        # section 4
+        "word_dim": 620,
+        "state_dim": 1024,
+        "joint_dim": 2048,
+        "initial": "paper",
+        "dropout": 0.5,
+        "margin": 0.2,
+        "batch": 128,
+        "threshold": 1,
+        "most_words": None,
+        # not in the paper
+        "contrastive": 10,
+        "max_length": 100,
+        "pretokenized": False,
+        "seed": 0,
+    }
+    assert FitOptions(**FIT_PRESETS["paper"]).optimizer == "adam"
+    changed = MlmmeOptions.preset("paper", ("en", "de", "fr"), text_map="shared", pairs="mean")
+    assert (changed.text_map, changed.pairs, changed.redraw) == ("shared", "mean", "instance")
+
+
+def test_what_later_versions_added_is_recorded_where_it_is_not_the_default():
+    plain = MlmmeOptions(("en", "de"))
+    assert set(plain.settings()) - set(plain.recorded()) == {"redraw", "text_map"}
+    assert plain.changed(redraw="epoch", text_map="per-language").recorded() == {
+        **plain.recorded(),
+        "redraw": "epoch",
+        "text_map": "per-language",
+    }
+
+
+def test_the_defaults_are_ours():
     options = MlmmeOptions(("en", "de"))
     assert (options.word_dim, options.state_dim, options.joint_dim) == (620, 1024, 2048)
     assert (options.dropout, options.margin, options.batch) == (0.5, 0.2, 128)
@@ -39,7 +84,13 @@ def test_presets():
         ({"batch": 1}, "batch must be a whole number of at least 2, found 1"),
         ({"contrastive": 0}, "contrastive must be a whole number of at least 1, found 0"),
         ({"contrast": "hardes"}, "found \"hardes\". Did you mean 'hardest'?"),
-        ({"pairs": "all"}, 'pairs must be "mean" or "sum", found "all"'),
+        ({"pairs": "all"}, 'pairs must be "mean" or "ordered-sum" or "sum", found "all"'),
+        ({"text_map": "own"}, 'text_map must be "per-language" or "shared", found "own"'),
+        ({"redraw": "never"}, 'redraw must be "batch" or "epoch" or "instance", found "never"'),
+        (
+            {"text_map": "per-language", "project_text": False, "joint_dim": 1024},
+            "without a projection of texts (project_text) no language has a map",
+        ),
         ({"languages": ("en",)}, "beta is 0.5 with one language"),
         ({"languages": ("en", "en")}, "'en' is given twice"),
         ({"languages": ()}, "none is given"),

@@ -52,10 +52,12 @@ def plain_loss(recipe, drawing):
     def one_way(anchors, positives):
         total = torch.zeros(())
         rows = zip(drawing.items, drawing.anchor[anchors], drawing.anchor[positives], strict=True)
-        for item, a, p in rows:
+        for row, (item, a, p) in enumerate(rows):
             if a < 0 or p < 0:
                 continue
             contrast = drawing.contrast.get(positives, [m for m in drawing.anchor[positives] if m >= 0])
+            if drawing.owned:
+                contrast = contrast.reshape(len(drawing.items), -1)[row]
             costs = [
                 torch.relu(
                     options.margin
@@ -75,7 +77,8 @@ def plain_loss(recipe, drawing):
             value = value + options.beta * (one_way("images", tag) + one_way(tag, "images"))
         for other in tags[i + 1 :]:
             if options.beta < 1:
-                value = value + (1 - options.beta) * (one_way(tag, other) + one_way(other, tag))
+                times = 2 if options.pairs == "ordered-sum" else 1
+                value = value + times * (1 - options.beta) * (one_way(tag, other) + one_way(other, tag))
     return value
 
 
@@ -84,7 +87,18 @@ def plain_loss(recipe, drawing):
 @pytest.mark.cases(4)
 def test_a_batch_costs_what_a_plain_loop_says(made, tmp_path, contrast, languages, beta):
     options = options_of(*languages, contrast=contrast, beta=beta, contrastive=5, batch=4)
-    recipe = recipe_of(made, tmp_path, made.paired(7, texts=2), options)
+    costs_what_a_plain_loop_says(recipe_of(made, tmp_path, made.paired(7, texts=2), options))
+
+
+@pytest.mark.parametrize("redraw", ["epoch", "instance"])
+def test_a_batch_of_the_paper(made, tmp_path, redraw):
+    paper = MlmmeOptions.preset("paper", ("en", "de"), redraw=redraw, batch=4, contrastive=3, **SMALL)
+    recipe = recipe_of(made, tmp_path, made.paired(7, texts=2), paper)
+    assert {name for name, _ in recipe.model.text.named_parameters()} == {"lang_en.weight", "lang_de.weight"}
+    costs_what_a_plain_loop_says(recipe)
+
+
+def costs_what_a_plain_loop_says(recipe):
     drawings = recipe._sampler.batches(1)
     for batch, drawing in zip(recipe.batches(1), drawings, strict=True):
         found, expected = recipe.loss(batch), plain_loss(recipe, drawing)

@@ -92,11 +92,32 @@ def test_contrastive_members_are_drawn_anew_for_every_batch():
     assert len({tuple(draw.contrast["en"]) for draw in draws}) == len(draws)
 
 
-def test_contrastive_members_are_uniform():
-    one = sampler([(1, 1, 1)] * 20, contrastive=5, batch=2)
+def test_contrastive_members_of_an_epoch():
+    one = sampler([(1, 2, 2)] * 50, contrastive=10, batch=20, redraw="epoch")
+    drawn = [{tuple(draw.contrast["en"]) for draw in one.batches(epoch)} for epoch in range(3)]
+    assert [len(each) for each in drawn] == [1, 1, 1] and len(set.union(*drawn)) == 3
+
+
+def test_contrastive_members_of_each_instance():
+    one = sampler([(1, 2, 2)] * 11, contrastive=10, batch=4, redraw="instance")
+    for draw in one.batches(2):
+        assert draw.owned
+        for view, size in ((IMAGES, 10), ("en", 10), ("de", 10)):
+            own = draw.contrast[view].reshape(len(draw.items), size)
+            assert all(len(set(row)) == size for row in own.tolist())
+            assert len({tuple(row) for row in own.tolist()}) == len(own)
+    few = next(sampler([(1, 1, 1)] * 3, contrastive=10, redraw="instance").batches(0))
+    assert np.sort(few.contrast["de"].reshape(3, -1)).tolist() == [[0, 1, 2]] * 3  # no more than there are
+    assert not next(sampler([(1, 1, 1)] * 3, redraw="instance").batches(0)).owned  # the rest of the batch
+
+
+@pytest.mark.parametrize("redraw", ["batch", "epoch", "instance"])
+def test_contrastive_members_are_uniform(redraw):
+    one = sampler([(1, 1, 1)] * 20, contrastive=5, batch=2, redraw=redraw)
     drawn = [draw.contrast["en"] for epoch in range(200) for draw in one.batches(epoch)]
-    share = np.bincount(np.concatenate(drawn), minlength=20) / len(drawn)
-    assert share == pytest.approx(np.full(20, 0.25), abs=0.05)  # 2000 draws: 5 standard errors
+    share = np.bincount(np.concatenate(drawn), minlength=20) / sum(map(len, drawn)) * 5
+    # 5 standard errors of 2000 draws, and of the 200 that serve epochs
+    assert share == pytest.approx(np.full(20, 0.25), abs=0.155 if redraw == "epoch" else 0.05)
 
 
 def test_another_view_changes_nobodys_order():

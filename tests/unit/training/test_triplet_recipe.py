@@ -1,9 +1,12 @@
 """The recipe: its loss is what a plain loop gives; it learns, resumes, and refuses too few data."""
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
@@ -11,6 +14,7 @@ from xlingual.data.manifest import Manifest  # noqa: E402
 from xlingual.encoders import adopt  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import ModelFolder  # noqa: E402
+from xlingual.models.unit import side_by_side, unit  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 from xlingual.training.loop import FitOptions, Loss, fit  # noqa: E402
 from xlingual.training.packing import Source  # noqa: E402
@@ -67,12 +71,25 @@ def distance(a, b):
     return 1 - float(a @ b / lengths) if lengths else 1.0
 
 
+def concatenated(title, body, scaling):
+    """Return the representation of one text: title before body, each at unit length or as it is."""
+    if scaling == "unit":
+        title, body = (half / half.norm() if half.norm() else half for half in (title, body))
+    return torch.tensor([*title.tolist(), *body.tolist()], dtype=torch.float64)
+
+
 def plain(recipe, batch):
     """Return the loss of a batch, one text at a time."""
     data, options, model = recipe.pairs, recipe.options, recipe.model.double()
     title = model.title(torch.tensor(data.title, dtype=torch.float64)).detach()
     body = model.body(torch.tensor(data.body, dtype=torch.float64)).detach()
-    near = [torch.tensor(data.title), torch.tensor(data.body)] if options.neighbours_by == "base" else None
+    by_base = options.neighbours_by == "base"
+    near_title, near_body = (torch.tensor(data.title), torch.tensor(data.body)) if by_base else (title, body)
+    if options.neighbours_in == "concatenated":
+        near_title = near_body = [
+            concatenated(t.double(), b.double(), options.scaling)
+            for t, b in zip(near_title, near_body, strict=True)
+        ]
     among = batch.rows if options.neighbours_from == "batch" else range(len(data))
     total = 0.0
     for place, r in enumerate(batch.rows):
@@ -81,9 +98,7 @@ def plain(recipe, batch):
         means = {}
         for code in range(len(data.languages)):
             others = [o for o in among if data.language[o] == code and data.item[o] != data.item[r]]
-            others.sort(
-                key=lambda o: distance(near[1][r], near[0][o]) if near else distance(body[r], title[o])
-            )
+            others.sort(key=lambda o: distance(near_body[r], near_title[o]))
             if len(others) >= options.neighbours:
                 means[code] = np.mean([distance(body[r], title[o]) for o in others[: options.neighbours]])
         own = means.pop(int(data.language[r]), None)
@@ -107,6 +122,46 @@ def test_the_loss_equals_a_plain_loop(tmp_path, beta, source, vectors, separate)
         found = recipe.loss(batch)
         assert float(found.value.detach()) == pytest.approx(plain(recipe, batch), abs=1e-5)
         assert ("neighbours" in found.parts) == (beta > 0)
+
+
+@pytest.mark.parametrize("scaling", ["unit", "raw"])
+@pytest.mark.parametrize("source", ["batch", "index"])
+@pytest.mark.parametrize("vectors", ["current", "base"])
+@pytest.mark.cases(3)
+def test_neighbours_by_title_and_body_side_by_side_equal_a_plain_loop(tmp_path, scaling, source, vectors):
+    options = options_of(
+        beta=0.3, neighbours_from=source, neighbours_by=vectors, neighbours_in="concatenated", scaling=scaling
+    )
+    data = pairs(items=20)
+    # titles that are long count more in "raw"
+    data = dataclasses.replace(data, title=data.title * 3)
+    recipe = TripletRecipe(build_model(options, 5, "triplet-xl"), data, options, tmp_path)
+    other = TripletRecipe(
+        build_model(options, 5, "triplet-xl"),
+        data,
+        options.changed(neighbours_in="body-title"),
+        tmp_path / "other",
+    )
+    for batch, same in zip(recipe.batches(1), other.batches(1), strict=True):
+        found = recipe.loss(batch)
+        assert float(found.value.detach()) == pytest.approx(plain(recipe, batch), abs=1e-5)
+        assert found.parts["neighbours"] != other.loss(same).parts["neighbours"]
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["unit", "raw"]))
+@settings(max_examples=20, deadline=None)
+def test_side_by_side_is_symmetric_and_blind_to_the_length_of_unit_halves(seed, scaling):
+    """Swapping title and body changes no cosine; with `unit` the length of a half does not either."""
+    rng = np.random.default_rng(seed)
+    title, body = torch.tensor(rng.standard_normal((2, 6, 4)))
+    joined = unit(side_by_side(title, body, scaling))
+    swapped = unit(side_by_side(body, title, scaling))
+    torch.testing.assert_close(joined @ joined.T, swapped @ swapped.T)
+    longer = unit(side_by_side(5 * title, body, scaling))
+    assert torch.allclose(joined @ joined.T, longer @ longer.T) == (scaling == "unit")
+    if scaling == "unit":
+        mean = (unit(title) @ unit(title).T + unit(body) @ unit(body).T) / 2
+        torch.testing.assert_close(joined @ joined.T, mean)
 
 
 def test_every_text_is_trained_on_once_an_epoch():

@@ -143,15 +143,8 @@ def _over_seeds(
     table: ScoreTable, names: tuple[str, str], kind: str
 ) -> tuple[float | None, float | None, float | None, str | None]:
     """Return (mean, sd, se, note) of the coefficient of each seed, over the seeds that have one."""
-    found, reasons = [], []
-    n_seeds = len(table.per_seed[TRUTH])
-    for i in range(n_seeds):
-        reason = table.missing(names, i)
-        if reason is None:
-            truth, measured = (table.per_seed[name][i] for name in names)
-            found.append(float(KINDS[kind](truth, measured, None)))
-        else:
-            reasons.append(reason)
+    values, reasons = by_seed(table, names, kind)
+    found, n_seeds = [value for value in values if value is not None], len(values)
     note = f"no coefficient in {len(reasons)} of {n_seeds} seeds ({reasons[0]})" if reasons else None
     if not found:
         return None, None, None, note
@@ -159,6 +152,21 @@ def _over_seeds(
         return found[0], None, None, note
     sd = spread(found)
     return float(np.mean(found)), sd, sd / float(np.sqrt(len(found))), note
+
+
+def by_seed(table: ScoreTable, names: tuple[str, str], kind: str) -> tuple[list[float | None], list[str]]:
+    """Return the coefficient of each seed, None where it has none, and the reasons of these."""
+    found: list[float | None] = []
+    reasons = []
+    for i in range(len(table.per_seed[TRUTH])):
+        reason = table.missing(names, i)
+        if reason is None:
+            truth, measured = (table.per_seed[name][i] for name in names)
+            found.append(float(KINDS[kind](truth, measured, None)))
+        else:
+            found.append(None)
+            reasons.append(reason)
+    return found, reasons
 
 
 def _accuracy(table: ScoreTable, measure: str, seed: int) -> RankingAccuracy:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 NAME = "sts"
 MEASURES = (PearsonCorrelation(), SpearmanCorrelation())
 PEARSON, SPEARMAN = (measure.name for measure in MEASURES)
+# encoders that see spelling alone, by name
+TRIVIAL = {"word-overlap": "wordgram:?weight=overlap", "tfidf": "wordgram:", "chargram": "chargram:"}
 
 
 @answers(StsRequest)
@@ -52,6 +54,7 @@ def sts(
     language: str,
     text_encoders: EncoderSpecs,
     baseline: str | None = None,
+    trivial: bool = False,
     columns: Mapping[str, str] | None = None,
     seed: int = 0,
     threads: int = 1,
@@ -65,6 +68,7 @@ def sts(
         language: of all sentences.
         text_encoders: one spec or encoder, several, or a mapping of names to them.
         baseline: name of the encoder that the others are compared with; None: the best one.
+        trivial: evaluate the encoders of `TRIVIAL` too, which know no meaning.
         columns: what the columns are called, where not id, score, sentence1, sentence2.
         seed: of the bootstrap.
         threads: threads of the encoders' libraries; they change no number.
@@ -82,7 +86,7 @@ def sts(
         raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
     options = Options(seed=seed, threads=threads, progress=progress, store=open_store(store))
     run = _Sts(read_sentence_pairs(files, columns), language, options)
-    run.prepare(text_encoders, baseline)
+    run.prepare(text_encoders, baseline, TRIVIAL if trivial else {})
     return run.results()
 
 
@@ -97,9 +101,15 @@ class _Sts(Run):
         self.cosines: dict[tuple[str, int], Floats] = {}
         self.identity_of: dict[tuple[str, int], str] = {}
 
-    def prepare(self, specs: EncoderSpecs, baseline: str | None) -> None:
+    def prepare(self, specs: EncoderSpecs, baseline: str | None, more: Mapping[str, str]) -> None:
         """Make the encoders, and refuse what cannot be evaluated, before any work is done."""
         made = encoders.text_encoders(specs, languages=[self.language], fit_texts=load_fit_texts)
+        if taken := [name for name in more if name in made]:
+            raise InputError(
+                f"--baselines has an encoder named {taken[0]!r}: leave yours out, or give it another name, "
+                f"NAME=SPEC"
+            )
+        made |= encoders.text_encoders(more, languages=[self.language]) if more else {}
         if baseline is not None and baseline not in made:
             raise InputError(
                 f"--baseline {baseline!r} is none of the encoders.{did_you_mean(baseline, made)} "

@@ -14,6 +14,8 @@ from xlingual.results import Interval
 from xlingual.results.case_study import (
     ALL_PAIRS,
     BASE,
+    CONTROL,
+    OUTCOMES,
     TRIPLET,
     TRIPLET_XL,
     WORST_PAIRS,
@@ -21,7 +23,7 @@ from xlingual.results.case_study import (
     Difference,
     Model,
 )
-from xlingual.results.comparison import BETTER, CANNOT_TELL, WORSE
+from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
 
 SCALE = 1000
 UNIT = f"× {SCALE}"
@@ -32,9 +34,79 @@ def findings(study: CaseStudy) -> list[str]:
     """Return the sentences of the verdict, the most important first, with the names in them marked."""
     if not study.differences:
         return ["Nothing was trained, so there is nothing to compare."]
-    cautions = (_by_choice, _one_training, _spread, _below_base, _base_chosen)
-    found = [_answer(study, difference) for difference in study.differences]
+    cautions = (_by_choice, _best, _one_training, _spread, _below_base, _base_chosen)
+    found: list[str] = []
+    for difference in study.differences:
+        if not _of_control(study, difference):
+            found.append(_answer(study, difference))
+        elif difference.model != study.name_of(CONTROL):
+            found.append(_control(study, difference))
     return [*found, *(sentence for caution in cautions if (sentence := caution(study)))]
+
+
+def _of_control(study: CaseStudy, difference: Difference) -> bool:
+    return study.name_of(CONTROL) in (difference.model, difference.other)
+
+
+def _control(study: CaseStudy, difference: Difference) -> str:
+    """Return whether the gain over the base survives the control: what a trained model adds to it."""
+    model, control = map(marked, names_of(study, difference))
+    role = next(one.role for one in study.models if one.name == difference.model)
+    whole, alone = study.difference(role, ALL_PAIRS, BASE), study.difference(CONTROL, ALL_PAIRS, BASE)
+    assert whole is not None  # they are asked together
+    assert alone is not None
+    gains = f"{model}'s gain over its base {marked(study.base)}"
+    values = {one.name: times(one.value) for one in study.models}
+    change = f"{gain(alone.value, alone.ci)} against {marked(study.base)}"
+    reach = (
+        f"title and body side by side with nothing trained ({control}) have a {measure(study)} of "
+        f"{values[difference.other]}, {change}"
+    )
+    much = f"{gain(difference.value, difference.ci)}{_each(difference.per_training)}"
+    if difference.outcome == NO_DIFFERENCE:
+        much += _corrected(difference)
+    if difference.outcome == CANNOT_TELL:
+        return f"Whether {gains} survives the control is not known: {words.stop(difference.note or '')}"
+    if whole.outcome != BETTER and difference.outcome == BETTER:
+        helps = f"Training helps, though no gain of {model} over its base is shown"
+        return f"{helps}: {reach}, and {model} is better than that, {much}."
+    if whole.outcome != BETTER:
+        than = "worse than that" if difference.outcome == WORSE else "not shown to differ from that"
+        none = "No gain over the base is shown that the control could explain"
+        return f"{none}: {reach}; {model} is {than}, {much}."
+    if difference.outcome == BETTER:
+        return f"{gains} survives the control: {reach}, and {model} is better than that, {much}."
+    if difference.outcome == WORSE:
+        return f"{gains} does not survive the control: {reach}, and {model} is worse than that, {much}."
+    return (
+        f"That {gains} comes from training is not shown: {reach}; no difference is found to {model}, {much}."
+    )
+
+
+def _best(study: CaseStudy) -> str:
+    """Return which models the best one is better than, on average and on single language pairs."""
+    best = study.best
+    if best is None:
+        return ""
+    names = {model.name: marked(label(model)) for model in study.models}
+    of = {outcome: [names[o.model] for o in best.others if o.outcome == outcome] for outcome in OUTCOMES}
+    text = f"{names[best.name]} has the highest mean"
+    if of[BETTER]:
+        text += f"; it is better than {in_words(of[BETTER])}"
+    if of[NO_DIFFERENCE]:
+        text += f"; no difference is found from {in_words(of[NO_DIFFERENCE])}"
+    if of[CANNOT_TELL]:
+        text += f"; about {in_words(of[CANNOT_TELL])} that is not known"
+    text += f" (p corrected for {numbers.counted(best.n_tests, 'test')})."
+    nearest = min(best.others, key=lambda other: other.value)
+    if not nearest.pairs:
+        return text
+    better, worse = (sum(pair.outcome == one for pair in nearest.pairs) for one in (BETTER, WORSE))
+    counts = f"on {better or 'none'} of {len(nearest.pairs)} and worse on {worse or 'none'}"
+    return (
+        f"{text} On single language pairs it is better than {names[nearest.model]}, the next, {counts} (p "
+        f"corrected for {best.n_pair_tests:,} tests)."
+    )
 
 
 def label(model: Model) -> str:

@@ -15,8 +15,10 @@ from xlingual.report.figures.over_pairs import KEYS, figure
 from xlingual.report.findings import case_study as verdict
 from xlingual.report.findings.case_study import SCALE, UNIT, label, measure, times
 from xlingual.report.numbers import MISSING
-from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, narrower
-from xlingual.results.case_study import BASE, CaseStudy, Model
+from xlingual.report.pages.best_model import best_model_tables
+from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, Tone, narrower
+from xlingual.results.case_study import BASE, CONTROL, CaseStudy, Model
+from xlingual.results.comparison import NO_DIFFERENCE
 
 TERMS = {
     "Triplet": "Two dense layers over the base's frozen vectors of title and body, trained so that a body "
@@ -24,6 +26,9 @@ TERMS = {
     "languages.",
     "TripletXL": "Triplet, with a penalty where a text lies nearer to its neighbours in its own language "
     "than to those in others.",
+    "Control": "The base's vectors of title and body side by side, scaled as Triplet's are, with nothing "
+    "trained. Triplet reads title and body apart and the base reads the whole text, so a gain over the base "
+    "comes from training only as far as it is a gain over the control too.",
     "Worst pairs": "The language pairs with Triplet's lowest values. A pair that is chosen for being low "
     "comes out higher when it is measured again, with any model (regression to the mean). So the "
     "difference on them is taken on queries that did not choose them: each half of the queries is judged on "
@@ -33,7 +38,10 @@ TERMS = {
     "with several trainings, for other trainings. It is not widened for the number of questions; the "
     "adjusted p is corrected for it (Holm).",
 }
-LOOKS = narrower("sd of pairs", "highest pair", "lowest pair", "chosen", "in the figure", "outcome")
+_LEVEL = "level"
+LOOKS = narrower(
+    "sd of pairs", "highest pair", "lowest pair", "chosen", "in the figure", "outcome", "sd of trainings"
+)
 
 
 def page(study: CaseStudy, *, title: str | None = None, emphasis: Emphasis = NONE) -> blocks.Page:
@@ -54,7 +62,8 @@ def page(study: CaseStudy, *, title: str | None = None, emphasis: Emphasis = NON
         "measure": study.measure,
         "image encoder": study.image_encoder or MISSING,
         "base": study.base,
-        "correction": "Holm, over the differences of the first table below the figure",
+        "correction": "Holm: over the questions of the study; over all pairs of models; over these on all "
+        "language pairs",
         "seed": str(study.seed),
         **{key: value for key, value in study.conditions.items() if key != "measure"},
     }
@@ -63,7 +72,7 @@ def page(study: CaseStudy, *, title: str | None = None, emphasis: Emphasis = NON
         title=title or f"Case study: training on {study.base} without parallel texts",
         verdict=[blocks.Finding(verdict.findings(study))],
         sections=[
-            Section(measure(study), [_methods(study)], about),
+            Section(measure(study), [_methods(study), *best_model_tables(study)], about),
             *_over_pairs(study, annotated),
             _changes(study, annotated),
         ],
@@ -90,10 +99,13 @@ def _methods(study: CaseStudy) -> Table:
         Column("SD of trainings", short="sd of trainings"),
     )
     best = max(model.value for model in study.models)
+    level = [o.model for o in study.best.others if o.outcome == NO_DIFFERENCE] if study.best else []
     chance = [] if study.chance is None else [SCALE * study.chance]
     lines = tuple(("chance", value) for value in chance)
     rows = [
-        Row(_method(model, lines), "leader" if model.value == best else "behind") for model in study.models
+        Row(_method(model, lines, model.value == best, model.name in level), tone)
+        for model in study.models
+        for tone in ["leader" if model.value == best else "level" if model.name in level else "behind"]
     ]
     if chance:
         value = _times(study.chance)
@@ -107,19 +119,25 @@ def _methods(study: CaseStudy) -> Table:
         axis=axis_for([*ends, *chance], floor=0.0),
         style="board",
         titled=False,
+        notes=(f"{_LEVEL}: no difference from the best is found.",) if level else (),
         looks=LOOKS,
         where="both",
     ).without_empty()
 
 
-def _method(model: Model, lines: tuple[tuple[str, float], ...]) -> tuple[Cell, ...]:
+def _method(model: Model, lines: tuple[tuple[str, float], ...], leads: bool, level: bool) -> tuple[Cell, ...]:
     values = [pair.value for pair in model.pairs]
     low, high = map(_times, (min(values), max(values)) if len(values) > 1 else (None, None))
-    value = Cell.by(times, model.value, model.ci, scale=SCALE)
+    tone: Tone = "best" if leads or level else ""
+    value = Cell.by(times, model.value, model.ci, scale=SCALE, tone=tone)
     bar = Bar(SCALE * model.value if model.ci else None, value.ends, lines, f"{label(model)}: {value.plain}")
     name = Cell(label(model))
-    if model.role == BASE:
-        name = replace(name, badges=(Badge("base", "soft", where="page"),), mark=" (base)")
+    if model.role in (BASE, CONTROL):
+        name = replace(name, badges=(Badge(model.role, "soft", where="page"),), mark=f" ({model.role})")
+    if leads:
+        name = replace(name, badges=(Badge("best", where="page"),))
+    elif level:
+        name = replace(name, badges=(*name.badges, Badge(_LEVEL, "soft")))
     between = Cell(f"{low.text} to {high.text}" if len(values) > 1 else MISSING)
     return (name, value, Cell(bar=bar), between, low, high, *map(_times, (model.sd_pairs, model.sd_training)))
 
@@ -173,7 +191,7 @@ def _trainings(study: CaseStudy) -> Table:
         if training.seed is not None
     ]
     note = "validation: own titles found by bodies and the reverse, sum of R@1, R@5 and R@10, at most 600."
-    heads = ["model", "seed", "best epoch", "validation", "time"]
+    heads = ["model", "seed", "epoch kept", "validation", "time"]
     return Table.of_texts("Trainings", heads, rows, data=True, titled=False, notes=(note,))
 
 

@@ -30,12 +30,14 @@ class ViewBatch:
 
     `inputs`: words [u, t] and lengths [u], or image vectors [u, d]. `anchor` [b] is the member of each
     instance, -1 where there is none; `contrast` [c] those that are contrastive, `groups` [c] their groups.
+    `owner` [c] is the only instance that each is contrastive to; None where all share them.
     """
 
     inputs: tuple[Tensor, ...]
     anchor: Tensor
     contrast: Tensor
     groups: Tensor
+    owner: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class MlmmeRecipe:
             options.batch,
             options.seed,
             options.contrastive if options.contrast == "random" else 0,
+            options.redraw,
         )
         self._check()
 
@@ -119,6 +122,9 @@ class MlmmeRecipe:
             torch.from_numpy(np.where(anchor >= 0, np.searchsorted(distinct, anchor), -1)),
             torch.from_numpy(np.searchsorted(distinct, contrast)),
             torch.from_numpy(self.corpus.groups[members.owners(contrast)]),
+            torch.arange(len(anchor)).repeat_interleave(len(contrast) // len(anchor))
+            if drawing.owned
+            else None,
         )
 
     def _embedded(self, name: str, view: ViewBatch, device: torch.device) -> BatchView:
@@ -130,6 +136,7 @@ class MlmmeRecipe:
             anchor >= 0,
             vectors[view.contrast.to(device)],
             view.groups.to(device),
+            None if view.owner is None else view.owner.to(device),
         )
 
     def _check(self) -> None:

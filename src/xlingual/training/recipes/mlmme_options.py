@@ -40,10 +40,21 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
         ),
     ] = "random"
     contrastive: Annotated[
-        Positive, option("Number of items drawn for each batch, with --contrast random.", metavar="N")
+        Positive, option("Number of items in a draw, with --contrast random.", metavar="N")
     ] = 50
+    redraw: Annotated[
+        Literal["batch", "epoch", "instance"],
+        option(
+            "What a draw of --contrast random serves: one batch, all of an epoch, or in each epoch one "
+            "instance (an image with its texts)."
+        ),
+    ] = "batch"
     pairs: Annotated[
-        Literal["sum", "mean"], option("Whether languages and pairs of them are summed or averaged.")
+        Literal["ordered-sum", "sum", "mean"],
+        option(
+            "Terms of the loss: summed over languages and their ordered pairs (the paper's equation 2), over "
+            "unordered pairs, or averaged; --beta has another weight in each."
+        ),
     ] = "sum"
     batch: Annotated[TwoOrMore, option("Number of items of a batch.", metavar="N")] = 128
     threshold: Annotated[
@@ -59,6 +70,10 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
     word_dim: Annotated[Positive, option("Dimensions of word vectors.", metavar="N")] = 620
     state_dim: Annotated[Positive, option("Dimensions of the GRU's state.", metavar="N")] = 1024
     joint_dim: Annotated[Positive, option("Dimensions of the joint space.", metavar="N")] = 2048
+    text_map: Annotated[
+        Literal["shared", "per-language"],
+        option("Map of the GRU's state into the joint space: one for all languages, or one for each."),
+    ] = "shared"
     dropout: Annotated[
         Dropout,
         option(
@@ -108,16 +123,30 @@ class MlmmeOptions(MlmmeSettings, frozen=True):
                 "without a projection of texts state_dim and joint_dim must be equal: found "
                 f"{self.state_dim} and {self.joint_dim}"
             )
+        if not self.project_text and self.text_map != "shared":
+            raise InputError(
+                f"text_map is {self.text_map}, but without a projection of texts (project_text) no language "
+                "has a map: leave text_map out, or set project_text = true"
+            )
 
     @classmethod
     def preset(cls, recipe: str, languages: tuple[str, ...], **changes: Any) -> MlmmeOptions:  # noqa: ANN401
-        """Return the options of a named recipe (`mlmme`, `vse`, `vsepp`) with some of them changed."""
-        if recipe in PRESETS and recipe != "mlmme" and len(languages) != 1:
+        """Return the options of a named recipe (a key of `PRESETS`) with some of them changed."""
+        if recipe in ("vse", "vsepp") and len(languages) != 1:
             raise InputError(
                 f"{recipe} is a model of one language: found {listed(languages) or 'none'}; train one model "
                 "for each, or take mlmme"
             )
         return preset(cls, PRESETS, recipe, {"languages": languages, **changes})
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the settings as a model's folder keeps them.
+
+        Options of later versions are left out where they have their defaults: signatures stay equal, and a
+        training that an earlier version began can be continued.
+        """
+        later = (("redraw", "batch"), ("text_map", "shared"))
+        return {name: value for name, value in self.settings().items() if (name, value) not in later}
 
     @property
     def hardest(self) -> bool:
@@ -125,6 +154,22 @@ class MlmmeOptions(MlmmeSettings, frozen=True):
         return self.contrast == "hardest"
 
 
+# what the MLMME paper says; the number of contrastive items, which it leaves open, is ours
+_PAPER: dict[str, Any] = {
+    "margin": 0.2,
+    "contrast": "random",
+    "contrastive": 10,
+    "redraw": "instance",
+    "pairs": "ordered-sum",
+    "batch": 128,
+    "threshold": 1,
+    "word_dim": 620,
+    "state_dim": 1024,
+    "joint_dim": 2048,
+    "text_map": "per-language",
+    "dropout": 0.5,
+    "initial": "paper",
+}
 _VSE: dict[str, Any] = {
     "beta": 1.0,
     "contrast": "in-batch",
@@ -138,12 +183,14 @@ _VSE: dict[str, Any] = {
 # what each recipe sets of MlmmeOptions; docs/mlmme.md says where the papers' own programs differ
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "mlmme": {},
+    "paper": _PAPER,
     "vse": _VSE,
     "vsepp": _VSE | {"contrast": "hardest", "unit_pictures": True, "threshold": 4},
 }
 # and of FitOptions
 FIT_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "mlmme": {},
+    "paper": {"optimizer": "adam"},
     "vse": {"rate": 2e-4, "epochs": 15, "clip": 2.0},
     "vsepp": {"rate": 2e-4, "epochs": 30, "clip": 2.0, "schedule": "step:15:0.1"},
 }

@@ -1,4 +1,4 @@
-"""The nearest titles of each language for each body, among all texts that are trained on."""
+"""The nearest texts of each language for each text, among all that are trained on."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
 from xlingual.models.folder import CHECKPOINT
 from xlingual.models.triplet import Triplet
+from xlingual.models.unit import side_by_side
 from xlingual.ranking import Cosine, UnitVectors, top
 from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_options import TripletOptions
@@ -37,8 +38,10 @@ class NeighbourIndex:
         if self._made is None or self._made[0] != since:
             if since == epoch or by_base:
                 pairs = self._pairs
-                vectors = (pairs.title, pairs.body) if by_base else mapped_pairs(model, pairs)
-                self._made = since, nearest(pairs, *vectors, self._options.neighbours)
+                title, body = (pairs.title, pairs.body) if by_base else mapped_pairs(model, pairs)
+                if self._options.neighbours_in == "concatenated":
+                    title = body = _joined(title, body, self._options.scaling)
+                self._made = since, nearest(pairs, title, body, self._options.neighbours)
                 self._keep(*self._made)
             else:
                 self._made = since, self._read(since)
@@ -79,6 +82,16 @@ def mapped_pairs(model: Triplet, pairs: TextPairs) -> tuple[Vectors, Vectors]:
             for out, tower, given in views:
                 out[part] = tower(torch.tensor(given[part], device=device)).float().cpu().numpy()
     return title, body
+
+
+def _joined(title: Vectors, body: Vectors, scaling: str) -> Vectors:
+    """Return title and body side by side, float32 [n, 2·d]."""
+    joined = np.empty((len(title), 2 * title.shape[1]), dtype=np.float32)
+    for start in range(0, len(title), _BATCH):
+        part = slice(start, start + _BATCH)
+        halves = torch.tensor(title[part]), torch.tensor(body[part])
+        joined[part] = side_by_side(*halves, scaling).numpy()
+    return joined
 
 
 def nearest(pairs: TextPairs, title: Vectors, body: Vectors, k: int) -> Ints:

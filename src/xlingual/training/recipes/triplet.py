@@ -1,9 +1,11 @@
 """The recipe of Triplet and TripletXL: batches of frozen vectors of titles and bodies, and their loss.
 
-TripletXL's neighbours of a text r are the K nearest titles of each language, r's own item left out:
+TripletXL's neighbours of a text r are the K nearest texts of each language, r's own item left out; near is,
+by the cosine, the title of n to the body of r (`body-title`), or title and body of n to those of r, side by
+side as in the representation (`concatenated`):
 
-- `batch`, `current`: within the batch, by the cosine of x_b of r and x_t, as the weights are at this step
-- `batch`, `base`: within the batch, by the cosine of the frozen vectors of r's body and of the titles
+- `batch`, `current`: within the batch, by the vectors x_t and x_b, as the weights are at this step
+- `batch`, `base`: within the batch, by the frozen vectors of titles and bodies
 - `index`, `current`: among all training texts, as the weights were when the index was made, at the beginning
   of an epoch, anew every `refresh` epochs
 - `index`, `base`: among all training texts, by the frozen vectors: made once
@@ -26,7 +28,7 @@ from torch import Tensor
 from xlingual.arrays import Ints
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.triplet import Triplet, TripletConfig
-from xlingual.models.unit import unit
+from xlingual.models.unit import side_by_side, unit
 from xlingual.streams import stream
 from xlingual.training.losses import nearest_of_languages, neighbour_term, triplet_loss
 from xlingual.training.options import of_the_model
@@ -136,7 +138,8 @@ class TripletRecipe:
         """Return the mean loss of a batch; `active` is the share of texts within the margin."""
         device = next(self.model.parameters()).device
         given_title, given_body = batch.title.to(device), batch.body.to(device)
-        title, body = unit(self.model.title(given_title)), unit(self.model.body(given_body))
+        raw_title, raw_body = self.model.title(given_title), self.model.body(given_body)
+        title, body = unit(raw_title), unit(raw_body)
         negative = batch.negative.to(device)
         with torch.autocast(device.type, enabled=False):  # a margin of .1 needs more than 8 bits
             rows = torch.nonzero(negative >= 0).flatten()
@@ -144,7 +147,9 @@ class TripletRecipe:
             value = each.sum() / len(title)
             parts = {"triplet": float(value.detach()), "active": float((each > 0).sum()) / len(title)}
             if self.options.beta > 0:
-                term, counted = self._neighbours(batch, body, title, given_body, given_title)
+                by_base = self.options.neighbours_by == "base"
+                compared = (given_title, given_body) if by_base else (raw_title, raw_body)
+                term, counted = self._neighbours(batch, body, title, *compared)
                 mean = term.mean()
                 parts |= {"neighbours": float(mean.detach()), "languages": float(counted.float().mean())}
                 value = value + self.options.beta * mean
@@ -155,17 +160,20 @@ class TripletRecipe:
         return [str(name) for name in self.pairs.ids[batch.rows]]
 
     def _neighbours(
-        self, batch: TripletBatch, body: Tensor, title: Tensor, given_body: Tensor, given_title: Tensor
+        self, batch: TripletBatch, body: Tensor, title: Tensor, near_title: Tensor, near_body: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return the neighbour term [b], and how many languages are in it [b]."""
+        """Return the neighbour term [b], and how many languages are in it [b].
+
+        `near_title`, `near_body`: the vectors [b, ·] that say which texts are near.
+        """
         language, item = batch.language.to(body.device), batch.item.to(body.device)
         if batch.neighbours is not None and batch.near is not None:
             near = unit(self.model.title(batch.near.to(body.device)))
             return neighbour_term(body, near, batch.neighbours.to(body.device), language)
-        if self.options.neighbours_by == "base":
-            closeness = unit(given_body) @ unit(given_title).T
-        else:
-            closeness = (body @ title.T).detach()
+        found, compared = near_title.detach(), near_body.detach()
+        if self.options.neighbours_in == "concatenated":
+            found = compared = side_by_side(found, compared, self.options.scaling)
+        closeness = unit(compared) @ unit(found).T
         others, languages = item[:, None] != item, len(self.pairs.languages)
         nearest = nearest_of_languages(closeness, language, others, languages, self.options.neighbours)
         return neighbour_term(body, title, nearest, language)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta
 
@@ -36,6 +36,13 @@ class TripletOptions(Record, frozen=True, kw_only=True):
             "Vectors that say which titles are near: the model's current ones, or those of its base encoder."
         ),
     ] = "current"
+    neighbours_in: Annotated[
+        Literal["body-title", "concatenated"],
+        option(
+            "What is compared to find the nearest: a body with titles, or title and body side by side with "
+            "those of others; the paper does not say."
+        ),
+    ] = "body-title"
     refresh: Annotated[
         Positive, option("Number of epochs after which an index is made anew.", metavar="N")
     ] = 1
@@ -87,4 +94,17 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {"triplet": {}, "triplet-xl": {"beta"
 # and of FitOptions
 FIT: Mapping[str, Any] = {"rate": 0.01, "epochs": 40, "patience": None}
 # settings that Triplet, which has no neighbour term, does not take
-OF_XL = ("beta", "neighbours", "neighbours_from", "neighbours_by", "refresh")
+OF_XL = ("beta", "neighbours", "neighbours_from", "neighbours_by", "neighbours_in", "refresh")
+# what `--recipe` sets: nothing, or what the paper says and the defaults depart from
+CONVENTIONS: Mapping[str, Mapping[str, Any]] = {
+    "default": {},
+    "paper": {"scaling": "raw", "keep_epoch": "last"},
+}
+Conventions: TypeAlias = Annotated[
+    Literal["default", "paper"],
+    option(
+        "Settings to begin with: those of this program, or the paper's, which are --scaling raw (title and "
+        "body side by side as they are) and --keep-epoch last.",
+        names=("--recipe",),
+    ),
+]

@@ -211,6 +211,23 @@ def test_an_encoder_that_counts_words_gets_each_file_apart(sets: list[SentencePa
     same(alone, both, target="two")
 
 
+def test_trivial_baselines_stand_beside_the_encoders() -> None:
+    rng = np.random.default_rng(0)
+    sides = [[" ".join(rng.choice(list("abcdefgh"), 4)) for _ in range(60)] for _ in range(2)]
+    sides = [[f"{text} {i}" for i, text in enumerate(side)] for side in sides]
+    pairs = SentencePairs("p", "p", [str(i) for i in range(60)], rng.random(60), sides[0], sides[1])
+    given: dict[str, Any] = {"language": "en", "store": None}
+    both = sts(pairs, text_encoders={"true": Given()}, trivial=True, **given)
+    names = list(dict.fromkeys(entry.encoder for entry in both.entries))
+    assert names == ["true", "word-overlap", "tfidf", "chargram"]
+    (overlap,) = by_key(both.entries, encoder="word-overlap", measure="Pearson")
+    words = [[set(text.split()) for text in side] for side in sides]
+    naive = [len(a & b) / (len(a) * len(b)) ** 0.5 for a, b in zip(*words, strict=True)]
+    assert overlap.value == pytest.approx(pearsonr(naive, pairs.score).statistic, abs=1e-6)
+    with pytest.raises(InputError, match="an encoder named 'tfidf'"):
+        sts(pairs, text_encoders={"tfidf": Given()}, trivial=True, **given)
+
+
 def test_equal_cosines_have_no_value_but_a_note(sets: list[SentencePairs]) -> None:
     class Constant(Given):
         def vector(self, text: str) -> np.ndarray:

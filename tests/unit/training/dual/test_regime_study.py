@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def parts(folder, tmp_path_factory):
-    return trained_and_tested(folder, tmp_path_factory.mktemp("divided"), train=0.4, split_seed=3)
+    return trained_and_tested(folder, str(tmp_path_factory.mktemp("divided")), train=0.4, split_seed=3)
 
 
 @pytest.fixture(scope="module")

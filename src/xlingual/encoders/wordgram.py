@@ -1,0 +1,85 @@
+"""`wordgram:`: words that two texts share, each counted as one (word overlap) or weighted by TF-IDF.
+
+With `weight=overlap` a text is the set of its words, so the cosine of two texts is |A ∩ B| / √(|A|·|B|): the
+baseline of SemEval's similarity task (Agirre et al. 2012, "token cosine").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual.arrays import Floats
+from xlingual.encoders.chargram import FEATURES, ChargramEncoder
+from xlingual.encoders.schemes import Context
+from xlingual.models.words import words
+from xlingual.records import digest
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+OVERLAP, TFIDF = "overlap", "tfidf"
+
+
+@dataclass(eq=False)
+class WordgramEncoder(ChargramEncoder):
+    """Hashed words with weight 1 (`overlap`) or (1 + ln tf)·idf (`tfidf`), each in one of `dim` dimensions.
+
+    Two words of a pair of texts share a dimension with the chance 1/dim; but for these the cosine is exact.
+    Document frequencies are counted as by `chargram`. Words are runs of letters and digits: a language that
+    puts no spaces between words has few of them, so take `chargram` there.
+    """
+
+    dim: int = 4096
+    weight: str = TFIDF
+
+    @property
+    def depends_on_batch(self) -> bool:
+        """Whether the vector of a text depends on the other texts of the batch."""
+        return self.weight == TFIDF and self.fit is None
+
+    @cached_property
+    def identity(self) -> str:
+        """The parameters, and what document frequencies are counted in."""
+        df = "collection" if self.fit is None else digest(*sorted(set(self._fit.text))).hex()
+        counted = f"&df={df}" if self.weight == TFIDF else ""
+        return f"wordgram:v1?dim={self.dim}&weight={self.weight}&seed={self.seed}{counted}"
+
+    @cached_property
+    def fitted_on(self) -> frozenset[bytes]:
+        """Digests of the rows whose texts were counted; empty where none were."""
+        return frozenset() if self.fit is None or self.weight == OVERLAP else self._fit.row_digests()
+
+    def _idf(self, texts: Sequence[str]) -> Floats:
+        return np.ones(FEATURES) if self.weight == OVERLAP else super()._idf(texts)
+
+    def _counts(self, texts: Sequence[str]) -> csr_matrix:
+        counts = super()._counts(texts)
+        if self.weight == OVERLAP:
+            counts.data = np.ones_like(counts.data)
+        return counts
+
+    @cached_property
+    def _vectorizer(self) -> Any:  # noqa: ANN401  (scikit-learn has no types)
+        from sklearn.feature_extraction.text import HashingVectorizer
+
+        return HashingVectorizer(analyzer=words, n_features=FEATURES, alternate_sign=False, norm=None)
+
+    @cached_property
+    def _projection(self) -> csr_matrix:
+        """Return one random dimension and sign for each word, sparse [FEATURES, dim]."""
+        from scipy.sparse import csr_matrix
+
+        generator = np.random.default_rng(self.seed)
+        columns, signs = generator.integers(self.dim, size=FEATURES), generator.choice([-1.0, 1.0], FEATURES)
+        return csr_matrix((signs, columns, np.arange(FEATURES + 1)), shape=(FEATURES, self.dim))
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> WordgramEncoder:
+    """Return the encoder for a spec."""
+    fit = context.loader("wordgram", options["fit"])
+    return WordgramEncoder(options["dim"], seed=options["seed"], fit=fit, weight=options["weight"])

@@ -1,0 +1,131 @@
+"""The verdict on the control and on the best model of a case study, and their tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from runpy import run_path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from xlingual.report import as_html, page_of, verdict
+from xlingual.report.render.text import as_text
+from xlingual.report.table import Table
+from xlingual.results.case_study import (
+    ALL_PAIRS,
+    CONTROL,
+    TRIPLET,
+    TRIPLET_XL,
+    AgainstBest,
+    BestModel,
+    BestOnPair,
+    CaseStudy,
+    Difference,
+)
+from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+
+_MADE = run_path(str(Path(__file__).parent / "test_case_study.py"))
+study, model, ci, PAIRS, shown = (_MADE[name] for name in ("study", "model", "ci", "PAIRS", "shown"))
+NAME = "labse-title-body"
+
+
+def with_control(outcome: str, of_base: str = BETTER, value: float = 0.001, **changes: Any) -> CaseStudy:
+    """Return a study with a control; `outcome` of Triplet against it, `of_base` against the base."""
+    plain = study()
+    note = "Too few queries" if outcome == CANNOT_TELL else None
+    net = Difference(
+        TRIPLET, NAME, ALL_PAIRS, value, ci(value, 0.002), 0.01, 0.03, [value], outcome=outcome, note=note
+    )
+    alone = Difference(
+        NAME, "labse", ALL_PAIRS, 0.0031, ci(0.0031, 0.001), 0.01, 0.03, [0.0031], outcome=BETTER
+    )
+    first, *others = plain.differences
+    return study(
+        models=[*plain.models[:2], model(NAME, CONTROL, 0.0083), *plain.models[2:]],
+        differences=[replace(first, outcome=of_base), net, alone, *others],
+        **changes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "of_base", "begins", "ends"),
+    [
+        (BETTER, BETTER, "Triplet's gain over its base labse survives the control", "is better than that"),
+        (WORSE, BETTER, "Triplet's gain over its base labse does not survive", "is worse than that"),
+        (NO_DIFFERENCE, BETTER, "That Triplet's gain over its base labse comes from training is not shown",
+         "no difference is found to Triplet"),
+        (CANNOT_TELL, BETTER, "Whether Triplet's gain over its base labse survives the control is not known",
+         "Too few queries."),
+        (NO_DIFFERENCE, NO_DIFFERENCE, "No gain over the base is shown that the control could explain",
+         "Triplet is not shown to differ from that"),
+        (WORSE, NO_DIFFERENCE, "No gain over the base", "Triplet is worse than that"),
+        (BETTER, WORSE, "Training helps, though no gain of Triplet over its base is shown: title and body",
+         "and Triplet is better than that, +1.0"),
+    ],
+)  # fmt: skip
+def test_the_verdict_says_whether_the_gain_survives_the_control(
+    outcome: str, of_base: str, begins: str, ends: str
+) -> None:
+    told = verdict(with_control(outcome, of_base))
+    assert told[1].startswith(begins) and ends in told[1]
+    if outcome != CANNOT_TELL:
+        assert f"({NAME}) have a BkR R@10 × 1000 of 8.3, +3.1 [+2.1, +4.1] against labse" in told[1]
+        assert "+1.0 [−1.0, +3.0]" in told[1]
+    assert (
+        told[0].startswith(("Triplet is better", "Triplet is worse", "No difference"))
+        and "TripletXL" in told[2]
+    )
+    assert sum("labse-title-body" in sentence and "side by side" in sentence for sentence in told) <= 1
+
+
+def best(outcomes: dict[str, str]) -> BestModel:
+    def on(pair: tuple[str, str], outcome: str, value: float) -> BestOnPair:
+        return BestOnPair(*pair, value, ci(value, 0.01), 0.2, 0.9, outcome)
+
+    rows = [
+        AgainstBest(
+            name,
+            0.001 * place,
+            ci(0.001 * place, 0.0005),
+            0.01,
+            0.02,
+            outcome,
+            None,
+            [on(pair, BETTER if i < 2 else NO_DIFFERENCE, 0.002 * i) for i, pair in enumerate(PAIRS)],
+        )
+        for place, (name, outcome) in enumerate(outcomes.items(), 1)
+    ]
+    return BestModel(TRIPLET_XL, 10, 60, rows)
+
+
+OUTCOMES = {TRIPLET: NO_DIFFERENCE, NAME: BETTER, "labse": BETTER, "random": BETTER}
+
+
+def test_the_verdict_and_the_tables_of_the_best_model() -> None:
+    found = with_control(BETTER, best=best(OUTCOMES))
+    told = next(one for one in verdict(found) if "highest mean" in one)
+    assert told == (
+        "TripletXL has the highest mean; it is better than labse-title-body, labse and random; no "
+        "difference is found from Triplet (p corrected for 10 tests). On single language pairs it is better "
+        "than Triplet, the next, on 2 of 6 and worse on none (p corrected for 60 tests)."
+    )
+    methods, against = (block for block in page_of(found).sections[0].blocks if isinstance(block, Table))
+    assert [row.tone for row in methods.rows] == ["unled", "behind", "behind", "behind", "level", "leader"]
+    bold = [row.cells[0].text for row in methods.rows if row.cells[1].tone == "best"]
+    assert bold == ["Triplet", "TripletXL"]
+    assert [row.cells[0].text for row in against.rows] == ["random", "labse", NAME, "Triplet"]
+    assert [cell.text for cell in against.rows[0].cells[-3:]] == ["2", "4", "0"]
+    text = shown(found, 160)
+    assert "TripletXL against every other" in text and "labse-title-body (control)" in text
+    table = as_text(page_of(found), "latex")
+    assert r"\textbf{9.4}" in table and r"\textbf{9.3}" in table and r"\textbf{5.2}" not in table
+    page = as_html(found)
+    assert "on each language pair" in page and "<b>+2.0*</b>" in page and "+4.0*" not in page
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_number_of_the_best_model_is_cut(width: int) -> None:
+    text = shown(with_control(BETTER, best=best(OUTCOMES)), width)
+    assert "…" not in text and max(map(len, text.splitlines())) <= width
+    assert "+4.0" in text and "[+3.5, +4.5]" in text
