@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.experiments import difference, marked, mean_of, shown, table
+from benchmarks.experiments import difference, mean_of, shown, table
 from benchmarks.mlmme_runs import (
     ALIGNED,
     DATA,
@@ -41,7 +41,9 @@ from benchmarks.mlmme_runs import (
     alignment,
     differences,
     emoji,
+    gap_cell,
     runs_of,
+    say_seeds,
 )
 from xlingual.errors import DataWarning
 from xlingual.records import Images
@@ -145,7 +147,10 @@ def against_alone(runs: Runs) -> list[list[str]]:
             own, base = (
                 [[one[key] for key in keys] for one in runs[each]] for each in (name, f"{tag} alone")
             )
-            cells += [shown(mean_of(own)), "" if name == f"{tag} alone" else marked(difference(own, base))]
+            cells += [
+                shown(mean_of(own)),
+                "" if name == f"{tag} alone" else gap_cell(runs)(difference(own, base)),
+            ]
         rows.append([name, *cells])
     return rows
 
@@ -204,13 +209,11 @@ def main(seeds: int = SEEDS, train: bool = True) -> None:
         print("no seed is finished", file=sys.stderr)
         return
     found = alignment(runs)
-    n = len(next(iter(runs.values())))
-    table(
-        f"Image–sentence ranking over the number of languages: {n} seed{'s' * (n > 1)}", against_alone(runs)
-    )
+    say_seeds(runs)
+    table("Image–sentence ranking over the number of languages", against_alone(runs))
     table("English and German over the number of languages", aligned_rows(found, shown))
     gaps = differences(runs, dict.fromkeys(found, "2 β=1"))
-    table("Differences to 2 languages, β=1", aligned_rows(gaps, marked))
+    table("Differences to 2 languages, β=1", aligned_rows(gaps, gap_cell(runs)))
     draw(gaps, Path("docs/images/mlmme-languages.png"))
     assert max(own["XLR Success@10"][0] for own in found.values()) > 10 / len(parts.test) * 5, (
         "nothing was learnt"

@@ -175,6 +175,7 @@ def _evaluated(parts: Parts, config: Config, model: str) -> dict[str, Values]:
     return found
 
 
+Cell: TypeAlias = Callable[[tuple[float, Any]], str]
 Runs: TypeAlias = Mapping[str, list[dict[str, Values]]]  # by model, a run for each seed
 IMAGE = {
     "sentence → image R@1": ("{tag} image Success@1",),
@@ -200,6 +201,18 @@ ALIGNED = {
 }
 
 
+def gap_cell(runs: Runs) -> Cell:
+    """Return how a difference is shown: of one seed nothing is marked, for another seed may say otherwise."""
+    return marked if len(next(iter(runs.values()))) > 1 else shown
+
+
+def say_seeds(runs: Runs) -> None:
+    """Print how many seeds there are."""
+    n = len(next(iter(runs.values())))
+    alone = ": intervals count queries alone, and another seed may differ by some points" * (n == 1)
+    print(f"\n{n} seed{'s' * (n > 1)}{alone}.")
+
+
 def recalls(runs: Runs, tag: str) -> list[list[str]]:
     """Return Table 1 of a language: one model of that language alone, and differences to it."""
     base = f"{tag} alone"
@@ -212,7 +225,7 @@ def recalls(runs: Runs, tag: str) -> list[list[str]]:
         cells = [shown(mean_of(own))]
         for other in others:
             theirs = [[found[key] for key in keys] for found in runs[other]]
-            cells.append(f"{100 * mean_of(theirs)[0]:.1f} ({marked(difference(theirs, own))})")
+            cells.append(f"{100 * mean_of(theirs)[0]:.1f} ({gap_cell(runs)(difference(theirs, own))})")
         rows.append([name, *cells])
     return rows
 
@@ -248,9 +261,7 @@ def to_beta_1(runs: Runs) -> dict[str, str]:
     return {name: f"two β=1{SHARED * name.endswith(SHARED)}" for name in runs if "alone" not in name}
 
 
-def aligned_rows(
-    found: Mapping[str, Mapping[str, tuple[float, Any]]], cell: Callable[[tuple[float, Any]], str]
-) -> list[list[str]]:
+def aligned_rows(found: Mapping[str, Mapping[str, tuple[float, Any]]], cell: Cell) -> list[list[str]]:
     """Return the rows of a table of them."""
     rows = [
         [model, *(cell(own[kind]) if kind in own else "" for kind in ALIGNED)] for model, own in found.items()
@@ -307,11 +318,12 @@ def _curve(
                 [0.0, *(100 * (ci.high - value) for value, ci in values)],
             ]
         )
+    side = "left" if end else "right"
     axis.errorbar(*places, xerr=errors[0], yerr=errors[1], fmt="o-", **style)
     for place, (name, x, y) in enumerate(zip(["two β=1", *names], *places, strict=True)):
-        beside = (5, -13 if place % 2 == 0 and place else 5)  # neighbours' names apart
+        beside = (5 if end else -5, -13 if place % 2 == 0 and place else 5)  # neighbours' names apart
         word = name.removeprefix("two ").removesuffix(SHARED)
-        axis.annotate(word, (x, y), textcoords="offset points", xytext=beside, color=style["color"])
+        axis.annotate(word, (x, y), textcoords="offset points", xytext=beside, color=style["color"], ha=side)
 
 
 def runs_of(parts: Parts, name: str, seeds: int, train: bool = True) -> dict[str, list[dict[str, Values]]]:
@@ -348,18 +360,16 @@ def main(names: Sequence[str] = tuple(SETS), seeds: int | None = None, train: bo
         if not runs:
             print(f"{name}: no seed is finished", file=sys.stderr)
             continue
-        n = len(next(iter(runs.values())))
+        say_seeds(runs)
         for tag in TWO:
             if f"{tag} alone" in runs:
-                table(
-                    f"{name}, {tag}: {n} seed{'s' * (n > 1)}, {parts.test.n_items} items", recalls(runs, tag)
-                )
+                table(f"{name}, {tag}: {parts.test.n_items} items", recalls(runs, tag))
         found, gaps = alignment(runs), differences(runs, to_beta_1(runs))
         table(f"{name}: image alignment and language alignment", aligned_rows(found, shown))
-        table(f"{name}: differences to two languages, β=1", aligned_rows(gaps, marked))
+        table(f"{name}: differences to two languages, β=1", aligned_rows(gaps, gap_cell(runs)))
         maps = differences(runs, {model: model + SHARED for model in runs})
         if maps:
-            table(f"{name}: a map for each language against one for all", aligned_rows(maps, marked))
+            table(f"{name}: a map for each language against one for all", aligned_rows(maps, gap_cell(runs)))
         draw(name, gaps, Path(f"docs/images/mlmme-{name}-maps.png"))
         best = {kind: max(own[kind][0] for own in found.values() if kind in own) for kind in ALIGNED}
         assert best["XLR Success@10"] > 10 / len(parts.test) * 5, "nothing was learnt"

@@ -12,7 +12,7 @@ _PLAIN = frozenset(
     {
         *("base", "base_url", "batch", "beams", "body", "candidate_prompt", "device", "dim", "dtype"),
         *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
-        *("n", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
+        *("n", "output", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
         *(
             "query_prompt",
             "rate",

@@ -65,7 +65,7 @@ def test_a_training(xlingual: Any, table: Path, tmp_path: Path) -> None:
 
 def test_vectors_of_a_file_show_how_they_are_replaced(capsys: pytest.CaptureFixture[str]) -> None:
     lines = uses("--text-encoder", "model:m", "vectors:v.npy", "texts")
-    screen.show_page(_page("Trained.", (), (), 1, lines), {}, Output())
+    screen.show_page(_page("Trained.", "", (), (), 1, lines), {}, Output())
     assert capsys.readouterr().out.splitlines()[2:] == [
         "  use: --text-encoder model:m::vectors:v.npy",
         "       --text-encoder 'model:m?base=trusted::vectors:OTHER'  (for other texts)",

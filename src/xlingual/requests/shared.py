@@ -141,9 +141,9 @@ PaperPreset: TypeAlias = Annotated[
 TextEncoders: TypeAlias = Annotated[
     tuple[str, ...],
     option(
-        "Text encoder: vectors:PATH (or just a path), st:, hf:, onnx:, wordvec:, translate:, api:, python:, "
-        "model:, random, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote patterns with *. "
-        "See: xlingual encoders.",
+        "Text encoder: vectors:PATH (or just a path), st:, hf:, onnx:, wordvec:, translate:, concat:, api:, "
+        "python:, model:, random, wordgram, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote "
+        "patterns with *. See: xlingual encoders.",
         names=("--text-encoder",),
         metavar="SPEC",
     ),

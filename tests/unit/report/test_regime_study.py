@@ -93,7 +93,7 @@ def test_the_verdict_says_who_leads_who_aligns_and_what_it_costs() -> None:
     lead, across, beside, cost = verdict(study())
     assert lead == (
         "In the pool of all languages x-y leads: mAP is 0.151 (untrained: 0.122), better than with x-x; no "
-        "difference is found to hybrid (−0.005 [−0.007, −0.003])."
+        "difference is found to hybrid (−0.005 [−0.007, −0.003], corrected p 0.500)."
     )
     assert across.startswith(
         "Alignment, mAP of a single answer in another language (0.030 before training): "

@@ -110,7 +110,12 @@ def _loses(study: RegimeStudy, one: RegimeScores, best: RegimeScores) -> bool:
 
 
 def _gain(difference: RegimeDifference) -> str:
-    return numbers.signed(difference.value, difference.ci)
+    """Return a difference, with its corrected p where the interval alone would say something else."""
+    ci, text = difference.ci, numbers.signed(difference.value, difference.ci)
+    apart = ci is not None and not ci.low <= 0 <= ci.high
+    if apart and difference.outcome == NO_DIFFERENCE:
+        text += f", corrected p {numbers.p_value(difference.p_adjusted)}"
+    return text
 
 
 def _each(study: RegimeStudy, found: Sequence[RegimeScores], other: str, where: str) -> str:
