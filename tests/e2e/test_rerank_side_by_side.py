@@ -56,6 +56,7 @@ def test_systems_side_by_side(xlingual: Any) -> None:
         (("vse.0", "mt=mt"), "name all of them, or none"),
         (("a=mt", "b=mt"), "given twice"),
         (("a=nowhere",), "nowhere"),
+        (("a=mt", "b=vse.0", "--baseline", "a"), "is the name of a system: write that system first"),
     ],
 )
 def test_bad_names_are_one_line(xlingual: Any, given: tuple[str, ...], words: str) -> None:
