@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.data, pytest.mark.filterwarnings("ignore::xlingual.err
 TESTS = Path(__file__).parents[1]
 plain = SimpleNamespace(**run_path(str(TESTS / "unit/evaluation/multilingual_pool/plain.py")))
 MEASURES = ("AP", "AP@20/min", "Success@1", "Success@10", "R@10", "RR", "MedR")
-COUNTED = "one-target,remove-one,monolingual-pool,subsets,loss,shares,fairness,hubs"
+COUNTED = "one-target,remove-one,monolingual-pool,alignment,subsets,loss,shares,fairness,hubs"
 SUBSETS = ["ar,de,en", "zh"]
 
 

@@ -27,6 +27,7 @@ def gappy(draw):
         answers.append(draw(st.lists(st.integers(0, 3), min_size=size, max_size=size).filter(any)))
     asked[0][0] = asked[1][0] = True  # two of one language, so that every regime has a batch
     answers[0][0] = answers[1][0] = 1
+    answers[1][1] = 1  # and a second language: some regimes draw languages
     return parallel(asked, answers)
 
 
