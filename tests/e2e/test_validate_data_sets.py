@@ -230,6 +230,23 @@ def test_a_preset_holds_for_all_data_sets_or_for_one():
         assert (b.sample_size, b.texts_per_item, b.seeds) == (9, 1, 25)
 
 
+def test_what_is_given_beside_a_preset_wins_even_where_it_is_the_default():
+    common = {"text-encoder": ["random"], "image-encoder": "pixels", "preset": "paper"}
+    given = common | {"manifest": "a", "texts-per-item": "all"}
+    for more in ({}, {"further": ["b"]}):
+        request = read(ValidateDataSetsRequest, given | more, "file")
+        for options in request.data_sets().values():
+            sampling = request.of_one(options).sampling
+            assert (sampling.texts_per_item, sampling.sample_size, sampling.seeds) == ("all", 10_000, 25)
+
+
+def test_splits_beside_a_preset_leave_samples_to_the_file():
+    common = {"text-encoder": ["random"], "image-encoder": "pixels", "preset": "paper"}
+    request = read(ValidateDataSetsRequest, common | {"manifest": "a", "splits": "s.npz"}, "file")
+    (sampling,) = (request.of_one(options).sampling for options in request.data_sets().values())
+    assert (sampling.sample_size, sampling.or_fewer, sampling.texts_per_item) == (None, False, 1)
+
+
 def test_the_schema_names_data_sets_and_requires_nothing(xlingual):
     schema = json.loads(xlingual("run", "--schema", "validate bkr").out)
     assert schema["properties"]["sets"]["type"] == "object"

@@ -165,9 +165,14 @@ _OF_ALL = {"form", "as_json", "quiet", "report"}
 
 
 def _given(request: Request) -> dict[str, Any]:
-    """Return the values of a request that are not the defaults: a preset may stand for these."""
-    usual = defaults(type(request))
-    return {name: value for name, value in values(request).items() if value != usual.get(name)}
+    """Return the values of a request that are not the defaults, and those given beside its preset.
+
+    A preset of a single data set may stand for the others.
+    """
+    usual, found = defaults(type(request)), values(request)
+    preset = {} if found["preset"] is None else request.presets[found["preset"]].values
+    beside = {name for name, value in preset.items() if name in found and found[name] != value}  # they win
+    return {name: value for name, value in found.items() if name in beside or value != usual.get(name)}
 
 
 def _own(options: Mapping[str, Any], where: str) -> Mapping[str, Any]:
