@@ -170,6 +170,20 @@ def test_the_table_in_every_form(xlingual, encoders, work):
         assert all(word in shown.out for word in words), form
 
 
+def test_options_that_a_finished_validation_has_no_use_for_are_refused(xlingual, encoders, work):
+    three = ("--text-encoder", "random", *encoders)
+    xlingual("validate", "bkr", "s", *SHARED, *three, "--sample-size", 20, "--out", "a", "--quiet")
+    for options in (("--seeds", "3"), ("--similarity", "csls"), ("--preset", "paper")):
+        done = xlingual("validate", "bkr", "a", *options)
+        assert done.code == 2 and done.err.startswith(f"error: {options[0]} changes nothing here"), done.err
+        assert done.err.count("\n") == 1
+    Path("sets.toml").write_text('command = "validate backretrieval"\n[sets.x]\nmanifest = "a"\nseeds = 3\n')
+    done = xlingual("run", "sets.toml")
+    assert done.code == 2 and "[sets.x]: seeds changes nothing" in done.err
+    done = xlingual("validate", "bkr", "a", "--out", "table", "--report", "--format", "csv")
+    assert done.code == 0, done.err
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [

@@ -13,7 +13,7 @@ from xlingual.errors import InputError
 from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.reading import checked, made
-from xlingual.requests.record import Request, argument, defaults, option, values
+from xlingual.requests.record import Request, argument, defaults, leaves, option, values
 from xlingual.requests.shared import (
     PAPER,
     AsJson,
@@ -152,6 +152,12 @@ class ValidateDataSetsRequest(ValidateBackretrievalRequest, frozen=True, kw_only
             name: {**_without_samples(shared, given), **folders.get(name, {}), **given}
             for name, given in own.items()
         }
+
+    def of_manifests(self) -> list[str]:
+        """Return the options given, as they are written, that finished validations have no use for."""
+        known = leaves(type(self))
+        taken = {"manifest", "further", "sets", *leaves(Output), *leaves(Keeping)}
+        return [known[name].names[0] for name in _given(self) if name not in taken]
 
     @staticmethod
     def of_one(options: Mapping[str, Any], where: str = "") -> ValidateBackretrievalRequest:
