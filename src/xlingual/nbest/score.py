@@ -98,7 +98,7 @@ def score(
     if test not in TESTS:
         raise InputError(f"test must be {' or '.join(TESTS)}: found {test!r}")
     measured: dict[str, tuple[str, Sequence[str]]] = {}
-    if baseline is not None and groups is not None and baseline[0] in groups.values():
+    if baseline is not None and groups is not None and baseline[0] in {groups[name] for name in systems}:
         raise InputError(
             f"the baseline and a system are both called {baseline[0]!r}: they would count as runs of one "
             "system; give one of them another name"
