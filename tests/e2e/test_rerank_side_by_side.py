@@ -57,6 +57,7 @@ def test_systems_side_by_side(xlingual: Any) -> None:
         (("a=mt", "b=mt"), "given twice"),
         (("a=nowhere",), "nowhere"),
         (("a=best.0", "b=vse.0", "--baseline", "a=mt"), "the baseline and a system are both called 'a'"),
+        (("a=mt", "b=vse.0", "--baseline", "a"), "is the name of a system: write that system first"),
     ],
 )
 def test_bad_names_are_one_line(xlingual: Any, given: tuple[str, ...], words: str) -> None:

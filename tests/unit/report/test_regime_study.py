@@ -105,7 +105,7 @@ def test_the_verdict_says_who_leads_who_aligns_and_what_it_costs() -> None:
         "(+0.010 [+0.008, +0.012]); falls with x-y (−0.020 [−0.022, −0.018]); no difference is found with "
         "hybrid (0.000 [−0.002, +0.002])."
     )
-    assert "hybrid is the best, and it aligns languages too: mAP is 0.676" in cost
+    assert "hybrid is the best, and alignment rises with it too: mAP is 0.676" in cost
     assert "alignment comes with a loss there with x-y (−0.011 [−0.013, −0.009])." in cost
 
 

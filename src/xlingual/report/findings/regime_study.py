@@ -93,7 +93,7 @@ def _cost(study: RegimeStudy) -> str:
     keeping = [one for one in found if one is not best and one not in losing]
     value = numbers.number(best.own_pool.value)
     text = f"Within a language (candidates of the question's language alone) {marked(best.name)} is the best"
-    text += f"{', and it aligns languages too' if best in found else ''}: mAP is {value}"
+    text += f"{', and alignment rises with it too' if best in found else ''}: mAP is {value}"
     if losing:
         text += f"; alignment comes with a loss there with {_each(study, losing, best.name, OWN_POOL)}"
     if keeping:
