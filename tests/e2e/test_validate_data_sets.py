@@ -180,6 +180,8 @@ def test_options_that_a_finished_validation_has_no_use_for_are_refused(xlingual,
     Path("sets.toml").write_text('command = "validate backretrieval"\n[sets.x]\nmanifest = "a"\nseeds = 3\n')
     done = xlingual("run", "sets.toml")
     assert done.code == 2 and "[sets.x]: seeds changes nothing" in done.err
+    done = xlingual("validate", "bkr", "a", "--out", "a", "--report")
+    assert done.code == 2 and "--out a holds a validation" in done.err
     done = xlingual("validate", "bkr", "a", "--out", "table", "--report", "--format", "csv")
     assert done.code == 0, done.err
 

@@ -42,6 +42,10 @@ def table_of(request: ValidateDataSetsRequest, sets: Mapping[str, Mapping[str, A
             f"{options[0]} changes nothing here: finished validations are read as they are; leave it out, or "
             "name a manifest to validate again"
         )
+    if out is not None and (out / _FILE).is_file():
+        raise InputError(
+            f"--out {out} holds a validation, whose report would be lost: choose another folder for the table"
+        )
     found: dict[str, Validation] = {}
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
         for name, one in asked.items():
