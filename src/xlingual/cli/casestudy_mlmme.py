@@ -127,6 +127,8 @@ def _data(request: MlmmeStudyRequest, out: Path, progress: Any) -> tuple[StudyPa
     if len(languages) < 2:
         raise InputError("--languages: give two or more, such as en,de")
     parts, pairs, lists = built_in(out / "data", request.data.items, languages, progress)
+    if not any(beta > 0 for beta in request.model.beta):
+        parts = replace(parts, image_encoder=None)
     if _names_lists(request):
         return parts, request.sts or (pairs,), _lists(request, languages)
     own = {name: getattr(request.lists, name) for name in _OF_BUILT_IN_LISTS}
