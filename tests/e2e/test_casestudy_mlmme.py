@@ -164,6 +164,16 @@ def test_sentences_alone(study: Any) -> None:
     assert content["sts"]["reference"] == "MLMME β=0" and content["image_encoder"] is None
 
 
+def test_sentences_alone_of_built_in_data(study: Any) -> None:
+    pytest.importorskip("sacrebleu")
+    given = (*TINY, "--items", "100", "--beta", "0", "--trainings", "1", "--out", "out", "--json")
+    outcome = study(*given)
+    assert outcome.code == 0, outcome.err
+    content = json.loads(outcome.out)
+    assert content["ranking"] is None and content["image_encoder"] is None
+    assert [one["name"] for one in content["reranking"]["systems"]] == ["MT", "MLMME β=0"]
+
+
 def test_a_request_in_a_file(study: Any, xlingual: Any) -> None:
     text = (
         'command = "casestudy mlmme"\nout = "out"\ntables = "sts"\nbeta = [1.0]\nitems = 100\ntrainings = 1\n'
@@ -188,10 +198,15 @@ def test_a_request_in_a_file(study: Any, xlingual: Any) -> None:
         (("--out", "out", "--languages", "en"), "give two or more"),
         (("--out", "out", "--languages", "en,xx"), "unknown language 'xx'"),
         (("--out", "out", "--sts-language", "fr"), "--sts-language is fr"),
-        (("--out", "out", "--image-encoder", "pixels"), "are about MANIFEST"),
+        (("--out", "out", "--image-encoder", "pixels"), "--image-encoder is about MANIFEST"),
+        (("--out", "out", "--validation", "0.5"), "--validation is about MANIFEST"),
+        (("--out", "out", "--test", "val"), "--test is about MANIFEST"),
+        (("--out", "out", "--text-column", "t_{lang}"), "--text-column is about MANIFEST"),
+        (("--out", "out", "--target-language", "de"), "--target-language is about n-best lists"),
         (("--out", "out", "--tune-nbest", "x"), "--test-nbest belong together"),
         (("nowhere", "--out", "out"), "nowhere"),
-        (("--out", "out", "--beta", "0"), "no image counts"),
+        (("nowhere", "--out", "out", "--tunings", "3"), "--tunings is about n-best lists"),
+        (("nowhere", "--out", "out", "--items", "200"), "--items is about built-in scenes"),
     ],
 )
 def test_bad_input_is_one_line(study: Any, options: tuple[str, ...], words: str) -> None:

@@ -56,6 +56,7 @@ def test_systems_side_by_side(xlingual: Any) -> None:
         (("vse.0", "mt=mt"), "name all of them, or none"),
         (("a=mt", "b=mt"), "given twice"),
         (("a=nowhere",), "nowhere"),
+        (("a=best.0", "b=vse.0", "--baseline", "a=mt"), "the baseline and a system are both called 'a'"),
         (("a=mt", "b=vse.0", "--baseline", "a"), "is the name of a system: write that system first"),
     ],
 )

@@ -170,6 +170,22 @@ def test_the_table_in_every_form(xlingual, encoders, work):
         assert all(word in shown.out for word in words), form
 
 
+def test_options_that_a_finished_validation_has_no_use_for_are_refused(xlingual, encoders, work):
+    three = ("--text-encoder", "random", *encoders)
+    xlingual("validate", "bkr", "s", *SHARED, *three, "--sample-size", 20, "--out", "a", "--quiet")
+    for options in (("--seeds", "3"), ("--similarity", "csls"), ("--preset", "paper")):
+        done = xlingual("validate", "bkr", "a", *options)
+        assert done.code == 2 and done.err.startswith(f"error: {options[0]} changes nothing here"), done.err
+        assert done.err.count("\n") == 1
+    Path("sets.toml").write_text('command = "validate backretrieval"\n[sets.x]\nmanifest = "a"\nseeds = 3\n')
+    done = xlingual("run", "sets.toml")
+    assert done.code == 2 and "[sets.x]: seeds changes nothing" in done.err
+    done = xlingual("validate", "bkr", "a", "--out", "a", "--report")
+    assert done.code == 2 and "--out a holds a validation" in done.err
+    done = xlingual("validate", "bkr", "a", "--out", "table", "--report", "--format", "csv")
+    assert done.code == 0, done.err
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -228,6 +244,23 @@ def test_a_preset_holds_for_all_data_sets_or_for_one():
         a, b = (request.of_one(options).sampling for options in request.data_sets().values())
         assert (a.sample_size, a.texts_per_item) == ((10_000, 1) if more else (None, "all"))
         assert (b.sample_size, b.texts_per_item, b.seeds) == (9, 1, 25)
+
+
+def test_what_is_given_beside_a_preset_wins_even_where_it_is_the_default():
+    common = {"text-encoder": ["random"], "image-encoder": "pixels", "preset": "paper"}
+    given = common | {"manifest": "a", "texts-per-item": "all"}
+    for more in ({}, {"further": ["b"]}):
+        request = read(ValidateDataSetsRequest, given | more, "file")
+        for options in request.data_sets().values():
+            sampling = request.of_one(options).sampling
+            assert (sampling.texts_per_item, sampling.sample_size, sampling.seeds) == ("all", 10_000, 25)
+
+
+def test_splits_beside_a_preset_leave_samples_to_the_file():
+    common = {"text-encoder": ["random"], "image-encoder": "pixels", "preset": "paper"}
+    request = read(ValidateDataSetsRequest, common | {"manifest": "a", "splits": "s.npz"}, "file")
+    (sampling,) = (request.of_one(options).sampling for options in request.data_sets().values())
+    assert (sampling.sample_size, sampling.or_fewer, sampling.texts_per_item) == (None, False, 1)
 
 
 def test_the_schema_names_data_sets_and_requires_nothing(xlingual):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,9 @@ from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, store_of
 from xlingual.cli.outcome import say_written
 from xlingual.errors import InputError
-from xlingual.requests import signed
+from xlingual.requests import defaults, signed, values
+from xlingual.requests.record import leaves
+from xlingual.requests.shared import Columns
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS
 from xlingual.training.study_requests import SMALL, MlmmeStudyRequest
 
@@ -22,6 +25,15 @@ if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.mlmme_study import StudyParts
     from xlingual.workflows.mlmme_study_reranking import Lists
+
+# options that something alone reads
+_OF_MANIFEST = (
+    "image_encoder", "split", "rows", "test", "test_image_encoder", "validation", "validation_image_encoder",
+    *leaves(Columns),
+)  # fmt: skip
+_OF_BUILT_IN_LISTS = ("own_features", "tunings")
+_OF_LISTS = (*_OF_BUILT_IN_LISTS, "source_language", "target_language", "rerank_image_encoder")
+_LISTS = "n-best lists: give them with --tune-nbest and --test-nbest"
 
 
 def _presets(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,15 +116,38 @@ def _data(request: MlmmeStudyRequest, out: Path, progress: Any) -> tuple[StudyPa
     from xlingual.workflows.mlmme_study_data import LANGUAGES, built_in
 
     if request.data.manifest is not None:
+        _refuse(request, ("items",), "built-in scenes: leave MANIFEST out")
+        _refuse(request, () if _names_lists(request) else _OF_LISTS, _LISTS)
         parts = _parts(request)
         return parts, request.sts, _lists(request, parts.languages)
-    if request.image_encoder is not None or request.data.split or request.data.rows:
-        raise InputError("--image-encoder, --split and --rows are about MANIFEST: give it, or leave them out")
+    _refuse(request, _OF_MANIFEST, "MANIFEST: give it")
+    if not _names_lists(request):
+        _refuse(request, [name for name in _OF_LISTS if name not in _OF_BUILT_IN_LISTS], _LISTS)
     languages = request.languages or LANGUAGES
     if len(languages) < 2:
         raise InputError("--languages: give two or more, such as en,de")
     parts, pairs, lists = built_in(out / "data", request.data.items, languages, progress)
-    return parts, request.sts or (pairs,), _lists(request, languages) or lists
+    if not any(beta > 0 for beta in request.model.beta):
+        parts = replace(parts, image_encoder=None)
+    if _names_lists(request):
+        return parts, request.sts or (pairs,), _lists(request, languages)
+    own = {name: getattr(request.lists, name) for name in _OF_BUILT_IN_LISTS}
+    return parts, request.sts or (pairs,), replace(lists, **own)
+
+
+def _refuse(request: MlmmeStudyRequest, names: Iterable[str], about: str) -> None:
+    """Raise InputError for an option that was given, and that nothing here would read."""
+    usual, given, known = defaults(type(request)), values(request), leaves(type(request))
+    for name in names:
+        if given[name] != usual[name]:
+            raise InputError(f"{known[name].names[0]} is about {about}, or leave {known[name].names[0]} out")
+
+
+def _names_lists(request: MlmmeStudyRequest) -> bool:
+    """Return whether n-best lists are given."""
+    lists = request.lists
+    names = lists.__struct_fields__
+    return any(getattr(lists, name) for name in names if name.startswith(("tune_", "test_")))
 
 
 def _parts(request: MlmmeStudyRequest) -> StudyParts:
@@ -164,12 +199,7 @@ def _lists(request: MlmmeStudyRequest, languages: tuple[str, ...]) -> Lists | No
     from xlingual.workflows.mlmme_study_reranking import Lists, Part
 
     given = request.lists
-    named = [
-        name
-        for name in given.__struct_fields__
-        if name.startswith(("tune_", "test_")) and getattr(given, name)
-    ]
-    if not named:
+    if not _names_lists(request):
         return None
     if given.tune_nbest is None or given.test_nbest is None:
         raise InputError("--tune-nbest and --test-nbest belong together: weights are tuned on the first")

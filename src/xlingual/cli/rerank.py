@@ -218,7 +218,7 @@ def score(request: ScoreRequest) -> None:
     if 0 < sum(name is None for name, _ in named) < len(named):
         raise InputError("some BEST have a NAME= and some have none: name all of them, or none")
     groups = {str(path): name for name, path in named if name is not None}
-    if str(request.baseline) in groups.values() and not request.baseline.exists():
+    if request.baseline and str(request.baseline) in groups.values() and not request.baseline.exists():
         raise InputError(
             f"--baseline {request.baseline}: expected a file, and this is the name of a system: write that "
             "system first and leave --baseline out, since differences are to the first"

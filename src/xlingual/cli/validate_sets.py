@@ -37,6 +37,15 @@ def table_of(request: ValidateDataSetsRequest, sets: Mapping[str, Mapping[str, A
     out, report, quiet = request.output.out, request.output.report, screen.silent(request.output)
     check_output(out, report, "a validation table")
     asked = {name: _asked(name, options, request) for name, options in sets.items()}
+    if all(isinstance(one, Path) for one in asked.values()) and (options := request.of_manifests()):
+        raise InputError(
+            f"{options[0]} changes nothing here: finished validations are read as they are; leave it out, or "
+            "name a manifest to validate again"
+        )
+    if out is not None and (out / _FILE).is_file():
+        raise InputError(
+            f"--out {out} holds a validation, whose report would be lost: choose another folder for the table"
+        )
     found: dict[str, Validation] = {}
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
         for name, one in asked.items():
@@ -90,6 +99,11 @@ def _asked(
     """Return the request of a data set, or the path of its finished validation; InputError for neither."""
     path = Path(options["manifest"])
     if is_finished(path):
+        if beside := [key for key in request.sets.get(name, {}) if key not in ("manifest", "command")]:
+            raise InputError(
+                f"[sets.{name}]: {beside[0]} changes nothing: {path} is a finished validation, which is read "
+                "as it is; leave it out, or name a manifest to validate again"
+            )
         return path
     if path.suffix in _ARRAYS:
         raise InputError(

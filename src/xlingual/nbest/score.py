@@ -98,6 +98,11 @@ def score(
     if test not in TESTS:
         raise InputError(f"test must be {' or '.join(TESTS)}: found {test!r}")
     measured: dict[str, tuple[str, Sequence[str]]] = {}
+    if baseline is not None and groups is not None and baseline[0] in {groups[name] for name in systems}:
+        raise InputError(
+            f"the baseline and a system are both called {baseline[0]!r}: they would count as runs of one "
+            "system; give one of them another name"
+        )
     if baseline is not None:
         measured[baseline[0]] = ("baseline", baseline[1])
     for name, texts in systems.items():

@@ -13,7 +13,7 @@ from xlingual.errors import InputError
 from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.reading import checked, made
-from xlingual.requests.record import Request, argument, defaults, option, values
+from xlingual.requests.record import Request, argument, defaults, leaves, option, values
 from xlingual.requests.shared import (
     PAPER,
     AsJson,
@@ -153,6 +153,12 @@ class ValidateDataSetsRequest(ValidateBackretrievalRequest, frozen=True, kw_only
             for name, given in own.items()
         }
 
+    def of_manifests(self) -> list[str]:
+        """Return the options given, as they are written, that finished validations have no use for."""
+        known = leaves(type(self))
+        taken = {"manifest", "further", "sets", *leaves(Output), *leaves(Keeping)}
+        return [known[name].names[0] for name in _given(self) if name not in taken]
+
     @staticmethod
     def of_one(options: Mapping[str, Any], where: str = "") -> ValidateBackretrievalRequest:
         """Return the request of one data set; raise InputError where an option is missing."""
@@ -165,9 +171,14 @@ _OF_ALL = {"form", "as_json", "quiet", "report"}
 
 
 def _given(request: Request) -> dict[str, Any]:
-    """Return the values of a request that are not the defaults: a preset may stand for these."""
-    usual = defaults(type(request))
-    return {name: value for name, value in values(request).items() if value != usual.get(name)}
+    """Return the values of a request that are not the defaults, and those given beside its preset.
+
+    A preset of a single data set may stand for the others.
+    """
+    usual, found = defaults(type(request)), values(request)
+    preset = {} if found["preset"] is None else request.presets[found["preset"]].values
+    beside = {name for name, value in preset.items() if name in found and found[name] != value}  # they win
+    return {name: value for name, value in found.items() if name in beside or value != usual.get(name)}
 
 
 def _own(options: Mapping[str, Any], where: str) -> Mapping[str, Any]:

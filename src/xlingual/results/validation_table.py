@@ -24,6 +24,7 @@ from xlingual.results.values import (
 )
 
 CONTRASTS = ("BkR-SIM", "BkR-CORR")
+_ROUNDING = 1e-12  # what the order of additions leaves between equal means
 
 
 class CorrectedDifference(CoefficientDifference, frozen=True):
@@ -55,10 +56,25 @@ class TableRow(Struct, frozen=True, kw_only=True):
     agreement: Agreements
     best: Annotated[
         dict[str, str],
-        about("The measure with the highest mean by coefficient; absent where no measure has one."),
+        about(
+            "The measure with the highest mean by coefficient, of equal ones the first of BkR, SIM, CORR; "
+            "absent where no measure has one."
+        ),
     ]
     differences: CorrectedDifferences
     conditions: Conditions
+
+    def leaders(self, kind: str) -> list[str]:
+        """Return the measures with the highest mean of a coefficient: several where they are equal."""
+        if kind not in self.best:
+            return []
+        means = {name: self.agreement[name][kind].mean for name in MEASURES}
+        highest = means[self.best[kind]]
+        return [
+            name
+            for name, mean in means.items()
+            if mean is not None and highest is not None and abs(mean - highest) < _ROUNDING
+        ]
 
     @property
     def pair(self) -> str:

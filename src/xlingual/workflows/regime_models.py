@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from xlingual import encoders
 from xlingual.data.pools.parallel import ParallelQuestions
+from xlingual.embed import load_fit_texts
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Spec
 from xlingual.errors import InputError, listed
@@ -131,6 +133,20 @@ class RegimeTrainer:
         base = None if model.config["base"] is None else self.trainings.base
         return f"model:{model.path}" if base is None else str(_over(model.path, base))
 
+    def _base(self, seed: int) -> tuple[str, str | None]:
+        """Return what a model says that it stands on, and the identity of an encoder that stays as it is."""
+        plan = self.trainings
+        if plan.base == WORDS:
+            return WORDS, None
+        if (network := network_spec(plan.base, plan.frozen)) is not None:
+            return f"hf:{network.argument}", None
+        tags = list(self.data.languages)
+        found = encoders.text_encoders(plan.base, languages=tags, fit_texts=load_fit_texts, seed=seed)
+        if len(found) > 1:
+            raise InputError(f"--base matches {len(found)} encoders: name one")
+        ((name, encoder),) = found.items()
+        return name, encoder.identity
+
     def _refuse_other(self) -> None:
         """Raise InputError, before any work, where a model of other options or data is there."""
         if self.trainings.replace:
@@ -145,7 +161,8 @@ class RegimeTrainer:
         config = ModelFolder.read(self.folder / name).config
         training = config["training"]
         fit = {"fit_seed" if key == "seed" else key: v for key, v in plan.loop(seed).settings().items()}
-        wanted = {**plan.options(regime, seed, self.steps).settings(), **fit, "from": _base_name(plan)}
+        name_of_base, identity_of_base = self._base(seed)
+        wanted = {**plan.options(regime, seed, self.steps).settings(), **fit, "from": name_of_base}
         differ = [
             f"{key} was {training.get(key)} and is {value}"
             for key, value in wanted.items()
@@ -153,6 +170,9 @@ class RegimeTrainer:
             if value is not None or training.get(key) is not None
             if training.get(key) != value
         ]
+        below = (config.get("base") or {}).get("identity")
+        if identity_of_base is not None and below != identity_of_base:
+            differ.insert(0, f"its base was {below} and is {identity_of_base}")
         if (config.get("data") or {}).get("digest") != self.data.digest():
             differ.insert(0, "the questions trained on are others")
         if differ:
@@ -160,12 +180,6 @@ class RegimeTrainer:
                 f"{self.folder / name} was trained with other settings ({listed(differ, 3)}): give the same, "
                 "train anew with --force, or choose another folder"
             )
-
-
-def _base_name(plan: RegimeTrainings) -> str | None:
-    """Return what a model says that it stands on; None where only its encoder knows."""
-    network = network_spec(plan.base, plan.frozen)
-    return plan.base if plan.base == WORDS else None if network is None else f"hf:{network.argument}"
 
 
 def _over(folder: Path, base: str) -> Spec:

@@ -39,6 +39,15 @@ def test_the_verdict_counts_rows_and_names_those_where_bkr_loses():
     assert "better than CORR by Pearson in 2 of 2 rows (0 after correction for 8 tests)" in found
 
 
+def test_equal_coefficients_are_all_best():
+    row = made.row()
+    equal = row.agreement["SIM"] | {"spearman": row.agreement["BkR"]["spearman"]}
+    table = made.table("IKEA", rows=[made.row(agreement=row.agreement | {"SIM": equal})])
+    assert "Highest Spearman of 1 row: BkR in 1 and SIM in 1 (equal ones in 1)." in " ".join(verdict(table))
+    first = next(line for line in as_text(page_of(table), "latex").splitlines() if line.startswith("IKEA"))
+    assert first.count(r"\textbf") == 3  # Pearson of BkR, Spearman of BkR and SIM
+
+
 def test_rows_without_numbers_are_shown_as_missing():
     nothing = Agreement(None, None, None, None, None, made.WHY)
     agreement = {name: dict.fromkeys(COEFFICIENTS, nothing) for name in made.MEASURES}

@@ -73,17 +73,20 @@ def _mean(one: MeanAgreement) -> str:
 
 
 def _best(table: ValidationTable, kind: str) -> str:
-    known = [row.best[kind] for row in table.rows if kind in row.best]
+    rows = [row for row in table.rows if row.leaders(kind)]
+    known = [name for row in rows for name in row.leaders(kind)]
     counts = [
         f"{name} in {known.count(name)}"
         for name in sorted(MEASURES, key=known.count, reverse=True)
         if name in known
     ]
-    others = [row for row in table.rows if row.best.get(kind, "BkR") != "BkR"]
+    equal = sum(len(row.leaders(kind)) > 1 for row in rows)
+    tied = f" (equal ones in {equal})" if equal else ""
+    others = [row for row in table.rows if "BkR" not in (row.leaders(kind) or ["BkR"])]
     named = f"; not BkR in {numbers.in_words([*map(row_name, others)], 12)}" if others else ""
     return (
-        f"Highest {kind.capitalize()} of {numbers.counted(len(known), 'row')}: "
-        f"{numbers.in_words(counts) or 'none'}{named}."
+        f"Highest {kind.capitalize()} of {numbers.counted(len(rows), 'row')}: "
+        f"{numbers.in_words(counts) or 'none'}{tied}{named}."
     )
 
 

@@ -88,7 +88,7 @@ def _agreement(table: ValidationTable) -> Iterator[Block]:
 
 def _cell(row: TableRow, kind: str, name: str) -> Cell:
     found = row.agreement[name][kind]
-    cell = Cell.mean(found.mean, found.se, tone="best" if row.best.get(kind) == name else "")
+    cell = Cell.mean(found.mean, found.se, tone="best" if name in row.leaders(kind) else "")
     tested = row.differences.get(f"BkR-{name}", {}).get(kind)
     if tested is None or outcome(tested) not in ("better", "worse"):
         return cell

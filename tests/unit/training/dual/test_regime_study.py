@@ -183,3 +183,8 @@ def test_a_base_that_stays_as_it_is(parts, tmp_path):
     vectors = [embed_pool(parts[1], "m", one).questions for one in (encoder, base)]
     unit = vectors[1] / np.linalg.norm(vectors[1], axis=1)[:, None]
     assert np.allclose(vectors[0], unit, atol=1e-6)
+    again = run_regime_study(*parts, tmp_path, trainings=plan, replicates=199, store=None)
+    assert again.trainings == found.trainings  # nothing is trained twice
+    other = replace(plan, base="random:?dim=8&seed=5")
+    with pytest.raises(InputError, match=r"trained with other settings \(its base was random:"):
+        run_regime_study(*parts, tmp_path, trainings=other, replicates=199, store=None)
