@@ -184,7 +184,7 @@ def _by_language(study: RegimeStudy, where: str) -> Table:
         ["regime", *tags, "all"],
         rows,
         data=True,
-        titled=False,
+        titled=where == OWN_POOL,  # the other table stands in a fold of this name
         splits=len(tags) > _MANY,
         where="both" if where == OWN_POOL else "page",
     )
