@@ -140,7 +140,9 @@ def test_every_form_has_both_tables(form: str) -> None:
 
 
 def test_the_page_and_the_terminal() -> None:
+    assert ("batches", "600") in page_of(study(steps=600)).facts
     page = as_html(study())
+    assert "mAP by language of the question</h" in page  # a table of its own, not a part of the one above
     assert "Regimes of training on xquad: alignment, and what it costs" in page
     for words in ("+0.029*", "600 batches of 256 pairs", "4,000 of 4,067 questions have an answer there"):
         assert words in page

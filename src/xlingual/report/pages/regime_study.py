@@ -60,6 +60,7 @@ def page(study: RegimeStudy, *, title: str | None = None) -> blocks.Page:
         (study.n_trainings, "training of each", "trainings of each"),
         (len(study.languages), "language", "languages"),
         (study.n_trained, "question to train on", "questions to train on"),
+        (study.steps, "batch", "batches"),
         (study.n_questions, "question evaluated", "questions evaluated"),
         (study.n_candidates, "candidate", "candidates"),
     )
