@@ -132,7 +132,7 @@ def test_the_verdict_answers_in_words() -> None:
     assert "MLMME β=0.5 is the best model, Pearson 0.730, +0.045 [+0.035, +0.055] against VSE en" in said
     assert "it is above tfidf, which knows no meaning (0.701)" in said
     assert (
-        "MLMME β=1 has the best BLEU, 33.90, +0.60 [+0.30, +0.90] (p 0.004, corrected)" in said
+        "of the models MLMME β=1 has the best BLEU, 33.90, +0.60 [+0.30, +0.90] (p 0.004, corrected)" in said
         and "of 14.10" in said
     )
     assert "trained once" not in said

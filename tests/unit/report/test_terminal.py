@@ -75,6 +75,11 @@ def test_an_interval_that_is_left_out_is_named():
     assert "intervals of difference are left out" in found and "[" not in found
 
 
+def test_intervals_that_are_left_out_are_named_together():
+    found = " ".join(printed(57, table(looks=(TableRoom(bare=("value", "difference")),))).split())
+    assert "intervals of value and difference are left out" in found
+
+
 def test_a_table_that_fits_in_no_look_has_another_form():
     other = Table("Long", (Column("a", "name"),), (Row((Cell("there"),)),))
     assert "Long" in printed(20, table(instead=other)) and "BkR" not in printed(20, table(instead=other))

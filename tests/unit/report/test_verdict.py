@@ -300,7 +300,7 @@ def test_none_is_good_enough_below_the_mark_of_the_task(made):
     marks = {"chance": 0.02, "oracle": 0.92}
     weak = mean(made, "a", 0.05, ci=made.ci(0.05, 0.01), normalized=0.033, **marks)
     other = mean(made, "b", 0.03, ci=made.ci(0.03, 0.009), behind=made.behind("a", 0.02, 0.01), **marks)
-    end = "good enough to match texts across languages: the mark is 10 % of that way."
+    end = "good enough to match texts across languages: a good encoder closes at least 10 % of that way."
     assert said(made, weak, other)[2] == f"None is {end}"
     assert said(made, weak)[2] == f"a is not {end}"
     for enough in (
@@ -318,7 +318,7 @@ def test_a_mark_against_the_best_value_and_none_for_correlations_and_median_rank
         return verdict(made.results([], [made.summary(task, "a", measure, value, chance=0.01, n_pairs=2)]))
 
     assert of("crosslingual-retrieval", "R@10", 0.1)[2] == (
-        "a is not good enough to match texts across languages: the mark is 0.25 out of 1."
+        "a is not good enough to match texts across languages: a good encoder has at least 0.25."
     )
     for task, measure, value in (
         ("crosslingual-retrieval", "R@10", 0.24),

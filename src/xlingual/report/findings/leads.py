@@ -81,13 +81,14 @@ def not_good_enough(task: Task, leader: BoardRow, alone: bool) -> list[str]:
     if not mark.of_the_way:
         if leader.ci.high >= mark.value:
             return []
-        return [f"{who} good enough to {mark.purpose}: the mark is {mark.value:g} out of 1."]
+        return [f"{who} good enough to {mark.purpose}: a good encoder has at least {mark.value:g}."]
     if leader.normalized is None or leader.oracle is None or leader.chance is None:
         return []
     room = max(leader.oracle - leader.chance - (leader.oracle_error or 0.0), 1e-9)
     if leader.ci.high - leader.chance >= mark.value * room:
         return []
-    return [f"{who} good enough to {mark.purpose}: the mark is {numbers.percent(mark.value)} of that way."]
+    least = numbers.percent(mark.value)
+    return [f"{who} good enough to {mark.purpose}: a good encoder closes at least {least} of that way."]
 
 
 def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:

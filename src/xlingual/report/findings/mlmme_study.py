@@ -133,9 +133,9 @@ def _of_reranking(found: Reranking) -> list[str]:
         much = f"{much} (p {numbers.p_value(gain.p_adjusted)}, corrected)"
     room = numbers.number(found.bounds["oracle"] - base.value, digits=2)
     sentences = [
-        f"Re-ranking translations: {marked(best)} has the best BLEU, {shown}, {much} against the first "
-        f"translation of each list, of {room} that the best choice would gain. A real gain in BLEU: "
-        f"{real} of {numbers.counted(len(own), 'model')}; a real loss: {harmful}."
+        f"Re-ranking translations: of the models {marked(best)} has the best BLEU, {shown}, {much} against "
+        f"the first translation of each list, of {room} that the best choice would gain. A real gain in "
+        f"BLEU: {real} of {numbers.counted(len(own), 'model')}; a real loss: {harmful}."
     ]
     tuned = next((one for name, one in zip(names, others, strict=True) if name not in own), None)
     if tuned is not None and tuned.gain is not None:

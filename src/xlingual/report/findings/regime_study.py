@@ -92,12 +92,15 @@ def _cost(study: RegimeStudy) -> str:
     losing = [one for one in found if one is not best and _loses(study, one, best)]
     keeping = [one for one in found if one is not best and one not in losing]
     value = numbers.number(best.own_pool.value)
-    text = f"Within a language (candidates of the question's language alone) {marked(best.name)} is the best"
-    text += f"{', and alignment rises with it too' if best in found else ''}: mAP is {value}"
+    text = "Within a language (candidates of the question's language alone) "
+    text += f"{marked(best.name)} has the highest mAP, {value}"
+    text += ", and gains across languages too" if best in found else ""
+    if losing or keeping:
+        text += "; of the others that gain across languages"
     if losing:
-        text += f"; alignment comes with a loss there with {_each(study, losing, best.name, OWN_POOL)}"
+        text += f", a loss is found with {_each(study, losing, best.name, OWN_POOL)}"
     if keeping:
-        text += f"; no loss is found with {_each(study, keeping, best.name, OWN_POOL)}"
+        text += f"{';' if losing else ','} no loss is found with {_each(study, keeping, best.name, OWN_POOL)}"
     if not found:
         text += "; no regime is shown to align languages"
     return f"{text}."

@@ -30,7 +30,7 @@ _OVER_PART = {
     "close": "BkR agrees with XLR closely",
     "positive": "BkR agrees with XLR, how closely is uncertain",
     "against": "BkR goes against XLR",
-    "open": "cannot tell whether BkR agrees with XLR",
+    "open": "whether BkR agrees with XLR is not known",
 }
 _RIVALS = [name for name in MEASURES if name != "BkR"]
 Coefficients = Mapping[str, record.Agreement]  # by their names

@@ -33,6 +33,7 @@ class TaskPart:
     terms: Sequence[tuple[str, str]] = ()
     title: str = ""  # of a page about this task alone, before its languages
     image_bytes: int = 0
+    encoders: int | None = None  # how many there are, where runs share them; None: as many as are shown
 
 
 PartOf: TypeAlias = Callable[[Sequence[Results], Task, int], TaskPart]
@@ -133,8 +134,12 @@ def _facts(runs: Sequence[Results], parts: Sequence[TaskPart]) -> list[tuple[str
         for name, amounts in part.sizes.items():
             sizes.setdefault(name, []).extend(amounts)
     seeds = frozenset().union(*(part.seeds for part in parts))
+    encoders = parts[0].encoders if len(parts) == 1 else None
     return [
-        *_counted((_shown(runs), "encoder"), *([(len(eyes), "image encoder")] if len(eyes) > 1 else [])),
+        *_counted(
+            (encoders or _shown(runs), "encoder"),
+            *([(len(eyes), "image encoder")] if len(eyes) > 1 else []),
+        ),
         ("languages", ", ".join(_languages(runs)) or numbers.MISSING),
         *_counted(*counts),
         *((name, numbers.span(amounts)) for name, amounts in sizes.items() if amounts),

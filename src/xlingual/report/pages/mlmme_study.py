@@ -165,7 +165,7 @@ def _cells(row: RankingRow, models: Sequence[StudyModel]) -> Iterator[Cell]:
             yield Cell(MISSING)
             continue
         text = numbers.number(_factor(row.measure) * one.value, digits=1)
-        gap = Cell() if one.gain is None else _bracketed(one.gain, row.measure)
+        gap = None if one.gain is None else _bracketed(one.gain, row.measure)
         cell = Cell(text, gap=gap, value=_factor(row.measure) * one.value)
         yield replace(cell, tone="best", mark="*") if one.value == best and len(values) > 1 else cell
 

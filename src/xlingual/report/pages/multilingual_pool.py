@@ -106,9 +106,12 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     blocks.append(Group("pool", list(_languages(runs, task, found, strict))))
     entries = [entry for run in runs for entry in by_key(run.entries, task=task.name)]
     sizes = {"questions": [e.n_source for e in entries], "candidates": [e.n_target for e in entries]}
+    pools = columns(runs, measures[0])
     return TaskPart(
         section=Section(task.title, blocks, about),
         findings=_findings(runs, task, measures[0]),
+        counts=[(len(pools), "pool")] if pools else [],
+        encoders=len({row.encoder for pool in pools for row in pool.rows.values()}) or None,
         sizes=sizes if entries else {},
         terms=_terms(task, policies, boards_of, found, any(one.entry for one in strict)),
     )

@@ -60,6 +60,7 @@ def page(study: RegimeStudy, *, title: str | None = None) -> blocks.Page:
         (study.n_trainings, "training of each", "trainings of each"),
         (len(study.languages), "language", "languages"),
         (study.n_trained, "question to train on", "questions to train on"),
+        (study.steps, "batch", "batches"),
         (study.n_questions, "question evaluated", "questions evaluated"),
         (study.n_candidates, "candidate", "candidates"),
     )
@@ -184,7 +185,7 @@ def _by_language(study: RegimeStudy, where: str) -> Table:
         ["regime", *tags, "all"],
         rows,
         data=True,
-        titled=False,
+        titled=where == OWN_POOL,  # the other table stands in a fold of this name
         splits=len(tags) > _MANY,
         where="both" if where == OWN_POOL else "page",
     )

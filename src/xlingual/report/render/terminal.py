@@ -196,7 +196,8 @@ def _name_dropped(drawn: RichTable, table: Table, look: TableRoom) -> None:
     """Name below the table the columns that are left out for lack of room."""
     keys = [column.key for column in table.columns if column.where != "page"]
     dropped = [name for name in keys if name in look.dropped and name not in table.in_verdict]
-    dropped += [f"intervals of {name}" for name in keys if name in look.bare and name not in dropped]
+    if bare := [name for name in keys if name in look.bare and name not in dropped]:
+        dropped.append(f"intervals of {numbers.in_words(bare)}")
     if dropped:
         verb = "is" if len(dropped) == 1 and dropped[0] in keys else "are"
         left_out = f"{numbers.in_words(dropped)} {verb} left out for lack of room"

@@ -54,6 +54,14 @@ def test_pools_are_columns_and_encoders_rows(pool):
     ]  # fmt: skip
 
 
+def test_an_encoder_of_several_pools_counts_once(pool):
+    runs = [run_of(pool, "abc123", "one"), run_of(pool, "def456", "two", encoders=("chargram",), seed=2)]
+    facts = page_of(runs).facts
+    assert ("encoders", "3") in facts and ("pools", "2") in facts
+    alone = page_of(runs[0]).facts
+    assert ("encoders", "3") in alone and not any(name.startswith("pool") for name, _ in alone)
+
+
 def test_runs_over_one_pool_are_no_pools_side_by_side(pool):
     runs = [run_of(pool, "abc123", "one"), run_of(pool, "abc123", "two", encoders=("chargram",))]
     assert columns(runs, "AP") == [] == page.side_by_side(runs, TASK)
