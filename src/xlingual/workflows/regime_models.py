@@ -13,6 +13,7 @@ from xlingual.embed.encoding import Progress
 from xlingual.encoders import Spec
 from xlingual.errors import InputError, listed
 from xlingual.models.card import identity
+from xlingual.models.card_words import LATER
 from xlingual.models.folder import CONFIG, ModelFolder
 from xlingual.results.regime_study import UNTRAINED, RegimeTraining
 from xlingual.store import StoreLike
@@ -159,7 +160,7 @@ class RegimeTrainer:
     def _check(self, regime: str, name: str) -> None:
         seed, plan = int(name.rpartition("-")[2]), self.trainings
         config = ModelFolder.read(self.folder / name).config
-        training = config["training"]
+        training = {**LATER, **config["training"]}
         fit = {"fit_seed" if key == "seed" else key: v for key, v in plan.loop(seed).settings().items()}
         name_of_base, identity_of_base = self._base(seed)
         wanted = {**plan.options(regime, seed, self.steps).settings(), **fit, "from": name_of_base}
