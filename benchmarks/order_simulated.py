@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import norm, spearmanr
 
-from benchmarks.blind_spots import Source, by_core
+from benchmarks.blind_spots import Source, by_core, unit
 from benchmarks.experiments import table
 from xlingual import Manifest
 
@@ -58,11 +58,6 @@ class Judged:
     largest: np.ndarray  # share of the queries that retrieve the most retrieved target
     hits: np.ndarray
     perfect: float = field(default=0.0)  # BkR where the target nearest in meaning is retrieved
-
-
-def unit(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors of length 1."""
-    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 def gaussian(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:

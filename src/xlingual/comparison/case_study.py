@@ -16,21 +16,18 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.comparison.best_model import Progress, best_model
-from xlingual.comparison.outcome import REPLICATES, word
+from xlingual.comparison.outcome import REPLICATES
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.reading import read_aligned
-from xlingual.comparison.trainings import Share, Tested, difference, mean_over_trainings
+from xlingual.comparison.trainings import Share, Tested, decided, difference, mean_over_trainings
 from xlingual.comparison.worst_pairs import choices, described, shares
 from xlingual.errors import InputError
 from xlingual.results import Results, by_key
 from xlingual.results import case_study as record
 from xlingual.results.case_study import CaseStudy, Difference, Model, PairScore, Training, Worst
-from xlingual.results.comparison import CANNOT_TELL
-from xlingual.stats.corrections import holm
 from xlingual.streams import stream
 
 WORST = 3  # as many as the paper's Figure 3 names
-_ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -189,17 +186,4 @@ def _of_control(
 
 def _decided(names: Sequence[tuple[str, str, str]], tested: Sequence[Tested]) -> list[Difference]:
     """Return the differences with the outcomes that the corrected p-values allow."""
-    adjusted = holm(np.array([1.0 if found.p is None else found.p for found in tested]))
-    return [
-        Difference(
-            *name,
-            value=found.value,
-            ci=found.ci,
-            p=found.p,
-            p_adjusted=None if found.p is None else float(p),
-            per_training=found.per_training,
-            outcome=CANNOT_TELL if found.p is None else word(found.value, float(p), _ALPHA),
-            note=found.note,
-        )
-        for name, found, p in zip(names, tested, adjusted, strict=True)
-    ]
+    return [Difference(*name, **fields) for name, fields in zip(names, decided(tested), strict=True)]

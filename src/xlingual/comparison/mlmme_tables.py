@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from xlingual.arrays import Floats, Ints
 from xlingual.comparison.outcome import word
 from xlingual.comparison.queries import Labels, Queries
-from xlingual.comparison.trainings import Share, difference, mean_over_trainings
+from xlingual.comparison.trainings import ALPHA, Share, difference, mean_over_trainings
 from xlingual.results import Interval, Results, by_key
 from xlingual.results.comparison import CANNOT_TELL
 from xlingual.results.mlmme_study import (
@@ -41,7 +41,6 @@ RECALLS = ("Success@1", "Success@5", "Success@10")
 MEDIAN = "MedR/floor"
 REPLICATES = 999
 _IMAGE = "image"
-_ALPHA = 0.05
 _MOST_Z = 1 - 1e-9
 
 
@@ -191,7 +190,7 @@ def _decided(questions: Sequence[Question]) -> list[Question]:
     return [
         one
         if one.gain.p is None
-        else replace(one, gain=replace(one.gain, p_adjusted=q), outcome=word(one.gain.value, q, _ALPHA))
+        else replace(one, gain=replace(one.gain, p_adjusted=q), outcome=word(one.gain.value, q, ALPHA))
         for one, q in zip(questions, holm(p).tolist(), strict=True)
     ]
 

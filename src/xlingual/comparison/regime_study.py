@@ -10,11 +10,9 @@ from itertools import combinations
 
 import numpy as np
 
-from xlingual.comparison.outcome import word
 from xlingual.comparison.queries import Labels, Queries
-from xlingual.comparison.trainings import Share, Tested, difference, mean_over_trainings
+from xlingual.comparison.trainings import Share, Tested, decided, difference, mean_over_trainings
 from xlingual.errors import InputError
-from xlingual.results.comparison import CANNOT_TELL
 from xlingual.results.regime_study import (
     POOL,
     TESTED,
@@ -24,11 +22,9 @@ from xlingual.results.regime_study import (
     RegimeScores,
     Score,
 )
-from xlingual.stats.corrections import holm
 from xlingual.streams import stream
 
 REPLICATES = 1999
-_ALPHA = 0.05
 
 
 def regime_scores(
@@ -128,18 +124,5 @@ def _decided(
     pairs: Sequence[tuple[str, str]], where: str, tested: Sequence[Tested]
 ) -> list[RegimeDifference]:
     """Return the differences with the outcomes that the corrected p-values allow."""
-    adjusted = holm(np.array([1.0 if found.p is None else found.p for found in tested]))
-    return [
-        RegimeDifference(
-            *pair,
-            where=where,
-            value=found.value,
-            ci=found.ci,
-            p=found.p,
-            p_adjusted=None if found.p is None else float(p),
-            per_training=found.per_training,
-            outcome=CANNOT_TELL if found.p is None else word(found.value, float(p), _ALPHA),
-            note=found.note,
-        )
-        for pair, found, p in zip(pairs, tested, adjusted, strict=True)
-    ]
+    found = zip(pairs, decided(tested), strict=True)
+    return [RegimeDifference(*pair, where=where, **fields) for pair, fields in found]

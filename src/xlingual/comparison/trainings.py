@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.comparison.outcome import too_few
+from xlingual.comparison.outcome import too_few, word
 from xlingual.comparison.queries import Queries
 from xlingual.results import Interval
+from xlingual.results.comparison import CANNOT_TELL
+from xlingual.stats.corrections import holm
 from xlingual.stats.intervals import LEVEL, ResidualPart, effective_clusters, t_quantile, variance
 from xlingual.stats.paired import paired_test
 from xlingual.stats.paired_queries import Paired
 from xlingual.stats.trainings import NOTHING, with_trainings
+
+ALPHA = 0.05  # of p-values that are corrected
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,26 @@ def difference(
         ci = Interval(max(low, -test.span), min(high, test.span), LEVEL, method)
         p = max(p, float(2 * stdtr(freedom, -abs(value) / error)))
     return Tested(value, each, ci, p)
+
+
+def decided(tested: Sequence[Tested]) -> list[dict[str, Any]]:
+    """Return the fields of each difference's record, with the outcome that its p allows.
+
+    p is corrected (Holm) for all of the differences; one without a test is not said to be anything.
+    """
+    adjusted = holm(np.array([1.0 if found.p is None else found.p for found in tested]))
+    return [
+        {
+            "value": found.value,
+            "ci": found.ci,
+            "p": found.p,
+            "p_adjusted": None if found.p is None else float(p),
+            "per_training": found.per_training,
+            "outcome": CANNOT_TELL if found.p is None else word(found.value, float(p), ALPHA),
+            "note": found.note,
+        }
+        for found, p in zip(tested, adjusted, strict=True)
+    ]
 
 
 def _gain(queries: Queries, share: Share) -> float:
