@@ -192,15 +192,17 @@ def difference(
     return f"{number(value, digits=digits, error=error, ci=ci)} {interval(ci, digits=digits)}"
 
 
-def signed(value: float, ci: Interval | None = None, *, digits: int = 3) -> str:
+def signed(value: float, ci: Interval | None = None, *, digits: int = 3, scale: float = 1) -> str:
     """Return "value [low, high]" with signs, and decimals enough to see on which side of 0 an end lies.
+
+    `scale`: all numbers are times this.
 
     >>> signed(0.5, Interval(0.004, 1.0, 0.95, ""), digits=2), signed(-0.2, digits=2), signed(0.0, digits=1)
     ('+0.500 [+0.004, +1.000]', '−0.20', '0.0')
     """
-    ends = () if ci is None else (ci.low, ci.high)
-    digits = digits_beside(ends, [0.0], digits)
-    text, *around = (_with_sign(one, digits) for one in (value, *ends))
+    scaled = [scale * end for end in ends(ci)]
+    digits = digits_beside(scaled, [0.0], digits)
+    text, *around = (_with_sign(one, digits) for one in (scale * value, *scaled))
     return f"{text} [{', '.join(around)}]" if around else text
 
 

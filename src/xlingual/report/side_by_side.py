@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from xlingual.report import numbers
@@ -82,7 +83,7 @@ def gain_cell(gain: Gain, *, scale: float = 1.0, digits: int = 2, lower: bool = 
     title = (
         "" if gain.p is None else f"p {numbers.p_value(gain.p)}, corrected {numbers.p_value(gain.p_adjusted)}"
     )
-    write = _scaled(scale, digits)
+    write = partial(numbers.signed, digits=digits, scale=scale)
     return Cell.by(write, gain.value, gain.ci, scale=scale, tone=tone, mark=REAL if real else "", title=title)
 
 
@@ -90,16 +91,6 @@ def is_real(gain: Gain | None) -> bool:
     """Return whether a difference is real: its corrected p is small."""
     p = None if gain is None else gain.p if gain.p_adjusted is None else gain.p_adjusted
     return p is not None and p < CHANCE
-
-
-def _scaled(scale: float, digits: int) -> Any:  # noqa: ANN401  (a function that writes numbers)
-    from msgspec.structs import replace
-
-    def write(value: float, ci: Any = None) -> str:  # noqa: ANN401
-        scaled = None if ci is None else replace(ci, low=scale * ci.low, high=scale * ci.high)
-        return numbers.signed(scale * value, scaled, digits=digits)
-
-    return write
 
 
 def _n_tests(systems: Sequence[Compared]) -> int:

@@ -5,8 +5,6 @@ Models have the paper's names, and numbers are those of its Table 2: times 1000.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from xlingual.report import numbers, words
 from xlingual.report.marking import marked
 from xlingual.report.numbers import in_words
@@ -145,8 +143,7 @@ def gain(value: float, ci: Interval | None = None) -> str:
     >>> gain(0.0119, Interval(0.0066, 0.0172, 0.95, "")), gain(-0.002), gain(0.0)
     ('+11.9 [+6.6, +17.2]', '−2.0', '0.0')
     """
-    scaled = None if ci is None else replace(ci, low=SCALE * ci.low, high=SCALE * ci.high)
-    return numbers.signed(SCALE * value, scaled, digits=1)
+    return numbers.signed(value, ci, digits=1, scale=SCALE)
 
 
 def _answer(study: CaseStudy, difference: Difference) -> str:

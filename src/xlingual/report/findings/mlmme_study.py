@@ -15,7 +15,6 @@ from xlingual.report.side_by_side import is_real
 from xlingual.results import Interval
 from xlingual.results.comparison import BETTER, WORSE
 from xlingual.results.mlmme_study import TO_IMAGE, MlmmeStudy, Question, Ranking, Reranking, Similarity
-from xlingual.results.runs import Gain
 
 PERCENT = 100
 
@@ -48,7 +47,7 @@ def _of_ranking(study: MlmmeStudy, ranking: Ranking) -> list[str]:
             head = head.replace("help", "help and harm" if better else "harm")
         elif not better:
             head = "Whether several languages in one model help image–sentence ranking is not shown"
-        gains = in_words([f"{_direction(one)} {points(one.gain)}" for one in chosen])
+        gains = in_words([f"{_direction(one)} {points(one.gain.value, one.gain.ci)}" for one in chosen])
         found.append(
             f"{head}: with the β that is best on the validation ({marked(study.chosen)}), mean recall "
             f"differs from VSE by {gains} points; {_counted(chosen)}."
@@ -82,14 +81,9 @@ def _direction(one: Question) -> str:
     return f"{one.language} to image" if one.direction == TO_IMAGE else f"image to {one.language}"
 
 
-def points(gain: Gain) -> str:
+def points(value: float, ci: Interval | None = None) -> str:
     """Return a difference of recalls in points, with its interval."""
-    return numbers.signed(PERCENT * gain.value, scaled(gain.ci, PERCENT), digits=1)
-
-
-def scaled(ci: Interval | None, factor: float) -> Interval | None:
-    """Return an interval times a factor."""
-    return None if ci is None else Interval(factor * ci.low, factor * ci.high, ci.level, ci.method)
+    return numbers.signed(value, ci, digits=1, scale=PERCENT)
 
 
 def _of_similarity(study: MlmmeStudy, found: Similarity) -> list[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xlingual.report import numbers, words
+from xlingual.report import words
 from xlingual.report.blocks import Block, Fold
 from xlingual.report.findings import case_study as verdict
 from xlingual.report.findings.case_study import SCALE, UNIT, label
-from xlingual.report.table import Cell, Column, Table, narrower
+from xlingual.report.table import Cell, Table, narrower
+from xlingual.report.trainings import differences
 from xlingual.results.case_study import BestModel, BestOnPair, CaseStudy
 from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
 
@@ -22,13 +23,12 @@ def best_model_tables(study: CaseStudy) -> list[Block]:
         return []
     leader, others = names[best.name], sorted(best.others, key=lambda other: -other.value)
     several = any(other.pairs for other in others)
-    heads = ["other", f"ahead, BkR {UNIT}", "adjusted p", Column("outcome", "words")]
     counted = ["pairs: better", "none found", "worse"] if several else []
     rows = [
         [
             names[other.model],
             Cell.by(verdict.gain, other.value, other.ci, scale=SCALE),
-            Cell.by(numbers.p_value, other.p_adjusted),
+            other.p_adjusted,
             other.outcome,
             *(Cell.count(sum(p.outcome in kinds for p in other.pairs)) for kinds in _KINDS if several),
         ]
@@ -42,9 +42,9 @@ def best_model_tables(study: CaseStudy) -> list[Block]:
             f"tested), or it is worse; p corrected for {best.n_pair_tests:,} tests."
         )
     notes = [note, *(f"{names[other.model]}: {other.note}." for other in others if other.note)]
-    table = Table.of_texts(
-        f"{leader} against every other", [*heads, *counted], rows, data=True, notes=tuple(notes),
-        looks=narrower(*counted, "outcome"), in_verdict=("outcome",), where="both",
+    table = differences(
+        f"{leader} against every other", ["other", f"ahead, BkR {UNIT}"], rows, more=counted,
+        notes=tuple(notes), looks=narrower(*counted, "outcome"), in_verdict=("outcome",), where="both",
     )  # fmt: skip
     single = _best_on_pairs(best, names)
     return [table, Fold(single.title, [single])] if single.rows else [table]

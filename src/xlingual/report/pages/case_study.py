@@ -17,6 +17,7 @@ from xlingual.report.findings.case_study import SCALE, UNIT, label, measure, tim
 from xlingual.report.numbers import MISSING
 from xlingual.report.pages.best_model import best_model_tables
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, Tone, narrower
+from xlingual.report.trainings import differences, of_epochs
 from xlingual.results.case_study import BASE, CONTROL, CaseStudy, Model
 from xlingual.results.comparison import NO_DIFFERENCE
 
@@ -179,20 +180,9 @@ def _changes(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> Section:
 
 def _trainings(study: CaseStudy) -> Table:
     """Return the trainings of the models that were trained in this study."""
-    rows = [
-        [
-            training.encoder,
-            training.seed,
-            f"{training.best_epoch} of {training.epochs}",
-            numbers.number(training.score, digits=1),
-            Cell.by(numbers.duration, training.seconds),
-        ]
-        for training in study.trainings
-        if training.seed is not None
-    ]
-    note = "validation: own titles found by bodies and the reverse, sum of R@1, R@5 and R@10, at most 600."
-    heads = ["model", "seed", "epoch kept", "validation", "time"]
-    return Table.of_texts("Trainings", heads, rows, data=True, titled=False, notes=(note,))
+    own = ((training.encoder, training) for training in study.trainings if training.seed is not None)
+    note = "own titles found by bodies and the reverse, sum of R@1, R@5 and R@10, at most 600"
+    return of_epochs(own, "epoch kept", note)
 
 
 def _questions(study: CaseStudy) -> list[Block]:
@@ -205,17 +195,15 @@ def _questions(study: CaseStudy) -> list[Block]:
             name,
             difference.where,
             Cell.by(verdict.gain, difference.value, difference.ci, scale=SCALE),
-            Cell.by(numbers.p_value, difference.p_adjusted),
+            difference.p_adjusted,
             difference.outcome,
         ]
         for name, difference in named
     ]
-    table = Table.of_texts(
+    table = differences(
         "What the trainings changed",
-        ["difference", "on", f"BkR {UNIT}", "adjusted p", Column("outcome", "words")],
+        ["difference", "on", f"BkR {UNIT}"],
         rows,
-        names=2,
-        data=True,
         titled=False,
         notes=tuple(f"{name}: {difference.note}" for name, difference in named if difference.note),
         looks=LOOKS,

@@ -9,9 +9,11 @@ from xlingual.languages import named
 from xlingual.report import blocks, numbers, side_by_side
 from xlingual.report.blocks import Block, Fold, Heading, Prose, Section
 from xlingual.report.findings import mlmme_study as verdict
-from xlingual.report.findings.mlmme_study import PERCENT, points, scaled
+from xlingual.report.findings.mlmme_study import PERCENT, points
 from xlingual.report.numbers import MISSING
 from xlingual.report.table import Cell, Column, Row, Table, TableRoom
+from xlingual.report.trainings import differences, of_epochs
+from xlingual.results import Interval
 from xlingual.results.mlmme_study import (
     VSE,
     MlmmeStudy,
@@ -185,12 +187,14 @@ def _bracketed(gain: Gain, measure: str) -> Cell:
 
 def _full(one: OfRuns, measure: str) -> list[Cell | str]:
     factor = _factor(measure)
-    ci = scaled(one.ci, factor)
-    value = Cell.of(factor * one.value, ci, digits=1)
-    sd = Cell.by(lambda v: numbers.number(factor * v, digits=1), one.sd, scale=factor)
+
+    def write(value: float, ci: Interval | None = None) -> str:
+        return numbers.bracketed(lambda one: numbers.number(factor * one, digits=1), value, ci)
+
+    value, sd = Cell.by(write, one.value, one.ci, scale=factor), Cell.by(write, one.sd, scale=factor)
     if one.gain is None:
         return [value, sd, MISSING, MISSING]
-    gap = numbers.signed(factor * one.gain.value, scaled(one.gain.ci, factor), digits=1)
+    gap = numbers.signed(one.gain.value, one.gain.ci, digits=1, scale=factor)
     return [value, sd, gap, numbers.p_value(one.gain.p)]
 
 
@@ -202,27 +206,16 @@ def _questions(title: str, questions: Sequence[Question]) -> list[Block]:
             one.model,
             named(one.language),
             one.direction,
-            Cell.by(lambda v, ci=None, one=one: points(one.gain), one.gain.value, one.gain.ci, scale=PERCENT),
-            Cell.by(numbers.p_value, one.gain.p_adjusted),
+            Cell.by(points, one.gain.value, one.gain.ci, scale=PERCENT),
+            one.gain.p_adjusted,
             one.outcome,
         ]
         for one in questions
     ]
-    heads = ["model", "sentences", "direction", "points", "adjusted p", Column("outcome", "words")]
+    heads = ["model", "sentences", "direction", "points"]
     notes = tuple(dict.fromkeys(f"{one.model}: {one.note}" for one in questions if one.note))
     looks = (TableRoom(), TableRoom(dropped=("outcome",)), TableRoom(dropped=("outcome",), names=14))
-    table = Table.of_texts(
-        title,
-        heads,
-        rows,
-        names=3,
-        data=True,
-        notes=notes,
-        looks=looks,
-        in_verdict=("outcome",),
-        where="both",
-    )
-    return [table]
+    return [differences(title, heads, rows, notes=notes, looks=looks, in_verdict=("outcome",), where="both")]
 
 
 def _similarity(study: MlmmeStudy, found: Similarity) -> Section:
@@ -282,22 +275,9 @@ def _reranking(found: Reranking) -> Section:
 
 
 def _trainings(study: MlmmeStudy) -> Block:
-    rows = [
-        [
-            model.name,
-            one.seed,
-            f"{one.best_epoch} of {one.epochs}",
-            numbers.number(one.score, digits=1),
-            Cell.by(numbers.duration, one.seconds),
-        ]
-        for model in study.models
-        for one in model.trainings
-    ]
     note = (
-        "validation: sum of R@1, R@5 and R@10 both ways in per cent, at most 600, mean over languages; with "
-        "β = 0 of sentences, else of images and sentences."
+        "sum of R@1, R@5 and R@10 both ways in per cent, at most 600, mean over languages; with β = 0 of "
+        "sentences, else of images and sentences"
     )
-    heads = ["model", "seed", "best epoch", "validation", "time"]
-    return Fold(
-        "Trainings", [Table.of_texts("Trainings", heads, rows, data=True, titled=False, notes=(note,))]
-    )
+    own = ((model.name, one) for model in study.models for one in model.trainings)
+    return Fold("Trainings", [of_epochs(own, "best epoch", note)])

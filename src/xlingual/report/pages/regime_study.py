@@ -12,6 +12,7 @@ from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.findings import regime_study as verdict
 from xlingual.report.numbers import MISSING
 from xlingual.report.table import Bar, Cell, Column, Key, Row, Table, narrower
+from xlingual.report.trainings import differences, trainings
 from xlingual.results.comparison import BETTER, WORSE
 from xlingual.results.regime_study import (
     OTHER,
@@ -214,31 +215,29 @@ def _pairs(study: RegimeStudy, where: str, title: str) -> Table:
         [
             f"{one.regime} − {one.other}",
             Cell.difference(one.value, one.ci, signed=True),
-            Cell.by(numbers.p_value, one.p_adjusted),
+            one.p_adjusted,
             one.outcome,
         ]
         for one in own
     ]
-    notes = sorted({one.note for one in own if one.note})
-    heads = ["difference", "mAP", "adjusted p", Column("outcome", "words")]
-    return Table.of_texts(title, heads, rows, data=True, titled=False, notes=tuple(notes))
+    notes = tuple(sorted({one.note for one in own if one.note}))
+    return differences(title, ["difference", "mAP"], rows, titled=False, notes=notes)
 
 
 def _trainings(study: RegimeStudy) -> Table:
     values = _per_model(study.regimes)
     rows = [
-        [
+        (
             one.model,
             one.seed,
             Cell.count(one.steps),
             *values[one.model],
             Cell.of(one.scale, digits=1),
-            Cell.by(numbers.duration, one.seconds),
-        ]
+            one.seconds,
+        )
         for one in study.trainings
     ]
-    heads = ["model", "seed", "batches", "mAP, all languages", "mAP, own language", "scale", "time"]
-    return Table.of_texts("Trainings", heads, rows, data=True, titled=False, where="page")
+    return trainings(("batches", "mAP, all languages", "mAP, own language", "scale"), rows)
 
 
 def _per_model(regimes: Sequence[RegimeScores]) -> dict[str, list[Cell]]:
