@@ -335,6 +335,15 @@ def bracketed(write: Callable[[float], str], value: float, ci: Interval | None =
     return write(value) if ci is None else f"{write(value)} [{write(ci.low)}, {write(ci.high)}]"
 
 
+def fixed(value: float, ci: Interval | None = None, *, digits: int, scale: float = 1) -> str:
+    """Return "value [low, high]", times `scale`, every number with so many decimals.
+
+    >>> fixed(0.0093, digits=1, scale=1000), fixed(0.5, Interval(0.25, 1.0, 0.95, ""), digits=2)
+    ('9.3', '0.50 [0.25, 1.00]')
+    """
+    return bracketed(lambda one: number(scale * one, digits=digits), value, ci)
+
+
 def digits_of(measure: str) -> int:
     """Return how many decimals numbers of the measure have."""
     return 1 if measure.startswith("MedR") else 3

@@ -110,7 +110,7 @@ def ratio(pair: PairDifference) -> str:
 
 def amount(value: float, ci: Interval | None = None) -> str:
     """Return "2.35 [1.90, 2.80]": a mean score, or suggestions per query."""
-    return numbers.bracketed(lambda one: numbers.number(one, digits=DIGITS), value, ci)
+    return numbers.fixed(value, ci, digits=DIGITS)
 
 
 def signed(value: float, ci: Interval | None = None) -> str:

@@ -257,6 +257,14 @@ class Table:
         )
         return cls(title, columns, made, **more)
 
+    @classmethod
+    def board(
+        cls, title: str, columns: Iterable[Column], rows: Iterable[Row], axis: Axis, **more: Any  # noqa: ANN401
+    ) -> Table:  # fmt: skip
+        """Return a table whose rows have bars on one axis, without columns that are empty."""
+        fields: dict[str, Any] = {"style": "board", "titled": False, "where": "both"} | more
+        return cls(title, tuple(columns), tuple(rows), axis=axis, **fields).without_empty()
+
     @property
     def meanings(self) -> str:
         """What the columns of the page mean, those with the same meaning together."""

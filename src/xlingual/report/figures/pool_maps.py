@@ -34,10 +34,9 @@ SHOWN = 6  # maps; those of further encoders are folded
 
 def one_target(found: Sequence[EncoderViews]) -> Matrix | None:
     """Return Figure 4: mAP by question and answer language where that answer is the only one in the pool."""
-    return _by_value(
+    return _by_pair(
         found,
-        [one.pairs("one_target") for one in found],
-        lambda one, pair: one.interval("one_target", "->".join(pair)),
+        "one_target",
         lambda pair: f"question in {named(pair[0])}, answer in {named(pair[1])}",
         title="One target only",
         about="mAP by the question's language (rows) and the language of the only answer in the pool "
@@ -48,10 +47,9 @@ def one_target(found: Sequence[EncoderViews]) -> Matrix | None:
 
 def weak_alignment(found: Sequence[EncoderViews]) -> Matrix | None:
     """Return P@1 by question language and the one language that is searched."""
-    return _by_value(
+    return _by_pair(
         found,
-        [one.pairs("weak_alignment") for one in found],
-        lambda one, pair: one.interval("weak_alignment", "->".join(pair)),
+        "weak_alignment",
         lambda pair: f"question in {named(pair[0])}, candidates in {named(pair[1])} alone",
         title="Weak alignment",
         about="Share of the questions in a language (rows) whose nearest candidate in one language (columns) "
@@ -62,10 +60,9 @@ def weak_alignment(found: Sequence[EncoderViews]) -> Matrix | None:
 
 def strong_alignment(found: Sequence[EncoderViews]) -> Matrix | None:
     """Return how often answers in a language are before wrong candidates in the question's language."""
-    return _by_value(
+    return _by_pair(
         found,
-        [one.pairs("strong_alignment") for one in found],
-        lambda one, pair: one.interval("strong_alignment", "->".join(pair)),
+        "strong_alignment",
         lambda pair: f"answer in {named(pair[1])}, wrong candidate and question in {named(pair[0])}",
         within=(0.5,),
         title="Strong alignment",
@@ -188,6 +185,14 @@ def by_question(found: Sequence[EncoderViews], task: Task) -> Matrix | None:
         ends=ends,
         corner="",
     )
+
+
+def _by_pair(
+    found: Sequence[EncoderViews], view: str, name: Callable[[Pair], str], **more: Any  # noqa: ANN401
+) -> Matrix | None:  # fmt: skip
+    """Return one map of a view by question and answer language for each encoder that has it."""
+    values = [one.pairs(view) for one in found]
+    return _by_value(found, values, lambda one, pair: one.interval(view, "->".join(pair)), name, **more)
 
 
 def _by_value(

@@ -134,7 +134,7 @@ def times(value: float, ci: Interval | None = None) -> str:
     >>> times(0.0093), times(-0.00204, Interval(-0.003, 0.001, 0.95, ""))
     ('9.3', '−2.0 [−3.0, 1.0]')
     """
-    return numbers.bracketed(lambda one: numbers.number(SCALE * one, digits=1), value, ci)
+    return numbers.fixed(value, ci, digits=1, scale=SCALE)
 
 
 def gain(value: float, ci: Interval | None = None) -> str:

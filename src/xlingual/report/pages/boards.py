@@ -83,18 +83,8 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
         )
         for i, row in enumerate(rows)
     ]
-    table = Table(
-        f"{task.name} · {rows[0].measure if task.label else task.measure_name(rows[0].measure)}",
-        columns,
-        tuple(made),
-        legend=_legend(rows, axis, led, apart),
-        axis=axis,
-        style="board",
-        titled=False,
-        looks=LOOKS,
-        where="both",
-    )
-    return table.without_empty()
+    title = f"{task.name} · {rows[0].measure if task.label else task.measure_name(rows[0].measure)}"
+    return Table.board(title, columns, made, axis, legend=_legend(rows, axis, led, apart), looks=LOOKS)
 
 
 def _cells(row: BoardRow, leads: str | None, ceilings: bool) -> tuple[Cell, ...]:

@@ -113,17 +113,14 @@ def _methods(study: CaseStudy) -> Table:
         bar = Bar(None, lines=lines, spoken=f"chance: {value.text}")
         rows.insert(0, Row((Cell("chance"), value, Cell(bar=bar), *[Cell(MISSING)] * 5), "unled"))
     ends = [SCALE * end for one in study.models for end in (one.value, *numbers.ends(one.ci))]
-    return Table(
+    return Table.board(
         f"{measure(study)}, mean over {numbers.counted(study.n_pairs, 'language pair')}",
         columns,
-        tuple(rows),
-        axis=axis_for([*ends, *chance], floor=0.0),
-        style="board",
-        titled=False,
+        rows,
+        axis_for([*ends, *chance], floor=0.0),
         notes=(f"{_LEVEL}: no difference from the best is found.",) if level else (),
         looks=LOOKS,
-        where="both",
-    ).without_empty()
+    )
 
 
 def _method(model: Model, lines: tuple[tuple[str, float], ...], leads: bool, level: bool) -> tuple[Cell, ...]:

@@ -104,22 +104,19 @@ def _table(board: Board, comparison: Comparison) -> Table:
             Cell(row.outcome),
         )
         rows.append(Row(cells if ranked else cells[1:], _TONES.get(row.outcome, "level")))
-    return Table(
+    return Table.board(
         heading(board),
         _COLUMNS if ranked else _COLUMNS[1:],
-        tuple(rows),
+        rows,
+        axis_for([0.0, *ends, *(row.difference for row in board.rows)]),
         legend=tuple(legend),
-        axis=axis_for([0.0, *ends, *(row.difference for row in board.rows)]),
-        style="board",
-        titled=False,
         looks=(
             TableRoom(),
             *(TableRoom(dropped=dropped, names=16) for dropped in ((), ("p",), ("p", "adjusted p"))),
         ),
         records=records,
         about=f"{size(board)}; baseline {board.baseline}",
-        where="both",
-    ).without_empty()
+    )
 
 
 def remarks(board: Board) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from xlingual.languages import named
 from xlingual.report import blocks, numbers, side_by_side
@@ -13,7 +14,6 @@ from xlingual.report.findings.mlmme_study import PERCENT, points
 from xlingual.report.numbers import MISSING
 from xlingual.report.table import Cell, Column, Row, Table, TableRoom
 from xlingual.report.trainings import differences, of_epochs
-from xlingual.results import Interval
 from xlingual.results.mlmme_study import (
     VSE,
     MlmmeStudy,
@@ -187,10 +187,7 @@ def _bracketed(gain: Gain, measure: str) -> Cell:
 
 def _full(one: OfRuns, measure: str) -> list[Cell | str]:
     factor = _factor(measure)
-
-    def write(value: float, ci: Interval | None = None) -> str:
-        return numbers.bracketed(lambda one: numbers.number(factor * one, digits=1), value, ci)
-
+    write = partial(numbers.fixed, digits=1, scale=factor)
     value, sd = Cell.by(write, one.value, one.ci, scale=factor), Cell.by(write, one.sd, scale=factor)
     if one.gain is None:
         return [value, sd, MISSING, MISSING]

@@ -147,18 +147,15 @@ def _board(study: RegimeStudy, where: str, title: str, *more: str) -> Table:
         tone = "unled" if one.name == UNTRAINED else "leader" if one is known[0][0] else "behind"
         rows.append(Row(cells, tone))
     ends = [end for _, score in known for end in (score.value, *numbers.ends(score.ci))]
-    return Table(
+    return Table.board(
         title,
         columns,
-        tuple(rows),
+        rows,
+        axis_for(ends, floor=0.0),
         notes=(f"{MARK}: p below 0.05, corrected for all pairs of regimes (Holm).",),
         legend=(Key("untrained", SWATCHES["chance"]),),
-        axis=axis_for(ends, floor=0.0),
-        style="board",
-        titled=False,
         looks=LOOKS,
-        where="both",
-    ).without_empty()
+    )
 
 
 def _gain(study: RegimeStudy, name: str, other: str, where: str) -> Cell:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from xlingual.report import numbers, words
@@ -58,16 +58,12 @@ def systems(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Bloc
         Key("mean score: lower is better"),
     )
     note = f"Brackets: {level} intervals, {resampled} resampled."
-    return [_board("Systems", columns, rows, axis=axis, legend=legend), Prose(note, "note-line", "terminal")]
+    table = Table.board("Systems", columns, rows, axis, legend=legend, **_IN_TERMINAL)
+    return [table, Prose(note, "note-line", "terminal")]
 
 
 def _bar(name: str, value: float, cell: Cell, *lines: tuple[str, float]) -> Bar:
     return Bar(value, cell.ends, lines, f"{name}: {cell.plain}", arrows=bool(lines))
-
-
-def _board(title: str, columns: tuple[Column, ...], rows: Iterable[Row], **more: Any) -> Table:  # noqa: ANN401
-    table = Table(title, columns, tuple(rows), style="board", titled=False, **_IN_TERMINAL, **more)
-    return table.without_empty()
 
 
 def scores(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Block]:
@@ -115,7 +111,9 @@ def pairs(analysis: StudyAnalysis) -> list[Block]:
     ]
     notes = tuple(note for ratio, note in noted if ratio is not None)
     without = [note for ratio, note in noted if ratio is None]  # the page has it in place of a bar
-    table = _board("Against each other", columns, rows, axis=axis, legend=tuple(keys), notes=notes)
+    table = Table.board(
+        "Against each other", columns, rows, axis, legend=tuple(keys), notes=notes, **_IN_TERMINAL
+    )
     return [table, *(Prose(note, "note-line", "terminal") for note in without)]
 
 
