@@ -5,14 +5,12 @@ Section 3.2 of Fain, Twomey and Bollegala (SIGIR 2021) in one call; see docs/cas
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 from msgspec.structs import replace
 
 from xlingual import encoders
@@ -39,6 +37,7 @@ from xlingual.workflows.case_study_models import (
     base_spec,
     refuse_models_in,
 )
+from xlingual.workflows.studies import timed
 
 EVALUATION = "backretrieval"  # the folder of the evaluation's results, inside the study's
 MODELS = "models"  # that of the trained models
@@ -209,10 +208,9 @@ def _check(
         raise InputError(
             "nothing to train on: name the split to train on, or give models of triplet and of triplet-xl"
         )
-    both = [part.texts(np.arange(len(part))).row_digests() for part in (manifest, train)]
-    if shared := both[0] & both[1]:
+    if shared := manifest.n_shared(train):
         raise InputError(
-            f"{len(shared)} texts are both trained and evaluated on: the split to train on must be another"
+            f"{shared} texts are both trained and evaluated on: the split to train on must be another"
         )
     if same := set(manifest.item_ids) & set(train.item_ids):
         raise InputError(
@@ -255,11 +253,9 @@ def _base(
     evaluated_now = named if base is None else {base: named[base]}
     if len(evaluated_now) == 1 and not trained.anything:
         return next(iter(evaluated_now))
-    begun = time.perf_counter()
-    with warnings.catch_warnings():
+    with timed(timings, "before training"), warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         results = evaluated.results(manifest, evaluated_now, store=store, progress=progress, examples=False)
-    timings["before training"] = time.perf_counter() - begun
     first = results.entries[0].measure
     overall = [row for row in results.summary if row.source is None and row.measure == first]
     return max(overall, key=lambda row: row.value or 0.0).encoder

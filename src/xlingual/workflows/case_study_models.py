@@ -19,6 +19,7 @@ from xlingual.results.case_study import TRIPLET, TRIPLET_XL, Training
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
+from xlingual.workflows.studies import interrupted, naming
 from xlingual.workflows.train_triplet import train_triplet
 
 RECIPES = (TRIPLET, TRIPLET_XL)
@@ -145,8 +146,6 @@ class Trainer:
         return str(Spec(None, "model", str(folder), (), self.base))
 
     def _train(self, recipe: str, name: str, seed: int) -> Training:
-        from xlingual.training.checkpoints import Checkpoints
-
         assert self.manifest is not None  # checked before any work
         out = self.folder / name
         options = {k: v for k, v in self.trained.options.items() if recipe == TRIPLET_XL or k not in OF_XL}
@@ -158,17 +157,10 @@ class Trainer:
             fit=FitOptions(**{**FIT, **self.trained.fit, "seed": seed}),
             validation=self.trained.validation,
             recipe=recipe,
-            resume=self.trained.resume and Checkpoints(out).exists(),
+            resume=self.trained.resume and interrupted(out),
             replace=self.trained.replace,
             store=self.store,
-            progress=_naming(name, self.progress),
+            progress=naming(name, self.progress),
         )
         self.timings[f"train: {name}"] = done.seconds
         return Training(name, self._model(out), seed, done.epochs, done.kept_epoch, done.score, done.seconds)
-
-
-def _naming(name: str, progress: Progress | None) -> Progress | None:
-    """Return a callback whose sentences begin with the name of the model that is trained."""
-    if progress is None:
-        return None
-    return lambda what, done, total: progress(f"{name}: {what}", done, total)

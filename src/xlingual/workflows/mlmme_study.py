@@ -5,7 +5,6 @@ Calixto, Liu and Campbell (2017), sections 4 and 5; see docs/mlmme-study.md.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,6 +32,7 @@ from xlingual.training.options import FitOptions
 from xlingual.training.study_requests import BETAS, TABLES, TRAININGS
 from xlingual.workflows.mlmme_study_models import Trainer, model_spec, planned
 from xlingual.workflows.mlmme_study_reranking import Lists, reranking_table, similarities
+from xlingual.workflows.studies import timed
 
 RANKING, STS, RERANKING = TABLES
 MODELS = "models"  # the folder of the trained models, inside the study's
@@ -74,16 +74,11 @@ class StudyParts:
             raise InputError("the table ranking needs a model with images: give a --beta above 0")
         if self.test is not None:
             for name, other in (("train", self.train), ("validate", self.validation)):
-                _refuse_shared(name, other, self.test)
-
-
-def _refuse_shared(name: str, other: Manifest, test: Manifest) -> None:
-    """Raise InputError where items are trained or validated on, and ranked too."""
-    both = [part.texts(np.arange(len(part))).row_digests() for part in (other, test)]
-    if shared := both[0] & both[1]:
-        raise InputError(
-            f"{len(shared)} texts are in the data to {name} on and in --test: choose other rows for --test"
-        )
+                if shared := other.n_shared(self.test):
+                    raise InputError(
+                        f"{shared} texts are in the data to {name} on and in --test: choose other rows for "
+                        "--test"
+                    )
 
 
 @dataclass
@@ -93,12 +88,6 @@ class _Work:
     progress: Progress | None
     warnings: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        begun = time.perf_counter()
-        yield
-        self.timings[name] = time.perf_counter() - begun
 
     def keep(self, results: Results, what: str) -> None:
         """Keep the warnings of an evaluation, those of several trainings in one sentence."""
@@ -176,19 +165,19 @@ def run_mlmme_study(
         parts.image_encoder, parts.validation_image_encoder, replace, store, progress,
     )  # fmt: skip
     plans = [plan for plan in planned(parts.languages, betas) if seeing or plan.kind != VSE]
-    with work.stage("train"):
+    with timed(work.timings, "train"):
         models = trainer.models(plans, trainings)
     ranking = similarity = reranking = None
     notes: list[str] = []
     if RANKING in wanted:
-        with work.stage("Table 1: ranking"), _quietly():
+        with timed(work.timings, "Table 1: ranking"), _quietly():
             ranking = _ranking(parts, models, folder, work, ranker=ranker, store=store)
     if STS in wanted:
-        with work.stage("Table 2: sts"), _quietly():
+        with timed(work.timings, "Table 2: sts"), _quietly():
             similarity = _similarity(sts_files, language, models, folder, work, store=store)
     if RERANKING in wanted and lists is not None:
         added, notes = similarities(lists, models, folder / MODELS)
-        with work.stage("Table 3: reranking"), _quietly():
+        with timed(work.timings, "Table 3: reranking"), _quietly():
             reranking = reranking_table(
                 lists, added, folder / RERANKING, seed=trainer.fit.seed, store=store, progress=progress
             )

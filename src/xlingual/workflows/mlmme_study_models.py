@@ -19,6 +19,7 @@ from xlingual.results.mlmme_study import MLMME, VSE, StudyModel, Trained
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
+from xlingual.workflows.studies import interrupted, naming
 from xlingual.workflows.train_mlmme import train_mlmme
 
 _NOT_COMPARED = ("device", "threads")  # they say where a model was trained
@@ -126,32 +127,32 @@ class Trainer:
         return [f"{name} was {one} and is {two}" for name, (one, two) in pairs.items() if one != two]
 
     def _trained(self, plan: Planned, number: int, title: str) -> Trained:
-        from xlingual.training.checkpoints import Checkpoints
-
-        path, seed = self.path(plan, number), self.fit.seed + number
+        path = self.path(plan, number)
         there = (path / CONFIG).is_file()
-        if there and not (self.replace and self._differences(plan, number)):
-            own = ModelFolder.read(path).config["training"]
-            numbers = (own["epochs_run"], own["best_epoch"], own["score"], own["seconds"])
-            return Trained(path.name, seed, *numbers)
+        if not there or (self.replace and self._differences(plan, number)):
+            self._train(plan, number, title, resume=not there and not self.replace and interrupted(path))
+        own = ModelFolder.read(path).config["training"]
+        numbers = (own["epochs_run"], own["best_epoch"], own["score"], own["seconds"])
+        return Trained(path.name, self.fit.seed + number, *numbers)
+
+    def _train(self, plan: Planned, number: int, title: str, *, resume: bool) -> None:
         done = train_mlmme(
             self.train,
             self._options(plan, number),
-            path,
+            self.path(plan, number),
             fit=self._fit(number),
             image_encoder=self.image_encoder if plan.beta > 0 else None,
             validation=self.validation,
             validation_image_encoder=self.validation_image_encoder if plan.beta > 0 else None,
             recipe=self.recipe,
-            resume=not there and not self.replace and Checkpoints(path).exists(),
+            resume=resume,
             replace=self.replace,
             store=self.store,
-            progress=naming(title, self.progress),
+            progress=naming(title, self.progress, epochs=False),
         )
         if self.progress is not None:
             kept = f"epoch {done.best_epoch} of {done.epochs}, score {done.score:.1f}"
             self.progress(f"{title}: {kept}, {done.seconds:.0f} s", 0, -1)
-        return Trained(path.name, seed, done.epochs, done.best_epoch, done.score, done.seconds)
 
 
 def model_spec(path: Path, base: str | None = None, *, name: str | None = None) -> str:
@@ -163,15 +164,3 @@ def model_spec(path: Path, base: str | None = None, *, name: str | None = None) 
 def _plain(value: object) -> object:
     """Return a value as JSON gives it back."""
     return json.loads(json.dumps(value))
-
-
-def naming(name: str, progress: Progress | None) -> Progress | None:
-    """Return a callback whose sentences begin with a name."""
-    if progress is None:
-        return None
-
-    def named(what: str, done: int, total: int) -> None:
-        if total >= 0:  # an epoch's sentence is in the training's log
-            progress(f"{name}: {what}", done, total)
-
-    return named

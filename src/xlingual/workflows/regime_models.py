@@ -11,6 +11,7 @@ from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.embed import load_fit_texts
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Spec
+from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, listed
 from xlingual.models.card import identity
 from xlingual.models.card_words import LATER
@@ -20,6 +21,7 @@ from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.dual_options import REGIMES, WORDS, DualOptions, DualSettings
 from xlingual.training.recipes.regimes import make_regime
+from xlingual.workflows.studies import naming
 from xlingual.workflows.train_dual_encoder import fit_options, network_spec, train_dual_encoder
 
 FIT = {"patience": None}  # nothing is validated, so that all regimes get equally many steps
@@ -113,7 +115,7 @@ class RegimeTrainer:
                 resume=Checkpoints(out).exists() and not plan.replace,
                 replace=plan.replace,
                 store=self.store,
-                progress=_naming(f"{name} ({place})", self.progress),
+                progress=naming(f"{name} ({place})", self.progress),
             )
             Checkpoints(out).remove()  # larger than the model, and not needed any more
         found = ModelFolder.read(out)
@@ -131,8 +133,8 @@ class RegimeTrainer:
 
     def spec(self, model: ModelFolder) -> str:
         """Return a model as an encoder, on top of its base where that stays as it is."""
-        base = None if model.config["base"] is None else self.trainings.base
-        return f"model:{model.path}" if base is None else str(_over(model.path, base))
+        base = None if model.config["base"] is None else encoders.parse(self.trainings.base, Known())
+        return str(Spec(None, "model", str(model.path), (), base))
 
     def _base(self, seed: int) -> tuple[str, str | None]:
         """Return what a model says that it stands on, and the identity of an encoder that stays as it is."""
@@ -181,17 +183,3 @@ class RegimeTrainer:
                 f"{self.folder / name} was trained with other settings ({listed(differ, 3)}): give the same, "
                 "train anew with --force, or choose another folder"
             )
-
-
-def _over(folder: Path, base: str) -> Spec:
-    from xlingual.encoders import parse
-    from xlingual.encoders.plugins import Known
-
-    return Spec(None, "model", str(folder), (), parse(base, Known()))
-
-
-def _naming(name: str, progress: Progress | None) -> Progress | None:
-    """Return a callback whose sentences begin with the name of the model that is trained."""
-    if progress is None:
-        return None
-    return lambda what, done, total: progress(f"{name}: {what}", done, total)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from xlingual.signature import CONVENTIONS
 from xlingual.store import Store, StoreLike, open_store
 from xlingual.training.requests import RegimeStudyRequest
 from xlingual.workflows.regime_models import RegimeTrainer, RegimeTrainings
+from xlingual.workflows.studies import timed
 
 MODELS, QUESTIONS, DIVIDED = "models", "questions", "pool"  # folders in the study's
 
@@ -64,19 +64,19 @@ def run_regime_study(
     folder, kept = make_folder(out), open_store(store)
     steps = plan.steps(train)
     trainer = RegimeTrainer(folder / MODELS, train, plan, steps, store, progress)
-    begun = time.perf_counter()
-    models = trainer.train()
-    timings = {"train": time.perf_counter() - begun}
-    begun = time.perf_counter()
+    timings: dict[str, float] = {}
+    with timed(timings, "train"):
+        models = trainer.train()
     values = {}
-    for place, model in enumerate(models):
-        report("evaluating models", place, len(models))
-        values[model.model] = _values(model, pool, folder / QUESTIONS, kept, threads, progress)
-    timings["evaluate"] = time.perf_counter() - begun
-    begun = time.perf_counter()
+    with timed(timings, "evaluate"):
+        for place, model in enumerate(models):
+            report("evaluating models", place, len(models))
+            values[model.model] = _values(model, pool, folder / QUESTIONS, kept, threads, progress)
     report("testing differences", 0, 1)
-    scores = regime_scores(values, trainer.models)
-    best_first = {one.name: one.models for one in scores}
+    with timed(timings, "test"):
+        scores = regime_scores(values, trainer.models)
+        best_first = {one.name: one.models for one in scores}
+        differences = regime_differences(values, best_first, seed=plan.settings.seed, replicates=replicates)
     own = next(iter(values.values())).value[OWN_POOL]
     found = RegimeStudy(
         source=Path(pool.source).name,
@@ -92,11 +92,11 @@ def run_regime_study(
         batch=plan.settings.batch,
         seed=plan.settings.seed,
         regimes=scores,
-        differences=regime_differences(values, best_first, seed=plan.settings.seed, replicates=replicates),
+        differences=differences,
         trainings=models,
         conditions=_conditions(train, pool),
         warnings=[*pool.warnings, *_shared(train, pool)],
-        timings={**timings, "test": time.perf_counter() - begun},
+        timings=timings,
     )
     given = {**plan.settings.settings(), **plan.loop(plan.settings.seed).settings(), **vars(plan)}
     given |= {"trainings": plan.times, "pool": pool.source, "threads": threads, "store": store}

@@ -194,10 +194,9 @@ def divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tupl
     """Return the rows to train on and those to validate on; raise InputError where they share texts."""
     if not isinstance(validation, Manifest):
         return hold_out(manifest, validation, seed)
-    both = [part.texts(np.arange(len(part))).row_digests() for part in (manifest, validation)]
-    if shared := both[0] & both[1]:
+    if shared := manifest.n_shared(validation):
         raise InputError(
-            f"{len(shared)} texts are both trained and validated on: choose other rows for --validation, "
+            f"{shared} texts are both trained and validated on: choose other rows for --validation, "
             "such as another split"
         )
     if manifest.path is not None and manifest.path == validation.path:
