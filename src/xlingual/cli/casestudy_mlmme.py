@@ -23,7 +23,7 @@ from xlingual.training.study_requests import SMALL, MlmmeStudyRequest
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
-    from xlingual.workflows.mlmme_study import StudyParts
+    from xlingual.workflows.mlmme_study_data import StudyParts
     from xlingual.workflows.mlmme_study_reranking import Lists
 
 # options that something alone reads
@@ -153,7 +153,7 @@ def _names_lists(request: MlmmeStudyRequest) -> bool:
 def _parts(request: MlmmeStudyRequest) -> StudyParts:
     from xlingual.data.holdout import hold_out
     from xlingual.data.manifest import Manifest
-    from xlingual.workflows.mlmme_study import StudyParts
+    from xlingual.workflows.mlmme_study_data import StudyParts
 
     data, reading = request.data, columns(request.data)
     assert data.manifest is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from xlingual.errors import InputError
 from xlingual.requests.ranking import ExactRanking
@@ -69,6 +69,18 @@ class ModelOutput(Record, frozen=True, kw_only=True):
         bool, option("Print config.json, as --format json does.", names=("--json",), run=True)
     ] = False
     quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False
+
+
+Base: TypeAlias = Annotated[
+    str,
+    option(
+        "Base of the towers: words (from scratch), hf:NAME_OR_PATH (a network of transformers, trained "
+        "further), or any text encoder, which stays as it is.",
+        metavar="SPEC",
+    ),
+]
+Frozen: TypeAlias = Annotated[bool, option("Leave the network of --base hf: as it is, too.")]
+TrainAnew: TypeAlias = Annotated[bool, option("Train anew where DIR has models already.", run=True)]
 
 
 class Validated(Record, frozen=True, kw_only=True):
@@ -187,15 +199,8 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     pool: Annotated[Path, argument("POOL", "A multilingual pool, or a table of questions and answers.")]
     languages: PoolLanguages = None
     split: Split = None
-    base: Annotated[
-        str,
-        option(
-            "Base of the towers: words (from scratch), hf:NAME_OR_PATH (a network of transformers, "
-            "trained further), or any text encoder, which stays as it is.",
-            metavar="SPEC",
-        ),
-    ] = "words"
-    frozen: Annotated[bool, option("Leave the network of --base hf: as it is, too.")] = False
+    base: Base = "words"
+    frozen: Frozen = False
     model: DualOptions
     validation: Annotated[
         float | None,
@@ -272,7 +277,7 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
         option("Share of the rows to train on where epochs are compared.", metavar="SHARE"),
     ] = 0.1
     resume: Annotated[bool, option("Go on with models whose training was interrupted.", run=True)] = False
-    force: Annotated[bool, option("Train anew where DIR has models already.", run=True)] = False
+    force: TrainAnew = False
 
 
 class RegimeStudyRequest(Request, frozen=True, kw_only=True):
@@ -320,17 +325,10 @@ class RegimeStudyRequest(Request, frozen=True, kw_only=True):
         option("What --train draws whole.", otherwise="article, where POOL names articles"),
     ] = None
     split_seed: Annotated[Natural, option("Seed of what --train draws.", metavar="N")] = 0
-    base: Annotated[
-        str,
-        option(
-            "Base of the towers: words (from scratch), hf:NAME_OR_PATH (a network of transformers, "
-            "trained further), or any text encoder, which stays as it is.",
-            metavar="SPEC",
-        ),
-    ] = "words"
-    frozen: Annotated[bool, option("Leave the network of --base hf: as it is, too.")] = False
+    base: Base = "words"
+    frozen: Frozen = False
     model: DualSettings
     fit: FitOptions
     keeping: Keeping
     output: Output
-    force: Annotated[bool, option("Train anew where DIR has models already.", run=True)] = False
+    force: TrainAnew = False

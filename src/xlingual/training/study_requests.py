@@ -16,7 +16,7 @@ from xlingual.training.options import FitOptions, defaults_in_help
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS, Languages, MlmmeSettings
 from xlingual.training.requests import Validated
 
-TABLES = ("ranking", "sts", "reranking")
+TABLES = RANKING, STS, RERANKING = "ranking", "sts", "reranking"
 RECIPES = ("paper", "mlmme")
 BETAS = (1.0, 0.75, 0.5, 0.25)
 TRAININGS = 3

@@ -16,7 +16,6 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.comparison.mlmme_tables import ranking_table, similarity_table
-from xlingual.data.manifest import Manifest
 from xlingual.data.sentence_pairs import read_sentence_pairs
 from xlingual.embed.encoding import Progress
 from xlingual.errors import DataWarning, InputError, MissingExtraError, listed
@@ -29,56 +28,13 @@ from xlingual.results import Results
 from xlingual.results.mlmme_study import VSE, MlmmeStudy, Ranking, Similarity, StudyModel
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
-from xlingual.training.study_requests import BETAS, TABLES, TRAININGS
+from xlingual.training.study_requests import BETAS, RANKING, RERANKING, STS, TABLES, TRAININGS
+from xlingual.workflows.mlmme_study_data import StudyParts
 from xlingual.workflows.mlmme_study_models import Trainer, model_spec, planned
 from xlingual.workflows.mlmme_study_reranking import Lists, reranking_table, similarities
 from xlingual.workflows.studies import timed
 
-RANKING, STS, RERANKING = TABLES
 MODELS = "models"  # the folder of the trained models, inside the study's
-
-
-@dataclass(frozen=True)
-class StudyParts:
-    """What is trained on, validated on and ranked, and the encoders of their images.
-
-    `languages` are those of the multilingual models. Encoders differ where vectors are in several files.
-    """
-
-    train: Manifest
-    validation: Manifest
-    test: Manifest | None
-    languages: tuple[str, ...]
-    image_encoder: str | None = None
-    validation_image_encoder: str | None = None
-    test_image_encoder: str | None = None
-
-    def check(self, betas: Sequence[float], tables: Sequence[str]) -> None:
-        """Raise InputError where the parts do not serve the study."""
-        if len(self.languages) < 2:
-            raise InputError(
-                f"the study compares one language with several: found {listed(self.languages) or 'none'}; "
-                "give two or more, --languages en,de"
-            )
-        for tag in self.languages:
-            self.train.rows_of(tag)
-        seeing = any(beta > 0 for beta in betas)
-        if seeing and self.image_encoder is None:
-            raise InputError(
-                "--image-encoder is missing: VSE and MLMME are trained on images; --beta 0 alone makes "
-                "models of sentences, for the tables sts and reranking"
-            )
-        if not seeing and self.image_encoder is not None:
-            raise InputError("with --beta 0 alone no image counts: leave --image-encoder out, or add a beta")
-        if not seeing and RANKING in tables:
-            raise InputError("the table ranking needs a model with images: give a --beta above 0")
-        if self.test is not None:
-            for name, other in (("train", self.train), ("validate", self.validation)):
-                if shared := other.n_shared(self.test):
-                    raise InputError(
-                        f"{shared} texts are in the data to {name} on and in --test: choose other rows for "
-                        "--test"
-                    )
 
 
 @dataclass

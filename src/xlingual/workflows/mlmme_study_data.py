@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,14 +12,58 @@ from xlingual.demo_data.scenes import write_scenes
 from xlingual.demo_data.scenes.nbest import ListFiles, write_lists
 from xlingual.demo_data.scenes.pairs import write_sentence_pairs
 from xlingual.embed.encoding import Progress
+from xlingual.errors import InputError, listed
 from xlingual.files import make_folder
-from xlingual.workflows.mlmme_study import StudyParts
+from xlingual.training.study_requests import RANKING
 from xlingual.workflows.mlmme_study_reranking import Lists, Part
 
 LANGUAGES = ("en", "de")
 VALIDATED, RANKED, PAIRS, TUNED, MEASURED = 150, 400, 400, 200, 300  # sizes of built-in data
 _SIZE = 48  # side of an image
 _SEED = 1
+
+
+@dataclass(frozen=True)
+class StudyParts:
+    """What is trained on, validated on and ranked, and the encoders of their images.
+
+    `languages` are those of the multilingual models. Encoders differ where vectors are in several files.
+    """
+
+    train: Manifest
+    validation: Manifest
+    test: Manifest | None
+    languages: tuple[str, ...]
+    image_encoder: str | None = None
+    validation_image_encoder: str | None = None
+    test_image_encoder: str | None = None
+
+    def check(self, betas: Sequence[float], tables: Sequence[str]) -> None:
+        """Raise InputError where the parts do not serve the study."""
+        if len(self.languages) < 2:
+            raise InputError(
+                f"the study compares one language with several: found {listed(self.languages) or 'none'}; "
+                "give two or more, --languages en,de"
+            )
+        for tag in self.languages:
+            self.train.rows_of(tag)
+        seeing = any(beta > 0 for beta in betas)
+        if seeing and self.image_encoder is None:
+            raise InputError(
+                "--image-encoder is missing: VSE and MLMME are trained on images; --beta 0 alone makes "
+                "models of sentences, for the tables sts and reranking"
+            )
+        if not seeing and self.image_encoder is not None:
+            raise InputError("with --beta 0 alone no image counts: leave --image-encoder out, or add a beta")
+        if not seeing and RANKING in tables:
+            raise InputError("the table ranking needs a model with images: give a --beta above 0")
+        if self.test is not None:
+            for name, other in (("train", self.train), ("validate", self.validation)):
+                if shared := other.n_shared(self.test):
+                    raise InputError(
+                        f"{shared} texts are in the data to {name} on and in --test: choose other rows for "
+                        "--test"
+                    )
 
 
 def built_in(
