@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.comparison.outcome import REPLICATES, Rules, enough_replicates, word
+from xlingual.comparison.outcome import REPLICATES, Rules, enough_replicates
 from xlingual.comparison.queries import Queries
-from xlingual.comparison.trainings import Share, Tested, difference
+from xlingual.comparison.trainings import Tested, difference, whole
 from xlingual.results.case_study import AgainstBest, BestModel, BestOnPair, Model
-from xlingual.results.comparison import CANNOT_TELL
 from xlingual.streams import stream
 
 _RULES = Rules("holm", 0.05, None)
@@ -57,8 +56,8 @@ def best_model(
         name = f"case study: best|{where}|{one.name}|{other.name}"
         return _test(part, one, other, name, seed, replicates, n_tests)
 
-    whole = [test(queries, one, other, "all pairs", len(duels)) for one, other in duels]
-    adjusted = _RULES.adjusted(np.array([_p(found) for found in whole]))
+    overall = [test(queries, one, other, "all pairs", len(duels)) for one, other in duels]
+    adjusted = _RULES.adjusted(np.array([_p(found) for found in overall]))
     n_tests = len(pairs) * len(duels)
     single = [
         [test(part, best, other, "-".join(part.direction), n_tests) for other in others] for part in pairs
@@ -73,23 +72,15 @@ def best_model(
         others=[
             AgainstBest(
                 other.name,
-                **_decided(whole[i], float(adjusted[i])),
+                **_fields(overall[i], float(adjusted[i])),
                 pairs=[
-                    BestOnPair(*part.direction, **_decided(*row[i]))
+                    BestOnPair(*part.direction, **_fields(*row[i]))
                     for part, row in zip(pairs, by_pair, strict=True)
                 ],
             )
             for i, other in enumerate(others)
         ],
     )
-
-
-def shares_of(one: Model, other: Model, queries: Queries) -> list[list[Share]]:
-    """Return the shares of two models, training by training; one that has one training meets each."""
-    everything = np.arange(len(queries))
-    count = max(len(one.encoders), len(other.encoders))
-    names = ([model.encoders[i % len(model.encoders)] for model in (one, other)] for i in range(count))
-    return [[Share(first, second, everything)] for first, second in names]
 
 
 def _test(
@@ -99,7 +90,7 @@ def _test(
 
     The second draw does not use the first, so its result stays a p-value.
     """
-    shares = shares_of(one, other, queries)
+    shares = whole(queries, one.encoders, other.encoders)
     enough = replicates or enough_replicates(n_tests, _RULES)
     found = difference(queries, shares, rng=stream(seed, name), replicates=min(enough, REPLICATES))
     if enough <= REPLICATES or found.p is None or found.p > _OPEN:
@@ -111,14 +102,7 @@ def _p(found: Tested) -> float:
     return 1.0 if found.p is None else found.p
 
 
-def _decided(found: Tested, adjusted: float) -> dict[str, Any]:
-    """Return what the records keep of a test."""
-    known = found.p is not None
-    return {
-        "value": found.value,
-        "ci": found.ci,
-        "p": found.p,
-        "p_adjusted": adjusted if known else None,
-        "outcome": word(found.value, adjusted, _RULES.alpha) if known else CANNOT_TELL,
-        "note": found.note,
-    }
+def _fields(found: Tested, adjusted: float) -> dict[str, Any]:
+    fields = found.decided(adjusted)
+    del fields["per_training"]
+    return fields

@@ -12,19 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from xlingual.arrays import Ints
 from xlingual.comparison.best_model import Progress, best_model
 from xlingual.comparison.outcome import REPLICATES
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.reading import read_aligned
-from xlingual.comparison.trainings import Share, Tested, decided, difference, mean_over_trainings
+from xlingual.comparison.trainings import Share, Tested, decided, difference, mean_over_trainings, whole
 from xlingual.comparison.worst_pairs import choices, described, shares
 from xlingual.errors import InputError
 from xlingual.results import Results, by_key
 from xlingual.results import case_study as record
 from xlingual.results.case_study import CaseStudy, Difference, Model, PairScore, Training, Worst
+from xlingual.stats.trainings import spread
 from xlingual.streams import stream
 
 WORST = 3  # as many as the paper's Figure 3 names
@@ -133,8 +131,8 @@ def _model(queries: Queries, results: Results, name: str, role: str, encoders: t
         value=value,
         ci=ci,
         per_training=each,
-        sd_training=float(np.std(each, ddof=1)) if len(each) > 1 else None,
-        sd_pairs=float(np.std([pair.value for pair in scores], ddof=1)) if len(scores) > 1 else None,
+        sd_training=spread(each),
+        sd_pairs=spread([pair.value for pair in scores]),
         pairs=scores,
     )
 
@@ -142,24 +140,23 @@ def _model(queries: Queries, results: Results, name: str, role: str, encoders: t
 def _questions(
     queries: Queries, cast: Cast, worst: int, seed: int, replicates: int
 ) -> tuple[list[Difference], Worst]:
-    everything = np.arange(len(queries))
     number = max(min(worst, len(queries.present("pair")) // 2), 1)
     questions: list[tuple[str, str, str, list[list[Share]]]] = []
     if cast.triplet:
-        whole = [[Share(one, cast.base, everything)] for one in cast.triplet]
-        questions.append((record.TRIPLET, cast.base, record.ALL_PAIRS, whole))
-        questions += _of_control(record.TRIPLET, cast.triplet, cast, everything)
+        over_base = whole(queries, cast.triplet, [cast.base])
+        questions.append((record.TRIPLET, cast.base, record.ALL_PAIRS, over_base))
+        questions += _of_control(record.TRIPLET, cast.triplet, cast, queries)
     chosen = choices(queries, cast.triplet, number, seed) if cast.triplet else "no Triplet was evaluated"
     if cast.triplet and cast.triplet_xl:
-        both = [[Share(xl, one, everything)] for xl, one in zip(cast.triplet_xl, cast.triplet, strict=True)]
+        both = whole(queries, cast.triplet_xl, cast.triplet)
         questions.append((record.TRIPLET_XL, record.TRIPLET, record.ALL_PAIRS, both))
         if not isinstance(chosen, str):
             halves = shares(chosen, cast.triplet_xl, cast.triplet)
             questions.append((record.TRIPLET_XL, record.TRIPLET, record.WORST_PAIRS, halves))
     elif cast.triplet_xl:
-        alone = [[Share(xl, cast.base, everything)] for xl in cast.triplet_xl]
+        alone = whole(queries, cast.triplet_xl, [cast.base])
         questions.append((record.TRIPLET_XL, cast.base, record.ALL_PAIRS, alone))
-        questions += _of_control(record.TRIPLET_XL, cast.triplet_xl, cast, everything)
+        questions += _of_control(record.TRIPLET_XL, cast.triplet_xl, cast, queries)
     tested = [
         difference(queries, own, rng=stream(seed, f"case study|{one}|{two}|{where}"), replicates=replicates)
         for one, two, where, own in questions
@@ -171,16 +168,14 @@ def _questions(
 
 
 def _of_control(
-    model: str, encoders: Sequence[str], cast: Cast, rows: Ints
+    model: str, encoders: Sequence[str], cast: Cast, queries: Queries
 ) -> list[tuple[str, str, str, list[list[Share]]]]:
     """Return the questions about the control: what training adds to it, and what it is without training."""
     if cast.control is None:
         return []
-    trained = [[Share(one, cast.control, rows)] for one in encoders]
-    alone = [[Share(cast.control, cast.base, rows)]]
     return [
-        (model, cast.control, record.ALL_PAIRS, trained),
-        (cast.control, cast.base, record.ALL_PAIRS, alone),
+        (model, cast.control, record.ALL_PAIRS, whole(queries, encoders, [cast.control])),
+        (cast.control, cast.base, record.ALL_PAIRS, whole(queries, [cast.control], [cast.base])),
     ]
 
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-from msgspec.structs import replace
 
 from xlingual.arrays import Floats, Ints
-from xlingual.comparison.outcome import word
 from xlingual.comparison.queries import Labels, Queries
-from xlingual.comparison.trainings import ALPHA, Share, difference, mean_over_trainings
+from xlingual.comparison.trainings import Tested, decided, difference, mean_over_trainings, whole
 from xlingual.results import Interval, Results, by_key
-from xlingual.results.comparison import CANNOT_TELL
 from xlingual.results.mlmme_study import (
     MEAN_RECALL,
     TO_IMAGE,
@@ -31,9 +29,8 @@ from xlingual.results.mlmme_study import (
     StudyModel,
 )
 from xlingual.results.runs import Gain, OfRuns
-from xlingual.stats.corrections import holm
 from xlingual.stats.intervals import LEVEL, ResidualPart, effective_clusters, t_quantile, variance
-from xlingual.stats.trainings import over_trainings, with_trainings
+from xlingual.stats.trainings import corrected, of_runs, over_trainings, with_trainings
 from xlingual.stats.weighted import influence, pearson
 from xlingual.streams import stream
 
@@ -64,9 +61,12 @@ class _Part:
         )  # fmt: skip
 
 
+_Asked: TypeAlias = tuple[_Part, StudyModel, StudyModel]
+
+
 def ranking_table(results: Results, models: Sequence[StudyModel], *, seed: int = 0) -> Ranking:
     """Return Table 1 from the results of image–sentence ranking, whose encoders are trainings of models."""
-    rows, questions, of_beta = [], [], []
+    rows, questions, of_beta = [], list[_Asked](), list[_Asked]()
     languages = list(dict.fromkeys(tag for model in models for tag in model.languages))
     plain = next((model for model in models if model.kind != VSE and model.beta == 1), None)
     for language in languages:
@@ -78,10 +78,10 @@ def ranking_table(results: Results, models: Sequence[StudyModel], *, seed: int =
             rows.append(_median_row(results, own, base, language, direction))
             multilingual = [model for model in own if model.kind != VSE]
             if base is not None:
-                questions += [_question(part, model, base, seed) for model in multilingual]
+                questions += [(part, model, base) for model in multilingual]
             if plain is not None:
                 others = [model for model in multilingual if model is not plain]
-                of_beta += [_question(part, model, plain, seed) for model in others]
+                of_beta += [(part, model, plain) for model in others]
     entries = by_key(results.entries, measure=RECALLS[0])
     return Ranking(
         n_images=max(entry.n_source for entry in entries if entry.source == _IMAGE),
@@ -89,8 +89,8 @@ def ranking_table(results: Results, models: Sequence[StudyModel], *, seed: int =
             tag: max(entry.n_source for entry in entries if entry.source == tag) for tag in languages
         },
         rows=rows,
-        questions=_decided(questions),
-        of_beta=_decided(of_beta),
+        questions=_answered(questions, seed),
+        of_beta=_answered(of_beta, seed),
     )
 
 
@@ -136,12 +136,12 @@ def _row(
 ) -> RankingRow:
     queries, scores = part.queries(measure), {}
     for model in models:
-        value, ci, each = mean_over_trainings(queries, _names(model))
-        sd = float(np.std(each, ddof=1)) if len(each) > 1 else None
+        _, ci, each = mean_over_trainings(queries, _names(model))
         gain = None
         if base is not None and model is not base:
-            gain = _gain(part, measure, model, base, seed)[0]
-        scores[model.name] = OfRuns(value, each, sd, ci, gain)
+            found = _tested(part, measure, model, base, seed)
+            gain = Gain(found.value, found.ci, found.p)
+        scores[model.name] = of_runs(each, ci, gain)
     return RankingRow(part.language, part.direction, measure, scores)
 
 
@@ -163,35 +163,32 @@ def _median_row(
         gain = None
         if base is not None and name != base.name:
             gain = Gain(float(np.mean(values) - np.mean(each[base.name])), None, None)
-        sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
-        scores[name] = OfRuns(float(np.mean(values)), values, sd, None, gain)
+        scores[name] = of_runs(values, gain=gain)
     return RankingRow(language, direction, MEDIAN, scores)
 
 
-def _gain(
-    part: _Part, measure: str, model: StudyModel, other: StudyModel, seed: int
-) -> tuple[Gain, str | None]:
-    """Return the difference of two models, training by training, and why it has no test."""
-    everything = np.arange(len(part.own))
-    shares = [[Share(a, b, everything)] for a, b in zip(_names(model), _names(other), strict=True)]
+def _tested(part: _Part, measure: str, model: StudyModel, other: StudyModel, seed: int) -> Tested:
+    """Return the difference of two models, training by training."""
+    queries = part.queries(measure)
     name = f"mlmme study|{part.language}|{part.direction}|{measure}|{model.name}|{other.name}"
-    found = difference(part.queries(measure), shares, rng=stream(seed, name), replicates=REPLICATES)
-    return Gain(found.value, found.ci, found.p), found.note
+    shares = whole(queries, _names(model), _names(other))
+    return difference(queries, shares, rng=stream(seed, name), replicates=REPLICATES)
 
 
-def _question(part: _Part, model: StudyModel, other: StudyModel, seed: int) -> Question:
-    gain, note = _gain(part, MEAN_RECALL, model, other, seed)
-    return Question(model.name, other.name, part.language, part.direction, gain, CANNOT_TELL, note)
-
-
-def _decided(questions: Sequence[Question]) -> list[Question]:
-    """Return the questions with corrected p-values, and the outcomes that these allow."""
-    p = np.array([1.0 if one.gain.p is None else one.gain.p for one in questions], dtype=np.float64)
+def _answered(asked: Sequence[_Asked], seed: int) -> list[Question]:
+    """Return the differences in mean recall, p being corrected for all of them."""
+    tested = decided([_tested(part, MEAN_RECALL, *models, seed) for part, *models in asked])
     return [
-        one
-        if one.gain.p is None
-        else replace(one, gain=replace(one.gain, p_adjusted=q), outcome=word(one.gain.value, q, ALPHA))
-        for one, q in zip(questions, holm(p).tolist(), strict=True)
+        Question(
+            model.name,
+            other.name,
+            part.language,
+            part.direction,
+            Gain(*(found[name] for name in ("value", "ci", "p", "p_adjusted"))),
+            found["outcome"],
+            found["note"],
+        )
+        for (part, model, other), found in zip(asked, tested, strict=True)
     ]
 
 
@@ -232,8 +229,14 @@ def similarity_table(
             name: _correlation(found, name, None if name == reference else reference, cluster)
             for name in found
         }
-        rows.append(StsRow(file, len(gold), scores))
-    return Similarity(language, base.name, list(trivial), _corrected(rows))
+        rows.append((file, len(gold), scores))
+    adjusted = corrected([scores for *_, scores in rows])
+    return Similarity(
+        language,
+        base.name,
+        list(trivial),
+        [StsRow(file, n, scores) for (file, n, _), scores in zip(rows, adjusted, strict=True)],
+    )
 
 
 def _correlation(
@@ -259,22 +262,4 @@ def _correlation(
     low, high = np.tanh([centre - half, centre + half])
     trainings = f" and {len(each)} trainings" if len(each) > 1 else ""
     ci = Interval(float(low), float(high), LEVEL, f"z ± t·s, clusters of pairs{trainings}")
-    sd = float(np.std(each, ddof=1)) if len(each) > 1 else None
-    return OfRuns(value, each, sd, ci, gain)
-
-
-def _corrected(rows: Sequence[StsRow]) -> list[StsRow]:
-    """Return the rows with p-values corrected over all models and files (Holm)."""
-    keys = [
-        (place, name, one.gain.p)
-        for place, row in enumerate(rows)
-        for name, one in row.scores.items()
-        if one.gain is not None and one.gain.p is not None
-    ]
-    adjusted = holm(np.array([p for _, _, p in keys], dtype=np.float64)).tolist()
-    scores = [dict(row.scores) for row in rows]
-    for (place, name, _), p in zip(keys, adjusted, strict=True):
-        one = scores[place][name]
-        assert one.gain is not None
-        scores[place][name] = replace(one, gain=replace(one.gain, p_adjusted=p))
-    return [replace(row, scores=own) for row, own in zip(rows, scores, strict=True)]
+    return of_runs(each, ci, gain)

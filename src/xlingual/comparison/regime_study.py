@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from xlingual.comparison.queries import Labels, Queries
-from xlingual.comparison.trainings import Share, Tested, decided, difference, mean_over_trainings
+from xlingual.comparison.trainings import decided, difference, mean_over_trainings, whole
 from xlingual.errors import InputError
 from xlingual.results.regime_study import (
     POOL,
@@ -22,6 +22,7 @@ from xlingual.results.regime_study import (
     RegimeScores,
     Score,
 )
+from xlingual.stats.trainings import spread
 from xlingual.streams import stream
 
 REPLICATES = 1999
@@ -60,16 +61,16 @@ def regime_differences(
         tested = [
             difference(
                 queries,
-                [
-                    [Share(a, b, np.arange(len(queries)))]
-                    for a, b in zip(models[one], models[other], strict=True)
-                ],
+                whole(queries, models[one], models[other]),
                 rng=stream(seed, f"regimes|{one}|{other}|{where}"),
                 replicates=replicates,
             )
             for one, other in pairs
         ]
-        found += _decided(pairs, where, tested)
+        found += [
+            RegimeDifference(*pair, where=where, **fields)
+            for pair, fields in zip(pairs, decided(tested), strict=True)
+        ]
     return found
 
 
@@ -111,18 +112,10 @@ def _score(queries: Queries | None, models: Sequence[str]) -> Score | None:
         value=value,
         ci=ci,
         per_training=each,
-        sd_training=float(np.std(each, ddof=1)) if len(each) > 1 else None,
+        sd_training=spread(each),
         by_language={
             tag: float(mean[languages.code == code].mean())
             for code, tag in enumerate(languages.words)
             if (languages.code == code).any()
         },
     )
-
-
-def _decided(
-    pairs: Sequence[tuple[str, str]], where: str, tested: Sequence[Tested]
-) -> list[RegimeDifference]:
-    """Return the differences with the outcomes that the corrected p-values allow."""
-    found = zip(pairs, decided(tested), strict=True)
-    return [RegimeDifference(*pair, where=where, **fields) for pair, fields in found]

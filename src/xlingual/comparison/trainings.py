@@ -41,6 +41,18 @@ class Tested:
     p: float | None
     note: str | None = None
 
+    def decided(self, p: float) -> dict[str, Any]:
+        """Return the fields of its record, with the outcome that a corrected p allows.
+
+        One without a test is not said to be anything.
+        """
+        known = self.p is not None
+        return {
+            **vars(self),
+            "p_adjusted": p if known else None,
+            "outcome": word(self.value, p, ALPHA) if known else CANNOT_TELL,
+        }
+
 
 def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[float, Interval, list[float]]:
     """Return the mean of several trainings of a model, its interval, and the mean of each training."""
@@ -87,23 +99,15 @@ def difference(
 
 
 def decided(tested: Sequence[Tested]) -> list[dict[str, Any]]:
-    """Return the fields of each difference's record, with the outcome that its p allows.
+    """Return the fields of each difference's record, p being corrected (Holm) for all of them."""
+    adjusted = holm(np.array([1.0 if found.p is None else found.p for found in tested])).tolist()
+    return [found.decided(p) for found, p in zip(tested, adjusted, strict=True)]
 
-    p is corrected (Holm) for all of the differences; one without a test is not said to be anything.
-    """
-    adjusted = holm(np.array([1.0 if found.p is None else found.p for found in tested]))
-    return [
-        {
-            "value": found.value,
-            "ci": found.ci,
-            "p": found.p,
-            "p_adjusted": None if found.p is None else float(p),
-            "per_training": found.per_training,
-            "outcome": CANNOT_TELL if found.p is None else word(found.value, float(p), ALPHA),
-            "note": found.note,
-        }
-        for found, p in zip(tested, adjusted, strict=True)
-    ]
+
+def whole(queries: Queries, first: Sequence[str], second: Sequence[str]) -> list[list[Share]]:
+    """Return all queries, training by training; a model that has one training meets each of the other's."""
+    everything, count = np.arange(len(queries)), max(len(first), len(second))
+    return [[Share(first[i % len(first)], second[i % len(second)], everything)] for i in range(count)]
 
 
 def _gain(queries: Queries, share: Share) -> float:

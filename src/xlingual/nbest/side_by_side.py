@@ -11,13 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 
 from xlingual.arrays import Floats
 from xlingual.errors import InputError, listed
 from xlingual.results.runs import Compared, Gain, OfRuns
-from xlingual.stats.corrections import holm
-from xlingual.stats.trainings import over_trainings
+from xlingual.stats.trainings import corrected, of_runs, over_trainings
 from xlingual.streams import stream
 
 SAMPLES = 1000
@@ -70,10 +68,9 @@ def side_by_side(
             drawn[name] = np.mean([[_score(metric, row) for row in times @ one] for one in counted], axis=0)
         for name in names:
             gain = None if name == names[0] else _gain(name, names[0], each, drawn, sentences)
-            sd = float(np.std(each[name], ddof=1)) if len(each[name]) > 1 else None
-            found[name][measure] = OfRuns(float(np.mean(each[name])), each[name], sd, None, gain)
-    made = [Compared(name, list(systems[name]), found[name]) for name in names]
-    return _corrected(made)
+            found[name][measure] = of_runs(each[name], gain=gain)
+    scores = corrected([found[name] for name in names])
+    return [Compared(name, list(systems[name]), own) for name, own in zip(names, scores, strict=True)]
 
 
 def _gain(
@@ -89,23 +86,6 @@ def _gain(
         error = float(np.hypot(error, np.std(each[first], ddof=1) / np.sqrt(len(each[first]))))
     value, ci, p = over_trainings(runs, error, sentences - 1, "paired bootstrap of sentences")
     return Gain(value, ci, p)
-
-
-def _corrected(systems: Sequence[Compared]) -> list[Compared]:
-    """Return the systems with p-values corrected over all differences of the table (Holm)."""
-    keys = [
-        (place, measure, score.gain.p)
-        for place, system in enumerate(systems)
-        for measure, score in system.scores.items()
-        if score.gain is not None and score.gain.p is not None
-    ]
-    adjusted = holm(np.array([p for _, _, p in keys], dtype=np.float64))
-    scores = [dict(system.scores) for system in systems]
-    for (place, measure, _), p in zip(keys, adjusted.tolist(), strict=True):
-        one = scores[place][measure]
-        assert one.gain is not None
-        scores[place][measure] = replace(one, gain=replace(one.gain, p_adjusted=p))
-    return [replace(system, scores=own) for system, own in zip(systems, scores, strict=True)]
 
 
 def _statistics(metric: Any, texts: Sequence[str]) -> Floats:  # noqa: ANN401

@@ -7,11 +7,14 @@ Distribution of Estimates of Variance Components").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.results import Interval
+from xlingual.results.runs import Gain, OfRuns
+from xlingual.stats.corrections import holm
 from xlingual.stats.intervals import LEVEL, t_quantile
 
 NOTHING = 1e-12  # what rounding leaves of a standard error of zero
@@ -26,6 +29,29 @@ def with_trainings(error: float, freedom: float, each: Sequence[float]) -> tuple
     if total <= NOTHING**2:
         return 0.0, freedom
     return float(np.sqrt(total)), total**2 / (error**4 / freedom + of_trainings**2 / (len(each) - 1))
+
+
+def spread(each: Sequence[float]) -> float | None:
+    """Return the standard deviation over trainings (n − 1); None for one."""
+    return float(np.std(each, ddof=1)) if len(each) > 1 else None
+
+
+def of_runs(each: Sequence[float], ci: Interval | None = None, gain: Gain | None = None) -> OfRuns:
+    """Return the record of a number that each training has."""
+    return OfRuns(float(np.mean(each)), list(each), spread(each), ci, gain)
+
+
+def corrected(table: Sequence[Mapping[str, OfRuns]]) -> list[dict[str, OfRuns]]:
+    """Return the rows of a table with the p-values of all its differences corrected (Holm)."""
+    known = [one.gain.p for row in table for one in row.values() if one.gain and one.gain.p is not None]
+    adjusted = iter(holm(np.array(known, dtype=np.float64)).tolist())
+
+    def changed(one: OfRuns) -> OfRuns:
+        if one.gain is None or one.gain.p is None:
+            return one
+        return replace(one, gain=replace(one.gain, p_adjusted=next(adjusted)))
+
+    return [{name: changed(one) for name, one in row.items()} for row in table]
 
 
 def over_trainings(

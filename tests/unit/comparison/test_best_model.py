@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from xlingual.comparison import trainings
-from xlingual.comparison.best_model import _test, best_model, shares_of
+from xlingual.comparison.best_model import _test, best_model
 from xlingual.comparison.queries import Queries
-from xlingual.comparison.trainings import difference, mean_over_trainings
+from xlingual.comparison.trainings import difference, mean_over_trainings, whole
 from xlingual.results.case_study import Model
 from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE
 from xlingual.streams import stream
@@ -68,7 +68,7 @@ def test_differences_are_plain_means_and_p_is_corrected_for_all_pairs_of_models(
     for one, other in combinations(ordered, 2):
         rng = stream(3, f"case study: best|all pairs|{one.name}|{other.name}")
         p[one.name, other.name] = difference(
-            queries, shares_of(one, other, queries), rng=rng, replicates=199
+            queries, whole(queries, one.encoders, other.encoders), rng=rng, replicates=199
         ).p
     adjusted = dict(zip(p, naive_holm(list(p.values())), strict=True))  # type: ignore[arg-type]
     assert {o.model: o.p_adjusted for o in found.others} == {
