@@ -15,9 +15,9 @@ from rich.console import Console
 
 from xlingual.errors import InputError
 from xlingual.report import as_html, page_of, verdict, write_report
-from xlingual.report.figures.case_study import over_pairs
 from xlingual.report.figures.over_pairs import NARROW, ROOMY, drawing, spread
 from xlingual.report.findings.case_study import gain, pairs_below
+from xlingual.report.pages.case_study import figure_3
 from xlingual.report.render import terminal
 from xlingual.report.table import Table
 from xlingual.results import Interval
@@ -166,7 +166,7 @@ def test_numbers_are_thousandths_with_a_sign_that_can_be_seen() -> None:
 
 def test_the_figure_joins_the_worst_pairs_from_the_base_on() -> None:
     for layout in (ROOMY, NARROW):
-        found = drawing(over_pairs(study()), layout)
+        found = drawing(figure_3(study()), layout)
         rows = [one for one in found.shapes if one.name == "g" and one.style.startswith("box")]
         assert [row.attributes["aria-label"].split(" from ")[0] for row in rows] == [  # type: ignore[union-attr]
             "random", "labse", "Triplet", "TripletXL",

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 from xlingual.report import blocks, numbers, words
 from xlingual.report.axis import axis_for
-from xlingual.report.blocks import Block, Fold, Section
+from xlingual.report.blocks import Block, Box, Fold, Section
 from xlingual.report.emphasis import NONE, Emphasis, language_pairs
 from xlingual.report.figures.bars import SWATCHES
-from xlingual.report.figures.case_study import over_pairs
-from xlingual.report.figures.over_pairs import KEYS, figure
+from xlingual.report.figures.over_pairs import KEYS, OverPairs, figure
+from xlingual.report.figures.pairs import FEWEST_FOR_BOX, box_of
 from xlingual.report.findings import case_study as verdict
 from xlingual.report.findings.case_study import SCALE, UNIT, label, measure, times
 from xlingual.report.numbers import MISSING
 from xlingual.report.pages.best_model import best_model_tables
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, Tone, narrower
 from xlingual.report.trainings import differences, of_epochs
-from xlingual.results.case_study import BASE, CONTROL, CaseStudy, Model
+from xlingual.results.case_study import BASE, CONTROL, TRIPLET, TRIPLET_XL, CaseStudy, Model
 from xlingual.results.comparison import NO_DIFFERENCE
 
 TERMS = {
@@ -147,7 +147,7 @@ def _times(value: float | None) -> Cell:
 def _over_pairs(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> list[Section]:
     if study.n_pairs < 2:
         return []
-    shown = figure(over_pairs(study, annotated))
+    shown = figure(figure_3(study, annotated))
     about = "Every dot is a language pair"
     if annotated:
         about += "; those with a name are followed from model to model"
@@ -160,6 +160,37 @@ def _over_pairs(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> list[
     keys = [*KEYS]
     keys += [] if study.chance is None else [Key("chance", SWATCHES["chance"])]
     return [Section("Over language pairs", [shown, blocks.Legend(tuple(keys))], f"{about}.")]
+
+
+def figure_3(study: CaseStudy, annotated: Sequence[tuple[str, str]] = ()) -> OverPairs:
+    """Return the figure's content: the annotated pairs are followed, or Triplet's worst ones."""
+    chance = [] if study.chance is None else [SCALE * study.chance]
+    boxes = [_box(model) for model in study.models]
+    about = f"{len(study.models)} models over {study.n_pairs} language pairs"
+    return OverPairs(
+        boxes,
+        axis_for([*(value for box in boxes for value, _ in box.dots), *chance], floor=0.0),
+        annotated or [(worst.source, worst.target) for worst in study.worst.shown],
+        chance,
+        begin=next((i for i, model in enumerate(study.models) if model.role == BASE), 0),
+        first=[i for i, model in enumerate(study.models) if model.role in (TRIPLET, TRIPLET_XL)],
+        spoken="; ".join([about, *(box.spoken for box in boxes)]),
+    )
+
+
+def _box(model: Model) -> Box:
+    """Return the box of a model, and every language pair as a dot."""
+    ordered = sorted(model.pairs, key=lambda pair: pair.value)
+    keys = [(pair.source, pair.target) for pair in ordered]
+    dots = [
+        (SCALE * pair.value, f"{words.pair(*key)}: {times(pair.value)}")
+        for key, pair in zip(keys, ordered, strict=True)
+    ]
+    values = [value for value, _ in dots]
+    enough = len(values) >= FEWEST_FOR_BOX
+    quartiles, low, high = box_of(values) if enough else (None, values[0], values[-1])
+    spoken = f"{label(model)} from {times(ordered[0].value)} to {times(ordered[-1].value)}"
+    return Box(label(model), spoken, quartiles, low, high, dots, keys)
 
 
 def _changes(study: CaseStudy, annotated: Sequence[tuple[str, str]]) -> Section:

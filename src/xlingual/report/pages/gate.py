@@ -1,16 +1,17 @@
-"""The page of a gate, its summary for GitHub Actions, and JUnit XML."""
+"""The page of a gate with its verdict in sentences, its summary for GitHub Actions, and JUnit XML."""
 
 from __future__ import annotations
 
-from xlingual.report import numbers
+from xlingual.report import numbers, words
 from xlingual.report.blocks import Finding, Page, Prose, Section
-from xlingual.report.findings.gate import difference, evidence, exact, findings, part_name, what_would_decide
 from xlingual.report.markup import xml_text
 from xlingual.report.render.text import markdown
 from xlingual.report.table import Cell, Column, Row, Table, narrower
-from xlingual.results.gate import FAIL, PASS, UNDECIDED, Gate
+from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate, Needed
 from xlingual.tasks import task_of
 from xlingual.visible import visible
+
+_WORD = {PASS: "PASS", FAIL: "FAIL", UNDECIDED: "CANNOT TELL"}
 
 _TONES = {PASS: "leader", UNDECIDED: "level"}
 
@@ -77,3 +78,129 @@ def junit(gate: Gate) -> str:
             output = SubElement(case, "failure" if decision.outcome == FAIL else "error", message)
         output.text = xml_text("\n".join(text))
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def findings(gate: Gate) -> list[str]:
+    """Return the verdict, its evidence, and how many queries would decide where it is open."""
+    several = len(gate.decisions) > 1
+    out = [_verdict(gate), _counted(gate) if several else evidence(gate, gate.decisions[0])]
+    for decision in gate.decisions:
+        if decision.outcome == UNDECIDED:
+            out += what_would_decide(gate, decision)
+    return out
+
+
+def part_name(decision: Decision) -> str:
+    """Return the label of the slice or the language pair of a decision, or "all pairs"."""
+    if decision.part is not None:
+        return decision.part
+    if decision.source is None or decision.target is None:
+        return "all pairs"
+    return words.pair(decision.source, decision.target)
+
+
+def _verdict(gate: Gate) -> str:
+    name, several = task_of(gate.task).measure_name(gate.measure), len(gate.decisions) > 1
+    by = f" by more than {gate.margin:g}" if gate.margin else ""
+    standard = f"{'no worse' if gate.margin else 'better'} than {gate.baseline}{by}"
+    head = f"{_WORD[gate.outcome]}: "
+    if gate.outcome == PASS:
+        every = f" in every {gate.by or 'language pair'}" if several else ""
+        return f"{head}{gate.candidate} is {standard} ({name}){every}.{_beside(gate)}"
+    parts = [part_name(one) for one in gate.decisions if one.outcome == gate.outcome]
+    where = f" in {numbers.in_words(parts)}" if several else ""
+    if gate.outcome == FAIL:
+        return f"{head}{gate.candidate} is worse{by} than {gate.baseline}{where} ({name})."
+    return f"{head}these queries do not show whether {gate.candidate} is {standard}{where} ({name})."
+
+
+def _beside(gate: Gate) -> str:
+    """Return whether a candidate that passes is better, or worse within the margin."""
+
+    def where(parts: list[str]) -> str:
+        return f" in {numbers.in_words(parts)}" if len(gate.decisions) > 1 else ""
+
+    better = [part_name(one) for one in gate.decisions if one.better]
+    worse = [part_name(one) for one in gate.decisions if one.worse]
+    out = f" It is in fact better{where(better)}." if better and gate.margin else ""
+    return out + (f" It is worse{where(worse)}, but by less than the margin." if worse else "")
+
+
+def _counted(gate: Gate) -> str:
+    outcomes = [decision.outcome for decision in gate.decisions]
+    counts = [f"{outcomes.count(o)} {o}" for o in (PASS, FAIL, UNDECIDED) if o in outcomes]
+    parts = "language pairs" if gate.by is None else f"slices by {gate.by}"
+    return (
+        f"Of {len(outcomes)} {parts}: {numbers.in_words(counts)}. All must pass, so passing needs no "
+        "correction for their number; failing is corrected after Holm."
+    )
+
+
+def evidence(gate: Gate, decision: Decision) -> str:
+    """Return the evidence of a decision."""
+    bound = f"−{gate.margin:g}" if gate.margin else "0"  # what the difference is compared with
+    if decision.note:
+        proof = f"{decision.note}: no decision is possible"
+    elif decision.outcome == FAIL:
+        corrected = " after Holm's correction" if len(gate.decisions) > 1 else ""
+        proof = f"that it is below {bound} has {numbers.p_sentence(decision.p_fail_adjusted)}{corrected}"
+    else:
+        side = "above" if decision.outcome == PASS else "not above"
+        low, level = exact(decision.low, gate.margin), f"{100 * (1 - gate.alpha):g} %"
+        proof = f"with {level} confidence it is at least {low}, {side} {bound}"
+    rest = f"{numbers.count(decision.n_queries)} queries"
+    if len(gate.pairs) > 1 and decision.source is None:
+        rest += f" in each of {len(gate.pairs)} language pairs"
+    rest += f", {gate.n_seeds} seeds" if gate.n_seeds > 1 else ""
+    return (
+        f"Candidate {numbers.number(decision.candidate)}, baseline {numbers.number(decision.baseline)}: "
+        f"difference {difference(gate, decision).plain}; {proof} ({rest})."
+    )
+
+
+def what_would_decide(gate: Gate, decision: Decision) -> list[str]:
+    """Return how many queries would settle an open decision."""
+    begin = f"{part_name(decision)}: " if len(gate.decisions) > 1 else ""
+    given = f"{begin}if" if begin else "If"
+    observed, equal = decision.if_observed, decision.if_equal
+    if observed and observed.queries is not None and observed.note:
+        return [f"{given} {observed.note}, it takes {_how_many(gate, observed)}."]
+    if observed and equal and observed.queries is None and observed.note == equal.note:
+        reason = f"{observed.note}, be the difference as observed or zero."
+        return [f"{begin}{reason if begin else reason[0].upper() + reason[1:]}"]
+    seen = f"it really is {numbers.number(decision.difference, digits=4)}, as observed,"
+    supposed = ((observed, seen), (equal, "the two are in truth equal,"))
+    return [f"{given} {what} {_need(gate, needed)}" for needed, what in supposed if needed is not None]
+
+
+def _need(gate: Gate, needed: Needed) -> str:
+    chance = numbers.percent(gate.power)
+    if needed.queries is None:
+        return f"there is no way to tell: {needed.note}."
+    if needed.more:
+        return f"it takes {_how_many(gate, needed)} in {chance} of samples."
+    enough = f"{numbers.count(needed.queries)} queries{_each(gate)} would {_shown(needed)}"
+    return f"{enough} in {chance} of samples, and there are as many already."
+
+
+def _how_many(gate: Gate, needed: Needed) -> str:
+    total, more = numbers.count(needed.queries or 0), numbers.count(needed.more or 0)
+    return f"{total} queries{_each(gate)}, {more} more than there are, to {_shown(needed)}"
+
+
+def _shown(needed: Needed) -> str:
+    return "pass" if needed.outcome == PASS else "fail"
+
+
+def _each(gate: Gate) -> str:
+    return " in each language pair" if len(gate.pairs) > 1 and not gate.per_pair else ""
+
+
+def exact(low: float, margin: float) -> str:
+    """Return the lower end with enough decimals to see on which side of zero and of the margin it lies."""
+    return numbers.number(low, digits=numbers.digits_beside([low], [0.0, -margin]))
+
+
+def difference(gate: Gate, decision: Decision) -> Cell:
+    """Return the difference; its ends are seen to be on their side of zero and of the margin."""
+    return Cell.difference(decision.difference, decision.ci, marks=(0.0, -gate.margin))

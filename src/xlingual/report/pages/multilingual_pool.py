@@ -10,13 +10,12 @@ from xlingual.report.blocks import Block, Card, Cards, Finding, Fold, Group, Hea
 from xlingual.report.figures import pool_maps
 from xlingual.report.figures.labels import shortened
 from xlingual.report.figures.multilingual_pool import losses, space, trade_off
-from xlingual.report.findings import approximation, pools_side_by_side
+from xlingual.report.findings import approximation
 from xlingual.report.findings.multilingual_pool import of_run
 from xlingual.report.findings.retrieval import findings
-from xlingual.report.pages import pool_tables
+from xlingual.report.pages import pool_tables, pools_side_by_side
 from xlingual.report.pages.boards import boards, notes
 from xlingual.report.pages.evaluation import TaskPart
-from xlingual.report.pages.pools_side_by_side import side_by_side
 from xlingual.report.pool_columns import columns
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, tables_of, views_of
 from xlingual.report.table import Badge
@@ -100,7 +99,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     policies = policies_of(runs)
     about = f"{POOLED} {OWN if policies == {PREFER_OWN} else ANY}"
     about += f" {BOTH}" if len(policies) > 1 else ""
-    over_pools = side_by_side(runs, task)
+    over_pools = pools_side_by_side.side_by_side(runs, task)
     blocks: list[Block] = [*over_pools, *([Heading("Pool by pool")] if over_pools else [])]
     blocks += _boards(runs, task, boards_of)
     blocks.append(Group("pool", list(_languages(runs, task, found, strict))))

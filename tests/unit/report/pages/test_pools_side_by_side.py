@@ -6,7 +6,6 @@ import pytest
 from msgspec import structs
 
 from xlingual.report import page_of, verdict
-from xlingual.report.findings import pools_side_by_side as findings
 from xlingual.report.pages import pools_side_by_side as page
 from xlingual.report.pool_columns import columns
 from xlingual.results import Behind, Interval
@@ -112,10 +111,10 @@ def test_pools_without_a_name_have_that_of_their_folder(pool, requests, names):
 
 def test_the_verdict_says_whether_pools_agree(pool):
     one, two = run_of(pool, "abc123", "one"), run_of(pool, "def456", "two")
-    same = findings.findings(columns([one, two], "AP"), "mAP")
+    same = page.findings(columns([one, two], "AP"), "mAP")
     assert same[0] == "balanced_mix has the best mAP on one and two."
     assert same[1] == "The order of the 3 encoders is the same on both pools."
-    three = findings.findings(columns([one, two, run_of(pool, "0a0a0a", "three")], "AP"), "mAP")
+    three = page.findings(columns([one, two, run_of(pool, "0a0a0a", "three")], "AP"), "mAP")
     assert three[:2] == [
         "balanced_mix has the best mAP on one, two and three.",
         "The order of the 3 encoders is the same on all 3 pools.",
@@ -124,7 +123,7 @@ def test_the_verdict_says_whether_pools_agree(pool):
     leader = "english-only-dual-encoder_v2"
     value = next(row.value for row in two.summary if row.encoder == leader and row.source is None)
     turned = with_value(turned, leader, value)
-    other = findings.findings(columns([one, turned], "AP"), "mAP")
+    other = page.findings(columns([one, turned], "AP"), "mAP")
     assert other[0] == (
         f"The best mAP is not that of one encoder: balanced_mix on one and {leader} on two (level with "
         "balanced_mix on two)."
@@ -132,5 +131,5 @@ def test_the_verdict_says_whether_pools_agree(pool):
     assert other[1].startswith("The order of the encoders differs between the pools: on one balanced_mix, ")
     assert other[1].endswith(f"; on two {leader}, chargram, balanced_mix.")
     alone = [run_of(pool, data, data, encoders=("chargram",)) for data in ("abc123", "def456")]
-    (values,) = findings.findings(columns(alone, "AP"), "mAP")[:-1]
+    (values,) = page.findings(columns(alone, "AP"), "mAP")[:-1]
     assert values.startswith("mAP: chargram 0.") and values.endswith("] on def456.")
