@@ -56,7 +56,7 @@ def test_an_evaluation_loads_little():
 
 
 def test_models_can_be_described_without_torch():
-    models = ("views", "mlmme_config", "triplet_config", "card", "triplet_graph")
+    models = ("views", "mlmme_config", "triplet_config", "card")
     names = ("folder", "vocabulary", "words", *models)
     code = "; ".join(f"import xlingual.models.{name}" for name in names)
     encoders = "import xlingual.encoders.trained_mlmme, xlingual.encoders.trained_triplet"

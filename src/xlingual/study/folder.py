@@ -12,8 +12,9 @@ Files:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,11 +22,14 @@ from msgspec.structs import replace
 
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder, regular_file
+from xlingual.images import open_image
 from xlingual.results.document import read_record, remedy
 from xlingual.results.files import to_json
 from xlingual.study.records import BEST, MADE_BY, WORST, Study, StudyKey
 
 STUDY_FILE, TITLE_FILE, IMAGES, RATINGS = "study.json", "title.md", "images", "ratings.sqlite"
+SIDE = 1024  # pixels of the longer side of an image at the most
+_QUALITY = 85
 KEY_FILE, LINKS_FILE = "secret/key.json", "links.csv"
 _PUT_BACK = "put back the key that was written with the study"
 _TITLE_PAGE = """# {title}
@@ -167,3 +171,26 @@ def _why_refused(raw: bytes, study: Study) -> str:
     if of != study.id:
         return f"is the key of another study ({of!r:.40}, not {study.id!r})"
     return f"was changed since the study was made (its SHA-256 is not {study.key_digest[:12]}…)"
+
+
+def encoded_image(source: bytes | Path | None, *, row: str | None = None) -> bytes:
+    """Return an image as WebP of at most `SIDE` pixels, without EXIF or other data about it.
+
+    `row` is the id of the row that shows it, for messages. Raises InputError where it cannot be opened.
+    """
+    with open_image(source, row=row, side=SIDE) as image:
+        image.thumbnail((SIDE, SIDE))
+        image.info.clear()  # older versions of Pillow write a profile that they find here
+        out = BytesIO()
+        image.save(out, "WEBP", quality=_QUALITY, method=4)
+    return out.getvalue()
+
+
+def write_images(folder: str | Path, images: Mapping[str, bytes]) -> None:
+    """Write the images of a study, by file name, into its folder of images."""
+    root = Path(folder) / IMAGES
+    if images:
+        make_folder(root)
+    for name, content in images.items():
+        with atomic_file(root / name, durable=False) as temporary:
+            temporary.write_bytes(content)

@@ -23,8 +23,7 @@ from xlingual.requests import sign
 from xlingual.requests.study import Layout, NewStudyRequest
 from xlingual.store import StoreLike, open_store
 from xlingual.study.design import Design, StudyPlan, check_plan, make_design
-from xlingual.study.folder import refuse_study_in, title_page, write_study
-from xlingual.study.images import encoded, write_images
+from xlingual.study.folder import encoded_image, refuse_study_in, title_page, write_images, write_study
 from xlingual.study.links import ensure_links
 from xlingual.study.records import Study
 from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries
@@ -200,7 +199,7 @@ def _images(manifest: Manifest, design: Design, progress: Progress | None) -> di
         number = int(slot)
         row = int(np.flatnonzero(manifest.image == number)[0])
         try:
-            images[name] = encoded(manifest.image_source[number], row=manifest.ids[row])
+            images[name] = encoded_image(manifest.image_source[number], row=manifest.ids[row])
         except InputError as error:
             raise InputError(f"{error}; or show texts alone (--no-images)") from error
         if progress is not None:

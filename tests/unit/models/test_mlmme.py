@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from xlingual.models import gru as gru_module  # noqa: E402
-from xlingual.models.gru import last_states  # noqa: E402
-from xlingual.models.mlmme import Mlmme, MlmmeConfig, unit  # noqa: E402
+from xlingual.models import mlmme as network  # noqa: E402
+from xlingual.models.mlmme import (  # noqa: E402
+    Mlmme,
+    MlmmeConfig,
+    last_states,
+    unit,
+)
 
 
 def config(**more):
@@ -91,11 +95,11 @@ def test_padding_and_company_change_nothing(some, more, garbage):
 def test_both_ways_of_running_the_network_agree_with_gradients(some):
     model = Mlmme(config(initial="vsepp"), seed=1).double()
     found = []
-    for way in (gru_module._by_steps, gru_module._packed):
+    for way in (network._by_steps, network._packed):
         model.zero_grad()
         parts = model.sentences["lang_en"], model.words["lang_en"]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(gru_module, "_by_steps", way)
+            patch.setattr(network, "_by_steps", way)
             states = last_states(*parts, *padded(some))
         (states * torch.arange(8.0)).sum().backward()
         found.append([states, *(weight.grad for part in parts for weight in part.parameters())])
@@ -106,8 +110,8 @@ def test_both_ways_of_running_the_network_agree_with_gradients(some):
 
 
 def test_equal_texts_go_through_once_and_have_dropout_of_their_own(monkeypatch):
-    model, seen, true_way = Mlmme(config(dropout=0.5), seed=0), [], gru_module._by_steps
-    monkeypatch.setattr(gru_module, "_by_steps", lambda *a: seen.append(len(a[2])) or true_way(*a))
+    model, seen, true_way = Mlmme(config(dropout=0.5), seed=0), [], network._by_steps
+    monkeypatch.setattr(network, "_by_steps", lambda *a: seen.append(len(a[2])) or true_way(*a))
     torch.manual_seed(0)
     vectors = model.train().texts("en", *padded([[2, 3]] * 5 + [[4]]))
     assert seen == [2]

@@ -8,7 +8,7 @@ onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
-from xlingual.models.triplet_graph import triplet_graph  # noqa: E402
+from xlingual.workflows.export.onnx import triplet_graph  # noqa: E402
 
 
 def run(config, network, title, body):

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from xlingual.errors import InputError
-from xlingual.study.images import SIDE, encoded, write_images
+from xlingual.study.folder import SIDE, encoded_image, write_images
 
 
 def photo(size: tuple[int, int], **options: object) -> bytes:
@@ -24,7 +24,7 @@ def test_what_a_camera_wrote_is_dropped() -> None:
     exif = Image.Exif()
     exif[0x010E] = "secret place"  # description
     exif[0x0112] = 6  # to be turned to the right
-    made = encoded(photo((200, 100), exif=exif, comment=b"secret words", icc_profile=b"secret " * 9))
+    made = encoded_image(photo((200, 100), exif=exif, comment=b"secret words", icc_profile=b"secret " * 9))
     assert b"secret" not in made
     with Image.open(BytesIO(made)) as image:
         assert image.format == "WEBP" and not image.getexif() and image.size == (100, 200)
@@ -36,12 +36,12 @@ def test_what_a_camera_wrote_is_dropped() -> None:
     [((4000, 1000), (SIDE, 256)), ((500, 2048), (250, SIDE)), ((300, 20), (300, 20))],
 )
 def test_large_images_are_made_smaller(size: tuple[int, int], expected: tuple[int, int]) -> None:
-    with Image.open(BytesIO(encoded(photo(size)))) as image:
+    with Image.open(BytesIO(encoded_image(photo(size)))) as image:
         assert image.size == expected
 
 
 def test_images_are_written_by_their_names(tmp_path: Path) -> None:
-    content = encoded(photo((10, 10)))
+    content = encoded_image(photo((10, 10)))
     write_images(tmp_path, {"abc.webp": content})
     write_images(tmp_path / "none", {})
     assert (tmp_path / "images/abc.webp").read_bytes() == content
@@ -50,4 +50,4 @@ def test_images_are_written_by_their_names(tmp_path: Path) -> None:
 
 def test_a_missing_image_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"row 'r7': cannot read the image .*gone.png"):
-        encoded(tmp_path / "gone.png", row="r7")
+        encoded_image(tmp_path / "gone.png", row="r7")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Sequence
@@ -10,7 +11,6 @@ from typing import Any
 from xlingual.ranking.cluster.connection import cluster_address, connect
 from xlingual.ranking.cluster.interruption import held_back
 from xlingual.ranking.cluster.machines import check_machines
-from xlingual.ranking.cluster.plan import shard_rows
 from xlingual.ranking.cluster.schedule import Cut, Resources, Schedule
 from xlingual.ranking.cluster.shards import FOLDER, check_alike, write_shards
 from xlingual.ranking.cluster.tasks import PARTS
@@ -21,6 +21,12 @@ from xlingual.ranking.scan import Progress, Reduction
 from xlingual.ranking.similarity import Cosine, Similarity
 from xlingual.records import digest
 from xlingual.signature import CONVENTIONS
+
+_TASKS = 64  # of a pass, about: enough to keep some machines busy
+_LEAST, _MOST = 2 * 10**9, 2 * 10**12  # pairs × dimensions of a task: from a blink to half a minute of a core
+_SHARDS = 256  # of a side, at most, however many rows it has
+_SHARE = 4  # of a task's memory: a shard's vectors, as they are stored and as float32
+_ROWS = 256
 
 MEMORY = 4 << 30  # bytes of a task, unless said
 
@@ -137,3 +143,30 @@ class RayRanker:
             FORMAT, CONVENTIONS, queries.digest, candidates.digest, *request_bytes(everything)
         ).hex()
         return Cut(self.shared, identity, queries, candidates, self.memory)
+
+
+def shard_rows(shape: tuple[int, int], dim: int, itemsize: int, memory: int) -> tuple[int, int]:
+    """Return how many queries and how many candidates a shard has.
+
+    This follows from the size of the pass and a task's memory, never from who computes it. So a pass that was
+    interrupted finds its parts again, however many machines there are the next time.
+
+    Args:
+        shape: queries and candidates.
+        dim: dimensions of the vectors.
+        itemsize: bytes of a stored number.
+        memory: bytes that a task may take.
+
+    """
+    n, m = shape
+    work = min(max(n * m * dim / _TASKS, _LEAST), _MOST)
+    side = math.sqrt(work / dim)
+    fitting = max(_ROWS, memory // _SHARE // (dim * (itemsize + 4)))
+    rows = _rows(n, side, fitting)
+    return rows, _rows(m, max(side, work / dim / rows), fitting)
+
+
+def _rows(length: int, wanted: float, fitting: int) -> int:
+    """Return the rows of shards that are about equal."""
+    most = min(fitting, max(_ROWS, math.ceil(wanted), math.ceil(length / _SHARDS)))
+    return math.ceil(length / math.ceil(length / most)) if length else 1

@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.ranking.cluster.plan import shard_rows
+from xlingual.ranking.cluster.ranker import shard_rows
 from xlingual.ranking.cluster.tree import tree
 
 
