@@ -9,8 +9,7 @@ from pathlib import Path
 
 from xlingual.data.manifest import Manifest
 from xlingual.demo_data.scenes import write_scenes
-from xlingual.demo_data.scenes.nbest import ListFiles, write_lists
-from xlingual.demo_data.scenes.pairs import write_sentence_pairs
+from xlingual.demo_data.scenes.sentences import ListFiles, write_lists, write_sentence_pairs
 from xlingual.embed.encoding import Progress
 from xlingual.errors import InputError, listed
 from xlingual.files import make_folder

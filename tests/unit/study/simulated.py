@@ -12,10 +12,10 @@ import numpy as np
 from xlingual.results import Interval
 from xlingual.stats.krippendorff import coincidences, ordinal_alpha
 from xlingual.streams import stream
-from xlingual.study.analysis.agreement import agreement_of
 from xlingual.study.analysis.looks import looks_of
 from xlingual.study.analysis.needed import Components
 from xlingual.study.analysis.pairs import pair_differences
+from xlingual.study.analysis.raters import agreement_of
 from xlingual.study.analysis.resampling import FEWEST_RATERS, resample
 from xlingual.study.analysis.scores import last_ratings
 

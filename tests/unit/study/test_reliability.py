@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from xlingual.study.analysis.agreement import agreement_of
-from xlingual.study.analysis.reliability import rater_scores, weighted_kappa
+from xlingual.study.analysis.raters import agreement_of, rater_scores, weighted_kappa
 from xlingual.study.analysis.scores import last_ratings
 
 rated = SimpleNamespace(**run_path(str(Path(__file__).with_name("rated.py"))))

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from xlingual.errors import InputError, listed
 from xlingual.results.study import LEFT_OUT, OF_PLANNED, PairDifference, RaterScores, StudyAnalysis
 from xlingual.streams import stream
-from xlingual.study.analysis.agreement import agreement_of
 from xlingual.study.analysis.looks import Looks, counted, looks_of, planned_ratings
 from xlingual.study.analysis.needed import more_needed
 from xlingual.study.analysis.pairs import pair_differences, pairs_of, system_scores
-from xlingual.study.analysis.reliability import rater_scores
+from xlingual.study.analysis.raters import agreement_of, rater_scores
 from xlingual.study.analysis.resampling import FEWEST_RATERS, resample
 from xlingual.study.analysis.scores import RatedPages, Where, last_ratings, scores_of
 from xlingual.study.analysis.with_bkr import mean_bkr, with_bkr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from xlingual.arrays import Vectors
@@ -12,7 +14,7 @@ from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_config import TripletConfig
 
 MOST = 1e-5  # largest difference of vectors that rounding may cause
-KEPT = ("Data", "Scores", "Training", "Signature")
+_KEPT = ("Data", "Scores", "Training", "Signature")
 _SPLITS = {
     "first-sentence": "title is a text's first sentence (or line), body is the rest",
     "halves": "title is the first half of a text's words, body the second half",
@@ -51,24 +53,35 @@ def check_same(who: str, found: Vectors, expected: Vectors) -> float:
     return difference
 
 
-def readme(folder: ModelFolder, config: TripletConfig, tower: str, name: str) -> str:
-    """Return the README.md of a folder of sentence-transformers, which gives one half of a model's vector."""
+def readme(folder: ModelFolder, what: str, *use: str) -> str:
+    """Return the README.md of a folder of sentence-transformers: what it is, and how it is used."""
     about = card(folder)
     tags = ("sentence-transformers", "sentence-similarity", "feature-extraction", "xlingual")
-    base = folder.config["base"]
     parts = [
         front_matter(about.languages, tags, "sentence-transformers"),
         f"# {about.title}",
-        f"A frozen encoder of texts ({base['dim']:,} dimensions, `{base['identity']}`) and two dense layers, "
-        f"ReLU after each, trained by xlingual. It gives {config.out_dim:,} dimensions{_scaling(config)}. "
-        "The licence of the encoder holds for its part.",
+        what,
         "## How to use it",
-        _which(config, tower),
-        _code(tower, name),
-        _joining(config),
-        *(part.markdown() for part in about.sections if part.title in KEPT),
+        *use,
+        *(part.markdown() for part in about.sections if part.title in _KEPT),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def python(lines: Sequence[str]) -> str:
+    """Return lines of code as Markdown has them."""
+    return "\n".join(["```python", *lines, "```"])
+
+
+def triplet_readme(folder: ModelFolder, config: TripletConfig, tower: str, name: str) -> str:
+    """Return the README.md of a folder that gives one half of a Triplet's vector."""
+    base = folder.config["base"]
+    what = (
+        f"A frozen encoder of texts ({base['dim']:,} dimensions, `{base['identity']}`) and two dense layers, "
+        f"ReLU after each, trained by xlingual. It gives {config.out_dim:,} dimensions{_scaling(config)}. "
+        "The licence of the encoder holds for its part."
+    )
+    return readme(folder, what, _which(config, tower), _code(tower, name), _joining(config))
 
 
 def _scaling(config: TripletConfig) -> str:
@@ -101,7 +114,7 @@ def _code(tower: str, name: str) -> str:
             'body = SentenceTransformer("BODY").encode(bodies)',
         ]
     lines.append("vectors = np.hstack([title, body])  # title before body")
-    return "\n".join(["```python", *lines, "```"])
+    return python(lines)
 
 
 def _joining(config: TripletConfig) -> str:

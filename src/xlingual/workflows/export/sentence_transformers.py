@@ -22,7 +22,7 @@ from xlingual.errors import DataWarning, InputError
 from xlingual.files import make_folder
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS, ModelFolder
 from xlingual.records import Texts
-from xlingual.workflows.export.about import about, check_same, readme
+from xlingual.workflows.export.about import about, check_same, triplet_readme
 from xlingual.workflows.export.checkpoint import (
     DENSE,
     NORMALIZE,
@@ -63,7 +63,7 @@ def export_sentence_transformers(
             width = whole_dim(base.model)
         _write_layers(folder, network, tower, made, modules, width)
         write_settings(made / MARK, about(folder, network) | {"field": tower})
-        (made / CARD).write_text(readme(folder, network.config, tower, out.name), encoding="utf-8")
+        (made / CARD).write_text(triplet_readme(folder, network.config, tower, out.name), encoding="utf-8")
         return check_same(f"the export of {network.who}", encoded(made, network.who, TRIED), expected)
 
 

@@ -19,10 +19,10 @@ from xlingual.encoders.torch_runtime import loading
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY, DualNetwork, DualTexts, DualVectors
 from xlingual.encoders.trained_mlmme import MlmmeNetwork, MlmmeTexts
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.models.card import card, front_matter, identity, signature
+from xlingual.models.card import identity, signature
 from xlingual.models.folder import CARD, CHECKPOINT, LOG, ModelFolder
 from xlingual.records import Texts
-from xlingual.workflows.export.about import KEPT, check_same
+from xlingual.workflows.export.about import check_same, python, readme
 from xlingual.workflows.export.checkpoint import (
     NORMALIZE,
     Listing,
@@ -155,25 +155,17 @@ def _about(model: TextModel) -> dict[str, object]:
 
 def _readme(model: TextModel, name: str) -> str:
     """Return the README.md of the folder."""
-    about = card(model.folder)
-    tags = ("sentence-transformers", "sentence-similarity", "feature-extraction", "xlingual")
     needs = (
         "It consists of modules of the library alone."
         if model.plain
         else "Its module is part of xlingual: install that where the model is used (`pip install xlingual`), "
         "and let the library import it with `trust_remote_code=True`."
     )
-    parts = [
-        front_matter(about.languages, tags, "sentence-transformers"),
-        f"# {about.title}",
-        f"Texts as unit vectors of {model.dim:,} dimensions, by a model that xlingual trained. {needs}"
-        + ("" if model.base is None else " The licence of the encoder below holds for its part."),
-        "## How to use it",
-        _code(model, name),
-        *_remarks(model),
-        *(part.markdown() for part in about.sections if part.title in KEPT),
-    ]
-    return "\n\n".join(parts) + "\n"
+    below = "" if model.base is None else " The licence of the encoder below holds for its part."
+    what = (
+        f"Texts as unit vectors of {model.dim:,} dimensions, by a model that xlingual trained. {needs}{below}"
+    )
+    return readme(model.folder, what, _code(model, name), *_remarks(model))
 
 
 def _code(model: TextModel, name: str) -> str:
@@ -190,7 +182,7 @@ def _code(model: TextModel, name: str) -> str:
         lines[-1] += "  # all texts of a call have one language"
     else:
         lines += ["questions = model.encode_query(texts)", "answers = model.encode_document(texts)"]
-    return "\n".join(["```python", *lines, "```"])
+    return python(lines)
 
 
 def _name(tag: str) -> str:

@@ -10,8 +10,7 @@ import pytest
 from xlingual.data.manifest import Manifest
 from xlingual.data.sentence_pairs import read_sentence_pairs
 from xlingual.demo_data.scenes.mentions import Mention, Mentions
-from xlingual.demo_data.scenes.nbest import write_lists
-from xlingual.demo_data.scenes.pairs import score_of, sentence_pairs, write_sentence_pairs
+from xlingual.demo_data.scenes.sentences import score_of, sentence_pairs, write_lists, write_sentence_pairs
 from xlingual.nbest.bleu import list_counts
 from xlingual.nbest.choice import decoder_best
 from xlingual.nbest.format import read_nbest

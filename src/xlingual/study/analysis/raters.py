@@ -1,16 +1,29 @@
-"""How attentively and steadily a rater rates, from repeats and controls, which count in no score."""
+"""Raters: how attentively and steadily each rates, and how far they agree.
+
+The first is told by repeats and controls, which count in no score; the second is Krippendorff's alpha of the
+scores of what systems made.
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 
 import numpy as np
 
-from xlingual.results.study import RaterScores
+from xlingual.arrays import Floats
+from xlingual.results import Interval
+from xlingual.results.study import RaterAgreement, RaterScores
+from xlingual.stats.intervals import t_quantile
+from xlingual.stats.krippendorff import coincidences, ordinal_alpha
+from xlingual.streams import stream
 from xlingual.study.analysis.scores import Where, by_number
-from xlingual.study.records import Rating, Study, StudyKey
+from xlingual.study.records import WORST, Rating, Study, StudyKey
 
+FEWEST_QUERIES = 5  # for an interval of agreement
+_NEARLY = 1 - 1e-9  # 1 would be infinitely far when stretched
 LEAST_FAILED, LEAST_REPEATS, LEAST_RATINGS = 2, 10, 20  # below, nothing is said against a rater
 LEAST_PASSED = 0.75  # of controls
 LEAST_KAPPA = 0.2  # of repeats; up to it agreement is called slight
@@ -81,3 +94,59 @@ def weighted_kappa(twice: np.ndarray) -> float | None:
     a, b = twice[:, 0].astype(float), twice[:, 1].astype(float)
     expected = np.mean((a[:, None] - b[None, :]) ** 2)
     return None if expected == 0 else float(1 - np.mean((a - b) ** 2) / expected)
+
+
+def agreement_of(
+    key: StudyKey, ratings: Mapping[Where, Rating], *, level: float, seed: int, replicates: int
+) -> RaterAgreement:
+    """Return alpha over suggestions that two raters or more scored; queries are resampled for its interval.
+
+    Suggestions of one query hang together, so that resampling them one by one would promise too much.
+    Controls and repeats do not count.
+    """
+    counted = Counter(
+        ((q, s), rating.score)
+        for (_, q, s, occasion), rating in ratings.items()
+        if occasion == 0 and key.credits.get(s)
+    )
+    units = sorted({unit for unit, _ in counted})
+    counts = np.array([[counted[unit, score] for score in range(1, WORST + 1)] for unit in units])
+    counts = counts.reshape(-1, WORST)
+    shared = counts.sum(axis=1) >= 2
+    n = int(shared.sum())
+    if n < 2:
+        return RaterAgreement(
+            None, None, n, "no two raters have scored the same suggestions, so nothing is known of agreement"
+        )
+    names, query = np.unique(np.array([unit[0] for unit in units])[shared], return_inverse=True)
+    together = np.zeros((len(names), WORST, WORST))
+    np.add.at(together, query, coincidences(counts[shared]))
+    alpha = float(ordinal_alpha(together.sum(axis=0)))
+    if np.isnan(alpha):
+        return RaterAgreement(
+            None, None, n, "all scores are the same, so agreement cannot be distinguished from chance"
+        )
+    if len(names) < FEWEST_QUERIES:
+        return RaterAgreement(alpha, None, n, f"too few queries for an interval: {len(names)}")
+    n_queries, rng = len(names), stream(seed, "study agreement")
+    weights = rng.multinomial(n_queries, np.full(n_queries, 1 / n_queries), replicates).astype(np.float64)
+    drawn = ordinal_alpha(np.tensordot(weights, together, axes=1))
+    drawn = drawn[np.isfinite(drawn)]
+    if len(drawn) == 0 or np.ptp(drawn) == 0:
+        return RaterAgreement(alpha, None, n, "all queries show the same agreement, which leaves no interval")
+    return RaterAgreement(alpha, _interval(alpha, drawn, len(names), level), n)
+
+
+def _interval(alpha: float, drawn: Floats, queries: int, level: float) -> Interval:
+    """Return tanh(atanh α ± t·error), the error that of resampled atanh α (percentiles cover 82-93 %)."""
+    error = float(np.std(_stretched(drawn))) * math.sqrt(queries / (queries - 1))
+    reach = t_quantile(level, queries - 1) * error
+    centre = float(_stretched(np.array(alpha)))
+    low, high = (math.tanh(centre + sign * reach) for sign in (-1, 1))
+    method = f"t of atanh, bootstrap over {queries} queries"
+    return Interval(min(low, alpha), max(high, alpha), level, method)
+
+
+def _stretched(alpha: Floats) -> Floats:
+    found: Floats = np.arctanh(np.clip(alpha, -_NEARLY, _NEARLY))
+    return found

@@ -1,4 +1,6 @@
-"""n-best lists made from scenes: translations of descriptions with errors, and a score that knows few.
+"""Sentence pairs with scores, and n-best lists of translations with errors, made from scenes.
+
+The score of a pair is how much of what two descriptions say is the same.
 
 A source sentence and its reference say the same of one scene. A hypothesis says it with some attributes
 changed; its score falls with the number of errors, and is as much noise as signal.
@@ -6,7 +8,8 @@ changed; its score falls with the number of errors, and is as much noise as sign
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +20,68 @@ from xlingual.demo_data.scenes.image import paint
 from xlingual.demo_data.scenes.languages import GRAMMARS
 from xlingual.demo_data.scenes.mentions import Mentions, choose_mentions
 from xlingual.demo_data.scenes.scene import COLOURS, KINDS, POSITIONS, Scene, draw_scene
-from xlingual.files import atomic_file
+from xlingual.files import atomic_file, make_folder
 
+MOST_SCORE = 5.0  # of a pair
 HYPOTHESES = 10
 _ERROR_COST = 0.5  # of the score, whose noise has a standard deviation of 1
 _NOISE_DRAWS = 12  # uniform numbers whose sum is nearly normal
+
+
+def facts(mentions: Mentions) -> frozenset[tuple[str, ...]]:
+    """Return what a description says: each kind, its attributes, and the background."""
+    found: set[tuple[str, ...]] = set()
+    if mentions.background is not None:
+        found.add(("background", mentions.background))
+    for group in mentions.groups:
+        found |= {("kind", group.kind), ("count", group.kind, group.grammatical)}
+        for name in ("colour", "size", "pattern", "position"):
+            if (value := getattr(group, name)) is not None:
+                found.add((name, group.kind, value))
+    return frozenset(found)
+
+
+def score_of(one: Mentions, other: Mentions) -> float:
+    """Return 5·|A ∩ B| / |A ∪ B| of what two descriptions say, to one decimal."""
+    a, b = facts(one), facts(other)
+    return round(MOST_SCORE * len(a & b) / len(a | b), 1)
+
+
+def sentence_pairs(n: int, language: str, seed: int = 0) -> Iterator[dict[str, str | float]]:
+    """Yield n pairs: of one scene, of two that share an object or the background, and of any two."""
+    grammar = GRAMMARS[language]
+    for index in range(n):
+        first = draw_scene(stream(seed, "pair scene", index))
+        second = _related(first, draw_scene(stream(seed, "other scene", index)), index % 4)
+        said, texts = [], []
+        for side, scene in enumerate((first, second)):
+            rng = stream(seed, f"pair text-{language}-{side}", index)
+            said.append(choose_mentions(scene, rng))
+            texts.append(grammar.describe(said[-1], rng))
+        yield {
+            "id": str(index),
+            "score": score_of(*said),
+            "sentence1": texts[0],
+            "sentence2": texts[1],
+        }
+
+
+def _related(first: Scene, other: Scene, how: int) -> Scene:
+    """Return a scene that is the first one, shares an object with it, its background, or nothing."""
+    if how == 0:
+        return first
+    if how == 1:
+        kinds = {group.kind for group in first.groups[:1]}
+        rest = tuple(group for group in other.groups[1:] if group.kind not in kinds)
+        return replace(other, groups=(*first.groups[:1], *rest))
+    return replace(other, background=first.background) if how == 2 else other
+
+
+def write_sentence_pairs(path: Path, *, n: int, language: str, seed: int = 0) -> Path:
+    """Write n pairs as JSON Lines."""
+    make_folder(path.parent)
+    _write(path, (json.dumps(row, ensure_ascii=False) for row in sentence_pairs(n, language, seed)))
+    return path
 
 
 @dataclass(frozen=True)
@@ -74,9 +134,13 @@ def write_lists(
         folder / f"{name}.nbest", folder / f"{name}.{target}", folder / f"{name}.{source_language}", images
     )
     for path, lines in ((files.source, source), (files.references, references), (files.nbest, lists)):
-        with atomic_file(path) as temporary:
-            temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        _write(path, lines)
     return files
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    with atomic_file(path) as temporary:
+        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def _translation(mentions: Mentions, language: str, seed: int, name: str, index: int) -> str:
