@@ -68,3 +68,13 @@ def check_file(out: Path | None) -> None:
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: name a file")
     check_folder(out.absolute().parent)
+
+
+def refuse_vectors(path: Path, expected: str, placeholder: str) -> None:
+    """Raise InputError for vectors in the place of data, as a pattern without quotes gives them."""
+    if path.suffix in (".npy", ".npz", ".safetensors"):
+        raise InputError(
+            f"{path} is a file of vectors, where {expected} is expected: if it comes from a pattern with *, "
+            "put quotes around the pattern so that the shell passes it on, for example --text-encoder "
+            f"'vectors/*.{placeholder}.npy'"
+        )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
-from xlingual.cli.checks import check_output
+from xlingual.cli.checks import check_output, refuse_vectors
 from xlingual.errors import InputError
 from xlingual.requests.evaluating import MultilingualPoolRequest
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from xlingual.results import Results
 
 _NAME = re.compile(r"[\w.-]+")
-_ARRAYS = (".npy", ".npz", ".safetensors")
-_ROLE = "--text-encoder 'vectors/*.{role}.npy'"
 
 
 def pool_requests(request: MultilingualPoolRequest) -> dict[str, MultilingualPoolRequest]:
@@ -33,11 +31,7 @@ def pool_requests(request: MultilingualPoolRequest) -> dict[str, MultilingualPoo
     found: dict[str, MultilingualPoolRequest] = {}
     for given in paths:
         name, path = _named(given)
-        if path.suffix in _ARRAYS:
-            raise InputError(
-                f"{path} is a file of vectors, where a pool is expected: if it comes from a pattern with *, "
-                f"put quotes around the pattern so that the shell passes it on, for example {_ROLE}"
-            )
+        refuse_vectors(path, "a pool", "{role}")
         if name in found:
             raise InputError(f"two pools are called {name!r}: name one of them, as in other={path}")
         if several and not path.exists():

@@ -177,7 +177,7 @@ def _tested(part: _Part, measure: str, model: StudyModel, other: StudyModel, see
 
 def _answered(asked: Sequence[_Asked], seed: int) -> list[Question]:
     """Return the differences in mean recall, p being corrected for all of them."""
-    tested = decided([_tested(part, MEAN_RECALL, *models, seed) for part, *models in asked])
+    tested = decided([_tested(part, MEAN_RECALL, model, other, seed) for part, model, other in asked])
     return [
         Question(
             model.name,

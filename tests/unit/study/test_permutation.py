@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual.streams import stream
-from xlingual.study.analysis.permutation import permutation_p
+from xlingual.study.analysis.resampling import permutation_p
 
 REPLICATES = 999
 

@@ -12,8 +12,7 @@ from xlingual.results.study import PairDifference, SystemScores
 from xlingual.stats.corrections import holm
 from xlingual.streams import stream
 from xlingual.study.analysis.intervals import apart, mean_interval, ratio_of, score_interval, win_interval
-from xlingual.study.analysis.permutation import permutation_p
-from xlingual.study.analysis.resampling import Replicates, won
+from xlingual.study.analysis.resampling import Replicates, permutation_p, won
 from xlingual.study.analysis.scores import RatedPages
 from xlingual.study.records import BEST, WORST
 
