@@ -98,23 +98,6 @@ def write_shards(
     return found
 
 
-def read_list(shared: FolderLike, name: str) -> ShardList:
-    """Return the list of this digest; raise InputError where it is missing or is no such list."""
-    try:
-        content = json.loads(open_folder(shared, FOLDER).read(f"{name}.json"))
-        shards = tuple(Shard(**shard) for shard in content["shards"])
-        found = ShardList(content["dim"], content["dtype"], shards, content["encoder"])
-    except FileNotFoundError as error:
-        raise InputError(f"the list of vectors {name} is missing in {shared}: run the same again") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"the list of vectors {name} in {shared} is damaged: remove it and run again"
-        ) from error
-    if found.digest != name:
-        raise InputError(f"the list of vectors {name} in {shared} was changed: remove it and run again")
-    return found
-
-
 def check_alike(queries: ShardList, candidates: ShardList) -> None:
     """Raise InputError where two sets of shards do not lie in one space."""
     if queries.dim != candidates.dim:
