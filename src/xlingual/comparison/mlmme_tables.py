@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.comparison.queries import Labels, Queries
+from xlingual.comparison.queries import Queries
 from xlingual.comparison.trainings import Tested, decided, difference, mean_over_trainings, whole
 from xlingual.results import Interval, Results, by_key
 from xlingual.results.mlmme_study import (
@@ -53,12 +53,8 @@ class _Part:
 
     def queries(self, measure: str) -> Queries:
         """Return the values of a measure as comparisons take them."""
-        n = len(self.own)
-        one = Labels(np.zeros(n, dtype=np.int64), ("all",))
-        return Queries(
-            "image-sentence", RECALLS[0], self.encoders, self.values[measure], np.full(n, 1 / n), self.own,
-            None, {"pair": one, "seed": one}, {},
-        )  # fmt: skip
+        values = self.values[measure]
+        return Queries.of_one_sample("image-sentence", RECALLS[0], self.encoders, values, self.own)
 
 
 _Asked: TypeAlias = tuple[_Part, StudyModel, StudyModel]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -47,6 +47,16 @@ class Queries:
     n_target: float = 0.0  # candidates in a sample, mean
     query: Ints | None = None  # [n], equal for equal texts (seeds share some); None: all differ
     identities: tuple[str, ...] | None = None  # [E], names and systems of the encoders, whatever their labels
+
+    @classmethod
+    def of_one_sample(
+        cls, task: str, measure: str, encoders: Sequence[str], values: Floats, own: Ints, **labels: Labels
+    ) -> Queries:
+        """Return queries of equal weight, which are of one language pair and seed."""
+        n = len(own)
+        one = Labels(np.zeros(n, dtype=np.int64), ("all",))
+        labels = {"pair": one, "seed": one, **labels}
+        return cls(task, measure, tuple(encoders), values, np.full(n, 1 / n), own, None, labels, {})
 
     def __len__(self) -> int:
         return len(self.weight)

@@ -14,7 +14,6 @@ from xlingual.comparison.queries import Labels, Queries
 from xlingual.comparison.trainings import decided, difference, mean_over_trainings, whole
 from xlingual.errors import InputError
 from xlingual.results.regime_study import (
-    POOL,
     TESTED,
     VALUES,
     QuestionValues,
@@ -88,17 +87,13 @@ def queries_of(values: Mapping[str, QuestionValues], kind: str) -> Queries | Non
         return None
     languages = tuple(dict.fromkeys(first.language))
     code = np.array([languages.index(first.language[row]) for row in rows.tolist()], dtype=np.int64)
-    everything = Labels(np.zeros(len(rows), dtype=np.int64), (POOL,))
-    return Queries(
-        task="multilingual-pool",
-        measure="AP",
-        encoders=tuple(values),
-        values=np.stack([own.value[kind][rows] for own in values.values()]),
-        weight=np.full(len(rows), 1 / len(rows)),
-        own=first.cluster[rows],
-        retrieved=None,
-        labels={"pair": everything, "seed": everything, "language": Labels(code, languages)},
-        conditions={},
+    return Queries.of_one_sample(
+        "multilingual-pool",
+        "AP",
+        tuple(values),
+        np.stack([own.value[kind][rows] for own in values.values()]),
+        first.cluster[rows],
+        language=Labels(code, languages),
     )
 
 

@@ -107,6 +107,8 @@ def decided(tested: Sequence[Tested]) -> list[dict[str, Any]]:
 def whole(queries: Queries, first: Sequence[str], second: Sequence[str]) -> list[list[Share]]:
     """Return all queries, training by training; a model that has one training meets each of the other's."""
     everything, count = np.arange(len(queries)), max(len(first), len(second))
+    if not {len(first), len(second)} <= {1, count}:
+        raise ValueError(f"{len(first)} and {len(second)} trainings cannot be compared one by one")
     return [[Share(first[i % len(first)], second[i % len(second)], everything)] for i in range(count)]
 
 

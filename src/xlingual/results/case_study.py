@@ -9,6 +9,7 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
+from xlingual.results.comparison import OUTCOMES
 from xlingual.results.document import FolderDocument, unknown
 from xlingual.results.files import REPORT
 from xlingual.results.values import (
@@ -32,7 +33,6 @@ CONTROL = "control"
 TRIPLET = "triplet"
 TRIPLET_XL = "triplet-xl"
 ROLES = (OTHER, BASE, CONTROL, TRIPLET, TRIPLET_XL)
-OUTCOMES = ("better", "worse", "no difference found", "cannot tell")
 ALL_PAIRS = "all pairs"
 WORST_PAIRS = "worst pairs"
 
@@ -79,11 +79,7 @@ class Difference(Struct, frozen=True):
         Share | None, about("p corrected by Holm over the questions of the study; null without a test.")
     ]
     per_training: Annotated[list[Number], about("The difference of each training.")]
-    outcome: Annotated[
-        str,
-        among(*OUTCOMES),
-        about("What the adjusted p says."),
-    ]
+    outcome: Annotated[str, among(*OUTCOMES), about("What the adjusted p says.")]
     note: Annotated[str | None, about("Why there is no test, or a remark on it.")] = None
 
 

@@ -28,6 +28,7 @@ WORSE = "worse"
 EQUIVALENT = "equivalent"  # shown to be within the margin
 NO_DIFFERENCE = "no difference found"  # neither shown to differ nor to be equal
 CANNOT_TELL = "cannot tell"  # the data does not allow a test
+OUTCOMES = (BETTER, WORSE, NO_DIFFERENCE, CANNOT_TELL)  # of tests without a margin
 
 
 class Compared(Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
-from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+from xlingual.results.comparison import OUTCOMES
 from xlingual.results.document import FolderDocument, unknown
 from xlingual.results.files import REPORT
 from xlingual.results.runs import Compared, Gain, OfRuns
@@ -29,7 +29,6 @@ from xlingual.results.values import (
 VSE, MLMME = "VSE", "MLMME"
 TO_IMAGE, TO_SENTENCE = "sentence to image", "image to sentence"
 MEAN_RECALL = "mean recall"  # of R@1, R@5 and R@10, in one direction
-OUTCOMES = (BETTER, WORSE, NO_DIFFERENCE, CANNOT_TELL)
 
 
 class Trained(Struct, frozen=True):

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
-from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+from xlingual.results.comparison import BETTER, OUTCOMES, WORSE
 from xlingual.results.document import FolderDocument, unknown
 from xlingual.results.files import REPORT
 from xlingual.results.values import (
@@ -88,11 +88,7 @@ class RegimeDifference(Struct, frozen=True):
         Share | None, about("p corrected by Holm over all pairs of regimes, for this value.")
     ]
     per_training: Annotated[list[Number], about("The difference of each training.")]
-    outcome: Annotated[
-        str,
-        among(BETTER, WORSE, NO_DIFFERENCE, CANNOT_TELL),
-        about("What the adjusted p says."),
-    ]
+    outcome: Annotated[str, among(*OUTCOMES), about("What the adjusted p says.")]
     note: Annotated[str | None, about("Why there is no test.")] = None
 
     def turned(self) -> RegimeDifference:

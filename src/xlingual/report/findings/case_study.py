@@ -13,7 +13,6 @@ from xlingual.results.case_study import (
     ALL_PAIRS,
     BASE,
     CONTROL,
-    OUTCOMES,
     TRIPLET,
     TRIPLET_XL,
     WORST_PAIRS,
@@ -21,7 +20,7 @@ from xlingual.results.case_study import (
     Difference,
     Model,
 )
-from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, OUTCOMES, WORSE
 
 SCALE = 1000
 UNIT = f"× {SCALE}"
