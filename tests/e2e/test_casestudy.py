@@ -265,7 +265,7 @@ def test_regimes_on_built_in_data(xlingual: Any, tmp_path: Path, monkeypatch: py
 
     small = partial(regime_study.built_in_pool, n=40, languages=("en", "de"))
     monkeypatch.setattr(regime_study, "built_in_pool", small)
-    done = xlingual("casestudy", "lareqa", "--out", tmp_path, "--regimes", "x-y", *SMALL)
+    done = xlingual("casestudy", "lareqa", "--out", tmp_path, "--regimes", "x-y", "--steps", "1", *SMALL)
     assert done.code == 0 and "x-y-0 (1 of 2): epoch 1/1" in done.err, done.err
     kept = json.loads((tmp_path / "regime_study.json").read_text())
     assert (kept["n_trained"], kept["n_questions"], kept["languages"]) == (20, 40, ["en", "de"])
