@@ -123,7 +123,24 @@ def test_the_built_in_recipes_in_one_command(
     same = xlingual("casestudy", "recipes", "--out", "recipes")
     assert same.code == 2 and "--out recipes would be read as the data" in same.err
     missing = xlingual("casestudy", "recipe", "--out", "t")
-    assert missing.code == 2 and "--image-encoder is missing" in missing.err
+    assert missing.code == 2 and "recipe: no such file or folder" in missing.err
+    assert "Did you mean 'recipes'?" in missing.err and "mlmme or lareqa" in missing.err
+    (work / "recipes").mkdir()
+    taken = xlingual("casestudy", "recipes", "--out", "t")
+    assert taken.code == 2 and "recipes is a folder here, so it is read as a manifest" in taken.err
+    (work / "m.csv").write_text("id,lang,text,image\n", encoding="utf-8")
+    encoder = xlingual("casestudy", "m.csv", "--out", "t")
+    assert encoder.code == 2 and "--image-encoder is missing" in encoder.err
+
+
+def test_the_help_names_the_words_in_place_of_a_manifest(xlingual: Any) -> None:
+    shown = xlingual("casestudy", "--help").out
+    words = shown.partition("In place of MANIFEST:\n")[2].partition("\nOptions:")[0].splitlines()
+    assert [line.split()[0] for line in words if line.startswith("  ") and line[2] != " "] == [
+        "recipes", "mlmme", "lareqa"
+    ]  # fmt: skip
+    for word in ("mlmme", "lareqa"):
+        assert f"Usage: xlingual casestudy {word} " in xlingual("casestudy", word, "--help").out
 
 
 def test_an_item_of_both_splits_is_refused(xlingual: Any, tmp_path: Path) -> None:
