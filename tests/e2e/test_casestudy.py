@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from functools import partial
 from pathlib import Path
@@ -57,8 +59,17 @@ def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
     again = xlingual("report", "out", "--out", "again.html")
     assert again.code == 0
     assert Path("again.html").read_bytes() == Path("out/report.html").read_bytes()
-    without = study(*ENCODERS, *MODELS, "--base", "small", "--out", "plain", "--no-control")
+    worst = [f"{pair.source} → {pair.target}" for pair in found.worst.shown]
+    annotated = ("--annotate", worst[1].replace(" → ", "-"), "--format", "csv")
+    without = study(
+        *ENCODERS, *MODELS, "--base", "small", "--out", "plain", "--no-control", "--report", *annotated
+    )
     assert without.code == 0 and CaseStudy.read("plain").model("control") is None
+    for shown in (without, xlingual("report", "plain", *annotated)):
+        rows = csv.DictReader(io.StringIO(shown.out))
+        followed = {row["pair"]: row["in the figure"] for row in rows if row["in the figure"]}
+        assert [pair for pair, there in followed.items() if there == "yes"] == [worst[1]]
+        assert set(followed) >= set(worst)
     refused = xlingual("report", "out", "out/backretrieval", "--out", "both.html")
     assert refused.code == 2 and "holds a case study, which has its own report" in refused.err
 

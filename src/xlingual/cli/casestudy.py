@@ -108,14 +108,15 @@ def casestudy(request: CaseStudyRequest) -> None:
             store=store,
             progress=progress,
         )
-    screen.show(study, request.output)
-    say_written(study, request.output, "case_study.json", emphasis_of(request))
+    emphasis = emphasis_of(request)
+    screen.show(study, request.output, emphasis)
+    say_written(study, request.output, "case_study.json", emphasis)
     if request.output.report:
         from xlingual.report import write_report
         from xlingual.results import Results
 
         page = out / EVALUATION / "report.html"
-        write_report(Results.read(page.parent), page, emphasis=emphasis_of(request))
+        write_report(Results.read(page.parent), page, emphasis=emphasis)
         screen.wrote(page, quiet=quiet)
 
 
