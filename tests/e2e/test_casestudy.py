@@ -136,6 +136,8 @@ def test_the_built_in_recipes_in_one_command(
     missing = xlingual("casestudy", "recipe", "--out", "t")
     assert missing.code == 2 and "recipe: no such file or folder" in missing.err
     assert "Did you mean 'recipes'?" in missing.err and "mlmme or lareqa" in missing.err
+    complete = xlingual("casestudy", "recipe", *GIVEN, "--text-encoder", "random", "--out", "t")
+    assert complete.code == 2 and complete.err == missing.err
     (work / "recipes").mkdir()
     taken = xlingual("casestudy", "recipes", "--out", "t")
     assert taken.code == 2 and "recipes is a folder here, so it is read as a manifest" in taken.err

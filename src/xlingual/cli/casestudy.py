@@ -34,8 +34,10 @@ _INSTEAD = {  # word → line of help
 
 def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the conventions set, and on the built-in recipes the encoders."""
-    if not is_built_in(given.get("manifest")):
-        _check_manifest(given)
+    manifest = given.get("manifest")
+    if not is_built_in(manifest):
+        if manifest is not None and not {"text_encoders", "image_encoder"} <= given.keys():
+            _check_manifest(manifest, complete=False)
         return of_conventions(given)
     options = dict(built_in_options(given.get("out") or Path(), given.get("seed", 0)))
     if "text_encoders" in given:
@@ -43,10 +45,12 @@ def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**of_conventions(given), **options}
 
 
-def _check_manifest(given: Mapping[str, Any]) -> None:
-    """Raise InputError for a manifest that is not there, before options are missed that it would need."""
-    path = given.get("manifest")
-    if path is not None and not os.path.exists(path):  # Path.exists raises for names that are too long
+def _check_manifest(path: Path, *, complete: bool = True) -> None:
+    """Raise InputError where nothing is at the path, or where a word was meant.
+
+    `complete`: the request has the encoders that a manifest needs.
+    """
+    if not os.path.exists(path):  # Path.exists raises for names that are too long
         from xlingual.data.reading.opening import no_such_file
 
         found = str(no_such_file(path))
@@ -55,9 +59,9 @@ def _check_manifest(given: Mapping[str, Any]) -> None:
             f"{found}{did_you_mean(str(path), _INSTEAD)} In place of a manifest may stand recipes (built-in "
             "data), mlmme or lareqa (other studies): see xlingual casestudy --help"
         )
-    if str(path) == BUILT_IN and not {"text_encoders", "image_encoder"} <= given.keys():
+    if str(path) == BUILT_IN and not complete:
         raise InputError(
-            f"{path} is a {'folder' if os.path.isdir(path) else 'file'} here, so it is read as a manifest, "
+            f"{path} is a {'folder' if path.is_dir() else 'file'} here, so it is read as a manifest, "
             "which needs --text-encoder and --image-encoder: give both, or run the study on built-in recipes "
             f"where nothing is called {path}"
         )
@@ -82,6 +86,8 @@ def casestudy(request: CaseStudyRequest) -> None:
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     if is_built_in(request.data.manifest) and out == Path(BUILT_IN):
         raise InputError(f"--out {BUILT_IN} would be read as the data the next time: name another folder")
+    if not is_built_in(request.data.manifest):
+        _check_manifest(request.data.manifest)
     check_folder(out)
     store = store_of(request.keeping)
     evaluated = Evaluated(**keywords(request, Evaluated), ranker=_ranker(request, store))

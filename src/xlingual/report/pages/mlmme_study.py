@@ -211,8 +211,8 @@ def _questions(title: str, questions: Sequence[Question]) -> list[Block]:
     ]
     heads = ["model", "sentences", "direction", "points", "adjusted p", Column("outcome", "words")]
     notes = tuple(dict.fromkeys(f"{one.model}: {one.note}" for one in questions if one.note))
-    rooms: tuple[dict[str, int], ...] = ({}, {"heads": 8}, {"heads": 8, "names": 14})
-    looks = (TableRoom(), *(TableRoom(dropped=("outcome",), **room) for room in rooms))
+    bare = TableRoom(dropped=("outcome",))
+    looks = (TableRoom(), bare, replace(bare, heads=8), replace(bare, heads=8, names=14))
     table = Table.of_texts(
         title,
         heads,

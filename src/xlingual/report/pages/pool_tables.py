@@ -164,9 +164,8 @@ def subsets(found: Sequence[EncoderViews]) -> Table | None:
     heads = ["languages", *(Column(one.row.label, data=True) for one in own)]
     rows = [["all languages", *(Cell.of(one.row.value, one.row.ci) for one in own)]]
     rows += [[_subset_name(key, languages), *(one.cell("subsets", key) for one in own)] for key in keys]
-    more = {"notes": ("mAP.",), "titled": False, "where": "written"}
-    table = Table.of_texts("Subsets of the languages", heads, rows, **more)
-    return table if own else None
+    table = Table.of_texts("Subsets of the languages", heads, rows, notes=("mAP.",), titled=False)
+    return replace(table, where="written") if own else None
 
 
 def _subset_name(key: str, languages: list[str]) -> str:
@@ -189,18 +188,8 @@ def fairness(found: Sequence[EncoderViews]) -> Table | None:
     ]
     heads = ["encoder", "measure", "fairness", "among answers", "among other candidates"]
     notes = ("1: the ranks of all languages' candidates look alike. 0: they do not.",)
-    if not rows:
-        return None
-    return Table.of_texts(
-        "Language fairness",
-        heads,
-        rows,
-        names=2,
-        data=True,
-        notes=notes,
-        titled=False,
-        where="written",
-    )
+    table = Table.of_texts("Language fairness", heads, rows, names=2, data=True, notes=notes, titled=False)
+    return replace(table, where="written") if rows else None
 
 
 def hubs(found: Sequence[EncoderViews]) -> Table | None:
