@@ -13,8 +13,8 @@ from xlingual.embed.encoding import Progress
 from xlingual.encoders import Spec
 from xlingual.errors import InputError, listed
 from xlingual.models.card import identity
-from xlingual.models.card_words import LATER
 from xlingual.models.folder import CONFIG, ModelFolder
+from xlingual.models.recorded import ANYWHERE, complete
 from xlingual.results.regime_study import UNTRAINED, RegimeTraining
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
@@ -23,7 +23,7 @@ from xlingual.training.recipes.regimes import make_regime
 from xlingual.workflows.train_dual_encoder import fit_options, network_spec, train_dual_encoder
 
 FIT = {"patience": None}  # nothing is validated, so that all regimes get equally many steps
-_MAY_DIFFER = ("device", "threads", "patience")
+_MAY_DIFFER = ANYWHERE | {"patience"}
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class RegimeTrainer:
     def _check(self, regime: str, name: str) -> None:
         seed, plan = int(name.rpartition("-")[2]), self.trainings
         config = ModelFolder.read(self.folder / name).config
-        training = {**LATER, **config["training"]}
+        training = complete(config["training"])
         fit = {"fit_seed" if key == "seed" else key: v for key, v in plan.loop(seed).settings().items()}
         name_of_base, identity_of_base = self._base(seed)
         wanted = {**plan.options(regime, seed, self.steps).settings(), **fit, "from": name_of_base}
