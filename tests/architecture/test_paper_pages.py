@@ -57,7 +57,9 @@ def command_lines(block):
 
 def parsed(words):
     """Return the context of a command line's command, with its options; None where one is left out."""
-    command, context, words = xlingual, click.Context(xlingual, info_name="xlingual"), list(words)
+    command, words = xlingual, list(words)
+    # with its settings, since click keeps the help option of the first context
+    context = click.Context(xlingual, info_name="xlingual", **xlingual.context_settings)
     while isinstance(command, click.Group) and words and words[0] not in {"--help", *LEFT_OUT}:
         name, command, words = command.resolve_command(context, words)
         context = click.Context(command, info_name=name, parent=context)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from functools import partial
 from pathlib import Path
@@ -57,8 +59,17 @@ def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
     again = xlingual("report", "out", "--out", "again.html")
     assert again.code == 0
     assert Path("again.html").read_bytes() == Path("out/report.html").read_bytes()
-    without = study(*ENCODERS, *MODELS, "--base", "small", "--out", "plain", "--no-control")
+    worst = [f"{pair.source} → {pair.target}" for pair in found.worst.shown]
+    annotated = ("--annotate", worst[1].replace(" → ", "-"), "--format", "csv")
+    without = study(
+        *ENCODERS, *MODELS, "--base", "small", "--out", "plain", "--no-control", "--report", *annotated
+    )
     assert without.code == 0 and CaseStudy.read("plain").model("control") is None
+    for shown in (without, xlingual("report", "plain", *annotated)):
+        rows = csv.DictReader(io.StringIO(shown.out))
+        followed = {row["pair"]: row["in the figure"] for row in rows if row["in the figure"]}
+        assert [pair for pair, there in followed.items() if there == "yes"] == [worst[1]]
+        assert set(followed) >= set(worst)
     refused = xlingual("report", "out", "out/backretrieval", "--out", "both.html")
     assert refused.code == 2 and "holds a case study, which has its own report" in refused.err
 
@@ -123,7 +134,26 @@ def test_the_built_in_recipes_in_one_command(
     same = xlingual("casestudy", "recipes", "--out", "recipes")
     assert same.code == 2 and "--out recipes would be read as the data" in same.err
     missing = xlingual("casestudy", "recipe", "--out", "t")
-    assert missing.code == 2 and "--image-encoder is missing" in missing.err
+    assert missing.code == 2 and "recipe: no such file or folder" in missing.err
+    assert "Did you mean 'recipes'?" in missing.err and "mlmme or lareqa" in missing.err
+    complete = xlingual("casestudy", "recipe", *GIVEN, "--text-encoder", "random", "--out", "t")
+    assert complete.code == 2 and complete.err == missing.err
+    (work / "recipes").mkdir()
+    taken = xlingual("casestudy", "recipes", "--out", "t")
+    assert taken.code == 2 and "recipes is a folder here, so it is read as a manifest" in taken.err
+    (work / "m.csv").write_text("id,lang,text,image\n", encoding="utf-8")
+    encoder = xlingual("casestudy", "m.csv", "--out", "t")
+    assert encoder.code == 2 and "--image-encoder is missing" in encoder.err
+
+
+def test_the_help_names_the_words_in_place_of_a_manifest(xlingual: Any) -> None:
+    shown = xlingual("casestudy", "--help").out
+    words = shown.partition("In place of MANIFEST:\n")[2].partition("\nOptions:")[0].splitlines()
+    assert [line.split()[0] for line in words if line.startswith("  ") and line[2] != " "] == [
+        "recipes", "mlmme", "lareqa"
+    ]  # fmt: skip
+    for word in ("mlmme", "lareqa"):
+        assert f"Usage: xlingual casestudy {word} " in xlingual("casestudy", word, "--help").out
 
 
 def test_an_item_of_both_splits_is_refused(xlingual: Any, tmp_path: Path) -> None:
@@ -265,7 +295,7 @@ def test_regimes_on_built_in_data(xlingual: Any, tmp_path: Path, monkeypatch: py
 
     small = partial(regime_study.built_in_pool, n=40, languages=("en", "de"))
     monkeypatch.setattr(regime_study, "built_in_pool", small)
-    done = xlingual("casestudy", "lareqa", "--out", tmp_path, "--regimes", "x-y", *SMALL)
+    done = xlingual("casestudy", "lareqa", "--out", tmp_path, "--regimes", "x-y", "--steps", "1", *SMALL)
     assert done.code == 0 and "x-y-0 (1 of 2): epoch 1/1" in done.err, done.err
     kept = json.loads((tmp_path / "regime_study.json").read_text())
     assert (kept["n_trained"], kept["n_questions"], kept["languages"]) == (20, 40, ["en", "de"])

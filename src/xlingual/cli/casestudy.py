@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from xlingual.cli.opening import columns, store_of, within_cost
 from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.train import of_conventions
-from xlingual.errors import InputError
+from xlingual.errors import InputError, did_you_mean
 from xlingual.training.requests import CaseStudyRequest
 from xlingual.workflows.case_study_data import BUILT_IN, built_in_options, is_built_in, make_recipes
 
@@ -24,11 +25,19 @@ if TYPE_CHECKING:
 
 
 _FURTHER = {"mlmme": "xlingual.cli.casestudy_mlmme:mlmme", "lareqa": "xlingual.cli.casestudy_lareqa:lareqa"}
+_INSTEAD = {  # word → line of help
+    BUILT_IN: "This study on built-in recipes in five languages, which are made in DIR.",
+    "mlmme": "Another study: images and sentences of several languages in one space.",
+    "lareqa": "Another study: regimes of dual encoders side by side.",
+}
 
 
 def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the conventions set, and on the built-in recipes the encoders."""
-    if not is_built_in(given.get("manifest")):
+    manifest = given.get("manifest")
+    if not is_built_in(manifest):
+        if manifest is not None and not {"text_encoders", "image_encoder"} <= given.keys():
+            _check_manifest(manifest, complete=False)
         return of_conventions(given)
     options = dict(built_in_options(given.get("out") or Path(), given.get("seed", 0)))
     if "text_encoders" in given:
@@ -36,7 +45,29 @@ def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**of_conventions(given), **options}
 
 
-@command(CaseStudyRequest, presets=_presets, further=_FURTHER)
+def _check_manifest(path: Path, *, complete: bool = True) -> None:
+    """Raise InputError where nothing is at the path, or where a word was meant.
+
+    `complete`: the request has the encoders that a manifest needs.
+    """
+    if not os.path.exists(path):  # Path.exists raises for names that are too long
+        from xlingual.data.reading.opening import no_such_file
+
+        found = str(no_such_file(path))
+        found += "" if found.endswith(("?", ".")) else "."
+        raise InputError(
+            f"{found}{did_you_mean(str(path), _INSTEAD)} In place of a manifest may stand recipes (built-in "
+            "data), mlmme or lareqa (other studies): see xlingual casestudy --help"
+        )
+    if str(path) == BUILT_IN and not complete:
+        raise InputError(
+            f"{path} is a {'folder' if path.is_dir() else 'file'} here, so it is read as a manifest, "
+            "which needs --text-encoder and --image-encoder: give both, or run the study on built-in recipes "
+            f"where nothing is called {path}"
+        )
+
+
+@command(CaseStudyRequest, presets=_presets, further=_FURTHER, instead=_INSTEAD)
 def casestudy(request: CaseStudyRequest) -> None:
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
 
@@ -44,11 +75,8 @@ def casestudy(request: CaseStudyRequest) -> None:
     images nor translations, to train on (--train-split). All are evaluated by Backretrieval over all
     language pairs.
 
-    `xlingual casestudy recipes --out DIR` needs no data: where nothing is called "recipes", that word stands
-    for built-in recipes in five languages, which are made in DIR.
-
-    Other studies: `xlingual casestudy mlmme`, images and sentences of several languages in one space, and
-    `xlingual casestudy lareqa`, regimes of dual encoders side by side.
+    A word may stand in its place. A file or folder that is called mlmme or lareqa is given as ./mlmme;
+    recipes is a word only where no file or folder has this name.
     """
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study
@@ -58,6 +86,8 @@ def casestudy(request: CaseStudyRequest) -> None:
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     if is_built_in(request.data.manifest) and out == Path(BUILT_IN):
         raise InputError(f"--out {BUILT_IN} would be read as the data the next time: name another folder")
+    if not is_built_in(request.data.manifest):
+        _check_manifest(request.data.manifest)
     check_folder(out)
     store = store_of(request.keeping)
     evaluated = Evaluated(**keywords(request, Evaluated), ranker=_ranker(request, store))
@@ -84,14 +114,15 @@ def casestudy(request: CaseStudyRequest) -> None:
             store=store,
             progress=progress,
         )
-    screen.show(study, request.output)
-    say_written(study, request.output, "case_study.json", emphasis_of(request))
+    emphasis = emphasis_of(request)
+    screen.show(study, request.output, emphasis)
+    say_written(study, request.output, "case_study.json", emphasis)
     if request.output.report:
         from xlingual.report import write_report
         from xlingual.results import Results
 
         page = out / EVALUATION / "report.html"
-        write_report(Results.read(page.parent), page, emphasis=emphasis_of(request))
+        write_report(Results.read(page.parent), page, emphasis=emphasis)
         screen.wrote(page, quiet=quiet)
 
 

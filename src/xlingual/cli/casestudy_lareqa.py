@@ -18,11 +18,11 @@ from xlingual.training.requests import RegimeStudyRequest
 
 
 def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings of the fit loop that the base has by default; a few epochs for built-in data."""
+    """Return the settings of the fit loop that the base has by default; 150 batches for built-in data."""
     from xlingual.workflows.train_dual_encoder import fit_presets
 
-    few = {"epochs": 5} if given.get("pool") is None else {}
-    return few | fit_presets(given.get("base", "words"), few | dict(given), frozen=given.get("frozen", False))
+    own = {"epochs": 5, "steps": 30} if given.get("pool") is None else {}
+    return fit_presets(given.get("base", "words"), own | dict(given), frozen=given.get("frozen", False)) | own
 
 
 @contextmanager
@@ -40,8 +40,8 @@ def lareqa(request: RegimeStudyRequest) -> None:
     """Train a dual encoder in each regime, and say which aligns languages and what that costs within one.
 
     POOL is a multilingual pool. A part of its questions is trained on, the rest evaluated: by its own splits
-    (--train-split, --split), else by --train. Without POOL it runs on built-in data, with few epochs. Models
-    that DIR has already are not trained again, so a study that was interrupted goes on with the same command.
+    (--train-split, --split), else by --train. Without POOL it runs on built-in data, for 150 batches by
+    default. Models that DIR has already are not trained again: if interrupted, the same command goes on.
     """
     from xlingual.workflows.regime_models import RegimeTrainings
     from xlingual.workflows.regime_study import run_regime_study, trained_and_tested

@@ -34,6 +34,7 @@ class RequestCommand(click.Command):
     Its help shows its own options first, then those of records inside the request under their headings.
     `presets` gives defaults that depend on other values, such as those of a named recipe. `further` are
     commands of their own, by the word behind this one's name; the value is where each is, MODULE:NAME.
+    `instead` are the words that may stand in place of its argument, with a line of help each.
     """
 
     def __init__(
@@ -42,10 +43,11 @@ class RequestCommand(click.Command):
         answer: Callable[[Any], Any],
         presets: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda given: {},
         further: Mapping[str, str] | None = None,
+        instead: Mapping[str, str] | None = None,
         **more: Any,  # noqa: ANN401
     ) -> None:
         self.kind, self.answer, self.presets = kind, answer, presets
-        self.further = dict(further or {})
+        self.further, self.instead = dict(further or {}), dict(instead or {})
         super().__init__(
             kind.command.split()[-1],
             params=[*_parameters(kind), *_refused(kind)],
@@ -89,7 +91,11 @@ class RequestCommand(click.Command):
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, section by section."""
+        """Write the words in place of the argument, and the options, section by section."""
+        if self.instead:
+            (name, *_) = (one.human_readable_name for one in self.params if isinstance(one, click.Argument))
+            with formatter.section(f"In place of {name}"):
+                formatter.write_dl(list(self.instead.items()))
         rows: dict[str, list[tuple[str, str]]] = {"": []}
         for option in self.get_params(ctx):
             if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):

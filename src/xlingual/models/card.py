@@ -13,8 +13,9 @@ from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.files import atomic_file
-from xlingual.models.card_words import ANYWHERE, DATA, LATER, OUTCOME, words_of
+from xlingual.models.card_words import DATA, words_of
 from xlingual.models.folder import CARD, WEIGHTS, ModelFolder
+from xlingual.models.recorded import ANYWHERE, OUTCOME, as_before
 from xlingual.signature import Signature
 
 PLACE = "DIR"  # the folder, which may be moved, as the card in it writes it
@@ -96,13 +97,12 @@ def signature(folder: ModelFolder) -> Signature:
     """Return the signature of the model: kind, data, options, version, and under `system` its identity."""
     config = folder.config
     training, data, environment = (config.get(name) or {} for name in ("training", "data", "environment"))
-    later = {name for name, before in LATER.items() if training.get(name, before) == before}
     conditions = {
         "kind": folder.kind,
         "recipe": training.get("recipe"),
         "data": data.get("digest"),
         "validation": data.get("validation_digest"),
-        "options": _hashed([config["model"], _options(config, but=ANYWHERE | later)]),
+        "options": _hashed([config["model"], as_before(_options(config, but=ANYWHERE))]),
         "seed": training.get("seed"),
         "xlingual": environment.get("xlingual"),
     }

@@ -7,15 +7,6 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
-# keys of `training` in config.json that are results of the training, not its options
-OUTCOME = frozenset({"epochs_run", "best_epoch", "stopped", "seconds", "score", "scores", "final_scale"})
-
-# options that came later, with the values that trainings had before, which leave a signature as it was
-LATER: Mapping[str, Any] = {"keep_epoch": "best", "neighbours_in": "body-title"}
-
-# options that say where a training ran and do not change its result
-ANYWHERE = frozenset({"device", "threads"})
-
 # keys of `data` in config.json, in words
 DATA: Mapping[str, str] = {
     "source": "manifest",

@@ -46,6 +46,8 @@ class Heat:
     short: str  # for small cells
     title: str
     step: int | None
+    value: float | None = None  # at full precision, for CSV
+    ends: tuple[float, float] | None = None  # of the interval, for CSV
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,9 @@ class Matrix:
     scale: str  # what the colours show
     ends: Sequence[str]  # at the first and last colour, with the middle between them for two hues
     title: str = ""
+    titled: bool = True  # the page shows the title above it
     about: str = ""
+    framed: str = ""  # what the cells are whose row and column have one name; a text has them in bold
     hue: Literal["h", "d"] = "h"
     corner: str = "from ↓ to →"
     style: str = ""
@@ -227,11 +231,19 @@ class Page:
         return cls(kind, title, [Finding(findings)] if findings else [], [Section("", blocks)])
 
 
-def walk(blocks: Iterable[Block], wanted: Where = "page") -> Iterator[Block]:
+Medium: TypeAlias = Literal["page", "terminal", "text"]
+_SHOWN: dict[Medium, tuple[Where, ...]] = {
+    "page": ("both", "page", "written"),
+    "terminal": ("both", "terminal", "screen"),
+    "text": ("both", "terminal", "written"),
+}
+
+
+def walk(blocks: Iterable[Block], medium: Medium = "page") -> Iterator[Block]:
     """Yield every block that a medium shows, those in containers after their container."""
     for block in blocks:
-        if block.where not in ("both", wanted):
+        if block.where not in _SHOWN[medium]:
             continue
         yield block
         if isinstance(block, (Fold, Group)):
-            yield from walk(block.blocks, wanted)
+            yield from walk(block.blocks, medium)

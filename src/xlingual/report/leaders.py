@@ -176,9 +176,15 @@ def run_names(runs: Sequence[Results]) -> list[str]:
     Where two runs would have one name all have numbers.
     """
     found = [given_name(run) for run in runs]
-    if all(found) and len(set(found)) == len(found):
+    if unit(runs) == "pool":
         return found
     return [f"run {place}" for place in range(1, len(runs) + 1)]
+
+
+def unit(runs: Sequence[Results]) -> str:
+    """Return what runs are called: "pool" where each has the name of its own, else "run"."""
+    found = [given_name(run) for run in runs]
+    return "pool" if all(found) and len(set(found)) == len(found) else "run"
 
 
 def given_name(run: Results) -> str:

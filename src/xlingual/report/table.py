@@ -13,7 +13,9 @@ from xlingual.report.marking import bare
 from xlingual.report.shapes import Drawing
 from xlingual.results import Interval
 
-Where: TypeAlias = Literal["both", "page", "terminal"]  # "terminal": Markdown, LaTeX and CSV show the same
+# "terminal": Markdown, LaTeX and CSV show the same; of blocks also "written": the page and these three, where
+# it is too much for a terminal, and "screen": a terminal alone
+Where: TypeAlias = Literal["both", "page", "terminal", "written", "screen"]
 Tone: TypeAlias = Literal["", "best", "gain", "loss", "quiet", "real"]
 
 

@@ -286,7 +286,7 @@ class RegimeStudyRequest(Request, frozen=True, kw_only=True):
     command = "casestudy lareqa"
     otherwise: ClassVar[Mapping[str, str]] = {
         **defaults_in_help(FitOptions, {"hf:": NETWORK_FIT}),
-        "steps": "one pass of x-y, for every regime",
+        "steps": "one pass of x-y, for every regime; without POOL 30",
         "seed": "0",
         "patience": "none: nothing is validated",
         "epochs": "30; hf: 10; without POOL 5",

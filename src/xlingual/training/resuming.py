@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
-from xlingual.models.card_words import LATER
 from xlingual.models.folder import CARD, CONFIG, NETWORK, WEIGHTS
+from xlingual.models.recorded import as_before
 from xlingual.training.checkpoints import Checkpoint, Checkpoints
 from xlingual.training.options import FitOptions
 from xlingual.training.sinks import flat
@@ -120,8 +120,7 @@ def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     An option that came later is left out where it has the value that trainings had before.
     """
-    recipe, loop = flat(settings["recipe"]), flat(settings["fit"])
-    recipe = {name: value for name, value in recipe.items() if LATER.get(name, _ABSENT) != value}
+    recipe, loop = as_before(flat(settings["recipe"])), flat(settings["fit"])
     return {**recipe, **{f"fit.{name}" if name in recipe else name: value for name, value in loop.items()}}
 
 

@@ -15,6 +15,7 @@ from xlingual.encoders import Spec
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError
 from xlingual.models.folder import CONFIG, ModelFolder
+from xlingual.models.recorded import ANYWHERE, complete
 from xlingual.results.mlmme_study import MLMME, VSE, StudyModel, Trained
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
@@ -22,7 +23,6 @@ from xlingual.training.recipes.mlmme_options import MlmmeOptions
 from xlingual.workflows.studies import interrupted, naming
 from xlingual.workflows.train_mlmme import train_mlmme
 
-_NOT_COMPARED = ("device", "threads")  # they say where a model was trained
 _MOST = 3  # differences named
 
 
@@ -109,15 +109,13 @@ class Trainer:
         fit = self._fit(number).settings()
         asked = {
             "recipe": self.recipe,
-            **self._options(plan, number).recorded(),
+            **self._options(plan, number).settings(),
             **{"fit_seed" if name == "seed" else name: value for name, value in fit.items()},
             "select": self._select(plan),
         }
-        found, data = config["training"], config["data"]
+        found, data = complete(config["training"]), config["data"]
         pairs = {
-            name: (found.get(name), _plain(value))
-            for name, value in asked.items()
-            if name not in _NOT_COMPARED
+            name: (found.get(name), _plain(value)) for name, value in asked.items() if name not in ANYWHERE
         }
         pairs["texts"] = data["digest"], self.train.digest
         pairs["validation"] = data["validation_digest"], self.validation.digest

@@ -14,8 +14,8 @@ from xlingual.encoders import Spec
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, listed
 from xlingual.models.card import identity
-from xlingual.models.card_words import LATER
 from xlingual.models.folder import CONFIG, ModelFolder
+from xlingual.models.recorded import ANYWHERE, complete
 from xlingual.results.regime_study import UNTRAINED, RegimeTraining
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
@@ -25,7 +25,7 @@ from xlingual.workflows.studies import naming
 from xlingual.workflows.train_dual_encoder import fit_options, network_spec, train_dual_encoder
 
 FIT = {"patience": None}  # nothing is validated, so that all regimes get equally many steps
-_MAY_DIFFER = ("device", "threads", "patience")
+_MAY_DIFFER = ANYWHERE | {"patience"}
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class RegimeTrainer:
     def _check(self, regime: str, name: str) -> None:
         seed, plan = int(name.rpartition("-")[2]), self.trainings
         config = ModelFolder.read(self.folder / name).config
-        training = {**LATER, **config["training"]}
+        training = complete(config["training"])
         fit = {"fit_seed" if key == "seed" else key: v for key, v in plan.loop(seed).settings().items()}
         name_of_base, identity_of_base = self._base(seed)
         wanted = {**plan.options(regime, seed, self.steps).settings(), **fit, "from": name_of_base}

@@ -128,7 +128,7 @@ class _Job:
 
         vocabularies, corpus, held_out = self._packed()
         model = build_model(self.options, vocabularies, corpus)
-        settings = self.options.recorded()
+        settings = self.options.settings()
         compared = {
             "name": recipe,
             **settings,

@@ -19,6 +19,7 @@ from xlingual.models.card import (  # noqa: E402
 from xlingual.models.card_words import words_of  # noqa: E402
 from xlingual.models.folder import KINDS, ModelFolder, write_model  # noqa: E402
 from xlingual.models.mlmme import Mlmme, MlmmeConfig  # noqa: E402
+from xlingual.models.recorded import LATER  # noqa: E402
 from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
 from xlingual.models.vocabulary import Vocabulary  # noqa: E402
 from xlingual.signature import Signature  # noqa: E402
@@ -183,7 +184,8 @@ def test_signatures_part_what_was_done_from_what_came_out(tmp_path):
     assert [said.partition(":")[0] for said in against(seed=4)] == ["options", "seed"]
     assert signature(mlmme(tmp_path / "3", seed=1)).system != signed.system
     # options that came later leave the signatures of before as they were
-    assert against(keep_epoch="best", neighbours_in="body-title") == []
+    assert against(**LATER) == []
+    assert [said.partition(":")[0] for said in against(text_map="per-language")] == ["options"]
     assert [said.partition(":")[0] for said in against(keep_epoch="last")] == ["options"]
 
 

@@ -163,6 +163,7 @@ def test_the_terminal_has_all_tables(width: int) -> None:
     for words in ("English (en)", "German (de)", "Against VSE", "Textual similarity: Pearson", "Re-ranking"):
         assert words in lines
     assert "15.0*" in lines or "15.0" in lines
+    assert "intervals of" not in lines and "Best in bold (*). In brackets: difference" in lines
 
 
 def test_a_table_as_the_paper_has_it() -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -76,8 +77,13 @@ def test_an_interval_that_is_left_out_is_named():
 
 
 def test_intervals_that_are_left_out_are_named_together():
-    found = " ".join(printed(57, table(looks=(TableRoom(bare=("value", "difference")),))).split())
+    whole = table(looks=(TableRoom(bare=("value", "difference")),))
+    (row,) = whole.rows
+    cells = tuple(replace(cell, interval="[0, 1]") if cell.value == 0.2345 else cell for cell in row.cells)
+    found = " ".join(printed(57, replace(whole, rows=(replace(row, cells=cells),))).split())
     assert "intervals of value and difference are left out" in found
+    without = " ".join(printed(57, whole).split())  # the value has no interval that could be left out
+    assert "intervals of difference are left out" in without
 
 
 def test_a_table_that_fits_in_no_look_has_another_form():
@@ -91,6 +97,21 @@ def test_columns_without_room_follow_in_a_further_table():
     found = printed(40, Table("All", columns, rows, splits=True))
     assert max(map(len, found.splitlines())) <= 40
     assert found.count("One way") > 1 and all(f"{i}{i}.0" in found for i in range(6))
+    heads = [line.split() for line in found.splitlines() if "system" in line]
+    assert [len(line) for line in heads] == [3, 3]
+    five = Table("All", columns[:6], tuple(row.of(range(6)) for row in rows), splits=True)
+    lines = printed(50, five).splitlines()  # room for four: three and two rather than four and one
+    assert max(map(len, lines)) <= 50
+    assert [len(line.split()) for line in lines if "system" in line] == [3, 2]
+
+
+def test_a_long_heading_of_rows_is_broken_where_names_are():
+    columns = (Column("", "name"), Column("value"))
+    rows = (Row(heading="Sentence to image"), Row((Cell("R@1"), Cell("10.0"))))
+    looks = (TableRoom(), TableRoom(names=10))
+    wide, narrow = (printed(width, Table("", columns, rows, looks=looks)) for width in (30, 20))
+    assert "Sentence to image" in wide
+    assert "Sentence" in narrow and "to image" in narrow and "Sentence to" not in narrow
 
 
 def page():

@@ -45,16 +45,6 @@ def test_the_paper():
     assert (changed.text_map, changed.pairs, changed.redraw) == ("shared", "mean", "instance")
 
 
-def test_what_later_versions_added_is_recorded_where_it_is_not_the_default():
-    plain = MlmmeOptions(("en", "de"))
-    assert set(plain.settings()) - set(plain.recorded()) == {"redraw", "text_map"}
-    assert plain.changed(redraw="epoch", text_map="per-language").recorded() == {
-        **plain.recorded(),
-        "redraw": "epoch",
-        "text_map": "per-language",
-    }
-
-
 def test_the_defaults_are_ours():
     options = MlmmeOptions(("en", "de"))
     assert (options.word_dim, options.state_dim, options.joint_dim) == (620, 1024, 2048)

@@ -53,7 +53,7 @@ def open_table(path: str | Path, reading: Reading = STRICT) -> tuple[SourceTable
         if os.path.exists(path):
             regular_file(path, "a manifest")
         if not shards:
-            raise _no_such_file(path)
+            raise no_such_file(path)
     reader = _READERS.get((shards[0] if shards else path).suffix.lower())
     if reader is None:
         raise InputError(
@@ -86,7 +86,8 @@ def _find_in_folder(folder: Path) -> Path:
     return found[0]
 
 
-def _no_such_file(path: Path) -> InputError:
+def no_such_file(path: Path) -> InputError:
+    """Return the error for a path where nothing is, with the name of a file that may have been meant."""
     name = str(path)
     try:
         os.stat(path)

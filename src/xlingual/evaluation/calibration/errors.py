@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.calibration.model import (
@@ -97,7 +98,10 @@ def codes(labels: Sequence[object]) -> Ints:
 
 def _error(left_out: str, form: str, values: Floats, groups: Ints, units: Ints) -> CalibrationError:
     by_group = [float(values[groups == group].mean()) for group in np.unique(groups)]
-    ci, note = _interval(values, units, bounds=(0.0, 1.0))
+    within = values.max() <= 1  # a straight line leaves 0 to 1, so its error may exceed 1
+    ci, note = _interval(values, units, bounds=(0.0, 1.0) if within else None)
+    if ci is not None:
+        ci = replace(ci, low=max(ci.low, 0.0))
     return CalibrationError(
         left_out=left_out,
         form=form,

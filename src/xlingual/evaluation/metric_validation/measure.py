@@ -76,6 +76,7 @@ class ValidationPass:
         levels: Sequence[Weakening],
     ) -> None:
         self._run, self.matching, self.measure, self.levels = run, matching, measure, levels
+        self._workers = ThreadPoolExecutor(run.options.threads)  # a thread starts with its first work
         self.tasks, self.cluster = run.tasks, run.manifest.cluster
         counts = [len(np.unique(images.code[task.sample.source])) for task in self.tasks]
         self.measured = MeasuredScores(n_pictures=counts)
@@ -97,17 +98,18 @@ class ValidationPass:
         nearest: dict[str, list[Nearest]] = {}
         kept: dict[str, TextVectors] = {}
         first, *later = self._chunks()
-        for name, vectors in self._run.encoded():
-            nearest[name], matches = self._texts(name, vectors)
-            self._enter_truth(name, matches)
-            self._correlate(name, vectors, first)
-            if later:
-                kept[name] = vectors
-        for chunk in later:  # the image ranks of all tasks together would not fit into memory
-            for ranks in self._ranks.values():
-                ranks.forget()
-            for name, vectors in kept.items():
-                self._correlate(name, vectors, chunk)
+        with self._workers:
+            for name, vectors in self._run.encoded():
+                nearest[name], matches = self._texts(name, vectors)
+                self._enter_truth(name, matches)
+                self._correlate(name, vectors, first)
+                if later:
+                    kept[name] = vectors
+            for chunk in later:  # the image ranks of all tasks together would not fit into memory
+                for ranks in self._ranks.values():
+                    ranks.forget()
+                for name, vectors in kept.items():
+                    self._correlate(name, vectors, chunk)
         for level in self.levels:
             self._way_back(level, nearest)
         return self.measured
@@ -190,12 +192,8 @@ class ValidationPass:
             ranks = [self._ranks[level, seed if level.by_seed else None] for level in self.levels]
             return [correlation(task, pairs, table, each.of(number), self.cluster) for each in ranks]
 
-        threads = min(self._run.options.threads, len(chosen))
-        if threads == 1:
-            yield from map(one, range(len(chosen)))
-            return
-        with ThreadPoolExecutor(threads) as executor:
-            yield from executor.map(one, range(len(chosen)))
+        alone = min(self._run.options.threads, len(chosen)) == 1
+        yield from (map if alone else self._workers.map)(one, range(len(chosen)))
 
     def _prepare(self, chunk: Sequence[int]) -> None:
         """Rank the images of some tasks, where an earlier encoder has not."""

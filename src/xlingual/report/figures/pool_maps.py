@@ -23,6 +23,7 @@ from xlingual.results import Interval
 from xlingual.tasks import Task
 
 BY_PAIR = "question ↓\nanswer →"
+OWN_LANGUAGE = "the question's own language"
 SHARES, RATIOS = "language_share_top100", "language_share_ratio_top100"
 LEAST_REACH = 1.25  # of the scale of ratios: smaller deviations stay pale
 ROUNDING = 1e-9
@@ -40,7 +41,8 @@ def one_target(found: Sequence[EncoderViews]) -> Matrix | None:
         lambda pair: f"question in {named(pair[0])}, answer in {named(pair[1])}",
         title="One target only",
         about="mAP by the question's language (rows) and the language of the only answer in the pool "
-        "(columns). Framed: the question's own language.",
+        "(columns).",
+        framed=OWN_LANGUAGE,
         scale="mAP",
     )
 
@@ -53,7 +55,8 @@ def weak_alignment(found: Sequence[EncoderViews]) -> Matrix | None:
         lambda pair: f"question in {named(pair[0])}, candidates in {named(pair[1])} alone",
         title="Weak alignment",
         about="Share of the questions in a language (rows) whose nearest candidate in one language (columns) "
-        "is an answer, candidates of other languages left aside. Framed: the question's own language.",
+        "is an answer, candidates of other languages left aside.",
+        framed=OWN_LANGUAGE,
         scale="P@1",
     )
 
@@ -67,8 +70,8 @@ def strong_alignment(found: Sequence[EncoderViews]) -> Matrix | None:
         within=(0.5,),
         title="Strong alignment",
         about="Share of pairs of an answer in a language (columns) and a wrong candidate in the question's "
-        "language (rows) where the answer is nearer to the question. 0.5 is chance. Framed: the answer is in "
-        "that language too.",
+        "language (rows) where the answer is nearer to the question. 0.5 is chance.",
+        framed="the answer is in that language too",
         scale="pairs in order",
     )
 
@@ -82,15 +85,17 @@ def shares(found: Sequence[EncoderViews]) -> Matrix | None:
 
     def cell(one: EncoderViews, pair: Pair, value: float) -> Heat:
         text = numbers.number(100 * value, digits=1 if value < 0.0995 else 0)
-        shown = share(value, one.interval(SHARES, "->".join(pair))).plain
-        return _heat(text, f"{_pair_text(pair)}: {shown}", value / most if most > 0 else 0.0)
+        ci = one.interval(SHARES, "->".join(pair))
+        title = f"{_pair_text(pair)}: {share(value, ci).plain}"
+        return _heat(value, ci, text, title, value / most if most > 0 else 0.0)
 
     tops = [int(top) for one in found if (top := one.number("top")) is not None]
     return _matrix(
         _drawn(found, values, cell),
         title=f"Languages of the {numbers.span(tops) if tops else '100'} best candidates",
         about="The share of each language (columns) among the best candidates for questions in a language "
-        "(rows), in percent; each row sums to 100. Framed: the question's own language.",
+        "(rows), in percent; each row sums to 100.",
+        framed=OWN_LANGUAGE,
         scale="share",
         ends=("0 %", numbers.percent(most)),
     )
@@ -115,7 +120,7 @@ def ratios(found: Sequence[EncoderViews]) -> Matrix | None:
     def cell(_: EncoderViews, pair: Pair, value: float) -> Heat:
         place = -1.0 if value <= 0 else min(1.0, max(-1.0, math.log(value) / math.log(reach)))
         title = f"{_pair_text(pair)}: {numbers.number(value, digits=2)} times"
-        return _heat(times(value), title, (1 + place) / 2)
+        return _heat(value, None, times(value), title, (1 + place) / 2)
 
     return _matrix(
         _drawn(found, values, cell),
@@ -138,6 +143,8 @@ def identification(found: Sequence[EncoderViews]) -> Matrix | None:
         lambda one, pair: one.interval("language_id_accuracy", keys[id(one)][pair]),
         lambda pair: f"{named(pair[0])}, {named(pair[1])}",
         within=(*chances, 1.0),
+        title="Language identification",
+        titled=False,  # the fold has it
         about="Accuracy of a linear model that separates two languages by the vectors of texts it was not "
         "fitted on.",
         scale="accuracy",
@@ -229,13 +236,16 @@ def _scaled(
             return None
         place = (value - low) / (high - low) if high > low else 0.5
         title = f"{name}: {numbers.with_interval(value, ci)}"
-        return _heat(numbers.number(value), title, place, numbers.number(value, digits=digits))
+        return _heat(value, ci, numbers.number(value), title, place, numbers.number(value, digits=digits))
 
     return cell, (numbers.number(low), numbers.number(high))
 
 
-def _heat(text: str, title: str, place: float, short: str | None = None) -> Heat:
-    return Heat(text, text if short is None else short, title, round(place * (STEPS - 1)))
+def _heat(
+    value: float, ci: Interval | None, text: str, title: str, place: float, short: str | None = None
+) -> Heat:
+    step, ends = round(place * (STEPS - 1)), None if ci is None else (ci.low, ci.high)
+    return Heat(text, text if short is None else short, title, step, value, ends)
 
 
 def _matrix(maps: Sequence[HeatMap], **more: Any) -> Matrix:  # noqa: ANN401  (its fields)
@@ -248,7 +258,7 @@ def _matrix(maps: Sequence[HeatMap], **more: Any) -> Matrix:  # noqa: ANN401  (i
         "single": len(columns) >= MANY_COLUMNS,
     }
     style = " ".join(name for name, has in styles.items() if has)
-    return Matrix(maps, style=style, shown=SHOWN, **({"corner": BY_PAIR} | more))
+    return Matrix(maps, style=style, shown=SHOWN, where="written", **({"corner": BY_PAIR} | more))
 
 
 def _drawn(

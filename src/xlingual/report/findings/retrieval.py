@@ -132,7 +132,7 @@ def _hardest(leader: BoardRow, pairs: dict[tuple[str, str], Summary]) -> list[st
 def _not_paired(runs: Sequence[Results], task: str, places: list[int]) -> str:
     names = leaders.run_names(runs)
     which = f"Runs {numbers.in_words([str(place) for place in places])}"
-    if names[0] != "run 1":
+    if leaders.unit(runs) == "pool":
         which = numbers.in_words([names[place - 1] for place in places])
     text = (
         f"{which} were evaluated apart, so their encoders "

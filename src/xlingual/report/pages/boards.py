@@ -60,7 +60,8 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
     places = {row.run for row in rows}
     led = {place for place in places if not chance.none_above([row for row in rows if row.run == place])}
     apart = leaders.ranked_apart(runs, task.name)
-    leads = "" if len(rows) == 1 else "leads its run" if len(places) > 1 else "leads"
+    unit = leaders.unit(runs)
+    leads = "" if len(rows) == 1 else f"leads its {unit}" if len(places) > 1 else "leads"
     ceilings = len(_texts(rows, "ceiling")) > 1
     columns = (
         Column("#", "rank", ""),
@@ -84,7 +85,9 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
         for i, row in enumerate(rows)
     ]
     title = f"{task.name} · {rows[0].measure if task.label else task.measure_name(rows[0].measure)}"
-    return Table.board(title, columns, made, axis, legend=_legend(rows, axis, led, apart), looks=LOOKS)
+    return Table.board(
+        title, columns, made, axis, legend=_legend(rows, axis, led, unit if apart else None), looks=LOOKS
+    )
 
 
 def _cells(row: BoardRow, leads: str | None, ceilings: bool) -> tuple[Cell, ...]:
@@ -116,7 +119,8 @@ def _cells(row: BoardRow, leads: str | None, ceilings: bool) -> tuple[Cell, ...]
     )
 
 
-def _legend(rows: Sequence[BoardRow], axis: Axis, led: set[int], apart: bool) -> tuple[Key, ...]:
+def _legend(rows: Sequence[BoardRow], axis: Axis, led: set[int], apart: str | None) -> tuple[Key, ...]:
+    """Return the legend; `apart`: what is ranked on its own, None where all rows are ranked together."""
     levels = sorted({row.ci.level for row in rows if row.ci})
     level = " / ".join(numbers.percent(level) for level in levels)
     keys = [Key(f"value{f' with its {level} interval' if level else ''}", SWATCHES["interval"])]
@@ -130,7 +134,7 @@ def _legend(rows: Sequence[BoardRow], axis: Axis, led: set[int], apart: bool) ->
     if any(row.standing == "level" and row.run in led for row in rows):
         keys.append(Key("the difference from the leader may be zero", badge=Badge("level", "soft")))
     if apart:
-        keys.append(Key("each run is ranked on its own"))
+        keys.append(Key(f"each {apart} is ranked on its own"))
     if words.lower_is_better(rows[0].measure):
         keys.append(Key("lower is better"))
     return tuple(keys)

@@ -120,16 +120,17 @@ def _of_language(study: MlmmeStudy, language: str, rows: Sequence[RankingRow], s
         tuple(lines),
         style="figures ranking",
         titled=False,
-        looks=tuple(TableRoom(names=names, bare=bare) for bare in ((), tuple(heads)) for names in (24, 14)),
+        looks=tuple(TableRoom(names=names) for names in (24, 14)),
         splits=True,
         where="both",
     )
-    note = f"{sizes}. Bold (in a terminal *): best."
+    note = ""
     if base is not None:
-        note += (
+        note = (
             " In brackets: difference to VSE; † its interval (other images and other trainings) excludes 0."
         )
-    yield Prose(note, "note-line", where="both")
+    yield Prose(f"{sizes}. Best in bold.{note}", "note-line")
+    yield Prose(f"Best in bold (*).{note}", "note-line", where="terminal")  # its title has the sizes
     full = [
         [model.name, row.direction, _measure(row.measure), *_full(row.scores[model.name], row.measure)]
         for model in models
@@ -211,7 +212,8 @@ def _questions(title: str, questions: Sequence[Question]) -> list[Block]:
     ]
     heads = ["model", "sentences", "direction", "points"]
     notes = tuple(dict.fromkeys(f"{one.model}: {one.note}" for one in questions if one.note))
-    looks = (TableRoom(), TableRoom(dropped=("outcome",)), TableRoom(dropped=("outcome",), names=14))
+    bare = TableRoom(dropped=("outcome",))
+    looks = (TableRoom(), bare, replace(bare, heads=8), replace(bare, heads=8, names=14))
     return [differences(title, heads, rows, notes=notes, looks=looks, in_verdict=("outcome",), where="both")]
 
 

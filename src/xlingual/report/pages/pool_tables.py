@@ -64,7 +64,7 @@ def _by_encoder(title: str, found: Sequence[EncoderViews], shown: Sequence[Shown
     """Return a row for each encoder, without empty columns of numbers."""
     heads, cells = zip(*shown, strict=True)
     rows = ([cell(one) for cell in cells] for one in found)
-    return Table.of_texts(title, heads, rows, notes=notes).without_empty()
+    return Table.of_texts(title, heads, rows, notes=notes, where="written").without_empty()
 
 
 def _of(name: str, form: Callable[[float], str], *keys: str, meaning: str = "") -> Shown:
@@ -165,7 +165,7 @@ def subsets(found: Sequence[EncoderViews]) -> Table | None:
     rows = [["all languages", *(Cell.of(one.row.value, one.row.ci) for one in own)]]
     rows += [[_subset_name(key, languages), *(one.cell("subsets", key) for one in own)] for key in keys]
     table = Table.of_texts("Subsets of the languages", heads, rows, notes=("mAP.",), titled=False)
-    return table if own else None
+    return replace(table, where="written") if own else None
 
 
 def _subset_name(key: str, languages: list[str]) -> str:
@@ -189,7 +189,7 @@ def fairness(found: Sequence[EncoderViews]) -> Table | None:
     heads = ["encoder", "measure", "fairness", "among answers", "among other candidates"]
     notes = ("1: the ranks of all languages' candidates look alike. 0: they do not.",)
     table = Table.of_texts("Language fairness", heads, rows, names=2, data=True, notes=notes, titled=False)
-    return table if rows else None
+    return replace(table, where="written") if rows else None
 
 
 def hubs(found: Sequence[EncoderViews]) -> Table | None:
@@ -309,7 +309,7 @@ def _languages(best: EncoderViews) -> Block:
     n, label = len(best.languages), best.row.label
     elsewhere = f"{label} by language: {n} × {n} have no room here, --report shows them"
     if n > MOST_LANGUAGES:
-        return Prose(elsewhere, "note-line", "terminal")
+        return Prose(elsewhere, "note-line", "screen")
     values = best.pairs("one_target")
     questions_in, answers_in = question_and_answer_languages(best.languages, values)
 
@@ -320,5 +320,5 @@ def _languages(best: EncoderViews) -> Block:
     rows = [[question, *(cell(question, tag) for tag in answers_in)] for question in questions_in]
     title = f"{label}: questions in the language of the row, a single answer in that of the column"
     return Table.of_texts(
-        title, ["", *answers_in], rows, looks=(TableRoom(),), instead=elsewhere, where="terminal"
+        title, ["", *answers_in], rows, looks=(TableRoom(),), instead=elsewhere, where="screen"
     )

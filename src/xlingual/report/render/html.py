@@ -52,7 +52,7 @@ def fragment(page: Page) -> str:
 
 
 def _on_page(shown: Iterable[Block]) -> list[Block]:
-    return [block for block in shown if block.where != "terminal"]
+    return [block for block in shown if block.where not in ("terminal", "screen")]
 
 
 def _environment(names: Iterable[str]) -> jinja2.Environment:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import ceil
 
 from rich import box
 from rich.console import Console
@@ -95,17 +96,32 @@ def _width(console: Console, drawn: RichTable) -> int:
 
 
 def _split(console: Console, table: Table) -> list[Table]:
-    """Return tables of as many columns of numbers each as have room; nothing where one has none."""
-    table, found = replace(table, looks=table.looks[-1:], splits=False, instead=None), []
+    """Return the fewest tables whose columns of numbers have room; nothing where one has none.
+
+    They have about as many columns each: of five, three and two rather than four and one.
+    """
+    table = replace(table, looks=table.looks[-1:], splits=False, instead=None)
+    n = sum(column.kind != "name" for column in table.columns)
+    parts = _parts(console, table, n)
+    for most in range(ceil(n / len(parts)), n) if parts else ():
+        if len(even := _parts(console, table, most)) == len(parts):
+            parts = even
+            break
+    return [replace(part, notes=()) for part in parts[:-1]] + parts[-1:]
+
+
+def _parts(console: Console, table: Table, most: int) -> list[Table]:
+    """Return tables of as many columns of numbers each as have room, at most so many."""
     names = [i for i, column in enumerate(table.columns) if column.kind == "name"]
     left = [i for i, column in enumerate(table.columns) if column.kind != "name"]
+    found = []
     while left:
-        parts = (table.of([*names, *left[:n]]) for n in range(len(left), 0, -1))
+        parts = (table.of([*names, *left[:n]]) for n in range(min(most, len(left)), 0, -1))
         part = next((part for part in parts if _fitting(console, part)), None)
         if part is None:
             return []
         left = left[len(part.columns) - len(names) :]
-        found.append(replace(part, notes=()) if left else part)
+        found.append(part)
     return found
 
 
@@ -147,7 +163,7 @@ def _drawn(table: Table, look: TableRoom) -> RichTable:
         elif place and table.tall:
             made.add_row()
         if row.heading:
-            made.add_row(Text(row.heading, style="dim"))
+            made.add_row(TextLines(folded(row.heading, look.names), style="dim"))
             continue
         style = next((_TONES[tone] for tone in row.tone.split() if tone in _TONES), "")
         cells = [
@@ -196,7 +212,13 @@ def _name_dropped(drawn: RichTable, table: Table, look: TableRoom) -> None:
     """Name below the table the columns that are left out for lack of room."""
     keys = [column.key for column in table.columns if column.where != "page"]
     dropped = [name for name in keys if name in look.dropped and name not in table.in_verdict]
-    if bare := [name for name in keys if name in look.bare and name not in dropped]:
+    intervals = {
+        column.key
+        for i, column in table.shown()
+        for row in table.rows
+        if row.cells and (row.cells[i].interval or (row.cells[i].gap or Cell()).interval)
+    }
+    if bare := [name for name in keys if name in look.bare and name in intervals and name not in dropped]:
         dropped.append(f"intervals of {numbers.in_words(bare)}")
     if dropped:
         verb = "is" if len(dropped) == 1 and dropped[0] in keys else "are"

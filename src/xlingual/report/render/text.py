@@ -1,18 +1,19 @@
-"""A page as text for other programs: Markdown, LaTeX and CSV of what a terminal shows."""
+"""A page as text for other programs: Markdown, LaTeX and CSV of a terminal's tables, and of larger ones."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Heading, Page, Prose, walk
+from xlingual.report.blocks import Heading, Matrix, Page, Prose, Section, walk
 from xlingual.report.marking import bare, plain
 from xlingual.report.markup import latex_comment, latex_text, markdown_text
-from xlingual.report.table import Cell, Table
+from xlingual.report.table import Cell, Column, Row, Table
 from xlingual.visible import csv_text
 
 
@@ -49,7 +50,7 @@ def as_csv(page: Page) -> str:
     tables = [
         (section.title, block)
         for section in page.sections
-        for block in walk(section.blocks, "terminal")
+        for block in _of_section(section)
         if isinstance(block, Table)
     ]
     several = len({title for title, _ in tables}) > 1
@@ -72,8 +73,36 @@ def _sentences(page: Page) -> list[str]:
 
 
 def _shown(page: Page) -> list[Table | Prose | Heading]:
-    blocks = (block for section in page.sections for block in walk(section.blocks, "terminal"))
-    return [block for block in blocks if isinstance(block, (Table, Prose, Heading))]
+    return [block for section in page.sections for block in _of_section(section)]
+
+
+def _of_section(section: Section) -> Iterator[Table | Prose | Heading]:
+    """Yield what can be written of a section; a matrix is a table for each of its maps."""
+    for block in walk(section.blocks, "text"):
+        if isinstance(block, (Table, Prose, Heading)):
+            yield block
+        elif isinstance(block, Matrix):
+            yield from _tables(block)
+
+
+def _tables(matrix: Matrix) -> Iterator[Table]:
+    """Yield the maps of a matrix, what they show below the first of them."""
+    framed = f"Bold: {matrix.framed}." if matrix.framed else ""
+    about = f"{matrix.about} {framed}".strip()
+    for place, shown in enumerate(matrix.maps):
+        rows = []
+        for name, heats in shown.lines:
+            cells = [Cell(h.text, value=h.value, ends=h.ends) if h else Cell(numbers.MISSING) for h in heats]
+            if framed and name in shown.columns:
+                own = shown.columns.index(name)
+                cells[own] = replace(cells[own], tone="best")
+            rows.append(Row((Cell(name), *cells)))
+        yield Table(
+            f"{matrix.title}: {shown.label}",
+            (Column("", "name"), *map(Column, shown.columns)),
+            tuple(rows),
+            notes=(about,) if about and not place else (),
+        )
 
 
 def _lines(

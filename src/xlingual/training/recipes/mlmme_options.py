@@ -139,15 +139,6 @@ class MlmmeOptions(MlmmeSettings, frozen=True):
             )
         return preset(cls, PRESETS, recipe, {"languages": languages, **changes})
 
-    def recorded(self) -> dict[str, Any]:
-        """Return the settings as a model's folder keeps them.
-
-        Options of later versions are left out where they have their defaults: signatures stay equal, and a
-        training that an earlier version began can be continued.
-        """
-        later = (("redraw", "batch"), ("text_map", "shared"))
-        return {name: value for name, value in self.settings().items() if (name, value) not in later}
-
     @property
     def hardest(self) -> bool:
         """Whether only the hardest contrastive item counts."""

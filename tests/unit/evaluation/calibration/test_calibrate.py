@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from scipy import stats
 
 from xlingual.errors import InputError
 from xlingual.evaluation.calibration.calibrate import calibrate, sampling_kind
@@ -48,6 +49,22 @@ def test_left_out_families_have_no_part_in_their_estimate(made):
     line = errors_of(found, "family", "line").value
     difference = next(d for d in found.differences if (d.left_out, d.form) == ("family", "line"))
     assert difference.value == pytest.approx(line - np.mean(errors))
+
+
+def test_an_error_beyond_1_is_inside_its_interval(made):
+    """Of three families a straight line estimates the third far beyond 0 to 1."""
+    found = calibrate([made.validation(made.pair(made.noisy(3, 23)))])
+    error = errors_of(found, "family", "line")
+    assert error.value > 1 and error.ci.low == 0 and error.ci.method == "t, independent queries"
+    x, y = (np.array([point[k] for point in made.noisy(3, 23)]) for k in (2, 3))
+    lines = [np.polyfit(np.delete(x, i), np.delete(y, i), 1) for i in range(3)]
+    errors = [abs(np.polyval(line, x[i]) - y[i]) for i, line in enumerate(lines)]
+    half = stats.t.ppf(0.975, 2) * np.std(errors, ddof=1) / np.sqrt(3)
+    assert (error.value, error.ci.high) == pytest.approx((np.mean(errors), np.mean(errors) + half))
+    for seed in range(12):
+        for one in calibrate([made.validation(made.pair(made.noisy(3, seed)))]).errors:
+            assert one.ci is None or one.ci.low <= one.value <= one.ci.high
+            assert one.form == "line" or one.ci.method.startswith("Wilson")  # as it was
 
 
 def test_several_validations_leave_out_directions_pairs_and_data(made):

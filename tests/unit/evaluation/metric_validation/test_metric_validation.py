@@ -1,6 +1,7 @@
 """Validation: every number per seed from whole matrices, the same as the single tasks give, and controls."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from xlingual.evaluation import distance_correlation as corr
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
+from xlingual.evaluation.metric_validation import measure as validation_pass
 from xlingual.evaluation.metric_validation import validate as metric_validation
 from xlingual.evaluation.metric_validation.degrade import NONE, Weakening, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass
@@ -222,15 +224,20 @@ def test_threads_and_the_order_of_encoders_change_nothing(case, found, monkeypat
         values = scores_of(found, "en-de", name)["CORR"].per_seed
         assert scores_of(apart, "en-de", name)["CORR"].per_seed == pytest.approx(values, abs=1e-9)
     monkeypatch.undo()
+    made = []
+    monkeypatch.setattr(
+        validation_pass, "ThreadPoolExecutor", lambda n: made.append(ThreadPoolExecutor(n)) or made[-1]
+    )
     assert plain(validate(case, both_directions=True, threads=3)) == plain(found)
+    (workers,) = made  # one for all encoders and parts
+    with pytest.raises(RuntimeError, match="shutdown"):
+        workers.submit(int)
     turned = validate(case, encoders=case.encoders(NAMES[::-1]), both_directions=True)
     for name in NAMES:
         assert scores_of(turned, "en-de", name) == scores_of(found, "en-de", name)
 
 
 def test_tasks_in_parts_give_the_same(case, found, monkeypatch):
-    from xlingual.evaluation.metric_validation import measure as validation_pass
-
     monkeypatch.setattr(validation_pass, "KEPT_BYTES", 1)
     parts = validate(case, both_directions=True)
     for pair in ("en-de", "de-en"):

@@ -1,3 +1,4 @@
+import csv
 import re
 from dataclasses import replace
 from io import StringIO
@@ -10,13 +11,14 @@ from msgspec import structs
 from rich.console import Console
 
 from xlingual.report import leaderboard, leaders, page_of, verdict, words
-from xlingual.report.blocks import Cards, Fold, walk
+from xlingual.report.blocks import Cards, Fold, Matrix, walk
 from xlingual.report.figures import pool_maps
 from xlingual.report.findings.multilingual_pool import ordinal
 from xlingual.report.pages import multilingual_pool as page
 from xlingual.report.pages import pool_tables
 from xlingual.report.pool_views import AGNOSTIC, PREFER_OWN, amount, share, views_of
-from xlingual.report.render import html, terminal
+from xlingual.report.render import html, terminal, text
+from xlingual.report.table import Table
 from xlingual.results import Interval, Results
 from xlingual.tasks import TASKS
 
@@ -57,7 +59,10 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.cases(3)
 def test_pages_are_well_formed_and_self_contained(pool, shape):
-    shown = html.render(page_of(SHAPES[shape](pool)))
+    page = page_of(SHAPES[shape](pool))
+    for form in ("markdown", "latex", "csv"):
+        assert not re.search(r"\b(nan|NaN|None|inf)\b", text.as_text(page, form))
+    shown = html.render(page)
     found = parsed(shown)
     assert not {tag for tag, _ in found.tags} & {"script", "link", "iframe", "object", "base", "form", "img"}
     for _, attributes in found.tags:
@@ -247,6 +252,33 @@ def test_the_terminal_shows_encoders_and_the_leaders_languages(pool, width):
         assert (words_of in text) == (width == 120)
     matrix = [line for line in text.splitlines() if re.match(r" (ar|de|en|es|hi|vi|zh)  0\.\d\d", line)]
     assert len(matrix) == 7
+
+
+def test_texts_have_the_tables_and_maps_of_the_page(pool):
+    results = pool.results(policies=("agnostic", PREFER_OWN))
+    shown = page_of(results)
+    rows = list(csv.DictReader(StringIO(text.as_csv(shown))))
+    tables = dict.fromkeys(row["table"] for row in rows)
+    on_page = [block for section in shown.sections for block in walk(section.blocks)]
+    maps = [f"{one.title}: {m.label}" for one in on_page if isinstance(one, Matrix) for m in one.maps]
+    titles = [one.title for one in on_page if isinstance(one, Table)]
+    assert len(maps) > 12 and len(titles) > 6 and {*maps, *titles} <= {*tables}
+    assert not any("questions in the language of the row" in name for name in tables)  # the maps have them
+    (one,) = (one for one in pool.views_of(results) if one.row.label == "chargram")
+    values = one.pairs("one_target")
+    of_map = [row for row in rows if row["table"] == "One target only: chargram"]
+    assert [row["name"] for row in of_map] == one.languages
+    for row in of_map:
+        for tag in one.languages:
+            assert float(row[tag]) == values[row["name"], tag]  # at full precision
+            ends = one.interval("one_target", f"{row['name']}->{tag}")
+            assert [float(row[f"{tag}_{end}"]) for end in ("low", "high")] == [ends.low, ends.high]
+    markdown = text.markdown(shown)
+    assert "Bold: the question's own language." in markdown and "Framed" not in markdown
+    own = one.number("one_target", "ar->ar")
+    assert f"| ar | **{own:.3f}** |" in markdown.partition("**One target only: chargram**")[2]
+    assert "Framed: the question" in html.render(shown).replace("&#39;", "'")
+    assert "One target only" not in printed(results, 120)
 
 
 def test_too_many_languages_for_the_terminal_point_to_the_report(pool):

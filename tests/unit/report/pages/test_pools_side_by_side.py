@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from xlingual.report import page_of, verdict
+from xlingual.report import as_html, page_of, verdict
 from xlingual.report.pages import pools_side_by_side as page
 from xlingual.report.pool_columns import columns
 from xlingual.results import Behind, Interval
@@ -107,6 +107,10 @@ def test_pools_without_a_name_have_that_of_their_folder(pool, requests, names):
     assert [one.name for one in columns(runs, "AP")] == names
     heads = [found.name for found in page_of(runs).verdict]
     assert heads == ["2 pools", *(name.replace("run", "Run") for name in names)]
+    unit, other = ("run", "pool") if names[0] == "run 1" else ("pool", "run")
+    html = as_html(runs)
+    for words in ("leads its {}", "each {} is ranked on its own"):
+        assert words.format(unit) in html and words.format(other) not in html
 
 
 def test_the_verdict_says_whether_pools_agree(pool):
