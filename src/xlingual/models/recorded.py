@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,19 @@ _ABSENT = object()
 def complete(training: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was recorded of a training, with the options that came after it."""
     return {**LATER, **training}
+
+
+def differences(training: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
+    """Return in what a training differs from what is asked for, in words: "rate was 0.1 and is 0.01".
+
+    Where it ran does not count.
+    """
+    found, wanted = complete(training), json.loads(json.dumps(asked))  # as config.json gives them back
+    return [
+        f"{name} was {found.get(name)} and is {value}"
+        for name, value in wanted.items()
+        if name not in ANYWHERE and found.get(name) != value
+    ]
 
 
 def as_before(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -104,6 +104,10 @@ class FitOptions(Record, frozen=True, kw_only=True):
                 f"warmup is {self.warmup:g} epochs of {self.epochs}: it must be shorter than the training"
             )
 
+    def recorded(self) -> dict[str, Any]:
+        """Return the settings as `config.json` has them beside those of the recipe, which has a seed too."""
+        return {"fit_seed" if name == "seed" else name: value for name, value in self.settings().items()}
+
     def compared(self) -> dict[str, Any]:
         """Return the settings that must be equal where a training is continued: all that change its steps.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from xlingual.encoders import Spec
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError
 from xlingual.models.folder import CONFIG, ModelFolder
-from xlingual.models.recorded import ANYWHERE, complete
+from xlingual.models.recorded import differences
 from xlingual.results.mlmme_study import MLMME, VSE, StudyModel, Trained
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
@@ -106,23 +105,24 @@ class Trainer:
     def _differences(self, plan: Planned, number: int) -> list[str]:
         """Return in what a trained model differs from what is asked for, in words."""
         config = ModelFolder.read(self.path(plan, number)).config
-        fit = self._fit(number).settings()
+        data = config["data"]
+        found = {
+            **config["training"],
+            "texts": data["digest"],
+            "validation": data["validation_digest"],
+        }
         asked = {
             "recipe": self.recipe,
             **self._options(plan, number).settings(),
-            **{"fit_seed" if name == "seed" else name: value for name, value in fit.items()},
+            **self._fit(number).recorded(),
             "select": self._select(plan),
+            "texts": self.train.digest,
+            "validation": self.validation.digest,
         }
-        found, data = complete(config["training"]), config["data"]
-        pairs = {
-            name: (found.get(name), _plain(value)) for name, value in asked.items() if name not in ANYWHERE
-        }
-        pairs["texts"] = data["digest"], self.train.digest
-        pairs["validation"] = data["validation_digest"], self.validation.digest
         if plan.beta > 0 and self.image_encoder is not None:
             known = encoders.image_encoder(self.image_encoder, languages=plan.languages)[1].identity
-            pairs["image encoder"] = config["base"]["identity"], known
-        return [f"{name} was {one} and is {two}" for name, (one, two) in pairs.items() if one != two]
+            found["image encoder"], asked["image encoder"] = config["base"]["identity"], known
+        return differences(found, asked)
 
     def _trained(self, plan: Planned, number: int, title: str) -> Trained:
         path = self.path(plan, number)
@@ -157,8 +157,3 @@ def model_spec(path: Path, base: str | None = None, *, name: str | None = None) 
     """Return the spec of a model, for images over an encoder whose vectors may be in other files."""
     below = None if base is None else encoders.parse(base, Known())
     return str(Spec(name, "model", str(path), () if base is None else (("base", "trusted"),), below))
-
-
-def _plain(value: object) -> object:
-    """Return a value as JSON gives it back."""
-    return json.loads(json.dumps(value))

@@ -15,7 +15,7 @@ from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, listed
 from xlingual.models.card import identity
 from xlingual.models.folder import CONFIG, ModelFolder
-from xlingual.models.recorded import ANYWHERE, complete
+from xlingual.models.recorded import differences
 from xlingual.results.regime_study import UNTRAINED, RegimeTraining
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
@@ -25,7 +25,6 @@ from xlingual.workflows.studies import naming
 from xlingual.workflows.train_dual_encoder import fit_options, network_spec, train_dual_encoder
 
 FIT = {"patience": None}  # nothing is validated, so that all regimes get equally many steps
-_MAY_DIFFER = ANYWHERE | {"patience"}
 
 
 @dataclass(frozen=True)
@@ -162,17 +161,14 @@ class RegimeTrainer:
     def _check(self, regime: str, name: str) -> None:
         seed, plan = int(name.rpartition("-")[2]), self.trainings
         config = ModelFolder.read(self.folder / name).config
-        training = complete(config["training"])
-        fit = {"fit_seed" if key == "seed" else key: v for key, v in plan.loop(seed).settings().items()}
         name_of_base, identity_of_base = self._base(seed)
-        wanted = {**plan.options(regime, seed, self.steps).settings(), **fit, "from": name_of_base}
-        differ = [
-            f"{key} was {training.get(key)} and is {value}"
-            for key, value in wanted.items()
-            if key not in _MAY_DIFFER and not (key == "regime" and regime == UNTRAINED)
-            if value is not None or training.get(key) is not None
-            if training.get(key) != value
-        ]
+        asked = {
+            **plan.options(regime, seed, self.steps).settings(),
+            **plan.loop(seed).recorded(),
+            "from": name_of_base,
+        }
+        free = ("patience", "regime") if regime == UNTRAINED else ("patience",)
+        differ = differences(config["training"], {key: asked[key] for key in asked if key not in free})
         below = (config.get("base") or {}).get("identity")
         if identity_of_base is not None and below != identity_of_base:
             differ.insert(0, f"its base was {below} and is {identity_of_base}")

@@ -121,14 +121,14 @@ class TrainingRun:
         "training" of `config.json` has the `settings` of the recipe, those of the loop and `more`, how it
         went, and the `scores` of the model.
         """
-        model, fit = fitted.model, self.fit.settings()
+        model = fitted.model
         config = {
             "kind": kind,
             "model": model.config.to_dict(),
             "base": base,
             "training": {
                 **settings,
-                **{"fit_seed" if name == "seed" else name: value for name, value in fit.items()},
+                **self.fit.recorded(),
                 **more,
                 "epochs_run": fitted.epochs,
                 "best_epoch": fitted.best_epoch,
