@@ -357,14 +357,15 @@ def main(names: Sequence[str] = tuple(SETS), seeds: int | None = None, train: bo
         load, usual = SETS[name]
         parts = load()
         runs = runs_of(parts, name, seeds or usual, train)
-        if not runs:
-            print(f"{name}: no seed is finished", file=sys.stderr)
+        gaps = differences(runs, to_beta_1(runs))
+        if not gaps:
+            print(f"{name}: no two models of two languages are finished", file=sys.stderr)
             continue
         say_seeds(runs)
         for tag in TWO:
             if f"{tag} alone" in runs:
                 table(f"{name}, {tag}: {parts.test.n_items} items", recalls(runs, tag))
-        found, gaps = alignment(runs), differences(runs, to_beta_1(runs))
+        found = alignment(runs)
         table(f"{name}: image alignment and language alignment", aligned_rows(found, shown))
         table(f"{name}: differences to two languages, β=1", aligned_rows(gaps, gap_cell(runs)))
         maps = differences(runs, {model: model + SHARED for model in runs})
