@@ -9,13 +9,15 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 MODELS := $(VENV)/.models
+# the libraries that people come from: many, and with pins of their own, so in an environment of their own
+INTEROP := .venv-interop
 # bytecode is made of what is imported, not of all that is installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 OUT ?= out/demo
 # containers often set it; without kept bytecode every process compiles the package and the tests again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-slow test-all lint format bench clean
+.PHONY: help demo test test-slow test-interop test-all lint format bench clean
 
 help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +45,15 @@ test: $(MODELS)  ## Run the fast tests (about three minutes on two cores)
 test-slow: $(MODELS)  ## Run the slow tests, and the property tests with all their examples
 	$(BIN)/python -m pytest -n auto -m 'slow or examples'
 
+$(INTEROP)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(INTEROP)
+	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt \
+	  'torch>=2.5' -e '.[interop]' pytest pytest-xdist hypothesis
+	touch $@
+
+test-interop: $(INTEROP)/.installed  ## Run the tests with the libraries that people come from (their own environment)
+	$(INTEROP)/bin/python -m pytest -n auto tests/interop
+
 test-all: $(MODELS)  ## Run all tests, as slow as they are
 	$(BIN)/python -m pytest -n auto
 
@@ -60,4 +71,4 @@ bench: $(STAMP)  ## Measure speed and memory against the bare matrix product (se
 	$(BIN)/python -m benchmarks
 
 clean:  ## Remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(INTEROP) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
