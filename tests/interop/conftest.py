@@ -1,9 +1,8 @@
-"""Tests with the real libraries that people come from: `make test-interop` runs them in an environment of its own."""
+"""Tests with the real libraries that people come from: `make test-interop` runs them in their own environment."""
 
 from pathlib import Path
 
 import pytest
-
 from tests.checkpoints import checkpoints, copied  # noqa: F401  (fixtures)
 
 HERE = Path(__file__).parent
