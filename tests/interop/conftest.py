@@ -1,4 +1,4 @@
-"""Tests with the real libraries that people come from: `make test-interop` runs them in their own environment."""
+"""Tests with the real libraries that people come from; `make test-interop` runs them."""
 
 from pathlib import Path
 
