@@ -12,6 +12,7 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
+from xlingual.cli.imports import import_
 from xlingual.cli.opening import columns
 from xlingual.cli.pools import describe, mix_pool, squad_to_pool, translate_pool
 from xlingual.errors import InputError
@@ -122,7 +123,7 @@ def check(request: CheckRequest) -> int:
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-for made in (describe, squad_to_pool, mix_pool, translate_pool, scenes, check):
+for made in (import_, describe, squad_to_pool, mix_pool, translate_pool, scenes, check):
     data.add_command(made)
 
 
