@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.corpora import from_
 from xlingual.cli.from_request import command
 from xlingual.cli.imports import import_
 from xlingual.cli.opening import columns
@@ -123,7 +124,7 @@ def check(request: CheckRequest) -> int:
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-for made in (import_, describe, squad_to_pool, mix_pool, translate_pool, scenes, check):
+for made in (import_, from_, describe, squad_to_pool, mix_pool, translate_pool, scenes, check):
     data.add_command(made)
 
 

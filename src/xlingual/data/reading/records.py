@@ -14,6 +14,7 @@ from xlingual.data.reading.formats import read_parquet
 from xlingual.data.reading.problems import first_line
 from xlingual.errors import InputError, why
 
+_LONGEST = 1 << 26  # characters of a cell
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet", ".tsv", ".tsv.gz", ".csv", ".csv.gz")
 
 
@@ -70,6 +71,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str
 
 def _delimited(path: Path, mark: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows of a file with a header; its cells may be quoted, and hold line ends."""
+    csv.field_size_limit(_LONGEST)  # only ever raised: tables of Wikipedia have cells of many pages
     try:
         reader = csv.reader((f"{line}\n" for _, line in read_lines(path)), delimiter=mark)
         header = next(reader, [])
