@@ -44,7 +44,7 @@ def from_(request: FromRequest) -> None:
             f"{missing} is missing: write xlingual data from {corpus.name} FOLDER --out {becomes}"
         )
     _check_free(corpus, request.out, request.suite, request.force)
-    with screen.warnings_as_lines():
+    with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
         made = convert(
             corpus.name,
             request.folder,
@@ -53,6 +53,7 @@ def from_(request: FromRequest) -> None:
             split=request.split,
             format=request.file_format,
             overwrite=request.force,
+            progress=progress,
         )
         suite = None if request.suite is None else write_suite(made, request.suite)
     screen.show_page(_page(made), _content(made), request)

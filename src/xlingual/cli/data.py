@@ -1,4 +1,4 @@
-"""`xlingual data`: check a manifest, describe and make pools, make built-in data."""
+"""`xlingual data`: check and import manifests, read public corpora, make pools and built-in data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_PAIRS = 6  # language pairs that are shown
 
 @click.group()
 def data() -> None:
-    """Check a manifest, describe or make a multilingual pool, make built-in data."""
+    """Check or import a manifest, read public corpora, make pools and built-in data."""
 
 
 @command(ScenesRequest, short_help="Make images with texts in several languages.")

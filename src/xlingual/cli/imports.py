@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
@@ -37,7 +38,7 @@ def import_(request: ImportRequest) -> None:
             f"--out {request.out} is there already: choose another name, or replace it with --force"
         )
     read = request.columns
-    with screen.warnings_as_lines():
+    with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
         made = import_export(
             request.export,
             request.out,
@@ -47,6 +48,7 @@ def import_(request: ImportRequest) -> None:
             images=read.images,
             separator=read.separator,
             encoding=read.encoding,
+            progress=partial(progress, "reading the export"),
         )
     screen.show_page(_page(made), _content(made), request)
     silent = screen.silent(request)

@@ -85,7 +85,9 @@ def tag_of(word: str, *, any_code: bool = False) -> str | None:
 def _usual(language: str, script: str) -> bool:
     """Return whether a language is known to be written in a script first of all."""
     usual, named = scripts_of(language), scripts_of(f"{language}-{script}")
-    return name_of(language) is not None and bool(usual and named) and usual[0] == named[0]
+    if name_of(language) is None or not usual or not named:
+        return False
+    return usual[0] == named[0]
 
 
 @cache

@@ -9,7 +9,10 @@ BECOMES = {"manifest": "manifest", "pool": "pool", "pairs": "sentence pairs"}
 
 
 def table():
-    lines = ["| name | corpus | becomes | files below the folder | licence, citation |", "|---|---|---|---|---|"]
+    lines = [
+        "| name | corpus | becomes | files below the folder | licence, citation |",
+        "|---|---|---|---|---|",
+    ]
     for one in CORPORA.values():
         files = "; ".join(f"`{pattern}`: {what}" for pattern, what in one.files.items())
         lines.append(

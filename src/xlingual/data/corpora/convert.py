@@ -49,6 +49,7 @@ def convert(
     split: str | None = None,
     format: str = "parquet",
     overwrite: bool = False,
+    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Converted:
     """Write the corpus `name`, which lies in `folder`, to `out`: a file for a manifest, else a folder.
 
@@ -64,6 +65,7 @@ def convert(
     if not place.path.is_dir():
         raise place.wrong()
     made = Converted(corpus, out)
+    progress(f"reading {corpus.title}", 0, 1)  # how much there is shows when it is read
     if corpus.kind == "manifest":
         _write_manifest(reader(place), place, made)
     elif corpus.kind == "pool":

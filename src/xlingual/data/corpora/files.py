@@ -66,7 +66,7 @@ class CorpusFolder:
     @cached_property
     def images(self) -> dict[str, Path]:
         """The images below the folder by their names."""
-        found = {}
+        found: dict[str, Path] = {}
         for folder, _, names in sorted(os.walk(self.path)):
             for name in names:
                 if name.lower().endswith(IMAGE_ENDINGS):

@@ -82,9 +82,10 @@ def find_export_columns(
         )
     if given.get("text") and join:
         raise InputError("--text-column and --join exclude each other: leave one out")
-    patterns = list(join) or ([given["text"]] if given.get("text") else [])
+    text = given.get("text")
+    patterns = list(join) or ([text] if text else [])
     others = [name for name in table.names if name and name not in roles.values()]
-    texts, fields = _texts(table, [name for name in patterns if name], others, plain, roles, language)
+    texts, fields = _texts(table, patterns, others, plain, roles, language)
     used = {name for columns in texts.values() for name in columns}
     used |= {name for by_language in fields.values() for name in by_language.values()}
     return ExportColumns(

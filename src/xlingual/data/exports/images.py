@@ -6,7 +6,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -24,13 +23,13 @@ _IMAGE = re.compile(r"(?i)^(?:https?|ftp|s3|gs)://|\.(?:jpe?g|png|webp|gif|bmp|t
 _NAMES = ("src", "url", "path", "image", "file_name")  # in lists of objects
 
 
-@dataclass
 class ImageCells:
     """Cells into paths; `folder` holds the images, `base` is the manifest's folder."""
 
-    folder: Path
-    base: Path
-    _there: dict[str, str | None] = field(default_factory=dict)
+    def __init__(self, folder: Path, base: Path) -> None:
+        self.folder, self.base = os.path.abspath(folder), os.path.abspath(base)
+        self._real_base = os.path.realpath(base)
+        self._known: dict[str, tuple[str | None, str, tuple[str, ...]]] = {}
 
     def path(self, cell: Any) -> tuple[str | None, str, tuple[str, ...]]:  # noqa: ANN401
         """Return the path for the manifest (None: no image), the cell's URL ("": none), and what changed.
@@ -40,38 +39,37 @@ class ImageCells:
         named = named_images(cell)
         if not named:
             return None, "", ()
-        kinds = (SEVERAL,) if len(named) > 1 else ()
         first = named[0]
-        if _URL.search(first):
-            path = self._known(unquote(os.path.basename(urlsplit(first).path)))
-            return path, first, (*kinds, FOUND if path else URL)
-        plain = first.removeprefix("file://").replace("\\", "/")
-        path = self._known(plain)
-        if path is None and (found := self._known(os.path.basename(plain))):
-            return found, "", (*kinds, FOUND)
-        if path is None:
-            path = os.path.relpath(os.path.abspath(self.folder / plain), self.base.absolute()).replace(
-                "\\", "/"
-            )
-            if path.startswith(".."):
-                return None, "", (*kinds, OUTSIDE)
-        return path, "", kinds
+        if first not in self._known:
+            self._known[first] = self._of_url(first) if _URL.search(first) else self._of_path(first)
+        path, url, kinds = self._known[first]
+        return path, url, (SEVERAL, *kinds) if len(named) > 1 else kinds
 
-    def _known(self, name: str) -> str | None:
-        """Return the path of an image that is there, relative to the manifest; None where it is not."""
-        if name not in self._there:
-            self._there[name] = self._find(name)
-        return self._there[name]
+    def _of_url(self, url: str) -> tuple[str | None, str, tuple[str, ...]]:
+        path = self._find(unquote(os.path.basename(urlsplit(url).path)))
+        return path, url, (FOUND if path else URL,)
+
+    def _of_path(self, named: str) -> tuple[str | None, str, tuple[str, ...]]:
+        plain = named.removeprefix("file://").replace("\\", "/")
+        if path := self._find(plain):
+            return path, "", ()
+        if "/" in plain and (path := self._find(os.path.basename(plain))):
+            return path, "", (FOUND,)
+        path = os.path.relpath(os.path.join(self.folder, plain.replace("\0", "")), self.base).replace(
+            os.sep, "/"
+        )
+        return (None, "", (OUTSIDE,)) if path.startswith("..") else (path, "", ())
 
     def _find(self, name: str) -> str | None:
-        place = os.path.abspath(self.folder / name) if name and "\0" not in name else ""
+        """Return the path of an image that is there, relative to the manifest; None where it is not."""
+        place = os.path.join(self.folder, name) if name and "\0" not in name else ""
         if not place or not os.path.isfile(place):
             return None
-        path = os.path.relpath(os.path.realpath(place), os.path.realpath(self.base))
+        path = os.path.relpath(os.path.realpath(place), self._real_base)
         if path.startswith(".."):
             raise InputError(
                 f"the image {place} lies outside the manifest's folder ({self.base}), where none is read: "
-                f"write the manifest beside the images, such as --out {self.folder / 'manifest.parquet'}"
+                f"write the manifest beside the images, such as --out {self.folder}/manifest.parquet"
             )
         return path.replace(os.sep, "/")
 

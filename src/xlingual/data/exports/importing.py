@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.files import regular_file
 
+_BLOCK = 1 << 10  # rows after which progress is shown
 _WORDS = {"row width": "another number of fields than the header: quote texts that hold the separator"}
 
 
@@ -42,12 +43,14 @@ def import_export(
     images: str | Path | None = None,
     separator: str | None = None,
     encoding: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
     """Write an export as a manifest (Parquet) and the list of changes beside it, and return what came of it.
 
     `columns` names columns ({"text": "Title", "lang": "Locale", "id", "image", "item", "cluster"}); others
     are found by their names. `join` are columns whose texts become one, with a line break between; `images`
-    is the folder of the images, by default that of the export. Raises InputError where it cannot be read.
+    is the folder of the images, by default that of the export; `progress` gets the rows done and all.
+    Raises InputError where it cannot be read.
     """
     out = Path(out)
     if out.suffix.lower() != ".parquet":
@@ -59,7 +62,7 @@ def import_export(
     cells = ImageCells(Path(images) if images is not None else Path(export).absolute().parent, out.parent)
     made = Imported(table.source, found.named(), table.n_rows)
     made.changes += [Change(row + 1, "", UNREADABLE, sentence, "") for row, sentence in sorted(bad.items())]
-    _take(made, ExportRows(table, found, cells, made), set(bad))
+    _take(made, ExportRows(table, found, cells, made), set(bad), progress or (lambda done, total: None))
     if not made.rows:
         reasons = listed((f"{kind} {len(found):,}" for kind, found in made.counts().items()), 3)
         taken = listed(f"{role}: {column}" for role, column in made.columns.items())
@@ -106,13 +109,15 @@ def _dropped(problems: Sequence[Problem]) -> dict[int, str]:
     return bad
 
 
-def _take(made: Imported, rows: ExportRows, bad: set[int]) -> None:
+def _take(made: Imported, rows: ExportRows, bad: set[int], progress: Callable[[int, int], None]) -> None:
     """Add the rows of the manifest to `made`, each language and id once."""
     columns, wide = rows.columns, len(rows.columns.texts) > 1
     seen: dict[tuple[str, str], tuple[str, Any]] = {}
     used: set[tuple[str, str]] = set()
     items: set[str] = set()
     for row in range(made.n_rows):
+        if row % _BLOCK == 0:
+            progress(row, made.n_rows)
         if row in bad:
             continue
         texts = list(rows.texts(row))

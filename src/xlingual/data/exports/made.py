@@ -62,7 +62,8 @@ def write_imported(made: Imported, out: Path) -> None:
         with listing.open("w", encoding="utf-8", newline="") as file:
             lines = csv.writer(file)
             lines.writerow(Change._fields)
-            lines.writerows(sorted(made.changes, key=lambda change: change.row))
+            made.changes.sort(key=lambda change: change.row)
+            lines.writerows(made.changes)
 
 
 def changes_path(out: Path) -> Path:

@@ -71,7 +71,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str
 
 def _delimited(path: Path, mark: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows of a file with a header; its cells may be quoted, and hold line ends."""
-    csv.field_size_limit(_LONGEST)  # only ever raised: tables of Wikipedia have cells of many pages
+    usual = csv.field_size_limit(_LONGEST)  # tables of Wikipedia have cells of many pages
     try:
         reader = csv.reader((f"{line}\n" for _, line in read_lines(path)), delimiter=mark)
         header = next(reader, [])
@@ -84,3 +84,5 @@ def _delimited(path: Path, mark: str) -> Iterator[tuple[str, dict[str, Any]]]:
             yield where, dict(zip(header, row, strict=True))
     except csv.Error as error:
         raise InputError(f"{path}: {error}: mend the quotes there") from error
+    finally:
+        csv.field_size_limit(usual)
