@@ -172,7 +172,8 @@ def test_ikea(folder):
             "IKEA/data.en.de/data.norm.tok.lc/val.norm.tok.lc.en": "a chair\na bed\n",
             "IKEA/data.en.de/data.norm.tok.lc/val.norm.tok.lc.de": "ein stuhl\nein bett\n",
             "IKEA/data.en.de/data.raw/val_WMT_2017.de.gz": "Ein Stuhl\nEin Bett\n",
-            "IKEA/data.en.de/image.index/val_images.txt": "5184.jpg\n1390.jpg\n",
+            "IKEA/data.en.de/image.index/val_WMT_2017_images.txt": "5184.jpg\n1390.jpg\n",
+            "IKEA/data.en.de/image.index/val_images.txt": "1.jpg\n",  # of another version
         }
     )
     found, manifest = texts("ikea", path)

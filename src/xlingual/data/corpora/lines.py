@@ -59,7 +59,7 @@ def ikea(folder: CorpusFolder) -> Iterator[Row]:
             continue
         languages = ("en", other)
         paths = [path.with_name(f"{split}.norm.tok.lc.{tag}") for tag in languages]
-        lists = folder.files(f"{pair}/image.index/{split}*_images.txt")
+        lists = folder.files(f"{pair}/image.index/{split}_WMT_2017_images.txt")
         if not all(one.is_file() for one in paths):
             raise folder.wrong(f"{paths[1]} is missing")
         raw = [_raw(path.parents[1] / "data.raw", f"{split}_WMT_2017.{tag}") for tag in languages]

@@ -133,7 +133,7 @@ CORPORA: Mapping[str, Corpus] = {
             about="product descriptions in English and German, English and French",
             files={
                 "data.norm.tok.lc/*.norm.tok.lc.*": "texts in folders data.en.de and data.en.fr, a line each",
-                "image.index/*_images.txt": "names of images, a line each",
+                "image.index/*_WMT_2017_images.txt": "names of images, a line each",
             },
             licence="MIT; texts of web shops",
             citation="Zhou, Cheng, Lee, Yu: A Visual Attention Grounding Neural Model … EMNLP 2018",
