@@ -147,7 +147,7 @@ class ExportColumns(Columns, frozen=True, kw_only=True):
         ),
     ] = ()
     language: Annotated[
-        str | None, option("Language of all texts, where no column says it.", metavar="LANG")
+        str | None, option("Language of the texts where no column says it.", metavar="LANG")
     ] = None
     images: Annotated[
         Path | None,

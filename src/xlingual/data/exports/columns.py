@@ -41,6 +41,7 @@ class ExportColumns:
     split: str | None
     fields: Sequence[str]
     language_fields: Mapping[str, Mapping[str, str]]  # field → language → column
+    language: str | None = None  # of rows whose own cell is empty
 
     def named(self) -> dict[str, str]:
         """Return what each column was taken for, in words."""
@@ -62,7 +63,8 @@ def find_export_columns(
 ) -> ExportColumns:
     """Return the columns of an export; `given` has the names that options give ("text", "lang", …).
 
-    `join` are columns, or patterns with {lang}, whose texts become one. `language` is that of all texts.
+    `join` are columns, or patterns with {lang}, whose texts become one. `language` is that of texts where no
+    column says it.
     Raises InputError where there is no text, or no language.
     """
     plain: dict[str, str] = {}
@@ -84,8 +86,11 @@ def find_export_columns(
         raise InputError("--text-column and --join exclude each other: leave one out")
     text = given.get("text")
     patterns = list(join) or ([text] if text else [])
+    tag = tag_of(language) if language else None
+    if language and tag is None:
+        raise InputError(f"--language {language!r:.40} is no language: give a tag such as en or zh-Hant")
     others = [name for name in table.names if name and name not in roles.values()]
-    texts, fields = _texts(table, patterns, others, plain, roles, language)
+    texts, fields = _texts(table, patterns, others, plain, roles, tag)
     used = {name for columns in texts.values() for name in columns}
     used |= {name for by_language in fields.values() for name in by_language.values()}
     return ExportColumns(
@@ -93,6 +98,7 @@ def find_export_columns(
         **roles,
         fields=[name for name in others if name not in used],
         language_fields={name: by for name, by in fields.items() if not set(by.values()) <= _used(texts)},
+        language=tag,
     )
 
 
@@ -127,17 +133,12 @@ def _texts(
 
 def _alone(table: SourceTable, roles: Mapping[str, str | None], language: str | None) -> str | None:
     """Return the language of all texts; None where each row has its own."""
-    if language is not None:
-        tag = tag_of(language)
-        if tag is None:
-            raise InputError(f"--language {language!r:.40} is no language: give a tag such as en or zh-Hant")
-        return tag
-    if roles["lang"] is None:
+    if roles["lang"] is None and language is None:
         raise InputError(
             f"{table.source}: no column of languages is found: name it with --lang-column, or say --language "
             f"en where all texts are in one. Its columns: {listed(table.names, 20)}"
         )
-    return None
+    return language if roles["lang"] is None else None
 
 
 def _of_patterns(table: SourceTable, patterns: Sequence[str]) -> dict[str | None, Sequence[str]]:

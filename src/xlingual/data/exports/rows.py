@@ -13,6 +13,7 @@ from xlingual.data.exports.made import EMPTY, NO_LANGUAGE, OWN, TAG, UNKNOWN, Ch
 from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import is_missing
 from xlingual.data.tags import tag_of
+from xlingual.errors import InputError
 
 
 class ExportRows:
@@ -53,10 +54,10 @@ class ExportRows:
         """Return the tag of a row's language, None where it has none that is known: said."""
         column = self.columns.lang or ""
         word = self.name(row, column)
-        tag = tag_of(word) if word else None
+        tag = tag_of(word) if word else self.columns.language
         if tag is None:
             self.changed(row, column, UNKNOWN if word else NO_LANGUAGE, word)
-        elif tag != word:
+        elif tag != word and word:
             self.changed(row, column, TAG, word, tag)
         return tag
 
@@ -75,6 +76,11 @@ class ExportRows:
         found: dict[str, Any] = {}
         if self.columns.image:
             cell = self.cells[self.columns.image][row]
+            if isinstance(cell, bytes) or (isinstance(cell, dict) and cell.get("bytes")):
+                raise InputError(
+                    f"{self.made.source}, row {row + 1}, column {self.columns.image!r} holds the bytes of "
+                    "images: such a table is a manifest as it is, so use it without an import"
+                )
             path, url, kinds = self.images.path(cell)
             self.made.n_urls += bool(url) and path is None
             if kinds:

@@ -47,7 +47,10 @@ class Subset:
 
 def is_retrieval_folder(folder: Path) -> bool:
     """Return whether a folder holds a corpus with queries, in one of the layouts."""
-    return folder.is_dir() and bool(_subsets(folder))
+    try:
+        return folder.is_dir() and bool(_subsets(folder))
+    except OSError:  # of a folder in it that may not be read
+        return False
 
 
 def subsets_of(folder: Path) -> list[Subset]:

@@ -4,6 +4,8 @@ import csv
 import json
 import warnings
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from xlingual.data.exports.importing import import_export
@@ -178,3 +180,17 @@ def test_what_cannot_be_imported_is_named(tmp_path):
     with pytest.raises(InputError, match="JSON lines"):
         imported(tmp_path / "e.json")
     assert not (tmp_path / "m.parquet").exists() and not (tmp_path / "m.changes.csv").exists()
+
+
+def test_a_language_is_that_of_rows_without_one(tmp_path):
+    path = write(tmp_path / "e.csv", [["lang", "text"], ["de", "a"], ["", "b"]])
+    assert imported(path, language="english").texts == {"de": 1, "en": 1}
+    with pytest.raises(InputError, match="--language 'xx' is no language"):
+        imported(path, language="xx")
+
+
+def test_bytes_of_images_are_no_export(tmp_path):
+    table = pa.table({"text": ["a"], "lang": ["en"], "image": [{"bytes": b"x", "path": None}]})
+    pq.write_table(table, tmp_path / "e.parquet")
+    with pytest.raises(InputError, match="row 1, column 'image' holds the bytes"):
+        imported(tmp_path / "e.parquet")
