@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -77,14 +78,9 @@ def _parallel(source: str, read: Sequence[Judgements]) -> tuple[bool, str]:
                 shared += 1
                 agreed += first[query] == own.keys()
             first.setdefault(query, frozenset(own))
-    texts: dict[Key, str] = {}
-    clash = any(
-        texts.setdefault(place, text) != text
-        for subset in read
-        for place, text in [*subset.documents.items(), *subset.queries.items()]
-    )
     if not shared:
         return True, ""
+    clash = _two_texts(read)
     if clash or 2 * agreed <= shared:
         why = (
             "an id has two texts"
@@ -100,6 +96,16 @@ def _parallel(source: str, read: Sequence[Judgements]) -> tuple[bool, str]:
         f"in all of them are relevant ({agreed:,} of {shared:,} have the same judged documents): if they are "
         "not translations, give them different ids"
     )
+
+
+def _two_texts(read: Sequence[Judgements]) -> bool:
+    """Return whether an id of a document, or of a query, has two texts in one language."""
+    for parts in ([one.documents for one in read], [one.queries for one in read]):
+        texts: dict[Key, str] = {}
+        places = chain.from_iterable(part.items() for part in parts)
+        if any(texts.setdefault(place, text) != text for place, text in places):
+            return True
+    return False
 
 
 def _joined(

@@ -3,11 +3,15 @@
 import gzip
 import json
 import warnings
+from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from xlingual.data.pools.judged import Judgements, rows_of
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import is_pool
 from xlingual.data.pools.translating import _more_candidates
@@ -112,6 +116,15 @@ def test_one_folder_per_language_of_the_same_questions(tmp_path):
     assert pool.questions.cluster.tolist() == [0, 1, 0, 1]
     only, _ = read(tmp_path, ["de"])
     assert pairs(only) == {pair for pair in expected if pair[0] == pair[2] == "de"}
+
+
+def test_queries_and_documents_may_have_equal_ids(tmp_path):
+    for language in ("en", "de"):
+        write(tmp_path / language / "corpus.jsonl", texts("", language))
+        write(tmp_path / language / "queries.jsonl", texts("", f"ask {language}"))
+        write_qrels(tmp_path / language / "qrels" / "test.tsv", [("0", "1", 1)])
+    pool, said = read(tmp_path)
+    assert len(pairs(pool)) == 4 and any("one question in several languages" in line for line in said)
 
 
 def test_languages_of_their_own_questions_share_nothing(tmp_path):
@@ -240,3 +253,42 @@ def test_a_damaged_gz_is_named(tmp_path):
     (tmp_path / "corpus.jsonl.gz").write_bytes(whole[:-12])
     with pytest.raises(InputError, match=r"no whole \.gz file"):
         read(tmp_path, ["en"])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(-1, 3)), min_size=1),
+    st.lists(st.sampled_from(["de", "en", "ja"]), min_size=1, max_size=3, unique=True),
+)
+@settings(deadline=None, max_examples=30)
+def test_relevant_pairs_are_those_of_a_loop_over_the_judgements(judged, languages):
+    grades = {(f"q{q}", f"d{d}"): grade for q, d, grade in judged}
+    read_ones = []
+    for language in languages:
+        documents = {(language, f"d{i}"): f"{language} {i}" for i in range(5)}
+        queries = {(language, f"q{i}"): f"{language} ask {i}" for i in range(4)}
+        own = Judgements(language, documents, queries)
+        for (query, document), grade in grades.items():
+            if grade > 0:
+                own.grades.setdefault(query, {})[document] = grade
+                own.split[query] = "test"
+        read_ones.append(own)
+    expected = {
+        (asked, query, answered, document, grade)
+        for asked in languages
+        for answered in languages
+        for (query, document), grade in grades.items()
+        if grade > 0
+    }
+    if not expected:
+        with pytest.raises(InputError, match="no judgement above 0"):
+            rows_of("x", read_ones, Counter(), splits=True)
+        return
+    known, questions, candidates, _ = rows_of("x", read_ones, Counter(), splits=True)
+    found = set()
+    for i, key in enumerate(questions.key):
+        for j, keys in enumerate(candidates.keys):
+            if key in keys:
+                grade = candidates.grades[j][keys.index(key)]
+                place = (known[candidates.language[j]], candidates.ids[j])
+                found.add((known[questions.language[i]], questions.ids[i], *place, grade))
+    assert found == expected
