@@ -17,7 +17,10 @@ from xlingual.requests.values import (
     seed_or_mean,
 )
 
-Pool: TypeAlias = Annotated[Path, argument("POOL", "A pool folder, or a folder of SQuAD-style files.")]
+Pool: TypeAlias = Annotated[
+    Path,
+    argument("POOL", "A pool folder, a retrieval folder of BEIR or MTEB, or a folder of SQuAD-style files."),
+]
 PoolLanguages: TypeAlias = Annotated[
     tuple[str, ...] | None,
     option("Use only these languages, in this order.", metavar="ar,de,…", otherwise="all", reads=comma_list),
