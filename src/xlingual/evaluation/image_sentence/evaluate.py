@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError
@@ -33,12 +36,13 @@ NAME = "image-sentence"
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
 
 
+@takes_data()
 @answers(ImageSentenceRequest)
 @keeping_warnings
 def image_sentence(
-    manifest: Manifest,
-    *,
+    manifest: ManifestLike,
     text_encoders: EncoderSpecs,
+    *,
     image_encoders: Sequence[EncoderLike] | EncoderLike,
     languages: Sequence[str] | None = None,
     fold: int | None = None,
@@ -51,6 +55,7 @@ def image_sentence(
     store: StoreLike = "default",
     cluster: str = DECLARED,
     similarity: str | Repair = COSINE,
+    **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate pairs of a text and an image encoder by ranking images for sentences and the other way.
 
