@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -23,10 +23,12 @@ from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths
 from xlingual.errors import InputError
 from xlingual.files import regular_file
-from xlingual.records import ImageSource
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+# an image: its encoded bytes, a path to them, or several images of one item, whose vectors are averaged
+ImageSource: TypeAlias = "bytes | Path | tuple[bytes | Path, ...]"
 
 # formats that are opened: some others that Pillow knows start outside programs, or are no images
 IMAGE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")

@@ -10,8 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError
@@ -19,9 +18,7 @@ from xlingual.errors import InputError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-
-# an image: its encoded bytes, a path to them, or several images of one item, whose vectors are averaged
-ImageSource: TypeAlias = "bytes | Path | tuple[bytes | Path, ...]"
+    from xlingual.images import ImageSource
 
 
 @dataclass(frozen=True)

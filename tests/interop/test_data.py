@@ -77,9 +77,9 @@ def test_duckdb():
     duckdb = pytest.importorskip("duckdb")
     import pyarrow as pa
 
-    table = pa.Table.from_pylist(ROWS)  # noqa: F841  (duckdb finds it by its name)
-    assert Manifest.of(duckdb.sql("select * from table")).digest == DIGEST
-    assert Manifest.of(duckdb.sql("select * from table where lang = 'de'")).ids == ["2", "3"]
+    shop = pa.Table.from_pylist(ROWS)  # noqa: F841  (duckdb finds it by its name)
+    assert Manifest.of(duckdb.sql("select * from shop")).digest == DIGEST
+    assert Manifest.of(duckdb.sql("select * from shop where lang = 'de'")).ids == ["2", "3"]
 
 
 def test_lance(tmp_path):

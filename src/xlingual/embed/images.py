@@ -17,9 +17,9 @@ from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.encoders.decoding import SKIP, BrokenImagesError, broken, counted
 from xlingual.errors import DataWarning, InputError
-from xlingual.images import missing_files, read_bytes
+from xlingual.images import ImageSource, missing_files, read_bytes
 from xlingual.ranking import Cosine, Pool, UnitVectors
-from xlingual.records import Images, ImageSource, digest
+from xlingual.records import Images, digest
 from xlingual.store import Store
 
 _MEND = (

@@ -20,8 +20,8 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.options import TEXT
 from xlingual.errors import InputError
-from xlingual.images import GLANCE, THREADS, open_image, read_bytes
-from xlingual.records import Images, ImageSource, digest
+from xlingual.images import GLANCE, THREADS, ImageSource, open_image, read_bytes
+from xlingual.records import Images, digest
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -64,6 +64,7 @@ class Columns(Record, frozen=True, kw_only=True):
         Literal["first", "mean"] | None,
         option(
             "Which of several images of a row count: the first, or the mean of their vectors.",
+            names=("--several-images",),
             metavar="first|mean",
             otherwise="several are refused",
         ),

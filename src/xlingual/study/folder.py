@@ -22,8 +22,7 @@ from msgspec.structs import replace
 
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder, regular_file
-from xlingual.images import open_image
-from xlingual.records import ImageSource
+from xlingual.images import ImageSource, open_image
 from xlingual.results.document import read_record, remedy
 from xlingual.results.files import to_json
 from xlingual.study.records import BEST, MADE_BY, WORST, Study, StudyKey

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -44,6 +45,9 @@ class Dataset:
     def with_format(self, name):
         assert name == "arrow"
         return self
+
+    def __len__(self):
+        return len(self._table)
 
     def __getitem__(self, rows):
         return self._table if self._rows is None else self._table.take(self._rows)
@@ -269,12 +273,16 @@ def test_a_column_of_translations_that_is_none():
     assert Manifest.of(both).text == ["a"]
 
 
-def test_several_images_of_a_row_are_asked_about():
+def test_several_images_of_a_row_are_asked_about(tmp_path):
     rows = [{"text_en": "a", "image": ["1.png", "2.png"]}, {"text_en": "b", "image": ["3.png"]}]
     says = refused(lambda: Manifest.of(rows))
     assert "row 1, column 'image': found 2 images in one cell: images='first' takes" in says
     assert [str(path) for path in Manifest.of(rows, images="first").image_source] == ["1.png", "3.png"]
     assert "expected first or mean" in refused(lambda: Manifest.of(rows, images="middle"))
+    pa_table = pa.Table.from_pylist(rows)
+    pq.write_table(pa_table, tmp_path / "m.parquet")
+    assert "--several-images first takes the first" in refused(lambda: Manifest.read(tmp_path / "m.parquet"))
+    assert len(Manifest.read(tmp_path / "m.parquet", images="mean").image_source[0]) == 2
     single = [{"text_en": "a", "image": ["1.png"]}, {"text_en": "b", "image": []}]
     assert Manifest.of(single).image.tolist() == [0, -1]
 

@@ -58,7 +58,7 @@ def saved(folder, table, parts=1):
 def test_addresses():
     assert remote_address("s3:/bucket/m.csv") == "s3://bucket/m.csv"
     assert remote_address("hf://datasets/team/set/x.parquet") == "hf://datasets/team/set/x.parquet"
-    assert remote_address("file:/data/m.csv") == "file:///data/m.csv"
+    assert remote_address("local:/data/m.csv") == "local:///data/m.csv"
     for path in ("data/m.csv", "/data/m.csv", "C:/data/m.csv", "a:b.csv"):
         assert remote_address(path) is None
 
@@ -75,7 +75,11 @@ def test_a_file_on_the_net(memory, how, tmp_path):
 
 def test_a_file_of_the_local_file_system(tmp_path):
     (tmp_path / "m.csv").write_text("lang,text\nen,a\n")
-    assert Manifest.of(f"file://{tmp_path}/m.csv").text == ["a"]
+    assert Manifest.of(f"local://{tmp_path}/m.csv").text == ["a"]
+    assert Manifest.of(f"local://{tmp_path}/m.csv").source == f"local://{tmp_path}/m.csv"
+    found = Manifest.of(f"file://{tmp_path}/m.csv")
+    assert found.path == tmp_path / "m.csv"
+    assert found.folder == tmp_path
 
 
 def test_a_changed_file_is_copied_again_and_the_same_one_is_not(memory, tmp_path, monkeypatch):

@@ -23,9 +23,9 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.reading.problems import Problem
 from xlingual.data.reading.strings import blank, character_lengths, numbered_strings
 from xlingual.errors import InputError
-from xlingual.images import GLANCE, THREADS, decode, missing_files, read_bytes
+from xlingual.images import GLANCE, THREADS, ImageSource, decode, missing_files, read_bytes
 from xlingual.languages import scripts_of
-from xlingual.records import ImageSource, digest
+from xlingual.records import digest
 
 
 def check(manifest: Manifest, progress: Progress | None = None, *, problems: Sequence[Problem] = ()) -> Check:

@@ -91,16 +91,28 @@ def _arrow(data: object) -> pa.Table | None:
     try:
         found = make()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        if callable(
-            getattr(data, "to_dict", None)
-        ):  # a column of pandas with images, or cells of several types
+        if callable(getattr(data, "to_dict", None)):  # pandas, with images or cells of several types
             return None
         raise InputError(
             f"the {type(data).__name__} cannot be read ({first_line(error)}): give {TAKEN}"
         ) from error
     except ValueError as error:  # pandas, two columns of one name
         raise InputError(f"the {type(data).__name__} cannot be read ({first_line(error)})") from error
-    return found.select([name for name in found.column_names if not name.startswith(_INDEX)])
+    return _without_views(found.select([name for name in found.column_names if not name.startswith(_INDEX)]))
+
+
+def _without_views(table: pa.Table) -> pa.Table:
+    """Return a table whose categories are plain strings: Arrow cannot yet look up views in a dictionary."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type) and pa.types.is_string_view(field.type.value_type):
+            chunks = [
+                pa.DictionaryArray.from_arrays(part.indices, part.dictionary.cast(pa.large_string()))
+                for part in table.column(place).chunks
+            ]
+            table = table.set_column(place, field.name, pa.chunked_array(chunks))
+    return table
 
 
 def _arrow_of(data: object) -> Any:  # noqa: ANN401  (a function that returns a table)
@@ -108,7 +120,7 @@ def _arrow_of(data: object) -> Any:  # noqa: ANN401  (a function that returns a 
     import pyarrow as pa
 
     formatted, to_table = getattr(data, "with_format", None), getattr(data, "to_table", None)
-    if callable(formatted) and hasattr(data, "features") and hasattr(data, "__getitem__"):
+    if callable(formatted) and hasattr(data, "features") and hasattr(data, "__len__"):
         return lambda: formatted("arrow")[:]  # a Dataset, whose own rows may be chosen and in another order
     if any(hasattr(data, name) for name in _CAPSULES):
         return lambda: pa.table(data)

@@ -14,7 +14,7 @@ from pathlib import Path
 from xlingual.data.reading.formats import READERS, read_arrow
 from xlingual.data.reading.joining import as_splits, joined
 from xlingual.data.reading.problems import STRICT, Reading
-from xlingual.data.reading.remote import fetched, remote_address
+from xlingual.data.reading.remote import fetched, remote_address, without_scheme
 from xlingual.data.reading.saved import saved_shards, saved_splits
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed, nearest, why
@@ -43,7 +43,7 @@ def open_table(path: str | Path, reading: Reading = STRICT) -> tuple[SourceTable
     the folder then stands for its file. So is a folder that `save_to_disk` of Hugging Face datasets wrote;
     its splits are a column `split`. An address (`hf://datasets/…`, `s3://…`) is copied first.
     """
-    path = Path(path)
+    path = without_scheme(Path(path))
     if (url := remote_address(path)) is not None:
         return _open_remote(url, reading), path
     if splits := saved_splits(path):

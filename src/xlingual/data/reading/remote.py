@@ -27,8 +27,14 @@ def remote_address(path: str | Path) -> str | None:
     match = _ADDRESS.fullmatch(str(path))
     if match is None or os.path.exists(path):
         return None
-    slashes = ":///" if match["scheme"] in {"file", "local"} else "://"
+    slashes = ":///" if match["scheme"] == "local" else "://"
     return f"{match['scheme']}{slashes}{match['rest'].lstrip('/')}"
+
+
+def without_scheme(path: Path) -> Path:
+    """Return the path that an address `file:///…` is; any other stays as it is."""
+    match = _ADDRESS.fullmatch(str(path))
+    return Path("/" + match["rest"]) if match and match["scheme"].lower() == "file" else path
 
 
 @contextmanager

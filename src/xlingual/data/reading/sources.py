@@ -16,8 +16,8 @@ from xlingual.data.reading.strings import numbered_strings
 from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import arrow_cells, described, encodes, is_missing
 from xlingual.errors import InputError
-from xlingual.images import is_opened, png_of
-from xlingual.records import ImageSource, digest
+from xlingual.images import ImageSource, is_opened, png_of
+from xlingual.records import digest
 
 
 def images_in(

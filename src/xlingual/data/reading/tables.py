@@ -41,7 +41,8 @@ class SourceTable:
         if self.in_memory:
             return f"{name}=" + ("…" if value is None else repr(value))
         quoted = "" if value is None else f" {value!r}" if "{" in value else f" {value}"
-        return f"--{name.replace('_', '-')}{quoted}"
+        written = {"images": "several-images"}.get(name, name.replace("_", "-"))
+        return f"--{written}{quoted}"
 
     def where(self, row: int | None = None, column: str | None = None) -> str:
         """Return "file, row 3, column 'text'" for the 0-based row."""

@@ -15,7 +15,8 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import ColumnBase, Lookup, view
 from xlingual.data.reading.sources import image_keys
 from xlingual.data.reading.strings import hash_column, numbered_ints
-from xlingual.records import ImageSource, Numbering
+from xlingual.images import ImageSource
+from xlingual.records import Numbering
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,9 +14,8 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
-from xlingual.images import open_image
+from xlingual.images import ImageSource, open_image
 from xlingual.measures import Measure
-from xlingual.records import ImageSource
 from xlingual.results import Summary
 
 if TYPE_CHECKING:
