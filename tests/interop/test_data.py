@@ -153,3 +153,60 @@ def test_fsspec(tmp_path, monkeypatch):
     with fsspec.open("memory://shop/m.jsonl", "w") as file:
         pd.DataFrame(ROWS).to_json(file, orient="records", lines=True)
     assert Manifest.of("memory://shop/m.jsonl").digest == DIGEST
+
+
+VECTORS = np.arange(9, dtype=np.float32).reshape(3, 3)[[2, 0, 1]] - 4
+
+
+def vectors_of(spec, **options):
+    from xlingual.encoders import text_encoders
+
+    manifest = Manifest.from_rows(ROWS)
+    encoder = next(iter(text_encoders([spec], languages=manifest.languages).values()))
+    return encoder.encode(manifest.texts(np.arange(3)))
+
+
+def test_vectors_of_lance(tmp_path):
+    lance = pytest.importorskip("lance")
+    import pyarrow as pa
+
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(VECTORS.ravel()), 3)
+    lance.write_dataset(pa.table({"key": ["3", "1", "2"], "v": vectors}), str(tmp_path / "v.lance"))
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'v.lance'}?column=v"), VECTORS)
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'v.lance'}?id=key"), VECTORS[[1, 2, 0]])
+
+
+def test_vectors_of_a_saved_data_set(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    given = datasets.Dataset.from_dict({"key": ["3", "1", "2"], "embedding": VECTORS.tolist()})
+    given.save_to_disk(tmp_path / "plain", num_shards=2)
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'plain'}?column=embedding"), VECTORS)
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'plain'}?id=key"), VECTORS[[1, 2, 0]])
+    datasets.DatasetDict({"train": given}).save_to_disk(tmp_path / "set")
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'set/train'}?column=embedding"), VECTORS)
+
+
+def test_vectors_of_frames(tmp_path):
+    pl = pytest.importorskip("polars")
+    pd = pytest.importorskip("pandas")
+    pl.DataFrame({"key": [3, 1, 2], "v": VECTORS}).write_parquet(tmp_path / "polars.parquet")
+    pl.DataFrame({"key": [3, 1, 2], "v": VECTORS}).write_ipc(tmp_path / "polars.arrow")
+    pd.DataFrame({"key": [3, 1, 2], "v": list(VECTORS)}).to_parquet(tmp_path / "pandas.parquet")
+    for name in ("polars.parquet", "polars.arrow", "pandas.parquet"):
+        np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / name}?id=key"), VECTORS[[1, 2, 0]])
+
+
+def test_pickled_tensors_are_refused_with_what_converts_them(tmp_path):
+    torch = pytest.importorskip("torch")
+    import shlex
+    import subprocess
+    import sys
+
+    from xlingual import InputError
+
+    torch.save(torch.tensor(VECTORS).half(), tmp_path / "v.pt")
+    with pytest.raises(InputError, match="a pickle, which is refused") as caught:
+        vectors_of(f"vectors:{tmp_path / 'v.pt'}")
+    line = str(caught.value).partition("python -c ")[2]
+    subprocess.run([sys.executable, "-c", shlex.split(line)[0]], cwd=tmp_path, check=True)
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'v.npy'}"), VECTORS)
