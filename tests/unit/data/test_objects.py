@@ -143,6 +143,12 @@ def test_missing_values_are_empty(missing, objects):
     assert found.image.tolist() == ([0, -1] if objects else [-1, -1])
 
 
+def test_an_index_with_a_name_is_a_column_also_where_there_are_objects():
+    frame = pd.DataFrame(ROWS).assign(image=[Image.new("RGB", (2, 2))] * 3)
+    assert Manifest.of(frame.set_index("id")).ids == ["1", "2", "3"]
+    assert Manifest.of(frame.iloc[1:]).ids == ["2", "3"]
+
+
 @pytest.mark.filterwarnings("ignore:The DataFrame has column names of mixed type")
 def test_numbers_and_columns_that_are_no_strings():
     frame = pd.DataFrame({"id": [7, 8.0], "lang": ["en", "de"], "text": ["a", "b"], 3: [1, 2]})
@@ -387,5 +393,5 @@ def test_what_is_no_data_is_refused(data):
 
 def test_columns_of_one_name_and_of_other_lengths():
     frame = pd.DataFrame([["en", "a", "b"]], columns=["lang", "text", "text"])
-    assert "cannot be read" in refused(lambda: Manifest.of(frame))
+    assert "the DataFrame has more than one column 'text': rename" in refused(lambda: Manifest.of(frame))
     assert "different lengths" in refused(lambda: Manifest.of({"lang": ["en"], "text": ["a", "b"]}))

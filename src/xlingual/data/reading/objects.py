@@ -14,7 +14,7 @@ from xlingual.data.reading.features import with_names
 from xlingual.data.reading.gathering import table_of_rows
 from xlingual.data.reading.joining import as_splits
 from xlingual.data.reading.problems import first_line
-from xlingual.data.reading.tables import SourceTable, table_of_arrow
+from xlingual.data.reading.tables import SourceTable, check_names, table_of_arrow
 from xlingual.data.reading.values import described
 from xlingual.errors import InputError
 
@@ -88,6 +88,8 @@ def _arrow(data: object) -> pa.Table | None:
         return None
     import pyarrow as pa
 
+    if hasattr(data, "iloc"):  # pandas allows a name twice
+        check_names([str(name) for name in data.columns], f"the {type(data).__name__}")  # type: ignore[attr-defined]
     try:
         found = make()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
@@ -96,8 +98,6 @@ def _arrow(data: object) -> pa.Table | None:
         raise InputError(
             f"the {type(data).__name__} cannot be read ({first_line(error)}): give {TAKEN}"
         ) from error
-    except ValueError as error:  # pandas, two columns of one name
-        raise InputError(f"the {type(data).__name__} cannot be read ({first_line(error)})") from error
     return _without_views(found.select([name for name in found.column_names if not name.startswith(_INDEX)]))
 
 
@@ -143,7 +143,9 @@ def _records(data: Any) -> list[Mapping[str, Any]] | None:  # noqa: ANN401
     if callable(getattr(data, "to_dicts", None)):  # polars
         return list(data.to_dicts())
     if callable(getattr(data, "to_dict", None)) and hasattr(data, "columns"):  # pandas
-        return [{str(name): _present(cell) for name, cell in row.items()} for row in data.to_dict("records")]
+        named = any(name is not None for name in getattr(getattr(data, "index", None), "names", ()))
+        records = (data.reset_index() if named else data).to_dict("records")
+        return [{str(name): _present(cell) for name, cell in row.items()} for row in records]
     if isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
         return None
     rows = list(data)

@@ -50,7 +50,10 @@ def fetched(url: str, names: Sequence[str], endings: Sequence[str]) -> Iterator[
     except Exception as error:  # every file system has errors of its own
         raise InputError(f"{url} cannot be read ({_said(error)}): correct the address, or log in") from error
     if not files:
-        raise InputError(f"{url}: no such file or folder, or it holds no manifest: correct the address")
+        raise InputError(
+            f"{url}: no such file or folder, or it holds no manifest: correct the address, or log in "
+            "where it is private"
+        )
     copy = _copied(url, system, place, files)
     try:
         yield copy
@@ -79,10 +82,12 @@ def _files(system: Any, place: str, names: Sequence[str], endings: Sequence[str]
     """Return the files that an address means: itself, those its star matches, or those of a folder."""
     if "*" in place:
         return sorted(system.glob(place))
-    if system.isfile(place):
-        return [place]
-    if not system.isdir(place):
+    try:
+        kind = system.info(place)["type"]  # isfile and isdir pass over what went wrong
+    except FileNotFoundError:
         return []
+    if kind == "file":
+        return [place]
     found = [str(path) for path in system.find(place, maxdepth=2)]
     base = place.rstrip("/")
     kept = []
