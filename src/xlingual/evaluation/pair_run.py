@@ -162,7 +162,7 @@ class PairRun(Run):
         image_spec: ImageModelLike | None = None,
     ) -> None:
         super().__init__(task, options)
-        self.manifest, self.matching, self._image_spec = checked_manifest(manifest), matching, image_spec
+        self.manifest, self.matching, self._image_spec = manifest, matching, image_spec
         pairs = resolve_pairs(options.pairs, manifest.languages)
         self._requested = list(dict.fromkeys(language for pair in pairs for language in pair))
         self._usable = self._openable() if options.skip_broken and image_spec is not None else None
@@ -285,12 +285,3 @@ def images_of_rows(manifest: Manifest) -> dict[str, str]:
     """Return the condition of a signature about several images of a row: none where that was not chosen."""
     several = manifest.columns.get("images")
     return {} if several is None else {"images-of-a-row": several}
-
-
-def checked_manifest(manifest: Manifest) -> Manifest:
-    """Return the manifest; raise InputError where it is none."""
-    if not isinstance(manifest, Manifest):
-        raise InputError(
-            f"expected a Manifest, found {type(manifest).__name__}: read it with Manifest.read(path)"
-        )
-    return manifest

@@ -21,7 +21,7 @@ from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, 
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
 from xlingual.evaluation.image_sentence.systems import EncoderPair, baseline_of, check_baselines, make_systems
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
-from xlingual.evaluation.pair_run import checked_manifest, counted_out, usable_rows
+from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
@@ -89,7 +89,6 @@ def image_sentence(
     ranked = as_success(parse_rank_measures(measures))
     if fold is not None and fold < 2:
         raise InputError(f"--fold {fold}: a slice needs two images at least; 1000 is usual")
-    checked_manifest(manifest)
     options = Options(
         threads=threads,
         progress=progress,
@@ -188,6 +187,7 @@ class _ImageSentence(Run):
             "data": self.manifest.digest[:12],
             "sample": "all#0" if self.fold is None else f"fold:{self.fold}#0",
             **self.clusters(),
+            **images_of_rows(self.manifest),
             "candidates": str(direction.pool),
         }
         images = self.image_identities[system.name]
