@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from xlingual.arrays import Ints
 from xlingual.columns import pick
 from xlingual.encoders.vectorfile import VectorOptions, open_safetensors, parts_of
 from xlingual.encoders.vectorindex import INDEXES, OWN_IDS, ids_of_index, open_archive
-from xlingual.encoders.vectortable import LANCE, TABLES, as_names, names_of_table
+from xlingual.encoders.vectortable import LANCE, TABLES, as_names, names_of_table, stamp
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Images, Texts
 
@@ -33,8 +34,7 @@ def lines_by_id(
     """
     import pyarrow.compute as pc
 
-    names = _ids(path, options)
-    _refuse_doubles(path, options, names)
+    names = _ids(path, options, stamp(path))
     found: list[tuple[str, Ints]] = []
     missing: list[str] = []
     for what, column in _candidates(batch):
@@ -80,16 +80,23 @@ def _wanted(column: Sequence[str], languages: Sequence[str], rows: Ints, options
     return pa.array(names, pa.large_string())
 
 
-def _ids(path: Path, options: VectorOptions) -> pa.Array:
-    """Return the id of every line, with its language before it where these stand in a column."""
+@lru_cache(maxsize=4)
+def _ids(path: Path, options: VectorOptions, version: object) -> pa.Array:
+    """Return the id of every line, with its language before it where these stand in a column.
+
+    Raises InputError where two are equal. `version` is another one when the file is.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     names = pa.concat_arrays([_column(part, str(options.id), options) for part in parts_of(path)])
     if options.lang is None:
+        _refuse_doubles(path, options, names)
         return names
     tags = pa.concat_arrays([_column(part, options.lang, options) for part in parts_of(path)])
-    return pc.binary_join_element_wise(tags, names, pa.scalar(_MARK, pa.large_string()))
+    joined = pc.binary_join_element_wise(tags, names, pa.scalar(_MARK, pa.large_string()))
+    _refuse_doubles(path, options, joined)
+    return joined
 
 
 def _column(path: Path, name: str, options: VectorOptions) -> pa.Array:

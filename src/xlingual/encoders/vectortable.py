@@ -55,11 +55,11 @@ def vectors_of_table(path: Path, column: str | None) -> list[NDArray[Any]]:
     or where they are large to a file without a name. A row without a vector is NaN. The column may be left
     out where only one holds vectors. Raises InputError where there is none, or lengths differ.
     """
-    return _vectors(path, column, _stamp(path))
+    return _vectors(path, column, stamp(path))
 
 
 @lru_cache(maxsize=4)
-def _vectors(path: Path, column: str | None, stamp: object) -> list[NDArray[Any]]:
+def _vectors(path: Path, column: str | None, version: object) -> list[NDArray[Any]]:
     schema = _schema(path)
     name = _chosen(path, schema, column)
     where = f"{path}, column {name!r}"
@@ -268,7 +268,7 @@ def _unreadable(path: Path, error: Exception) -> InputError:
     return InputError(f"{path} cannot be read ({reason or type(error).__name__}): write the file again")
 
 
-def _stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
+def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
     """Return what changes when a file, or one in a folder, is written anew."""
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     stats = [(str(file), file.stat()) for file in files]
