@@ -63,6 +63,15 @@ class Columns(Record, frozen=True, kw_only=True):
     cluster_column: Annotated[
         str | None, option("Column that says which texts depend on each other.", metavar="NAME")
     ] = None
+    images: Annotated[
+        Literal["first", "mean"] | None,
+        option(
+            "Which of several images of a row count: the first, or the mean of their vectors.",
+            names=("--several-images",),
+            metavar="first|mean",
+            otherwise="several are refused",
+        ),
+    ] = None
     separator: Annotated[
         str | None,
         option("Character between the columns of a text file, such as ';' or tab.", metavar="CHAR"),
