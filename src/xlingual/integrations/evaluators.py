@@ -1,0 +1,336 @@
+"""Evaluators of sentence-transformers that measure across languages while a model is trained.
+
+evaluator = BackretrievalEvaluator("shop.parquet", "pixels", pairs="en-de", name="shop")
+trainer = SentenceTransformerTrainer(model, args, train_dataset, loss=loss, evaluator=evaluator)
+
+Each stands for a task; its numbers are those of the task's function, its intervals are in `results`.
+"""
+
+from __future__ import annotations
+
+import csv
+import logging
+from collections.abc import Mapping
+from inspect import signature
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from xlingual import encoders
+from xlingual.arrays import Vectors
+from xlingual.data.manifest import Manifest
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.samples import resolve_pairs
+from xlingual.embed.encoding import VectorSource, encode
+from xlingual.encoders import Adapter, Encoder, ImageModelLike
+from xlingual.encoders.batching import distinct_rows
+from xlingual.errors import InputError, did_you_mean
+from xlingual.evaluation.backretrieval.evaluate import SIM
+from xlingual.evaluation.crosslingual_retrieval.evaluate import several_answers
+from xlingual.evaluation.pair_run import make_tasks
+from xlingual.evaluation.run import Options
+from xlingual.files import atomic_file, make_folder
+from xlingual.measures import Measure, as_recall, as_success, parse_pool_measures, parse_rank_measures
+from xlingual.records import Images, Texts
+from xlingual.results import Results, Summary
+from xlingual.store import Store, open_store
+from xlingual.tasks import TASKS, load
+
+try:
+    from sentence_transformers.base.evaluation import SentenceEvaluator
+except ImportError:  # before version 6
+    from sentence_transformers.evaluation import SentenceEvaluator
+
+MODEL = "model"  # the trained model's name in results
+_OWN = ("text_encoders", "image_encoder", "store", "name")  # keywords of tasks that an evaluator sets itself
+_SAMPLES = ("pairs", "sample_size", "or_fewer", "texts_per_item", "queries", "splits", "seeds", "seed")
+_logger = logging.getLogger(__name__)
+
+
+class _TaskEvaluator(SentenceEvaluator):  # type: ignore[misc]  # the library is untyped here
+    """Runs a task on the model that is trained."""
+
+    task: ClassVar[str]
+    fast: ClassVar[Mapping[str, Any]] = {}  # settings that leave out what only a report shows
+
+    def __init__(
+        self,
+        data: Any,  # noqa: ANN401  (a manifest or a pool)
+        name: str,
+        settings: Mapping[str, Any],
+        *,
+        batch_size: int = 32,
+        show_progress_bar: bool = False,
+        write_csv: bool = True,
+        truncate_dim: int | None = None,
+        query_prompt: str | None = None,
+        query_prompt_name: str | None = None,
+        corpus_prompt: str | None = None,
+        corpus_prompt_name: str | None = None,
+        **options: Any,  # noqa: ANN401  (of the task's function)
+    ) -> None:
+        super().__init__()
+        row = TASKS[self.task]
+        self.function = load(row.evaluation)
+        known = [own for own in list(signature(self.function).parameters)[1:] if own not in _OWN]
+        for given in options:
+            if given not in known:
+                raise TypeError(f"unexpected option {given!r}.{did_you_mean(given, known)}")
+        self.data, self.name, self.write_csv = data, name, write_csv
+        self.given, self.options = options, {**self.fast, **options, **settings}
+        self.encoding = {
+            "batch_size": batch_size,
+            "show_progress_bar": show_progress_bar,
+            **({} if truncate_dim is None else {"truncate_dim": truncate_dim}),
+        }
+        self.prompts = {
+            "query": {"prompt": query_prompt, "prompt_name": query_prompt_name},
+            "candidate": {"prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
+        }
+        self.short = row.short[0]
+        measure = self._headline()
+        self.greater_is_better = measure.higher_is_better
+        self.primary_metric = "_".join(filter(None, (name, self._metric(measure.name))))
+        self.csv_file = (
+            f"{'_'.join(filter(None, (self.description.replace(' ', '-'), 'evaluation', name)))}_results.csv"
+        )
+        self.results: Results | None = None  # of the last call, with intervals
+
+    def __call__(
+        self,
+        model: Any,  # noqa: ANN401  (a SentenceTransformer)
+        output_path: str | None = None,
+        epoch: int = -1,
+        steps: int = -1,
+    ) -> dict[str, float]:
+        """Return the metrics of a model, and write them to `output_path` and into its model card."""
+        encoder = _TrainedModel(model, self.encoding, self.prompts, f"epoch={epoch}&steps={steps}")
+        found = self.function(self.data, text_encoders={MODEL: encoder}, store=None, **self.options)
+        self.results = found
+        _logger.info("%s of %s, epoch %s, step %s: %r", self.description, self.name, epoch, steps, found)
+        metrics = {
+            self._metric(line.measure, line): float(line.value)
+            for line in found.summary
+            if line.value is not None
+        }
+        if output_path is not None and self.write_csv:
+            add_line(Path(output_path, self.csv_file), {"epoch": epoch, "steps": steps, **metrics})
+        metrics = self.prefix_name_to_metrics(metrics, self.name)
+        if self.primary_metric not in metrics:
+            reasons = [line.note for line in found.summary if line.value is None and line.note]
+            raise InputError(f"{self.primary_metric} has no value: {(reasons or ['the task gave none'])[0]}")
+        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+        return metrics
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """Return the settings, for the model card."""
+        prompts = {
+            f"{side}_{kind}": text
+            for role, side in (("query", "query"), ("candidate", "corpus"))
+            for kind, text in self.prompts[role].items()
+            if text is not None
+        }
+        dim = {key: value for key, value in self.encoding.items() if key == "truncate_dim"}
+        plain = {
+            key: value for key, value in self.given.items() if isinstance(value, str | int | list | tuple)
+        }
+        return {
+            "task": self.task,
+            "data": self.data.digest[:12],
+            **plain,
+            **dim,
+            **prompts,
+        }
+
+    def _headline(self) -> Measure:
+        """Return the measure of the primary metric; raise InputError where the data cannot be evaluated."""
+        raise NotImplementedError
+
+    def _metric(self, measure: str, line: Summary | None = None) -> str:
+        """Return the name of a metric, such as en-de_bkr_r@10; the mean over pairs names none."""
+        row = TASKS[self.task]
+        tags = () if line is None else (line.source, line.target)
+        pair = "-".join(tag for tag in tags if tag is not None and tag not in row.no_languages)
+        return "_".join(filter(None, (pair, self.short, measure.lower())))
+
+
+class _PairEvaluator(_TaskEvaluator):
+    """Evaluates language pairs of a manifest."""
+
+    matching: ClassVar[bool]
+
+    def _several_answers(self) -> bool:
+        """Return whether an item has several target texts; raise InputError where no sample can be drawn."""
+        chosen = {name: self.options[name] for name in _SAMPLES if name in self.options}
+        tasks, _ = make_tasks(self.data, Options(**chosen), matching=self.matching)
+        return several_answers(self.data, tasks)
+
+
+class BackretrievalEvaluator(_PairEvaluator):
+    """Backretrieval (`xlingual.backretrieval`) of the model that is trained, without parallel texts.
+
+    Metrics are `en-de_bkr_r@10` and `en-de_bkr_sim` for each language pair, and their means, `bkr_r@10` and
+    `bkr_sim`; the primary one is the mean of the first measure. Images are encoded at the first call only.
+
+    Args:
+        manifest: texts with images, or the path of such a file.
+        image_encoder: a spec, path or object, as of `backretrieval`.
+        name: of the data; metrics and the CSV file have it.
+        store: where vectors of images are kept and found; those of the trained model never are.
+        more: `batch_size`, `show_progress_bar`, `write_csv`, `truncate_dim`, `query_prompt`,
+            `query_prompt_name`, `corpus_prompt` and `corpus_prompt_name` as of the library's
+            InformationRetrievalEvaluator; and any option of `backretrieval`: pairs, sample_size, seeds,
+            measures, threads …
+
+    """
+
+    task = "backretrieval"
+    fast: ClassVar[Mapping[str, Any]] = {"examples": False}
+    matching = False
+
+    def __init__(
+        self,
+        manifest: Manifest | str | Path,
+        image_encoder: ImageModelLike,
+        name: str = "",
+        *,
+        store: Any = "default",  # noqa: ANN401  (StoreLike)
+        **more: Any,  # noqa: ANN401
+    ) -> None:
+        data = _manifest(manifest)
+        pairs = resolve_pairs(more.get("pairs"), data.languages)
+        languages = list(dict.fromkeys(tag for pair in pairs for tag in pair))
+        images, found = encoders.image_model(image_encoder, languages=languages)
+        if isinstance(found, Encoder):
+            image_encoder = RememberedImages(images, found, open_store(store))
+        self.image_encoder = images
+        super().__init__(data, name, {"image_encoder": image_encoder}, **more)
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """Return the settings, for the model card."""
+        return {**super().get_config_dict(), "image_encoder": self.image_encoder}
+
+    def _headline(self) -> Measure:
+        self._several_answers()  # refuses pairs that cannot be evaluated, before a training
+        return [*as_recall(parse_rank_measures(self.options.get("measures", ()), beside=[SIM])), SIM][0]
+
+
+class CrosslingualRetrievalEvaluator(_PairEvaluator):
+    """True cross-lingual retrieval (`xlingual.crosslingual_retrieval`) of the model that is trained.
+
+    Metrics are `en-de_xlr_r@10` for each language pair and `xlr_r@10`, their mean, which is the primary one;
+    `success@10` where items have several texts of a language. Arguments as of `BackretrievalEvaluator`,
+    without images.
+    """
+
+    task = "crosslingual-retrieval"
+    matching = True
+
+    def __init__(self, manifest: Manifest | str | Path, name: str = "", **more: Any) -> None:  # noqa: ANN401
+        super().__init__(_manifest(manifest), name, {}, **more)
+
+    def _headline(self) -> Measure:
+        measures = self.options.get("measures", ())
+        ranked = parse_rank_measures(measures)
+        if not self._several_answers():
+            ranked = as_recall(ranked)
+        elif not measures:
+            ranked = as_success(ranked)
+        return ranked[0]
+
+
+class MultilingualPoolEvaluator(_TaskEvaluator):
+    """Answers from a multilingual pool (`xlingual.multilingual_pool`, LAReQA) of the model that is trained.
+
+    Metrics are `ar_lareqa_ap` for the questions of each language and `lareqa_ap` for all of them, which is
+    the primary one. Views of language bias are left out unless `views` names some; they are in `results`.
+    Other arguments as of `BackretrievalEvaluator`, and any option of `multilingual_pool`.
+    """
+
+    task = "multilingual-pool"
+    fast: ClassVar[Mapping[str, Any]] = {"examples": False, "views": "none"}
+
+    def __init__(self, pool: MultilingualPool | str | Path, name: str = "", **more: Any) -> None:  # noqa: ANN401
+        data = MultilingualPool.read(pool) if isinstance(pool, str | Path) else pool
+        super().__init__(data, name, {}, **more)
+
+    def _headline(self) -> Measure:
+        return parse_pool_measures(self.options.get("measures", ()))[0]
+
+
+class _TrainedModel(Encoder):
+    """The model that is trained, as an encoder: texts by their role, equal texts once."""
+
+    has_own_identity = False  # it is another one at each step
+    name = MODEL
+
+    def __init__(
+        self,
+        model: Any,  # noqa: ANN401  (a SentenceTransformer)
+        encoding: Mapping[str, Any],
+        prompts: Mapping[str, Mapping[str, Any]],
+        when: str,
+    ) -> None:
+        self.model, self.encoding, self.prompts, self.when = model, encoding, prompts, when
+
+    @property
+    def identity(self) -> str:
+        """The class of the model, and when in the training it is evaluated."""
+        kind = type(self.model)
+        return f"python:{kind.__module__}.{kind.__qualname__}?{self.when}"
+
+    def encode(self, batch: Texts, /) -> Vectors:
+        """Return the vectors of texts, as the library's own evaluators have them made."""
+        own = {"query": "encode_query", "candidate": "encode_document"}.get(batch.role or "", "encode")
+        texts, index = distinct_rows(batch.text)
+        given = {
+            key: text for key, text in self.prompts.get(batch.role or "", {}).items() if text is not None
+        }
+        function = getattr(self.model, own, self.model.encode)
+        vectors = function(list(texts), convert_to_numpy=True, **self.encoding, **given)
+        return np.asarray(vectors, dtype=np.float32)[index]
+
+
+class RememberedImages(Adapter):
+    """An encoder of images that encodes none twice."""
+
+    content = ()  # the store has the base's vectors
+
+    def __init__(self, name: str, base: Encoder, store: Store | None = None) -> None:
+        super().__init__(base)
+        self.name, self.store = name, store
+        self.rows: dict[tuple[str, str], Vectors] = {}  # by language and id of the row that shows it
+
+    @property
+    def identity(self) -> str:
+        """That of the encoder, whose vectors these are."""
+        return self.base.identity
+
+    def encode(self, batch: Images, /) -> Vectors:
+        """Return the vectors of images, and encode those that are new."""
+        keys = list(zip(batch.language, batch.ids, strict=True))
+        new = np.array([row for row, key in enumerate(keys) if key not in self.rows], dtype=np.int64)
+        if len(new):
+            source = VectorSource(f"image encoder {self.name!r}", "encoding images", self.store)
+            vectors = encode(self.base, batch.take(new), source).vectors
+            self.rows |= {keys[row]: vector for row, vector in zip(new.tolist(), vectors, strict=True)}
+        return np.stack([self.rows[key] for key in keys])
+
+
+def add_line(path: Path, values: Mapping[str, Any]) -> None:
+    """Add a line to a CSV file; names that its header lacks become new columns."""
+    make_folder(path.parent)
+    lines: list[Mapping[str, Any]] = []
+    if path.is_file():
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+    lines.append(values)
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for line in lines for name in line)))
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+def _manifest(given: Manifest | str | Path) -> Manifest:
+    return Manifest.read(given) if isinstance(given, str | Path) else given
