@@ -8,7 +8,6 @@ Each stands for a task; its numbers are those of the task's function, its interv
 
 from __future__ import annotations
 
-import csv
 import logging
 from collections.abc import Mapping
 from inspect import signature
@@ -30,12 +29,12 @@ from xlingual.evaluation.backretrieval.evaluate import SIM
 from xlingual.evaluation.crosslingual_retrieval.evaluate import several_answers
 from xlingual.evaluation.pair_run import make_tasks
 from xlingual.evaluation.run import Options
-from xlingual.files import atomic_file, make_folder
 from xlingual.measures import Measure, as_recall, as_success, parse_pool_measures, parse_rank_measures
 from xlingual.records import Images, Texts
 from xlingual.results import Results, Summary
 from xlingual.store import Store, open_store
 from xlingual.tasks import TASKS, load
+from xlingual.training.trackers import add_line
 
 try:
     from sentence_transformers.base.evaluation import SentenceEvaluator
@@ -316,20 +315,6 @@ class RememberedImages(Adapter):
             vectors = encode(self.base, batch.take(new), source).vectors
             self.rows |= {keys[row]: vector for row, vector in zip(new.tolist(), vectors, strict=True)}
         return np.stack([self.rows[key] for key in keys])
-
-
-def add_line(path: Path, values: Mapping[str, Any]) -> None:
-    """Add a line to a CSV file; names that its header lacks become new columns."""
-    make_folder(path.parent)
-    lines: list[Mapping[str, Any]] = []
-    if path.is_file():
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file))
-    lines.append(values)
-    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(name for line in lines for name in line)))
-        writer.writeheader()
-        writer.writerows(lines)
 
 
 def _manifest(given: Manifest | str | Path) -> Manifest:

@@ -7,7 +7,7 @@ import pytest
 
 from xlingual.errors import DataWarning, InputError, MissingExtraError
 from xlingual.training.loop import FitOptions, fit
-from xlingual.training.sinks import numbers, parse_sink
+from xlingual.training.trackers import numbers, parse_sink
 
 LINE = {
     "epoch": 3,
@@ -73,10 +73,10 @@ def test_mlflow(toy, tmp_path, calls):
         sinks=[parse_sink("mlflow:http://x:5000")],
     )
     assert [name for name, *_ in calls] == [
-        *("set_tracking_uri", "start_run", "log_params", "log_param", "log_metrics", "log_metrics", "end_run")
+        *("set_tracking_uri", "start_run", "log_params", "log_metrics", "log_metrics", "end_run")
     ]
     assert calls[0][1] == ("http://x:5000",) and calls[2][1][0]["beta"] == "0.5"
-    assert calls[5][2] == {"step": 2} and "loss/l1" in calls[5][1][0]
+    assert calls[4][2] == {"step": 2} and "loss/l1" in calls[4][1][0]
 
 
 def test_wandb(toy, tmp_path, calls):
