@@ -37,8 +37,12 @@ class Plain:
 
 
 @pytest.fixture(scope="module")
-def model(checkpoints):
-    return sentence_transformers.SentenceTransformer(str(checkpoints("sentence_plain")), device="cpu")
+def models(checkpoints):
+    """Give a model without prompts, and one with prompts of queries and documents."""
+    return {
+        kind: sentence_transformers.SentenceTransformer(str(checkpoints(kind)), device="cpu")
+        for kind in ("sentence_plain", "sentence_bert")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +71,9 @@ def scores(model, task):
     return {one["hf_subset"]: one for one in found[0].scores["test"]}
 
 
-def test_a_pool_has_the_same_numbers_in_mteb(model, distinct, tmp_path):
+@pytest.mark.parametrize("kind", ["sentence_plain", "sentence_bert"])
+def test_a_pool_has_the_same_numbers_in_mteb(models, kind, distinct, tmp_path):
+    model = models[kind]
     pool = mix_pool(distinct)
     results = multilingual_pool(
         pool, text_encoders={"m": Plain(model)}, measures=["AP", "Success@10", "R@10", "RR@10"], store=None
@@ -86,7 +92,8 @@ def test_a_pool_has_the_same_numbers_in_mteb(model, distinct, tmp_path):
     assert found["languages"] == ["eng-Latn", "deu-Latn", "spa-Latn"]
 
 
-def test_a_manifest_has_a_subset_for_each_pair(model, distinct):
+def test_a_manifest_has_a_subset_for_each_pair(models, distinct):
+    model = models["sentence_plain"]
     task = mteb_task(distinct, "Scenes", pairs="en-de,es-en", sample_size=40, seed=2)
     assert task.metadata.name == "Scenes" and task.metadata.main_score == "hit_rate_at_10"
     found = scores(model, task)

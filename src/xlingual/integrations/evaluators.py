@@ -115,7 +115,7 @@ class _TaskEvaluator(SentenceEvaluator):  # type: ignore[misc]  # the library is
         }
         if output_path is not None and self.write_csv:
             add_line(Path(output_path, self.csv_file), {"epoch": epoch, "steps": steps, **metrics})
-        metrics = self.prefix_name_to_metrics(metrics, self.name)
+        metrics = dict(self.prefix_name_to_metrics(metrics, self.name))
         if self.primary_metric not in metrics:
             reasons = [line.note for line in found.summary if line.value is None and line.note]
             raise InputError(f"{self.primary_metric} has no value: {(reasons or ['the task gave none'])[0]}")

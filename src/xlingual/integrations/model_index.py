@@ -110,7 +110,7 @@ def with_model_index(
     else:
         key, value = place
         block = block[: key.start_mark.index] + lines + block[max(_end(value), key.end_mark.index + 1) :]
-    return head + block + rest
+    return f"{head}{block}{rest}"
 
 
 def merged(
