@@ -21,16 +21,20 @@ from xlingual.arrays import Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import resolve_pairs
+from xlingual.embed import embed_images
 from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Adapter, Encoder, ImageModelLike
 from xlingual.encoders.batching import distinct_rows
 from xlingual.errors import InputError, did_you_mean
 from xlingual.evaluation.backretrieval.evaluate import SIM
+from xlingual.evaluation.backretrieval.images import refuse_small_pools
+from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_pools as refuse_small_targets
 from xlingual.evaluation.crosslingual_retrieval.evaluate import several_answers
-from xlingual.evaluation.pair_run import make_tasks
+from xlingual.evaluation.pair_run import PairTask, make_tasks, rows_with_image
 from xlingual.evaluation.run import Options
 from xlingual.measures import Measure, as_recall, as_success, parse_pool_measures, parse_rank_measures
 from xlingual.records import Images, Texts
+from xlingual.requests.presets import preset_values
 from xlingual.results import Results, Summary
 from xlingual.store import Store, open_store
 from xlingual.tasks import TASKS, load
@@ -77,7 +81,8 @@ class _TaskEvaluator(SentenceEvaluator):  # type: ignore[misc]  # the library is
             if given not in known:
                 raise TypeError(f"unexpected option {given!r}.{did_you_mean(given, known)}")
         self.data, self.name, self.write_csv = data, name, write_csv
-        self.given, self.options = options, {**self.fast, **options, **settings}
+        preset = preset_values(load(row.request).presets, options, known)
+        self.given, self.options = options, {**self.fast, **preset, **options, **settings}
         self.encoding = {
             "batch_size": batch_size,
             "show_progress_bar": show_progress_bar,
@@ -159,18 +164,17 @@ class _PairEvaluator(_TaskEvaluator):
 
     matching: ClassVar[bool]
 
-    def _several_answers(self) -> bool:
-        """Return whether an item has several target texts; raise InputError where no sample can be drawn."""
+    def _tasks(self) -> list[PairTask]:
+        """Return the samples; raise InputError where none can be drawn."""
         chosen = {name: self.options[name] for name in _SAMPLES if name in self.options}
-        tasks, _ = make_tasks(self.data, Options(**chosen), matching=self.matching)
-        return several_answers(self.data, tasks)
+        return make_tasks(self.data, Options(**chosen), matching=self.matching)[0]
 
 
 class BackretrievalEvaluator(_PairEvaluator):
     """Backretrieval (`xlingual.backretrieval`) of the model that is trained, without parallel texts.
 
     Metrics are `en-de_bkr_r@10` and `en-de_bkr_sim` for each language pair, and their means, `bkr_r@10` and
-    `bkr_sim`; the primary one is the mean of the first measure. Images are encoded at the first call only.
+    `bkr_sim`; the primary one is the mean of the first measure. Images are encoded here, and in no call.
 
     Args:
         manifest: texts with images, or the path of such a file.
@@ -211,8 +215,13 @@ class BackretrievalEvaluator(_PairEvaluator):
         return {**super().get_config_dict(), "image_encoder": self.image_encoder}
 
     def _headline(self) -> Measure:
-        self._several_answers()  # refuses pairs that cannot be evaluated, before a training
-        return [*as_recall(parse_rank_measures(self.options.get("measures", ()), beside=[SIM])), SIM][0]
+        tasks, images = self._tasks(), self.options["image_encoder"]
+        ranked = as_recall(parse_rank_measures(self.options.get("measures", ()), beside=[SIM]))
+        if isinstance(images, RememberedImages) and not self.options.get("skip_broken"):
+            refuse_small_pools(
+                embed_images(self.data, images.name, images, rows_with_image(tasks)), tasks, ranked
+            )
+        return [*ranked, SIM][0]
 
 
 class CrosslingualRetrievalEvaluator(_PairEvaluator):
@@ -231,11 +240,12 @@ class CrosslingualRetrievalEvaluator(_PairEvaluator):
 
     def _headline(self) -> Measure:
         measures = self.options.get("measures", ())
-        ranked = parse_rank_measures(measures)
-        if not self._several_answers():
+        ranked, tasks = parse_rank_measures(measures), self._tasks()
+        if not several_answers(self.data, tasks):
             ranked = as_recall(ranked)
         elif not measures:
             ranked = as_success(ranked)
+        refuse_small_targets(tasks, ranked)
         return ranked[0]
 
 

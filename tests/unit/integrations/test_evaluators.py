@@ -149,6 +149,8 @@ def test_the_primary_metric_is_known_before_the_first_call(ours, several, manife
         evaluator = ours.CrosslingualRetrievalEvaluator(data, **options)
         assert evaluator.primary_metric == primary and primary in evaluator(Model())
     assert ours.BackretrievalEvaluator(manifest, "pixels", measures="SIM").primary_metric == "bkr_sim"
+    paper = ours.CrosslingualRetrievalEvaluator(several, pairs="en-de", preset="paper", seeds=2)
+    assert paper.primary_metric in paper(Model()) and paper.results.request["texts_per_item"] == 1
 
 
 def test_images_are_encoded_once(ours, manifest, tmp_path):
@@ -156,9 +158,10 @@ def test_images_are_encoded_once(ours, manifest, tmp_path):
     evaluator = ours.BackretrievalEvaluator(
         manifest, images, store=tmp_path, sample_size=15, pairs="en-de,es-en"
     )
+    encoded = images.n
     first, second, other = (evaluator(model) for model in (Model(), Model(), Model(size=5)))
     assert first == second != other
-    assert 30 <= images.n <= 40
+    assert 30 <= images.n == encoded <= 40
     again = ours.BackretrievalEvaluator(manifest, images, store=tmp_path, sample_size=15, pairs="en-de,es-en")
     counted = images.n
     assert again(Model()) == first and images.n == counted
@@ -228,6 +231,14 @@ def test_what_cannot_be_evaluated_is_refused_before_a_training(ours, manifest):
         ours.BackretrievalEvaluator(manifest, "pixels", seedz=3)
     with pytest.raises(InputError, match="unknown language 'fr'"):
         ours.CrosslingualRetrievalEvaluator(manifest, pairs="en-fr")
+    with pytest.raises(
+        InputError, match=r"R@20 needs more than 20 distinct source images, pair en-de has 20"
+    ):
+        ours.BackretrievalEvaluator(manifest, "pixels", measures="R@20")
+    with pytest.raises(InputError, match=r"R@40 needs more than 40 target texts"):
+        ours.CrosslingualRetrievalEvaluator(manifest, measures="R@40")
+    with pytest.raises(InputError, match=r"no such preset"):
+        ours.CrosslingualRetrievalEvaluator(manifest, preset="papr")
     with pytest.raises(InputError, match=r"no such file|is missing|does not exist"):
         ours.CrosslingualRetrievalEvaluator("nowhere.parquet")
 

@@ -1,5 +1,6 @@
 """Sinks: real TensorBoard files, stand-ins for the services, and failures that cost no training."""
 
+import csv
 import sys
 from types import SimpleNamespace
 
@@ -87,6 +88,27 @@ def test_wandb(toy, tmp_path, calls):
     assert calls[-1][2]["project"] is None
 
 
+def test_a_file_of_csv_has_every_epoch_once_and_keeps_other_runs(toy, tmp_path, log_of):
+    path = tmp_path / "all.csv"
+    parse_sink(f"csv:{path}", "other").log({"loss": 9.0}, 4)
+    for epochs in (2, 4):
+        recipe = toy()
+        options = {"settings": {}, "validate": recipe.validate, "resume": epochs == 4}
+        fit(recipe, FitOptions(epochs=epochs), tmp_path / "m", sinks=[parse_sink(f"csv:{path}")], **options)
+    parse_sink(f"csv:{path}").config({}, 3)  # the fourth epoch will be trained again
+    lines = list(csv.DictReader(path.open(newline="")))
+    assert [(line["run"], line["step"]) for line in lines] == [
+        ("other", "4"),
+        ("", "1"),
+        ("", "2"),
+        ("", "3"),
+    ]
+    assert [float(line["loss"]) for line in lines[1:]] == [line["loss"] for line in log_of(tmp_path / "m")][
+        :3
+    ]
+    assert lines[1]["validation/score"] and not lines[0]["validation/score"]
+
+
 @pytest.mark.parametrize("kind", ["mlflow", "wandb"])
 def test_a_package_that_is_missing_is_named(kind, monkeypatch):
     monkeypatch.setitem(sys.modules, kind, None)
@@ -105,6 +127,7 @@ def test_tensorboard_that_is_missing_names_its_extra(monkeypatch, tmp_path):
     [
         ("tensorbord:x", "Did you mean 'tensorboard'"),
         ("tensorboard", "needs a folder"),
+        ("csv", "needs a file"),
         ("", "Write tensorboard:DIR"),
     ],
 )
