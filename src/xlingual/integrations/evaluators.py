@@ -14,17 +14,12 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
 from xlingual import encoders
-from xlingual.arrays import Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import resolve_pairs
 from xlingual.embed import embed_images
-from xlingual.embed.encoding import VectorSource, encode
-from xlingual.encoders import Adapter, Encoder, ImageModelLike
-from xlingual.encoders.batching import distinct_rows
+from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.errors import InputError, did_you_mean
 from xlingual.evaluation.backretrieval.evaluate import SIM
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
@@ -32,11 +27,11 @@ from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_poo
 from xlingual.evaluation.crosslingual_retrieval.evaluate import several_answers
 from xlingual.evaluation.pair_run import PairTask, make_tasks, rows_with_image
 from xlingual.evaluation.run import Options
+from xlingual.integrations.loop_encoders import MODEL, RememberedImages, TrainedModel
 from xlingual.measures import Measure, as_recall, as_success, parse_pool_measures, parse_rank_measures
-from xlingual.records import Images, Texts
 from xlingual.requests.presets import preset_values
 from xlingual.results import Results, Summary
-from xlingual.store import Store, open_store
+from xlingual.store import open_store
 from xlingual.tasks import TASKS, load
 from xlingual.training.trackers import add_line
 
@@ -45,7 +40,6 @@ try:
 except ImportError:  # before version 6
     from sentence_transformers.evaluation import SentenceEvaluator
 
-MODEL = "model"  # the trained model's name in results
 _OWN = ("text_encoders", "image_encoder", "store", "name")  # keywords of tasks that an evaluator sets itself
 _SAMPLES = ("pairs", "sample_size", "or_fewer", "texts_per_item", "queries", "splits", "seeds", "seed")
 _logger = logging.getLogger(__name__)
@@ -109,7 +103,7 @@ class _TaskEvaluator(SentenceEvaluator):  # type: ignore[misc]  # the library is
         steps: int = -1,
     ) -> dict[str, float]:
         """Return the metrics of a model, and write them to `output_path` and into its model card."""
-        encoder = _TrainedModel(model, self.encoding, self.prompts, f"epoch={epoch}&steps={steps}")
+        encoder = TrainedModel(model, self.encoding, self.prompts, f"epoch={epoch}&steps={steps}")
         found = self.function(self.data, text_encoders={MODEL: encoder}, store=None, **self.options)
         self.results = found
         _logger.info("%s of %s, epoch %s, step %s: %r", self.description, self.name, epoch, steps, found)
@@ -266,65 +260,6 @@ class MultilingualPoolEvaluator(_TaskEvaluator):
 
     def _headline(self) -> Measure:
         return parse_pool_measures(self.options.get("measures", ()))[0]
-
-
-class _TrainedModel(Encoder):
-    """The model that is trained, as an encoder: texts by their role, equal texts once."""
-
-    has_own_identity = False  # it is another one at each step
-    name = MODEL
-
-    def __init__(
-        self,
-        model: Any,  # noqa: ANN401  (a SentenceTransformer)
-        encoding: Mapping[str, Any],
-        prompts: Mapping[str, Mapping[str, Any]],
-        when: str,
-    ) -> None:
-        self.model, self.encoding, self.prompts, self.when = model, encoding, prompts, when
-
-    @property
-    def identity(self) -> str:
-        """The class of the model, and when in the training it is evaluated."""
-        kind = type(self.model)
-        return f"python:{kind.__module__}.{kind.__qualname__}?{self.when}"
-
-    def encode(self, batch: Texts, /) -> Vectors:
-        """Return the vectors of texts, as the library's own evaluators have them made."""
-        own = {"query": "encode_query", "candidate": "encode_document"}.get(batch.role or "", "encode")
-        texts, index = distinct_rows(batch.text)
-        given = {
-            key: text for key, text in self.prompts.get(batch.role or "", {}).items() if text is not None
-        }
-        function = getattr(self.model, own, self.model.encode)
-        vectors = function(list(texts), convert_to_numpy=True, **self.encoding, **given)
-        return np.asarray(vectors, dtype=np.float32)[index]
-
-
-class RememberedImages(Adapter):
-    """An encoder of images that encodes none twice."""
-
-    content = ()  # the store has the base's vectors
-
-    def __init__(self, name: str, base: Encoder, store: Store | None = None) -> None:
-        super().__init__(base)
-        self.name, self.store = name, store
-        self.rows: dict[tuple[str, str], Vectors] = {}  # by language and id of the row that shows it
-
-    @property
-    def identity(self) -> str:
-        """That of the encoder, whose vectors these are."""
-        return self.base.identity
-
-    def encode(self, batch: Images, /) -> Vectors:
-        """Return the vectors of images, and encode those that are new."""
-        keys = list(zip(batch.language, batch.ids, strict=True))
-        new = np.array([row for row, key in enumerate(keys) if key not in self.rows], dtype=np.int64)
-        if len(new):
-            source = VectorSource(f"image encoder {self.name!r}", "encoding images", self.store)
-            vectors = encode(self.base, batch.take(new), source).vectors
-            self.rows |= {keys[row]: vector for row, vector in zip(new.tolist(), vectors, strict=True)}
-        return np.stack([self.rows[key] for key in keys])
 
 
 def _manifest(given: Manifest | str | Path) -> Manifest:
