@@ -56,6 +56,7 @@ class Plain:
     """A person's own wrapper of a model, to compare with."""
 
     identity = "plain"
+    by_role = True
 
     def __init__(self, model):
         self.model = model

@@ -27,6 +27,7 @@ class Plain:
     """The model as MTEB calls it."""
 
     identity = "plain"
+    by_role = True
 
     def __init__(self, model):
         self.model = model
