@@ -2,13 +2,13 @@
 
 import json
 import random
-from pathlib import Path
 
 import pytest
 
 mteb = pytest.importorskip("mteb")
 sentence_transformers = pytest.importorskip("sentence_transformers")
 
+from mteb.cache import ResultCache  # noqa: E402
 from mteb.results import TaskResult  # noqa: E402
 
 from xlingual import (  # noqa: E402
@@ -117,8 +117,10 @@ def test_results_are_read_by_mteb(manifest, tmp_path):
     results = backretrieval(
         manifest, text_encoders=["chargram", "random:?dim=8"], image_encoder="pixels", store=None
     )
-    (path,) = write_mteb_results(results, tmp_path, "chargram", model="org/chargram", name="scenes")
-    assert path == tmp_path / "org__chargram" / "no_revision_available" / "Backretrieval-scenes.json"
+    named = {"model": "org/chargram", "name": "scenes"}
+    (path,) = write_mteb_results(results, tmp_path / "results", "chargram", **named)
+    folder = tmp_path / "results" / "org__chargram" / "no_revision_available"
+    assert path == folder / "Backretrieval-scenes.json"
     read = TaskResult.from_disk(path)
     assert read.task_name == "Backretrieval-scenes" and read.date is not None
     own = {
@@ -134,7 +136,9 @@ def test_results_are_read_by_mteb(manifest, tmp_path):
     read.to_disk(tmp_path / "again.json")
     again = TaskResult.from_disk(tmp_path / "again.json")
     assert again.get_score() == pytest.approx(read.get_score(), abs=1e-6)
-    assert Path(path).read_text(encoding="utf-8").endswith("}\n")
+    kept = ResultCache(tmp_path).load_results(require_model_meta=False, validate_and_filter=False)
+    table = kept.to_dataframe()
+    assert table["org/chargram"].tolist() == [pytest.approx(own[None, None], abs=1e-6)]
 
 
 def test_results_of_a_pool_are_one_subset(manifest):
