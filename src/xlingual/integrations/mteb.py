@@ -94,15 +94,13 @@ def _of_rows(manifest: Manifest, source: Ints, target: Ints) -> dict[str, Any]:
 
 def _split(queries: Texts, candidates: Texts, query: Ints, candidate: Ints) -> dict[str, Any]:
     """Return what MTEB calls a split; `query` and `candidate` are the relevant pairs."""
-    from datasets import Dataset
-
     names = [_names(part, prefix) for part, prefix in ((queries, "q"), (candidates, "c"))]
     relevant: dict[str, dict[str, int]] = {name: {} for name in names[0]}
     for one, other in zip(query.tolist(), candidate.tolist(), strict=True):
         relevant[names[0][one]][names[1][other]] = 1
     return {
-        "queries": Dataset.from_dict({"id": names[0], "text": list(queries.text)}),
-        "corpus": Dataset.from_dict({"id": names[1], "text": list(candidates.text)}),
+        "queries": {"id": names[0], "text": list(queries.text)},
+        "corpus": {"id": names[1], "text": list(candidates.text)},
         "relevant_docs": relevant,
         "top_ranked": None,
     }
@@ -121,6 +119,7 @@ def _task(
     main: str,
 ) -> Any:  # noqa: ANN401
     try:
+        from datasets import Dataset
         from mteb.abstasks.retrieval import AbsTaskRetrieval
         from mteb.abstasks.task_metadata import TaskMetadata
     except ImportError as error:
@@ -157,7 +156,14 @@ def _task(
 
         def load_data(self, *given: Any, **more: Any) -> None:  # noqa: ANN401
             """Take the data that is there."""
-            self.dataset = {subset: {SPLIT: dict(split)} for subset, split in subsets.items()}
+            self.dataset = {
+                subset: {
+                    SPLIT: split
+                    | {side: Dataset.from_dict(split[side]) for side in ("queries", "corpus")}
+                    | {"relevant_docs": {query: dict(own) for query, own in split["relevant_docs"].items()}}
+                }
+                for subset, split in subsets.items()
+            }
             self.data_loaded = True
 
     return OwnTask()
