@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from xlingual import encoders
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import resolve_pairs
+from xlingual.data.taking import manifest_of
 from xlingual.embed import embed_images
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.errors import InputError, did_you_mean
@@ -70,7 +71,8 @@ class _TaskEvaluator(SentenceEvaluator):  # type: ignore[misc]  # the library is
         super().__init__()
         row = TASKS[self.task]
         self.function = load(row.evaluation)
-        known = [own for own in list(signature(self.function).parameters)[1:] if own not in _OWN]
+        parameters = list(signature(self.function).parameters.values())[1:]
+        known = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY and one.name not in _OWN]
         for given in options:
             if given not in known:
                 raise TypeError(f"unexpected option {given!r}.{did_you_mean(given, known)}")
@@ -171,7 +173,8 @@ class BackretrievalEvaluator(_PairEvaluator):
     `bkr_sim`; the primary one is the mean of the first measure. Images are encoded here, and in no call.
 
     Args:
-        manifest: texts with images, or the path of such a file.
+        manifest: texts with images: a path, a Manifest, or data as `Manifest.of` takes them (a data frame, a
+            `datasets.Dataset`), with the options of reading them, such as `image_column`.
         image_encoder: a spec, path or object, as of `backretrieval`.
         name: of the data; metrics and the CSV file have it.
         store: where vectors of images are kept and found; those of the trained model never are.
@@ -188,14 +191,14 @@ class BackretrievalEvaluator(_PairEvaluator):
 
     def __init__(
         self,
-        manifest: Manifest | str | Path,
+        manifest: ManifestLike,
         image_encoder: ImageModelLike,
         name: str = "",
         *,
         store: Any = "default",  # noqa: ANN401  (StoreLike)
         **more: Any,  # noqa: ANN401
     ) -> None:
-        data = _manifest(manifest)
+        data = manifest_of(manifest, more)
         pairs = resolve_pairs(more.get("pairs"), data.languages)
         languages = list(dict.fromkeys(tag for pair in pairs for tag in pair))
         images, found = encoders.image_model(image_encoder, languages=languages)
@@ -229,8 +232,8 @@ class CrosslingualRetrievalEvaluator(_PairEvaluator):
     task = "crosslingual-retrieval"
     matching = True
 
-    def __init__(self, manifest: Manifest | str | Path, name: str = "", **more: Any) -> None:  # noqa: ANN401
-        super().__init__(_manifest(manifest), name, {}, **more)
+    def __init__(self, manifest: ManifestLike, name: str = "", **more: Any) -> None:  # noqa: ANN401
+        super().__init__(manifest_of(manifest, more), name, {}, **more)
 
     def _headline(self) -> Measure:
         measures = self.options.get("measures", ())
@@ -260,7 +263,3 @@ class MultilingualPoolEvaluator(_TaskEvaluator):
 
     def _headline(self) -> Measure:
         return parse_pool_measures(self.options.get("measures", ()))[0]
-
-
-def _manifest(given: Manifest | str | Path) -> Manifest:
-    return Manifest.read(given) if isinstance(given, str | Path) else given

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import is_pool
+from xlingual.data.taking import manifest_of
 from xlingual.errors import InputError
 from xlingual.evaluation.pair_run import make_tasks
 from xlingual.evaluation.run import Options
@@ -37,7 +38,7 @@ _NAMES = {  # of trec_eval → of MTEB
 
 
 def mteb_task(
-    data: MultilingualPool | Manifest | str | Path,
+    data: MultilingualPool | ManifestLike,
     name: str | None = None,
     *,
     candidate_text: str = "sentence",
@@ -46,14 +47,14 @@ def mteb_task(
 ) -> Any:  # noqa: ANN401  (a task of MTEB)
     """Return a task of MTEB (`AbsTaskRetrieval`).
 
-    A pool is one subset, "default": its questions are the queries, its candidates the corpus. A manifest has
-    a subset for each language pair: texts of the source language look for the texts of their own items in
-    the target language, as in `crosslingual_retrieval`, whose `sample_size`, `seed`, `texts_per_item`,
-    `queries` and `or_fewer` choose them. `name` is the task's; `candidate_text` is that of
-    `multilingual_pool`.
+    A pool is one subset, "default": its questions are the queries, its candidates the corpus. A manifest, or
+    data as `Manifest.of` takes them, has a subset for each language pair: texts of the source language look
+    for the texts of their own items in the target language, as in `crosslingual_retrieval`, whose
+    `sample_size`, `seed`, `texts_per_item`, `queries` and `or_fewer` choose them. `name` is the task's;
+    `candidate_text` is that of `multilingual_pool`.
     """
-    if isinstance(data, str | Path):
-        data = MultilingualPool.read(data) if is_pool(data) else Manifest.read(data)
+    if isinstance(data, str | Path) and is_pool(data):
+        data = MultilingualPool.read(data)
     if isinstance(data, MultilingualPool):
         if pairs is not None or sampling:
             raise InputError("language pairs and samples are for manifests: a pool is one task as a whole")
@@ -61,6 +62,7 @@ def mteb_task(
         subsets = {"default": _of_pool(data, candidate_text)}
         kind, main = "Pool", "map_at_1000"
     else:
+        data = manifest_of(data, sampling)
         tasks, _ = make_tasks(data, Options(pairs=pairs, **sampling), matching=True)
         languages = {
             f"{task.source}-{task.target}": [language_code(task.source), language_code(task.target)]

@@ -243,6 +243,22 @@ def test_what_cannot_be_evaluated_is_refused_before_a_training(ours, manifest):
         ours.CrosslingualRetrievalEvaluator("nowhere.parquet")
 
 
+def test_data_in_memory_are_taken_with_their_columns(ours, several):
+    rows = [
+        {
+            "number": str(row),
+            "lang": several.languages[several.language[row]],
+            "words": several.text[row],
+            "item": i,
+        }
+        for row, i in enumerate(several.item.tolist())
+    ]
+    options = {"id_column": "number", "text_column": "words", "pairs": "en-de"}
+    evaluator = ours.CrosslingualRetrievalEvaluator(rows, **options)
+    assert evaluator(Model()) == ours.CrosslingualRetrievalEvaluator(several, pairs="en-de")(Model())
+    assert "id_column" not in evaluator.get_config_dict()
+
+
 def test_versions_before_6_have_the_base_class_elsewhere(monkeypatch, manifest):
     module = loaded(monkeypatch, "sentence_transformers.evaluation")
     assert issubclass(module.BackretrievalEvaluator, Base)
