@@ -241,6 +241,17 @@ Form: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, option("Print JSON, as --format json does.", names=("--json",), run=True)]
 
 
+LogTo: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "Log there too: tensorboard:DIR, mlflow[:URI], wandb[:PROJECT] or csv:FILE; repeat for several.",
+        metavar="SINK",
+        run=True,
+        secret=True,
+    ),
+]
+
+
 class Output(Record, frozen=True, kw_only=True):
     """Output of an evaluation: files and terminal."""
 
@@ -253,3 +264,9 @@ class Output(Record, frozen=True, kw_only=True):
     form: Form = "table"
     as_json: AsJson = False
     quiet: Quiet = False
+
+
+class EvaluationOutput(Output, frozen=True, kw_only=True):
+    """Output of an evaluation of encoders: files, terminal and trackers."""
+
+    log_to: LogTo = ()
