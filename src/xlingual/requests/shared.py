@@ -46,8 +46,8 @@ TextSimilarity: TypeAlias = Annotated[
 ]
 
 
-class Columns(Record, frozen=True, kw_only=True):
-    """How a manifest is read, but for the choice of rows."""
+class TableColumns(Record, frozen=True, kw_only=True):
+    """How a table of texts is read."""
 
     heading = "Reading the manifest"
 
@@ -63,6 +63,19 @@ class Columns(Record, frozen=True, kw_only=True):
     cluster_column: Annotated[
         str | None, option("Column that says which texts depend on each other.", metavar="NAME")
     ] = None
+    separator: Annotated[
+        str | None,
+        option("Character between the columns of a text file, such as ';' or tab.", metavar="CHAR"),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        option("Encoding of a text file, such as cp1252.", metavar="NAME", otherwise="UTF-8"),
+    ] = None
+
+
+class Columns(TableColumns, frozen=True, kw_only=True):
+    """How a manifest is read, but for the choice of rows."""
+
     images: Annotated[
         Literal["first", "mean"] | None,
         option(
@@ -71,14 +84,6 @@ class Columns(Record, frozen=True, kw_only=True):
             metavar="first|mean",
             otherwise="several are refused",
         ),
-    ] = None
-    separator: Annotated[
-        str | None,
-        option("Character between the columns of a text file, such as ';' or tab.", metavar="CHAR"),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        option("Encoding of a text file, such as cp1252.", metavar="NAME", otherwise="UTF-8"),
     ] = None
 
 
