@@ -91,13 +91,14 @@ class Requests:
         """
         import httpx
 
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=self.parallel)
         return httpx.Client(
             headers=self.service.headers(),
             params={**self.shape.url, **self.url},
             timeout=httpx.Timeout(self.timeout, connect=min(_CONNECT, self.timeout)),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=self.parallel),
+            limits=limits,
             # this transport uses no proxy, but still the certificates of the environment
-            transport=httpx.HTTPTransport() if self.service.local else None,
+            transport=httpx.HTTPTransport(limits=limits) if self.service.local else None,
         )
 
     def fetch(
@@ -259,7 +260,9 @@ def refusal(answer: httpx.Response, words: str, texts: list[str], key_env: str, 
     status = answer.status_code
     if status in (401, 403):
         found = "refused the key in" if with_key else "asks for a key, and there is none in"
-        return f"{found} the environment variable {key_env} ({status}): set it to a valid key"
+        # words of 401 tend to repeat parts of the key
+        said = f", and said {words!r}" if status == 403 and words else ""
+        return f"{found} the environment variable {key_env} ({status}){said}: set it to a valid key"
     if 300 <= status < 400:
         return f"answered {status}, moved elsewhere: correct ?base_url="
     known = {

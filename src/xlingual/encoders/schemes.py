@@ -272,7 +272,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("batch", whole_number(1), None, "texts of one request; as the profile"),
                 Option("parallel", whole_number(1), 1, "requests at a time; changes no vector"),
                 Option("dim", whole_number(1), None, "dimensions to ask for"),
-                Option("body.NAME", anything, None, "a field of requests; empty leaves out that of the profile"),
+                Option("body.NAME", anything, None, "a field of requests; empty: not that of the profile"),
                 Option("query_body.NAME", anything, None, "the same for queries, instead of body.NAME"),
                 Option("candidate_body.NAME", anything, None, "the same for candidates"),
                 Option("url.NAME", not_empty, None, "a parameter of the address, such as api-version"),

@@ -119,6 +119,16 @@ def test_mistakes_are_reported_in_the_words_of_the_service(start, name, monkeypa
     assert f"refused the key in the environment variable {PROFILES[name].key_env} (401)" in said
 
 
+def test_what_a_service_forbids_is_said(start):
+    service = start("gemini")
+    service.script = [(403, {}, service.error(403, "API has not been used in this project"))]
+    said = refused(made(service, "profile=gemini").encode, texts(["a"]))
+    assert (
+        "GEMINI_API_KEY (403), and said 'API has not been used in this project': set it to a valid key"
+        in said
+    )
+
+
 @pytest.mark.parametrize("name", PROFILES)
 def test_the_variable_of_a_missing_key_is_named(name, monkeypatch):
     profile = PROFILES[name]
