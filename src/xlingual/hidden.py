@@ -11,12 +11,34 @@ _HIDDEN = "…"
 # options whose values errors may print; any other may hold a key by mistake
 _PLAIN = frozenset(
     {
-        *("base", "base_url", "batch", "beams", "body", "body.NAME", "candidate_body.NAME"),
-        *("candidate_prompt", "device", "dim", "dtype", "encoding_format", "file", "fit", "layer"),
-        *("long", "max_cost", "max_length", "n", "output", "packed", "pair", "pairs", "parallel"),
-        *("pool", "price", "profile", "prompt", "prompts", "query_body.NAME", "query_prompt"),
-        *("rate", "retries", "revision", "scaling", "seed", "split", "timeout", "title", "to"),
-        *("trained_on", "unknown", "url.NAME", "weight", "words"),
+        *(
+            "base",
+            "base_url",
+            "batch",
+            "beams",
+            "body",
+            "candidate_prompt",
+            "column",
+            "device",
+            "dim",
+            "dtype",
+        ),
+        *("encoding_format", "file", "fit", "id", "lang", "layer", "long", "max_cost", "max_length"),
+        *("n", "output", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
+        *(
+            "query_prompt",
+            "rate",
+            "retries",
+            "revision",
+            "scaling",
+            "seed",
+            "split",
+            "timeout",
+            "title",
+            "to",
+        ),
+        *("trained_on", "unknown", "weight", "words"),
+        *("parallel", "profile", "body.NAME", "query_body.NAME", "candidate_body.NAME", "url.NAME"),
     }
 )
 _URL_QUERY = re.compile(r"(?<=://)([^?#]*[?#]).*", re.DOTALL)
