@@ -109,9 +109,9 @@ def test_data_of_a_user_and_an_interrupted_training(study: Any) -> None:
     assert json.loads(resumed.out)["ranking"] == content["ranking"]
 
 
-def test_vectors_in_several_files_as_of_multi30k(study: Any) -> None:
-    """The layout of docs/mlmme-multi30k.md: a file for training, rows of another to choose and to rank."""
-    pytest.importorskip("sacrebleu")
+@pytest.fixture
+def layout(study: Any) -> list[str]:
+    """Return options of the layout of docs/mlmme-multi30k.md: rows of another file choose and are ranked."""
     rng = np.random.default_rng(0)
     for name, n in (("train", 80), ("val", 40)):
         rows = [
@@ -125,6 +125,7 @@ def test_vectors_in_several_files_as_of_multi30k(study: Any) -> None:
         ]
         Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
         np.save(f"vgg_{name}.npy", rng.standard_normal((n, 6)).astype(np.float32))
+    np.save("small.npy", rng.standard_normal((40, 5)).astype(np.float32))
     options = []
     for name, rows in (("tune", "0:12"), ("test", "20:32")):
         start, end = map(int, rows.split(":"))
@@ -138,18 +139,21 @@ def test_vectors_in_several_files_as_of_multi30k(study: Any) -> None:
         Path(f"{name}.en").write_text("".join(f"a man {i}\n" for i in range(12)), encoding="utf-8")
         options += [f"--{name}-nbest", f"{name}.nbest", f"--{name}-references", f"{name}.de"]
         options += [f"--{name}-source", f"{name}.en", f"--{name}-images", f"val.jsonl#{start}:{end}"]
-    options += [
-        "--tune-image-encoder",
-        "vectors:vgg_val.npy",
-        "--rerank-image-encoder",
-        "vectors:vgg_val.npy",
-    ]
-    outcome = study(
+    Path("short.en").write_text("a man\n" * 5, encoding="utf-8")
+    Path("other.nbest").write_text(Path("test.nbest").read_text().replace("lm=", "tm="), encoding="utf-8")
+    options += ["--tune-image-encoder", "vectors:vgg_val.npy"]
+    options += ["--rerank-image-encoder", "vectors:vgg_val.npy"]
+    return [
         "train.jsonl", "--image-encoder", "vectors:vgg_train.npy", "--validation", "val.jsonl#0:15",
         "--validation-image-encoder", "vectors:vgg_val.npy", "--test", "val.jsonl#15:40",
         "--test-image-encoder", "vectors:vgg_val.npy", *TINY, "--beta", "1", "--trainings", "1", *options,
-        "--own-features", "all", "--out", "out", "--json",
-    )  # fmt: skip
+        "--out", "out",
+    ]  # fmt: skip
+
+
+def test_vectors_in_several_files_as_of_multi30k(study: Any, layout: list[str]) -> None:
+    pytest.importorskip("sacrebleu")
+    outcome = study(*layout, "--own-features", "all", "--json")
     assert outcome.code == 0, outcome.err
     content = json.loads(outcome.out)
     assert content["n_trained_on"] == 80 and content["ranking"]["n_images"] == 25
@@ -157,6 +161,53 @@ def test_vectors_in_several_files_as_of_multi30k(study: Any) -> None:
     names = [one["name"] for one in content["reranking"]["systems"]]
     assert names == ["MT", "MT, tuned alone", "VSE de", "MLMME β=1"]
     assert content["reranking"]["own_features"] == ["lm"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--tune-source", "short.en"), "--tune-source short.en has 5 lines, tune.nbest 12 lists: give the"),
+        (("--test-source", "short.en"), "--test-source short.en has 5 lines, test.nbest 12 lists: give the"),
+        (("--test-references", "short.en"), "--test-references short.en has 5 lines, test.nbest 12 lists"),
+        (("--tune-images", "val.jsonl#0:30"), "--tune-images: val.jsonl has 40 rows and 30 items"),
+        (("--test-images", "none.jsonl"), "--test-images: none.jsonl"),
+        (("--rerank-image-encoder", "vectors:vgg_train.npy"), "--test-images: vgg_train.npy has 80"),
+        (("--rerank-image-encoder", "vectors:small.npy"), "--rerank-image-encoder gives images of 5 dimens"),
+        (("--tune-image-encoder", "pixels"), "--tune-images: row 'val0' has no image"),
+        (("--test-image-encoder", "vectors:vgg_train.npy"), "--test: vgg_train.npy has 80"),
+        (("--target-language", "fr"), "--target-language is fr, and the models know en, de"),
+        (("--source-language", "fr"), "--source-language is fr, and the models know en, de"),
+        (("--own-features", "all", "--test-nbest", "other.nbest"), "other.nbest lacks lm"),
+    ],
+)
+def test_inputs_of_later_tables_are_checked_before_any_training(
+    study: Any, layout: list[str], options: tuple[str, ...], words: str
+) -> None:
+    pytest.importorskip("sacrebleu")
+    given = list(layout)
+    for name in options[::2]:
+        if name in given:  # in the place of what is right
+            del given[given.index(name) : given.index(name) + 2]
+    outcome = study(*given, *options)
+    assert outcome.code == 2 and words in outcome.err, outcome.err
+    assert not Path("out/models").exists()
+
+
+@pytest.mark.parametrize(
+    ("tables", "names"),
+    [
+        ("sts", ["VSE en", "MLMME β=1", "MLMME β=0"]),
+        ("reranking", ["VSE de", "MLMME β=1", "MLMME β=0"]),
+        ("ranking", ["VSE en", "VSE de", "MLMME β=1"]),
+    ],
+)
+def test_only_models_that_a_table_reads_are_trained(study: Any, tables: str, names: list[str]) -> None:
+    pytest.importorskip("sacrebleu")
+    given = (*TINY, "--items", "100", "--beta", "1,0", "--trainings", "1", "--out", "out", "--json")
+    outcome = study(*given, "--tables", tables)
+    assert outcome.code == 0, outcome.err
+    assert [one["name"] for one in json.loads(outcome.out)["models"]] == names
+    assert len(list(Path("out/models").iterdir())) == len(names)
 
 
 def test_sentences_alone(study: Any) -> None:
