@@ -233,6 +233,19 @@ def test_sentences_alone_of_built_in_data(study: Any) -> None:
     assert [one["name"] for one in content["reranking"]["systems"]] == ["MT", "MLMME β=0"]
 
 
+def test_a_file_without_splits_is_told_how_to_choose_rows(study: Any) -> None:
+    rows = [{"id": str(i), "name_en": f"a star {i}", "name_de": f"ein Stern {i}"} for i in range(60)]
+    Path("m.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    given = ("m.jsonl", "--text-column", "name_{lang}", "--image-encoder", "pixels", "--out", "out")
+    outcome = study(*given)
+    assert outcome.code == 2 and "--split" not in outcome.err
+    assert "m.jsonl has no column 'split', so --test test is not there" in outcome.err
+    assert "for example --rows 0:48 --test 'm.jsonl#48:60' (it has rows 0 to 59)" in outcome.err
+    chosen = study(*given, "--rows", "0:48", "--test", "m.jsonl#48:60", "--validation", "dev")
+    assert "so --validation dev is not there" in chosen.err
+    assert "for example --validation 'm.jsonl#48:60'" in chosen.err
+
+
 def test_a_request_in_a_file(study: Any, xlingual: Any) -> None:
     text = (
         'command = "casestudy mlmme"\nout = "out"\ntables = "sts"\nbeta = [1.0]\nitems = 100\ntrainings = 1\n'
