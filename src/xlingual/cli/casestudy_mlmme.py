@@ -196,11 +196,11 @@ def _part(reference: str, request: MlmmeStudyRequest, option: str) -> Manifest:
     try:
         return Manifest.read(manifest, **reading, split=reference)
     except NoSplitsError as error:
-        rows = error.n_rows
-        first = f"--rows 0:{rows * 4 // 5} " if request.data.rows is None else ""
+        rows, end = error.n_rows, error.n_rows * 4 // 5
+        first = f"--rows 0:{end} " if request.data.rows is None else ""
         raise InputError(
             f"{manifest} has no column 'split', so {option} {reference} is not there: say which rows are "
-            f"trained on and which these are, for example {first}{option} '{manifest}#{rows * 4 // 5}:{rows}' "
+            f"trained on and which these are, for example {first}{option} '{manifest}#{end}:{rows}' "
             f"(it has rows 0 to {rows - 1})"
         ) from error
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.arrays import Ints
 from xlingual.comparison.outcome import too_few, word
@@ -56,6 +57,30 @@ class Tested:
 
 def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[float, Interval, list[float]]:
     """Return the mean of several trainings of a model, its interval, and the mean of each training."""
+    each, error, freedom, ways = _error(queries, encoders)
+    value, half = float(np.mean(each)), t_quantile(LEVEL, freedom) * error
+    low, high = max(value - half, 0.0), min(value + half, queries.span)
+    return value, Interval(low, high, LEVEL, f"t, {ways}-way clusters and {len(each)} trainings"), each
+
+
+def against_chance(queries: Queries, encoders: Sequence[str], chance: float) -> Tested:
+    """Test the mean of several trainings of a model against what an encoder that knows nothing scores."""
+    from scipy.special import stdtr
+
+    value, ci, each = mean_over_trainings(queries, encoders)
+    gains = [one - chance for one in each]
+    if note := too_few(len(np.unique(queries.own))):
+        return Tested(value - chance, gains, None, None, note)
+    _, error, freedom, _ = _error(queries, encoders)
+    if error > NOTHING:
+        p = float(2 * stdtr(freedom, -abs(value - chance) / error))
+    else:  # every query scores the same
+        p = 0.0 if abs(value - chance) > NOTHING else 1.0
+    return Tested(value - chance, gains, replace(ci, low=ci.low - chance, high=ci.high - chance), p)
+
+
+def _error(queries: Queries, encoders: Sequence[str]) -> tuple[list[float], float, float, int]:
+    """Return each training's mean, the standard error of their mean, its degrees of freedom, and ways."""
     each = [float(queries.means[queries.row_of(name)]) for name in encoders]
     paired = [queries.paired(name, name) for name in encoders]
     count = len(paired)
@@ -66,10 +91,7 @@ def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[floa
     weights = np.concatenate([p.weight for p in paired]) / count
     error = float(np.sqrt(variance([ResidualPart(np.concatenate(residuals), tuple(clusters), weights)])))
     freedom = max(min(effective_clusters(ids, weights) for ids in clusters) - 1, 1.0)
-    error, freedom = with_trainings(error, freedom, each)
-    value, half = float(np.mean(each)), t_quantile(LEVEL, freedom) * error
-    low, high = max(value - half, 0.0), min(value + half, queries.span)
-    return value, Interval(low, high, LEVEL, f"t, {len(clusters)}-way clusters and {count} trainings"), each
+    return each, *with_trainings(error, freedom, each), len(clusters)
 
 
 def difference(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,34 @@ def test_questions_are_corrected_together(table: Ranking) -> None:
     assert {one.other for one in table.of_beta} == {"MLMME β=1"}
     assert all(one.gain.value < 0 for one in table.of_beta)
     assert table.n_images == N and table.n_sentences == {"en": 2 * N, "de": N}
+
+
+@pytest.mark.parametrize("direction", [TO_IMAGE, TO_SENTENCE])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_chance_is_that_of_a_draw(table: Ranking, language: str, direction: str) -> None:
+    rows = {row.measure: row for row in table.rows if (row.language, row.direction) == (language, direction)}
+    own = 1 if direction == TO_IMAGE else CAPTIONS[language]
+    pool = N if direction == TO_IMAGE else N * CAPTIONS[language]
+    expected = {k: 1 - math.comb(pool - own, k) / math.comb(pool, k) for k in (1, 5, 10)}
+    for k, value in expected.items():
+        assert rows[f"Success@{k}"].chance == pytest.approx(value)
+    assert rows[MEAN_RECALL].chance == pytest.approx(np.mean(list(expected.values())))
+    assert (rows[MEDIAN].chance or 0) > pool / 10
+    for one in table.of_chance:
+        if (one.language, one.direction) == (language, direction):
+            row = rows[MEAN_RECALL]
+            assert one.gain.value == pytest.approx(row.scores[one.model].value - (row.chance or 0))
+
+
+def test_models_that_know_something_are_above_chance_and_others_are_not(table: Ranking) -> None:
+    assert len(table.of_chance) == 2 * 2 * 3 and {one.outcome for one in table.of_chance} == {"better"}
+    expected = holm(np.array([one.gain.p for one in table.of_chance]))
+    assert [one.gain.p_adjusted for one in table.of_chance] == pytest.approx(expected)
+    lost = {name: Noisy(name, 1e6, one.languages) for name, one in encoders().items()}
+    results = image_sentence(
+        manifest(N, CAPTIONS), text_encoders=lost, image_encoders=Images(VECTORS), store=None
+    )
+    assert {one.outcome for one in ranking_table(results, MODELS).of_chance} == {"no difference found"}
 
 
 def test_the_order_of_trainings_changes_no_mean(table: Ranking) -> None:

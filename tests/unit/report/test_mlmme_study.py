@@ -146,6 +146,33 @@ def test_the_verdict_says_what_was_found(outcome: str, words: str) -> None:
     assert words in sentences(study(ranking=ranking(outcome)))
 
 
+def against_chance(*above: str) -> MlmmeStudy:
+    found = ranking(NO_DIFFERENCE)
+    rows = [replace(row, chance=10.0 if row.measure.startswith("MedR") else 0.027) for row in found.rows]
+    asked = [
+        Question(name, "chance", "en", TO_IMAGE, gain(0.01), BETTER if name in above else NO_DIFFERENCE)
+        for name in NAMES
+    ]
+    return study(ranking=replace(found, rows=rows, of_chance=asked))
+
+
+def test_the_verdict_begins_with_chance_where_no_model_is_above_it() -> None:
+    words = "No model is above chance (R@10 2.7 %) in image–sentence ranking, in any language and direction"
+    assert sentences(against_chance()).startswith(words)
+    said = sentences(against_chance("VSE en", "VSE de", "MLMME β=1"))
+    assert said.startswith("In image–sentence ranking MLMME β=0.5 is not above chance (R@10 2.7 %)")
+    assert "above chance" not in sentences(against_chance(*NAMES))
+    assert "above chance" not in sentences(study())  # a file from before knows none
+
+
+def test_the_table_has_chance_beside_the_models() -> None:
+    lines = shown(against_chance(), 140).splitlines()
+    row = next(line for line in lines if line.strip().startswith("R@10"))
+    assert row.split()[-1] == "2.7"
+    assert '<th scope="col" class="num">chance</th>' in as_html(against_chance())
+    assert "chance" not in shown(study(), 140)
+
+
 def test_one_training_is_a_caution() -> None:
     assert "Each model was trained once" in sentences(study(n_trainings=1))
 

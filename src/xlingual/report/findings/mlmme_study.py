@@ -17,6 +17,7 @@ from xlingual.results.comparison import BETTER, WORSE
 from xlingual.results.mlmme_study import TO_IMAGE, MlmmeStudy, Question, Ranking, Reranking, Similarity
 
 PERCENT = 100
+DEEPEST = "Success@10"
 
 
 def findings(study: MlmmeStudy) -> list[str]:
@@ -39,7 +40,7 @@ def findings(study: MlmmeStudy) -> list[str]:
 def _of_ranking(study: MlmmeStudy, ranking: Ranking) -> list[str]:
     """Return whether the model that the validation chose beats VSE, then what other β do."""
     chosen = [one for one in ranking.questions if one.model == study.chosen]
-    found = []
+    found = _at_chance(ranking)
     if chosen:
         better, worse = (sum(one.outcome == word for one in chosen) for word in (BETTER, WORSE))
         head = "Several languages in one model help image–sentence ranking"
@@ -60,6 +61,27 @@ def _of_ranking(study: MlmmeStudy, ranking: Ranking) -> list[str]:
             f"{_counted(ranking.of_beta)}."
         )
     return found
+
+
+def _at_chance(ranking: Ranking) -> list[str]:
+    """Return which models are above chance nowhere, the chance of R@10 beside it."""
+    models = list(dict.fromkeys(one.model for one in ranking.of_chance))
+    above = {one.model for one in ranking.of_chance if one.outcome == BETTER}
+    lost = [name for name in models if name not in above]
+    if not lost:
+        return []
+    rows = (row for row in ranking.rows if row.measure == DEEPEST and row.chance is not None)
+    levels = dict.fromkeys(numbers.number(PERCENT * (row.chance or 0), digits=1) for row in rows)
+    ends = sorted(levels, key=float)
+    level = f" (R@10 {ends[0] if len(ends) == 1 else f'{ends[0]} to {ends[-1]}'} %)" if ends else ""
+    if above:
+        verb = "is" if len(lost) == 1 else "are"
+        names = in_words([marked(name) for name in lost])
+        return [f"In image–sentence ranking {names} {verb} not above chance{level} in any direction."]
+    return [
+        f"No model is above chance{level} in image–sentence ranking, in any language and direction, so "
+        "the models cannot be compared by it."
+    ]
 
 
 def _counted(questions: Sequence[Question]) -> str:

@@ -35,6 +35,8 @@ TERMS = {
     "sentence, any of its sentences for an image.",
     "MedR": "The median rank of the first right answer, mean over trainings; it has no paired test.",
     "Mean recall": "The mean of R@1, R@5 and R@10 of one direction: what differences are tested by.",
+    "Chance": "What an encoder scores that knows nothing. A model is above it where its mean recall is, with "
+    "p corrected for all models, languages and directions (Holm).",
     "Interval": "Where the number would land for other images, sentences or pairs from the same source and "
     "for other trainings (seeds): the variance of the trainings divided by their number is added to that of "
     "the queries, with degrees of freedom after Satterthwaite.",
@@ -71,7 +73,7 @@ def page(study: MlmmeStudy, *, title: str | None = None) -> blocks.Page:
     terms = {
         name: text
         for name, text in TERMS.items()
-        if name not in ("R@k", "MedR", "Mean recall") or study.ranking is not None
+        if name not in ("R@k", "MedR", "Mean recall", "Chance") or study.ranking is not None
         if not name.startswith("METEOR") or study.reranking is not None
     }
     return blocks.Page(
@@ -107,16 +109,22 @@ def _of_language(study: MlmmeStudy, language: str, rows: Sequence[RankingRow], s
     models = [model for model in study.models if any(model.name in row.scores for row in rows)]
     base = next((model for model in models if model.kind == VSE), None)
     heads = [_head(model) for model in models]
+    known = any(row.chance is not None for row in rows)
     lines: list[Row] = []
     direction = ""
     for row in rows:
         if row.direction != direction:
             lines.append(Row(heading=row.direction.capitalize()))
             direction = row.direction
-        lines.append(Row((Cell(_measure(row.measure)), *_cells(row, models))))
+        chance = [_chance(row)] if known else []
+        lines.append(Row((Cell(_measure(row.measure)), *_cells(row, models), *chance)))
     yield Table(
         f"{named(language)} · {sizes}",
-        (Column("", "name"), *(Column(head, data=True) for head in heads)),
+        (
+            Column("", "name"),
+            *(Column(head, data=True) for head in heads),
+            *([Column("chance")] if known else []),
+        ),
         tuple(lines),
         style="figures ranking",
         titled=False,
@@ -171,6 +179,14 @@ def _cells(row: RankingRow, models: Sequence[StudyModel]) -> Iterator[Cell]:
         gap = None if one.gain is None else _bracketed(one.gain, row.measure)
         cell = Cell(text, gap=gap, value=_factor(row.measure) * one.value)
         yield replace(cell, tone="best", mark="*") if one.value == best and len(values) > 1 else cell
+
+
+def _chance(row: RankingRow) -> Cell:
+    """Return what an encoder that knows nothing scores."""
+    if row.chance is None:
+        return Cell(MISSING)
+    value = _factor(row.measure) * row.chance
+    return Cell(numbers.number(value, digits=1), tone="quiet", value=value)
 
 
 def _bracketed(gain: Gain, measure: str) -> Cell:
