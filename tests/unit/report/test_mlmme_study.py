@@ -196,9 +196,43 @@ def test_the_terminal_has_all_tables(width: int) -> None:
 def test_a_table_as_the_paper_has_it() -> None:
     lines = shown(study(), 140).splitlines()
     row = next(line for line in lines if line.strip().startswith("R@1 "))
-    assert row.split() == ["R@1", "10.0", "15.0*", "(+5.0)†", "11.0", "(+1.0)"]  # .01 excludes 0 by ±.01 not
+    assert row.split() == ["R@1", "10.0", "15.0*", "(+5.0)", "11.0", "(+1.0)"]
     rank = next(line for line in lines if line.strip().startswith("MedR"))
     assert rank.split()[:4] == ["MedR", "12.0", "9.0*", "(−3.0)"]
+
+
+def test_a_difference_is_marked_by_its_corrected_p_and_in_every_medium() -> None:
+    found = ranking(BETTER)
+    asked = [
+        replace(one, gain=gain(0.05, 0.02 if one.model == "MLMME β=0.5" else 0.01))  # 4 times that, corrected
+        for one in found.questions
+    ]
+    one = study(ranking=replace(found, questions=asked))
+    mean = next(line for line in shown(one, 140).splitlines() if line.strip().startswith("mean recall"))
+    assert mean.split() == ["mean", "recall", "40.0", "45.0*", "(+5.0)†", "41.0", "(+1.0)"]
+    page = as_html(one)
+    assert page.count("(+5.0)†") == 4 and "(+1.0)†" not in page
+    assert (
+        "0.730*" in page and "+0.045†" in page and "33.90*" in page
+    )  # what the notes of Tables 2, 3 explain
+    note = "† in mean recall: p below 0.05, corrected for 8 differences (Holm)"
+    assert note in page and "excludes 0" not in page
+    for form in ("markdown", "latex"):
+        assert "excludes 0" not in text.as_text(page_of(one), form)
+
+
+def test_all_that_are_shown_alike_are_best() -> None:
+    def row(*values: float) -> RankingRow:
+        scores = dict(zip(("VSE en", "MLMME β=1", "MLMME β=0.5"), map(score, values), strict=True))
+        return RankingRow("en", TO_IMAGE, "Success@1", scores)
+
+    for values, words in (
+        ((0.0151, 0.0140, 0.0153), ["1.5*", "1.4", "1.5*"]),
+        ((0.0151, 0.0152, 0.0153), ["1.5", "1.5", "1.5"]),
+    ):
+        one = study(ranking=replace(ranking(), rows=[row(*values)]), languages=["en"])
+        line = next(line for line in shown(one, 140).splitlines() if line.strip().startswith("R@1 "))
+        assert line.split()[1:] == words
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex", "csv"])
