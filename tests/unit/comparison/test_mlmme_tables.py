@@ -179,6 +179,33 @@ def test_models_that_know_something_are_above_chance_and_others_are_not(table: R
     assert {one.outcome for one in ranking_table(results, MODELS).of_chance} == {"no difference found"}
 
 
+def test_a_training_that_is_much_better_than_the_other_does_not_make_both_guess() -> None:
+    unlike = {"vse-en-1": 0.3, "vse-de-1": 0.3, "mlmme-1-1": 0.3, "mlmme-0.5-1": 0.3}
+    given = {
+        name: Noisy(name, unlike.get(name, one.noise), one.languages) for name, one in encoders().items()
+    }
+    results = image_sentence(
+        manifest(N, CAPTIONS), text_encoders=given, image_encoders=Images(VECTORS), store=None
+    )
+    assert {one.outcome for one in ranking_table(results, MODELS).of_chance} == {"better"}
+
+
+def test_the_test_against_chance_is_that_of_the_images(table: Ranking) -> None:
+    one = table.of_chance[0]
+    assert (one.model, one.language, one.direction) == ("VSE en", "en", TO_IMAGE)
+    per_image, means = np.zeros(N), []
+    for name in ("vse-en-0", "vse-en-1"):
+        own = np.mean([hits(name, "en", TO_IMAGE, k)[0] for k in (1, 5, 10)], axis=0)
+        means.append(own.mean())
+        np.add.at(per_image, hits(name, "en", TO_IMAGE, 1)[1], (own - own.mean()) / len(own) / 2)
+    error = np.sqrt((per_image**2).sum() * N / (N - 1))
+    value = np.mean(means) - np.mean([k / N for k in (1, 5, 10)])
+    assert one.gain.value == pytest.approx(value) and one.gain.ci is not None
+    half = stats.t(N - 1).ppf(0.975) * error
+    assert one.gain.ci.high - value == pytest.approx(half, rel=1e-6)
+    assert one.gain.p == pytest.approx(2 * stats.t(N - 1).sf(value / error), rel=1e-6)
+
+
 def test_the_order_of_trainings_changes_no_mean(table: Ranking) -> None:
     turned = [StudyModel(one.name, one.kind, one.languages, one.beta, one.trainings[::-1]) for one in MODELS]
     results = image_sentence(
