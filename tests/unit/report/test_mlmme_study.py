@@ -130,12 +130,30 @@ def test_the_verdict_answers_in_words() -> None:
     assert "better in 4 of 8 (4 by MLMME β=1); no difference is found in 4 of 8 comparisons." in said
     assert "(β below 1) against without it (β = 1): worse in 1 of 1 comparison." in said
     assert "MLMME β=0.5 is the best model, Pearson 0.730, +0.045 [+0.035, +0.055] against VSE en" in said
-    assert "it is above tfidf, which knows no meaning (0.701)" in said
+    assert "against VSE en (real after correction); it is above tfidf, which knows no meaning (0.701)" in said
     assert (
         "of the models MLMME β=1 has the best BLEU, 33.90, +0.60 [+0.30, +0.90] (p 0.004, corrected)" in said
         and "of 14.10" in said
     )
     assert "trained once" not in said
+
+
+def test_a_model_below_what_knows_no_meaning_is_called_below_it() -> None:
+    for value, words in ((0.113, "it is below tfidf"), (0.701, "it is level with tfidf")):
+        scores = {"MLMME β=1": score(value, gain(0.048, 0.2, half=0.04))}
+        scores["tfidf"] = OfRuns(0.701, [0.701], None, ci(0.701, 0.04))
+        said = sentences(study(sts=Similarity("en", "VSE en", ["tfidf"], [StsRow("f", 750, scores)])))
+        assert words in said
+        assert "+0.048 [+0.008, +0.088] against VSE en (not shown to be real after correction)" in said
+
+
+def test_comparisons_that_are_not_named_are_counted_as_such() -> None:
+    found = ranking()
+    chosen = [one for one in found.questions if one.model == "MLMME β=1"]
+    said = sentences(study(ranking=replace(found, questions=[*chosen, *chosen, *chosen[:2]])))
+    assert (
+        "points (its other 2 comparisons: Table 1); better in 10 of 10" in said and "more points" not in said
+    )
 
 
 @pytest.mark.parametrize(

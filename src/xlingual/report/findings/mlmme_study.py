@@ -17,6 +17,7 @@ from xlingual.results.comparison import BETTER, WORSE
 from xlingual.results.mlmme_study import TO_IMAGE, MlmmeStudy, Question, Ranking, Reranking, Similarity
 
 PERCENT = 100
+MOST = 8  # differences named in a sentence
 DEEPEST = "Success@10"
 
 
@@ -48,10 +49,12 @@ def _of_ranking(study: MlmmeStudy, ranking: Ranking) -> list[str]:
             head = head.replace("help", "help and harm" if better else "harm")
         elif not better:
             head = "Whether several languages in one model help image–sentence ranking is not shown"
-        gains = in_words([f"{_direction(one)} {points(one.gain.value, one.gain.ci)}" for one in chosen])
+        first, rest = chosen[:MOST], len(chosen) - MOST
+        gains = in_words([f"{_direction(one)} {points(one.gain.value, one.gain.ci)}" for one in first])
+        more = f" (its other {numbers.counted(rest, 'comparison')}: Table 1)" if rest > 0 else ""
         found.append(
             f"{head}: with the β that is best on the validation ({marked(study.chosen)}), mean recall "
-            f"differs from VSE by {gains} points; {_counted(chosen)}."
+            f"differs from VSE by {gains} points{more}; {_counted(chosen)}."
         )
     if len(ranking.questions) > len(chosen):
         found.append(f"Over all β, MLMME against VSE: {_counted(ranking.questions)}.")
@@ -120,12 +123,13 @@ def _of_similarity(study: MlmmeStudy, found: Similarity) -> list[str]:
         shown = numbers.number(models[best].value)
         text = f"Textual similarity on {marked(row.file)}: {marked(best)} is the best model, Pearson {shown}"
         if (gain := models[best].gain) is not None:
-            real = "real" if is_real(gain) else "not shown to be real"
+            real = "real after correction" if is_real(gain) else "not shown to be real after correction"
             text += f", {numbers.signed(gain.value, gain.ci)} against {marked(found.reference)} ({real})"
         if trivial:
             other = max(trivial, key=lambda name: trivial[name].value)
-            level = "above" if models[best].value > trivial[other].value else "not above"
-            shown = numbers.number(trivial[other].value)
+            value, shown = models[best].value, numbers.number(trivial[other].value)
+            level = "above" if value > trivial[other].value else "below"
+            level = level if numbers.number(value) != shown else "level with"
             text += f"; it is {level} {marked(other)}, which knows no meaning ({shown})"
         sentences.append(f"{text}.")
     return sentences
