@@ -75,7 +75,8 @@ def test_three_tables_and_models_that_are_used_again(
     assert content["reranking"] == found.to_dict()["reranking"]
 
     refused = study(*SMALL, "--out", "out", "--margin", "0.3")
-    assert refused.code == 2 and "margin was 0.2 and is 0.3" in refused.err and "--force" in refused.err
+    assert refused.code == 2 and "margin was 0.2 and is 0.3" in refused.err
+    assert "give the same settings, train it anew with --force, or choose another --out" in refused.err
 
     chosen = [f"out/reranking/{name}.txt" for name in ("MT", "mlmme-1-0", "mlmme-1-1")]
     names = [f"MT={chosen[0]}", f"M={chosen[1]}", f"M={chosen[2]}"]
@@ -104,6 +105,9 @@ def test_data_of_a_user_and_an_interrupted_training(study: Any) -> None:
     assert content["request"]["command"] == "casestudy mlmme" and content["request"]["beta"] == [0.5]
     for path in ("config.json", "model.safetensors"):  # as if interrupted after the epoch
         Path("out/models/mlmme-0.5-0", path).unlink()
+    refused = study(*given, "--margin", "0.3")
+    assert refused.code == 2 and "margin was 0.2 and is 0.3" in refused.err
+    assert "give the same settings, train it anew with --force, or choose another --out" in refused.err
     resumed = study(*given)
     assert resumed.code == 0, resumed.err
     assert json.loads(resumed.out)["ranking"] == content["ranking"]

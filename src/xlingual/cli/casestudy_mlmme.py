@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from xlingual.cli import screen
+from xlingual.cli import interruption, screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, store_of
@@ -62,7 +62,7 @@ def mlmme(request: MlmmeStudyRequest) -> None:
     betas = settings.pop("beta")
     settings.pop("seed")
     with (
-        _says_how_to_go_on(out),
+        interruption.explained(lambda: f"{out} keeps what is trained: the same command goes on from there"),
         _store(request) as store,
         screen.warnings_as_lines(),
         screen.progress(screen.silent(request.output)) as progress,
@@ -89,16 +89,6 @@ def mlmme(request: MlmmeStudyRequest) -> None:
         study.write(out)
     screen.show(study, request.output)
     say_written(study, request.output, study.file)
-
-
-@contextmanager
-def _says_how_to_go_on(out: Path) -> Iterator[None]:
-    """Say, where the study is interrupted, that the same command goes on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        screen.say(f"{out} keeps what is trained: the same command goes on from there", err=True)
-        raise
 
 
 @contextmanager
