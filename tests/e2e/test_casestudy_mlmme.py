@@ -47,7 +47,8 @@ def test_three_tables_and_models_that_are_used_again(
     assert found.sts is not None and found.sts.rows[0].n_pairs == SIZES["PAIRS"]
     assert list(found.sts.rows[0].scores)[-3:] == ["word-overlap", "tfidf", "chargram"]
     assert found.reranking is not None and found.reranking.n_sentences == SIZES["MEASURED"]
-    assert [one.name for one in found.reranking.systems] == ["MT", "VSE de", "MLMME β=1", "MLMME β=0.5"]
+    names = ["first translation", "VSE de", "MLMME β=1", "MLMME β=0.5"]
+    assert [one.name for one in found.reranking.systems] == names
     assert found.reranking.features == {
         "VSE de": ["image"], "MLMME β=1": ["sentence", "image"], "MLMME β=0.5": ["sentence", "image"],
     }  # fmt: skip
@@ -78,7 +79,7 @@ def test_three_tables_and_models_that_are_used_again(
     assert refused.code == 2 and "margin was 0.2 and is 0.3" in refused.err
     assert "give the same settings, train it anew with --force, or choose another --out" in refused.err
 
-    chosen = [f"out/reranking/{name}.txt" for name in ("MT", "mlmme-1-0", "mlmme-1-1")]
+    chosen = [f"out/reranking/{name}.txt" for name in ("first-translation", "mlmme-1-0", "mlmme-1-1")]
     names = [f"MT={chosen[0]}", f"M={chosen[1]}", f"M={chosen[2]}"]
     files = ("--references", "out/data/nbest-en-de/test.de", "--samples", "20", "--out", "s.json")
     assert xlingual("rerank", "score", *names, *files).code == 0
@@ -163,7 +164,7 @@ def test_vectors_in_several_files_as_of_multi30k(study: Any, layout: list[str]) 
     assert content["n_trained_on"] == 80 and content["ranking"]["n_images"] == 25
     assert content["ranking"]["n_sentences"] == {"en": 50, "de": 25}
     names = [one["name"] for one in content["reranking"]["systems"]]
-    assert names == ["MT", "MT, tuned alone", "VSE de", "MLMME β=1"]
+    assert names == ["first translation", "own features alone", "VSE de", "MLMME β=1"]
     assert content["reranking"]["own_features"] == ["lm"]
 
 
@@ -234,7 +235,7 @@ def test_sentences_alone_of_built_in_data(study: Any) -> None:
     assert outcome.code == 0, outcome.err
     content = json.loads(outcome.out)
     assert content["ranking"] is None and content["image_encoder"] is None
-    assert [one["name"] for one in content["reranking"]["systems"]] == ["MT", "MLMME β=0"]
+    assert [one["name"] for one in content["reranking"]["systems"]] == ["first translation", "MLMME β=0"]
 
 
 def test_a_file_without_splits_is_told_how_to_choose_rows(study: Any) -> None:

@@ -29,7 +29,7 @@ from xlingual.workflows.mlmme_study_models import model_spec
 
 TUNE, TEST = "tune", "test"
 SCORE = "total"  # the feature that holds the system's own score
-BASE, TUNED = "MT", "MT, tuned alone"
+BASE, TUNED = "first translation", "own features alone"
 _MEASURES = ("BLEU", "METEOR", "TER")
 
 
@@ -150,9 +150,9 @@ def reranking_table(
         for number in range(len(weights.tunings)):
             run = tuned if len(weights.tunings) == 1 else f"{tuned}.{number}"
             texts = _chosen(test, weights.choose(test.keep_features(features), number))
-            write_texts(texts, folder / f"{run.replace(', ', '-').replace(' ', '-')}.txt")
+            write_texts(texts, folder / _file(run))
             systems.setdefault(name, {})[run] = texts
-    write_texts(systems[BASE][BASE], folder / f"{BASE}.txt")
+    write_texts(systems[BASE][BASE], folder / _file(BASE))
     language = lists.target_language if has_meteor(lists.target_language) else None
     every = metrics_of("none", False, language, references[TEST])
     metrics = {name: metric for name, metric in every.items() if name.startswith(_MEASURES)}
@@ -170,6 +170,11 @@ def reranking_table(
         bounds={"oracle": found.oracle, "random choice": found.random.mean},
         signatures={name: str(metric.get_signature()) for name, metric in metrics.items()},
     )
+
+
+def _file(run: str) -> str:
+    """Return the name of the file of a run's translations."""
+    return f"{run.replace(' ', '-')}.txt"
 
 
 def _chosen(lists: NBestLists, rows: Ints) -> list[str]:

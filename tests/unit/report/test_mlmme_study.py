@@ -91,7 +91,9 @@ def study(**changes: Any) -> MlmmeStudy:
     }
     scores["tfidf"] = OfRuns(0.701, [0.701], None, ci(0.701, 0.04), gain(0.016, 0.3))
     systems = [
-        Compared("MT", ["MT"], {"BLEU": OfRuns(33.3, [33.3]), "TER": OfRuns(44.9, [44.9])}),
+        Compared(
+            "first translation", ["MT"], {"BLEU": OfRuns(33.3, [33.3]), "TER": OfRuns(44.9, [44.9])},
+        ),
         Compared(
             "MLMME β=1", ["m-0", "m-1"],
             {"BLEU": score(33.9, gain(0.6, half=0.3)), "TER": score(44.0, gain(-0.9, half=0.4))},
