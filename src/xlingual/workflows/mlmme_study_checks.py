@@ -13,7 +13,7 @@ from xlingual.data.sentence_pairs import read_sentence_pairs
 from xlingual.embed import image_vectors
 from xlingual.encoders.decoding import broken, counted
 from xlingual.errors import InputError, MissingExtraError, listed
-from xlingual.nbest.apply import read_texts
+from xlingual.nbest.apply import read_aligned
 from xlingual.nbest.format import read_nbest
 from xlingual.nbest.lists import NBestLists, check_new_labels
 from xlingual.nbest.similarity import rows_of_sentences
@@ -125,10 +125,9 @@ def _check_part(name: str, part: Part, parts: StudyParts) -> NBestLists:
     lists = read_nbest(part.nbest)
     check_new_labels([SCORE], [label for label, _ in lists.groups])
     for path in part.references:
-        _check_lines(f"--{name}-references {path}", len(read_texts(path)), part, len(lists), "reference")
+        read_aligned(path, f"--{name}-references", len(lists), part.nbest)
     if part.source is not None:
-        lines = len(read_texts(part.source))
-        _check_lines(f"--{name}-source {part.source}", lines, part, len(lists), "source")
+        read_aligned(part.source, f"--{name}-source", len(lists), part.nbest, "source")
     if part.images is not None:
         if part.image_encoder is None:
             raise InputError("--tune-images and --test-images need --image-encoder")
@@ -141,14 +140,6 @@ def _check_part(name: str, part: Part, parts: StudyParts) -> NBestLists:
         encoder = "--rerank-image-encoder" if name == TEST else "--tune-image-encoder"
         _check_images(manifest, rows, part.image_encoder, parts, option, encoder)
     return lists
-
-
-def _check_lines(file: str, lines: int, part: Part, lists: int, what: str) -> None:
-    if lines != lists:
-        raise InputError(
-            f"{file} has {lines:,} {'line' if lines == 1 else 'lines'}, {part.nbest} {lists:,} lists: give "
-            f"the {what} of each list, one a line, in order"
-        )
 
 
 def _check_images(
