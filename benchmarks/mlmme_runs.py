@@ -343,8 +343,16 @@ def runs_of(parts: Parts, name: str, seeds: int, train: bool = True) -> dict[str
         for config in models:
             print(f"{name} {config.name} seed {seed}", flush=True, file=sys.stderr)
             found = kept_run(path(config, seed), partial(run, parts, config, seed))
-            runs.setdefault(config.name, []).append(found)
+            runs.setdefault(config.name, []).append(_hit_rates(found))
     return runs
+
+
+def _hit_rates(found: Mapping[str, Values]) -> dict[str, Values]:
+    """Return values with R@k of retrieval called Success@k: with one right answer they are one number."""
+    task = "crosslingual-retrieval"
+    return {
+        key.replace(" R@", " Success@") if key.startswith(task) else key: own for key, own in found.items()
+    }
 
 
 SETS = {"emoji": (emoji, 3), "scenes": (scenes, 3), "scenes-long": (scenes_long, 3)}

@@ -47,7 +47,8 @@ def test_three_tables_and_models_that_are_used_again(
     assert found.sts is not None and found.sts.rows[0].n_pairs == SIZES["PAIRS"]
     assert list(found.sts.rows[0].scores)[-3:] == ["word-overlap", "tfidf", "chargram"]
     assert found.reranking is not None and found.reranking.n_sentences == SIZES["MEASURED"]
-    assert [one.name for one in found.reranking.systems] == ["MT", "VSE de", "MLMME β=1", "MLMME β=0.5"]
+    names = ["first translation", "VSE de", "MLMME β=1", "MLMME β=0.5"]
+    assert [one.name for one in found.reranking.systems] == names
     assert found.reranking.features == {
         "VSE de": ["image"], "MLMME β=1": ["sentence", "image"], "MLMME β=0.5": ["sentence", "image"],
     }  # fmt: skip
@@ -75,9 +76,10 @@ def test_three_tables_and_models_that_are_used_again(
     assert content["reranking"] == found.to_dict()["reranking"]
 
     refused = study(*SMALL, "--out", "out", "--margin", "0.3")
-    assert refused.code == 2 and "margin was 0.2 and is 0.3" in refused.err and "--force" in refused.err
+    assert refused.code == 2 and "margin was 0.2 and is 0.3" in refused.err
+    assert "give the same settings, train it anew with --force, or choose another --out" in refused.err
 
-    chosen = [f"out/reranking/{name}.txt" for name in ("MT", "mlmme-1-0", "mlmme-1-1")]
+    chosen = [f"out/reranking/{name}.txt" for name in ("first-translation", "mlmme-1-0", "mlmme-1-1")]
     names = [f"MT={chosen[0]}", f"M={chosen[1]}", f"M={chosen[2]}"]
     files = ("--references", "out/data/nbest-en-de/test.de", "--samples", "20", "--out", "s.json")
     assert xlingual("rerank", "score", *names, *files).code == 0
@@ -104,14 +106,17 @@ def test_data_of_a_user_and_an_interrupted_training(study: Any) -> None:
     assert content["request"]["command"] == "casestudy mlmme" and content["request"]["beta"] == [0.5]
     for path in ("config.json", "model.safetensors"):  # as if interrupted after the epoch
         Path("out/models/mlmme-0.5-0", path).unlink()
+    refused = study(*given, "--margin", "0.3")
+    assert refused.code == 2 and "margin was 0.2 and is 0.3" in refused.err
+    assert "give the same settings, train it anew with --force, or choose another --out" in refused.err
     resumed = study(*given)
     assert resumed.code == 0, resumed.err
     assert json.loads(resumed.out)["ranking"] == content["ranking"]
 
 
-def test_vectors_in_several_files_as_of_multi30k(study: Any) -> None:
-    """The layout of docs/mlmme-multi30k.md: a file for training, rows of another to choose and to rank."""
-    pytest.importorskip("sacrebleu")
+@pytest.fixture
+def layout(study: Any) -> list[str]:
+    """Return options of the layout of docs/mlmme-multi30k.md: rows of another file choose and are ranked."""
     rng = np.random.default_rng(0)
     for name, n in (("train", 80), ("val", 40)):
         rows = [
@@ -125,6 +130,7 @@ def test_vectors_in_several_files_as_of_multi30k(study: Any) -> None:
         ]
         Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
         np.save(f"vgg_{name}.npy", rng.standard_normal((n, 6)).astype(np.float32))
+    np.save("small.npy", rng.standard_normal((40, 5)).astype(np.float32))
     options = []
     for name, rows in (("tune", "0:12"), ("test", "20:32")):
         start, end = map(int, rows.split(":"))
@@ -138,25 +144,75 @@ def test_vectors_in_several_files_as_of_multi30k(study: Any) -> None:
         Path(f"{name}.en").write_text("".join(f"a man {i}\n" for i in range(12)), encoding="utf-8")
         options += [f"--{name}-nbest", f"{name}.nbest", f"--{name}-references", f"{name}.de"]
         options += [f"--{name}-source", f"{name}.en", f"--{name}-images", f"val.jsonl#{start}:{end}"]
-    options += [
-        "--tune-image-encoder",
-        "vectors:vgg_val.npy",
-        "--rerank-image-encoder",
-        "vectors:vgg_val.npy",
-    ]
-    outcome = study(
+    Path("short.en").write_text("a man\n" * 5, encoding="utf-8")
+    Path("other.nbest").write_text(Path("test.nbest").read_text().replace("lm=", "tm="), encoding="utf-8")
+    options += ["--tune-image-encoder", "vectors:vgg_val.npy"]
+    options += ["--rerank-image-encoder", "vectors:vgg_val.npy"]
+    return [
         "train.jsonl", "--image-encoder", "vectors:vgg_train.npy", "--validation", "val.jsonl#0:15",
         "--validation-image-encoder", "vectors:vgg_val.npy", "--test", "val.jsonl#15:40",
         "--test-image-encoder", "vectors:vgg_val.npy", *TINY, "--beta", "1", "--trainings", "1", *options,
-        "--own-features", "all", "--out", "out", "--json",
-    )  # fmt: skip
+        "--out", "out",
+    ]  # fmt: skip
+
+
+def test_vectors_in_several_files_as_of_multi30k(study: Any, layout: list[str]) -> None:
+    pytest.importorskip("sacrebleu")
+    outcome = study(*layout, "--own-features", "all", "--json")
     assert outcome.code == 0, outcome.err
     content = json.loads(outcome.out)
     assert content["n_trained_on"] == 80 and content["ranking"]["n_images"] == 25
     assert content["ranking"]["n_sentences"] == {"en": 50, "de": 25}
     names = [one["name"] for one in content["reranking"]["systems"]]
-    assert names == ["MT", "MT, tuned alone", "VSE de", "MLMME β=1"]
+    assert names == ["first translation", "own features alone", "VSE de", "MLMME β=1"]
     assert content["reranking"]["own_features"] == ["lm"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--tune-source", "short.en"), "--tune-source short.en has 5 lines, tune.nbest 12 lists: give the"),
+        (("--test-source", "short.en"), "--test-source short.en has 5 lines, test.nbest 12 lists: give the"),
+        (("--test-references", "short.en"), "--test-references short.en has 5 lines, test.nbest 12 lists"),
+        (("--tune-images", "val.jsonl#0:30"), "--tune-images: val.jsonl has 40 rows and 30 items"),
+        (("--test-images", "none.jsonl"), "--test-images: none.jsonl"),
+        (("--rerank-image-encoder", "vectors:vgg_train.npy"), "--test-images: vgg_train.npy has 80"),
+        (("--rerank-image-encoder", "vectors:small.npy"), "--rerank-image-encoder gives images of 5 dimens"),
+        (("--tune-image-encoder", "pixels"), "--tune-images: row 'val0' has no image"),
+        (("--test-image-encoder", "vectors:vgg_train.npy"), "--test: vgg_train.npy has 80"),
+        (("--target-language", "fr"), "--target-language is fr, and the models know en, de"),
+        (("--source-language", "fr"), "--source-language is fr, and the models know en, de"),
+        (("--own-features", "all", "--test-nbest", "other.nbest"), "other.nbest lacks lm"),
+    ],
+)
+def test_inputs_of_later_tables_are_checked_before_any_training(
+    study: Any, layout: list[str], options: tuple[str, ...], words: str
+) -> None:
+    pytest.importorskip("sacrebleu")
+    given = list(layout)
+    for name in options[::2]:
+        if name in given:  # in the place of what is right
+            del given[given.index(name) : given.index(name) + 2]
+    outcome = study(*given, *options)
+    assert outcome.code == 2 and words in outcome.err, outcome.err
+    assert not Path("out/models").exists()
+
+
+@pytest.mark.parametrize(
+    ("tables", "names"),
+    [
+        ("sts", ["VSE en", "MLMME β=1", "MLMME β=0"]),
+        ("reranking", ["VSE de", "MLMME β=1", "MLMME β=0"]),
+        ("ranking", ["VSE en", "VSE de", "MLMME β=1"]),
+    ],
+)
+def test_only_models_that_a_table_reads_are_trained(study: Any, tables: str, names: list[str]) -> None:
+    pytest.importorskip("sacrebleu")
+    given = (*TINY, "--items", "100", "--beta", "1,0", "--trainings", "1", "--out", "out", "--json")
+    outcome = study(*given, "--tables", tables)
+    assert outcome.code == 0, outcome.err
+    assert [one["name"] for one in json.loads(outcome.out)["models"]] == names
+    assert len(list(Path("out/models").iterdir())) == len(names)
 
 
 def test_sentences_alone(study: Any) -> None:
@@ -179,7 +235,20 @@ def test_sentences_alone_of_built_in_data(study: Any) -> None:
     assert outcome.code == 0, outcome.err
     content = json.loads(outcome.out)
     assert content["ranking"] is None and content["image_encoder"] is None
-    assert [one["name"] for one in content["reranking"]["systems"]] == ["MT", "MLMME β=0"]
+    assert [one["name"] for one in content["reranking"]["systems"]] == ["first translation", "MLMME β=0"]
+
+
+def test_a_file_without_splits_is_told_how_to_choose_rows(study: Any) -> None:
+    rows = [{"id": str(i), "name_en": f"a star {i}", "name_de": f"ein Stern {i}"} for i in range(60)]
+    Path("m.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    given = ("m.jsonl", "--text-column", "name_{lang}", "--image-encoder", "pixels", "--out", "out")
+    outcome = study(*given)
+    assert outcome.code == 2 and "--split" not in outcome.err
+    assert "m.jsonl has no column 'split', so --test test is not there" in outcome.err
+    assert "for example --rows 0:48 --test 'm.jsonl#48:60' (it has rows 0 to 59)" in outcome.err
+    chosen = study(*given, "--rows", "0:48", "--test", "m.jsonl#48:60", "--validation", "dev")
+    assert "so --validation dev is not there" in chosen.err
+    assert "for example --validation 'm.jsonl#48:60'" in chosen.err
 
 
 def test_a_request_in_a_file(study: Any, xlingual: Any) -> None:

@@ -3,6 +3,7 @@
 import signal
 import threading
 
+import click
 import pytest
 
 from xlingual.cli import interruption, main, screen
@@ -79,6 +80,20 @@ def test_a_request_to_end_is_an_interruption(monkeypatch, capsys, number, code):
     assert main.run([]) == code
     assert (ended, capsys.readouterr().err) == (["in order"], "error: interrupted\n")
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize(
+    ("hint", "more"), [("out keeps what is trained", "out keeps what is trained\n"), (None, "")]
+)
+def test_how_the_work_goes_on_is_said_after_the_error(monkeypatch, capsys, hint, more):
+    @click.command()
+    def trains():
+        with interruption.explained(lambda: hint):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(main.LazyGroup, "resolve_command", lambda *_: ("trains", trains, []))
+    assert main.run(["trains"]) == 130
+    assert capsys.readouterr().err == f"error: interrupted\n{more}"
 
 
 def test_asked_twice_to_end_it_ends_at_once():

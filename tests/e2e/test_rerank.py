@@ -168,7 +168,10 @@ def test_refusals(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     dev = ("tune", "dev.nbest", "--references", "dev.ref")
     assert "is a folder: name a file" in refused(*dev, "--out", ".")
     out = ("--out", "w.json")
-    assert "have 1 line for 30 lists" in refused("tune", "dev.nbest", "--references", "small.ref", *out)
+    short = refused("tune", "dev.nbest", "--references", "small.ref", *out)
+    assert "--references small.ref has 1 line, dev.nbest 30 lists: give the reference of each list" in short
+    short = refused("ablate", *dev[1:], "--on", "dev.nbest", "--on-references", "small.ref")
+    assert "--on-references small.ref has 1 line, dev.nbest 30 lists" in short
     assert "--epochs is an option of mira" in refused(*dev, *out, "--algorithm", "pro", "--epochs", "3")
     assert "--C is an option of mira" in refused(*dev, *out, "--algorithm", "pro", "--C", "3")
     assert "Invalid value for '--seed': found '-1'" in refused(*dev, *out, "--seed", "-1")

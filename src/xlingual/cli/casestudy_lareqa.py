@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from xlingual.cli import screen
+from xlingual.cli import interruption, screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import store_of, within_cost
@@ -23,16 +21,6 @@ def _presets(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
     own = {"epochs": 5, "steps": 30} if given.get("pool") is None else {}
     return fit_presets(given.get("base", "words"), own | dict(given), frozen=given.get("frozen", False)) | own
-
-
-@contextmanager
-def _says_how_to_go_on(out: Path) -> Iterator[None]:
-    """Say, where a study is interrupted, what is kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        screen.say(f"{out} keeps what was trained: the same command goes on from there", err=True)
-        raise
 
 
 @command(RegimeStudyRequest, presets=_presets)
@@ -52,7 +40,7 @@ def lareqa(request: RegimeStudyRequest) -> None:
     check_folder(out)
     (base,) = within_cost([request.base], request.keeping)
     with (
-        _says_how_to_go_on(out),
+        interruption.explained(lambda: f"{out} keeps what is trained: the same command goes on from there"),
         screen.warnings_as_lines(),
         screen.progress(screen.silent(request.output)) as progress,
     ):

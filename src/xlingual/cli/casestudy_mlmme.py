@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from xlingual.cli import screen
+from xlingual.cli import interruption, screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, store_of
@@ -62,7 +62,7 @@ def mlmme(request: MlmmeStudyRequest) -> None:
     betas = settings.pop("beta")
     settings.pop("seed")
     with (
-        _says_how_to_go_on(out),
+        interruption.explained(lambda: f"{out} keeps what is trained: the same command goes on from there"),
         _store(request) as store,
         screen.warnings_as_lines(),
         screen.progress(screen.silent(request.output)) as progress,
@@ -89,16 +89,6 @@ def mlmme(request: MlmmeStudyRequest) -> None:
         study.write(out)
     screen.show(study, request.output)
     say_written(study, request.output, study.file)
-
-
-@contextmanager
-def _says_how_to_go_on(out: Path) -> Iterator[None]:
-    """Say, where the study is interrupted, that the same command goes on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        screen.say(f"{out} keeps what is trained: the same command goes on from there", err=True)
-        raise
 
 
 @contextmanager
@@ -159,7 +149,7 @@ def _parts(request: MlmmeStudyRequest) -> StudyParts:
     assert data.manifest is not None
     seeing = any(beta > 0 for beta in request.model.beta)
     wanted = seeing if request.tables is None else "ranking" in request.tables
-    test = _part(request.test, request) if wanted else None
+    test = _part(request.test, request, "--test") if wanted else None
     split = data.split
     if split is None and data.rows is None and wanted and request.test == "test":
         split = "train"  # the other split of the same file
@@ -167,7 +157,7 @@ def _parts(request: MlmmeStudyRequest) -> StudyParts:
     try:
         share = float(request.validated.validation)
     except ValueError:
-        validation = _part(str(request.validated.validation), request)
+        validation = _part(str(request.validated.validation), request, "--validation")
     else:
         if not 0 < share < 1:
             raise InputError(f"--validation {share:g}: a share is between 0 and 1, such as 0.1")
@@ -183,15 +173,26 @@ def _parts(request: MlmmeStudyRequest) -> StudyParts:
     )
 
 
-def _part(reference: str, request: MlmmeStudyRequest) -> Manifest:
+def _part(reference: str, request: MlmmeStudyRequest, option: str) -> Manifest:
     """Return the rows that a split of MANIFEST, or another manifest, names."""
     from xlingual.data.manifest import Manifest, read_reference
+    from xlingual.data.reading.select import NoSplitsError
 
     reading = columns(request.data)
     if "#" in reference or Path(reference).exists():
         return read_reference(reference, **reading)
-    assert request.data.manifest is not None
-    return Manifest.read(request.data.manifest, **reading, split=reference)
+    manifest = request.data.manifest
+    assert manifest is not None
+    try:
+        return Manifest.read(manifest, **reading, split=reference)
+    except NoSplitsError as error:
+        rows, end = error.n_rows, error.n_rows * 4 // 5
+        first = f"--rows 0:{end} " if request.data.rows is None else ""
+        raise InputError(
+            f"{manifest} has no column 'split', so {option} {reference} is not there: say which rows are "
+            f"trained on and which these are, for example {first}{option} '{manifest}#{end}:{rows}' "
+            f"(it has rows 0 to {rows - 1})"
+        ) from error
 
 
 def _lists(request: MlmmeStudyRequest, languages: tuple[str, ...]) -> Lists | None:

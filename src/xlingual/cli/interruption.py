@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -48,6 +48,16 @@ def remembered() -> Iterator[Remembering]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if ends:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def explained(hint: Callable[[], str | None]) -> Iterator[None]:
+    """Give an interruption a sentence about how the work goes on, which is printed after the error."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        text = hint()
+        raise KeyboardInterrupt(*([] if text is None else [text])) from None
 
 
 def repeat() -> None:

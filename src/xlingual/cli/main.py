@@ -48,8 +48,8 @@ _VERBS = {
 }
 
 
-class _InterruptError(Exception):
-    """Ctrl-C; click would print an empty line for it."""
+class _InterruptError(BaseException):
+    """Ctrl-C; click would print an empty line for it. Its arguments are printed after the error."""
 
 
 class _PipeError(Exception):
@@ -63,8 +63,8 @@ class LazyGroup(click.Group):
         """Run the verb."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise _InterruptError from None
+        except KeyboardInterrupt as interrupted:
+            raise _InterruptError(*interrupted.args) from None
         except BrokenPipeError:
             raise _PipeError from None
 
@@ -148,8 +148,11 @@ def run(arguments: list[str]) -> int:
         return result if isinstance(result, int) else 0
     except XlingualError as error:
         return _fail(str(error), 2)
-    except (_InterruptError, click.Abort, KeyboardInterrupt):
-        return _fail("interrupted", 128 + (handler.called or signal.SIGINT))
+    except (_InterruptError, click.Abort, KeyboardInterrupt) as interrupted:
+        code = _fail("interrupted", 128 + (handler.called or signal.SIGINT))
+        for hint in interrupted.args:
+            click.echo(visible_line(str(hint)), err=True)
+        return code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return 2

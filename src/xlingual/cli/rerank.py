@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from xlingual.requests.rerank import (
 from xlingual.requests.values import comma_list
 
 if TYPE_CHECKING:
+    from xlingual.nbest.lists import NBestLists
     from xlingual.nbest.mira import Mira
     from xlingual.nbest.pro import Pro
     from xlingual.report.blocks import Page
@@ -105,8 +106,6 @@ def ablate(request: AblateRequest) -> None:
     sentences.
     """
     from xlingual.nbest.ablation import ablate as find
-    from xlingual.nbest.apply import read_texts
-    from xlingual.nbest.format import read_nbest
 
     on = request.on
     if (on is None) != (not request.on_references):
@@ -116,10 +115,9 @@ def ablate(request: AblateRequest) -> None:
     check_file(request.out)
     settings = chosen_settings(request.tuning)
     with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as report:
-        other = None if on is None else (read_nbest(on), list(map(read_texts, request.on_references)))
+        other = None if on is None else _with_references(on, request.on_references, "--on-references")
         found = find(
-            read_nbest(request.nbest),
-            list(map(read_texts, request.references)),
+            *_with_references(request.nbest, request.references),
             settings,
             without=[comma_list(names) for names in request.without],
             other=other,
@@ -162,19 +160,26 @@ def tune(request: TuneRequest) -> None:
 
     The weights of the first tuning are those that `apply` uses; the others say how much chance decides.
     """
-    from xlingual.nbest.apply import read_texts
-    from xlingual.nbest.format import read_nbest
     from xlingual.nbest.tune import tune as find
 
     check_file(request.out)
     settings = chosen_settings(request.tuning)
     with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as report:
-        given = keywords(request, find) | {
-            "lists": read_nbest(request.nbest),
-            "references": list(map(read_texts, request.references)),
-        }
+        lists, references = _with_references(request.nbest, request.references)
+        given = keywords(request, find) | {"lists": lists, "references": references}
         found = signed(find(**given, settings=settings, progress=report), request, run=False)
     _write_and_show(found, weights_page, request)
+
+
+def _with_references(
+    nbest: Path, references: Sequence[Path], option: str = "--references"
+) -> tuple[NBestLists, list[list[str]]]:
+    """Return the lists of a file, and their references from files of as many lines."""
+    from xlingual.nbest.apply import read_aligned
+    from xlingual.nbest.format import read_nbest
+
+    lists = read_nbest(nbest)
+    return lists, [read_aligned(path, option, len(lists), nbest) for path in references]
 
 
 @command(ApplyRequest, rerank)

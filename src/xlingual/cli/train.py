@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlingual.cli import screen
+from xlingual.cli import interruption, screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
-from xlingual.cli.training_outcome import dual_page, says_how_to_go_on, trained_page, uses
+from xlingual.cli.training_outcome import dual_page, how_to_go_on, trained_page, uses
 from xlingual.errors import InputError
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS
 from xlingual.training.recipes.triplet_options import CONVENTIONS
@@ -181,7 +181,7 @@ def _trained(request: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a 
     check_folder(folder.out)
     store, sinks = store_of(request.keeping), list(map(parse_sink, folder.log_to))
     with (
-        says_how_to_go_on(folder.out),
+        interruption.explained(lambda: how_to_go_on(folder.out)),
         screen.warnings_as_lines(),
         screen.progress(screen.silent(folder)) as progress,
     ):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.cli import screen
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Page, Prose
 from xlingual.report.table import Cell, Table
@@ -18,15 +16,11 @@ if TYPE_CHECKING:
     from xlingual.workflows.trained import TrainedModel
 
 
-@contextmanager
-def says_how_to_go_on(out: Path) -> Iterator[None]:
-    """Say, where a training is interrupted after its first epoch, how it goes on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if (out / "checkpoint" / "state.json").is_file():
-            screen.say(f"{out} keeps the training up to its last epoch: go on with --resume", err=True)
-        raise
+def how_to_go_on(out: Path) -> str | None:
+    """Return how a training goes on that is interrupted after its first epoch; None before."""
+    if not (out / "checkpoint" / "state.json").is_file():
+        return None
+    return f"{out} keeps the training up to its last epoch: go on with --resume"
 
 
 def trained_page(trained: TrainedModel, lines: Sequence[str]) -> Page:

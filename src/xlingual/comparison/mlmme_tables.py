@@ -14,9 +14,17 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.comparison.queries import Queries
-from xlingual.comparison.trainings import Tested, decided, difference, mean_over_trainings, whole
+from xlingual.comparison.trainings import (
+    Tested,
+    against_chance,
+    decided,
+    difference,
+    mean_over_trainings,
+    whole,
+)
 from xlingual.results import Interval, Results, by_key
 from xlingual.results.mlmme_study import (
+    CHANCE,
     MEAN_RECALL,
     TO_IMAGE,
     TO_SENTENCE,
@@ -50,6 +58,7 @@ class _Part:
     encoders: tuple[str, ...]
     values: Mapping[str, Floats]  # measure → [encoders, n]
     own: Ints  # clusters [n]
+    chance: Mapping[str, float | None]  # by measure
 
     def queries(self, measure: str) -> Queries:
         """Return the values of a measure as comparisons take them."""
@@ -57,12 +66,12 @@ class _Part:
         return Queries.of_one_sample("image-sentence", RECALLS[0], self.encoders, values, self.own)
 
 
-_Asked: TypeAlias = tuple[_Part, StudyModel, StudyModel]
+_Asked: TypeAlias = tuple[_Part, StudyModel, StudyModel | None]  # None: against chance
 
 
 def ranking_table(results: Results, models: Sequence[StudyModel], *, seed: int = 0) -> Ranking:
     """Return Table 1 from the results of image–sentence ranking, whose encoders are trainings of models."""
-    rows, questions, of_beta = [], list[_Asked](), list[_Asked]()
+    rows, questions, of_beta, of_chance = [], list[_Asked](), list[_Asked](), list[_Asked]()
     languages = list(dict.fromkeys(tag for model in models for tag in model.languages))
     plain = next((model for model in models if model.kind != VSE and model.beta == 1), None)
     for language in languages:
@@ -71,7 +80,8 @@ def ranking_table(results: Results, models: Sequence[StudyModel], *, seed: int =
         for direction in (TO_IMAGE, TO_SENTENCE):
             part = _part(results, own, language, direction)
             rows += [_row(part, own, base, measure, seed) for measure in (*RECALLS, MEAN_RECALL)]
-            rows.append(_median_row(results, own, base, language, direction))
+            rows.append(_median_row(results, own, base, part))
+            of_chance += [(part, model, None) for model in own]
             multilingual = [model for model in own if model.kind != VSE]
             if base is not None:
                 questions += [(part, model, base) for model in multilingual]
@@ -87,6 +97,7 @@ def ranking_table(results: Results, models: Sequence[StudyModel], *, seed: int =
         rows=rows,
         questions=_answered(questions, seed),
         of_beta=_answered(of_beta, seed),
+        of_chance=_answered(of_chance, seed),
     )
 
 
@@ -120,7 +131,16 @@ def _part(results: Results, models: Sequence[StudyModel], language: str, directi
     stacked = {measure: np.stack(each) for measure, each in values.items()}
     stacked[MEAN_RECALL] = np.mean([stacked[measure] for measure in RECALLS], axis=0)
     assert own is not None
-    return _Part(language, direction, encoders, stacked, own)
+    return _Part(language, direction, encoders, stacked, own, _chance(results, encoders[0], source, target))
+
+
+def _chance(results: Results, encoder: str, source: str, target: str) -> dict[str, float | None]:
+    """Return what an encoder that knows nothing scores, by measure; of all that answer the same queries."""
+    entries = by_key(results.entries, encoder=encoder, source=source, target=target)
+    found = {entry.measure: entry.chance for entry in entries}
+    known = [value for measure in RECALLS if (value := found.get(measure)) is not None]
+    mean = float(np.mean(known)) if len(known) == len(RECALLS) else None
+    return {**found, MEAN_RECALL: mean}
 
 
 def _names(model: StudyModel) -> list[str]:
@@ -138,14 +158,14 @@ def _row(
             found = _tested(part, measure, model, base, seed)
             gain = Gain(found.value, found.ci, found.p)
         scores[model.name] = of_runs(each, ci, gain)
-    return RankingRow(part.language, part.direction, measure, scores)
+    return RankingRow(part.language, part.direction, measure, scores, part.chance[measure])
 
 
 def _median_row(
-    results: Results, models: Sequence[StudyModel], base: StudyModel | None, language: str, direction: str
+    results: Results, models: Sequence[StudyModel], base: StudyModel | None, part: _Part
 ) -> RankingRow:
     """Return the median ranks; a median has no paired test."""
-    source, target = _ends(language, direction)
+    source, target = _ends(part.language, part.direction)
     each = {
         model.name: [
             float(entry.value or 0.0)
@@ -160,12 +180,14 @@ def _median_row(
         if base is not None and name != base.name:
             gain = Gain(float(np.mean(values) - np.mean(each[base.name])), None, None)
         scores[name] = of_runs(values, gain=gain)
-    return RankingRow(language, direction, MEDIAN, scores)
+    return RankingRow(part.language, part.direction, MEDIAN, scores, part.chance.get(MEDIAN))
 
 
-def _tested(part: _Part, measure: str, model: StudyModel, other: StudyModel, seed: int) -> Tested:
-    """Return the difference of two models, training by training."""
+def _tested(part: _Part, measure: str, model: StudyModel, other: StudyModel | None, seed: int) -> Tested:
+    """Return the difference of two models, training by training, or of one to chance."""
     queries = part.queries(measure)
+    if other is None:
+        return against_chance(queries, _names(model), part.chance[measure] or 0.0)
     name = f"mlmme study|{part.language}|{part.direction}|{measure}|{model.name}|{other.name}"
     shares = whole(queries, _names(model), _names(other))
     return difference(queries, shares, rng=stream(seed, name), replicates=REPLICATES)
@@ -177,7 +199,7 @@ def _answered(asked: Sequence[_Asked], seed: int) -> list[Question]:
     return [
         Question(
             model.name,
-            other.name,
+            CHANCE if other is None else other.name,
             part.language,
             part.direction,
             Gain(*(found[name] for name in ("value", "ci", "p", "p_adjusted"))),

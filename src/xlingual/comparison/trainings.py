@@ -56,6 +56,36 @@ class Tested:
 
 def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[float, Interval, list[float]]:
     """Return the mean of several trainings of a model, its interval, and the mean of each training."""
+    each, error, freedom, ways = _error(queries, encoders)
+    error, freedom = with_trainings(error, freedom, each)
+    value, half = float(np.mean(each)), t_quantile(LEVEL, freedom) * error
+    low, high = max(value - half, 0.0), min(value + half, queries.span)
+    return value, Interval(low, high, LEVEL, f"t, {ways}-way clusters and {len(each)} trainings"), each
+
+
+def against_chance(queries: Queries, encoders: Sequence[str], chance: float) -> Tested:
+    """Test the mean of several trainings of a model against what an encoder that knows nothing scores.
+
+    For other queries only: it is asked of these trainings whether they know anything. That two of them differ
+    much makes neither know nothing.
+    """
+    from scipy.special import stdtr
+
+    each, error, freedom, ways = _error(queries, encoders)
+    value, gains = float(np.mean(each)) - chance, [one - chance for one in each]
+    if note := too_few(len(np.unique(queries.own))):
+        return Tested(value, gains, None, None, note)
+    half = t_quantile(LEVEL, freedom) * error
+    ci = Interval(value - half, value + half, LEVEL, f"t, {ways}-way clusters, of these trainings")
+    if error > NOTHING:
+        p = float(2 * stdtr(freedom, -abs(value) / error))
+    else:  # every query scores the same
+        p = 0.0 if abs(value) > NOTHING else 1.0
+    return Tested(value, gains, ci, p)
+
+
+def _error(queries: Queries, encoders: Sequence[str]) -> tuple[list[float], float, float, int]:
+    """Return each training's mean; of their mean the standard error by queries, its freedom, and ways."""
     each = [float(queries.means[queries.row_of(name)]) for name in encoders]
     paired = [queries.paired(name, name) for name in encoders]
     count = len(paired)
@@ -66,10 +96,7 @@ def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[floa
     weights = np.concatenate([p.weight for p in paired]) / count
     error = float(np.sqrt(variance([ResidualPart(np.concatenate(residuals), tuple(clusters), weights)])))
     freedom = max(min(effective_clusters(ids, weights) for ids in clusters) - 1, 1.0)
-    error, freedom = with_trainings(error, freedom, each)
-    value, half = float(np.mean(each)), t_quantile(LEVEL, freedom) * error
-    low, high = max(value - half, 0.0), min(value + half, queries.span)
-    return value, Interval(low, high, LEVEL, f"t, {len(clusters)}-way clusters and {count} trainings"), each
+    return each, error, freedom, len(clusters)
 
 
 def difference(

@@ -201,7 +201,7 @@ def _only_training(config: Mapping[str, Any]) -> dict[str, Any]:
 def _rows(content: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Iterator[tuple[str, str]]:
     for name, value in content.items():
         if value is not None:
-            yield (names or {}).get(name, name), _in_words(value)
+            yield (names or {}).get(name, name.replace("picture", "image")), _in_words(value)
 
 
 def _in_words(value: Any) -> str:  # noqa: ANN401  (of JSON)

@@ -37,3 +37,20 @@ def read_texts(path: str | Path) -> list[str]:
     if not found:
         raise InputError(f"{path} is empty: give one sentence a line")
     return found
+
+
+def read_aligned(
+    path: str | Path, option: str, lists: int, nbest: str | Path, what: str = "reference"
+) -> list[str]:
+    """Return the lines of a file that has one for each list of `nbest`, in order.
+
+    Raises InputError, with the option that names the file, where it has another number of lines.
+    """
+    found = read_texts(path)
+    if len(found) != lists:
+        lines = f"{len(found):,} {'line' if len(found) == 1 else 'lines'}"
+        raise InputError(
+            f"{option} {path} has {lines}, {nbest} {lists:,} {'list' if lists == 1 else 'lists'}: give the "
+            f"{what} of each list, one a line, in order"
+        )
+    return found

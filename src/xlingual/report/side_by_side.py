@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from xlingual.report import numbers
 from xlingual.report.table import Cell, Column, Row, Table, TableRoom
 from xlingual.results.runs import Compared, Gain
 
 CHANCE = 0.05  # corrected p-values below it are called real
-REAL = "†"
+REAL, BEST = "†", "*"  # in the texts themselves, so that every medium shows what the note explains
 SMALLER = ("TER",)  # measures of which the smaller is the better
 
 
@@ -26,7 +25,7 @@ def table(title: str, systems: Sequence[Compared], *, digits: int = 2, same: str
     ]
     note = (
         f"Below each value its difference to {systems[0].name}, on the same {same}; {REAL} real: p below "
-        f"{CHANCE:g}, corrected for all {_n_tests(systems)} differences (Holm). Best in bold (*)."
+        f"{CHANCE:g}, corrected for all {_n_tests(systems)} differences (Holm). Best in bold ({BEST})."
     )
     columns = (Column("system", "name", data=True), *(Column(head) for head in heads.values()))
     looks = (TableRoom(), TableRoom(stacked=True), TableRoom(stacked=True, names=14))
@@ -42,13 +41,13 @@ def _name(system: Compared) -> str:
 def _value(systems: Sequence[Compared], place: int, measure: str, digits: int) -> Cell:
     """Return a value with its spread or interval, and below it its difference to the first system."""
     one, values = systems[place].scores[measure], [other.scores[measure].value for other in systems]
-    best = len(values) > 1 and one.value == (min(values) if measure in SMALLER else max(values))
     gap = None if place else Cell("reference", tone="quiet")
     if one.gain is not None:
         gap = _difference(one.gain, measure, digits)
     write = partial(numbers.fixed, digits=digits)
-    more: dict[str, Any] = {"tone": "best", "mark": "*"} if best else {}
-    cell = Cell.by(write, one.value, one.ci, gap=gap, **more)
+    cell = Cell.by(write, one.value, one.ci, gap=gap)
+    if cell.text == best_of(values, write, lower=measure in SMALLER):
+        cell = replace(cell, text=f"{cell.text}{BEST}", tone="best")
     if one.ci is None and one.sd is not None:
         return replace(cell, interval=f"± {write(one.sd)}", spread=one.sd)
     return cell
@@ -58,14 +57,23 @@ def _difference(gain: Gain, measure: str, digits: int) -> Cell:
     """Return a difference with its sign and interval, marked where it is real."""
     real, better = is_real(gain), (gain.value < 0) == (measure in SMALLER)
     p, corrected = numbers.p_value(gain.p), numbers.p_value(gain.p_adjusted)
-    return Cell.by(
+    cell = Cell.by(
         partial(numbers.signed, digits=digits),
         gain.value,
         gain.ci,
         tone=("gain" if better else "loss") if real else "quiet",
-        mark=REAL if real else "",
         title="" if gain.p is None else f"p {p}, corrected {corrected}",
     )
+    return replace(cell, text=f"{cell.text}{REAL}") if real else cell
+
+
+def best_of(values: Sequence[float], write: Callable[[float], str], *, lower: bool) -> str:
+    """Return how the best of several values is shown; "" where all are shown alike.
+
+    Values that are shown alike as the best are best too.
+    """
+    shown = {write(value) for value in values}
+    return write(min(values) if lower else max(values)) if len(shown) > 1 else ""
 
 
 def is_real(gain: Gain | None) -> bool:

@@ -28,6 +28,7 @@ from xlingual.results.values import (
 
 VSE, MLMME = "VSE", "MLMME"
 TO_IMAGE, TO_SENTENCE = "sentence to image", "image to sentence"
+CHANCE = "chance"  # what a model is compared with that is asked whether it knows anything
 MEAN_RECALL = "mean recall"  # of R@1, R@5 and R@10, in one direction
 
 
@@ -61,13 +62,16 @@ class RankingRow(Struct, frozen=True):
         str, about("Measure: Success@k (the paper's r@k), mean recall of the three, or median rank.")
     ]
     scores: Annotated[dict[str, OfRuns], about("By model; differences are to VSE of that language.")]
+    chance: Annotated[
+        Number | None, about("What an encoder that knows nothing scores; null in results from before.")
+    ] = None
 
 
 class Question(Struct, frozen=True):
-    """Whether a multilingual model ranks better than VSE, by the mean recall of one direction."""
+    """Whether a model ranks better than another, or than chance, by the mean recall of one direction."""
 
-    model: Annotated[str, about("The multilingual model.")]
-    other: Annotated[str, about("What it is compared with.")]
+    model: Annotated[str, about("The model.")]
+    other: Annotated[str, about("What it is compared with: a model, or chance.")]
     language: Annotated[str, about("Language of the sentences.")]
     direction: Annotated[str, among(TO_IMAGE, TO_SENTENCE), about("What is ranked for what.")]
     gain: Annotated[Gain, about("The difference; p is corrected over all questions of its kind.")]
@@ -85,6 +89,9 @@ class Ranking(Struct, frozen=True):
     of_beta: Annotated[
         list[Question], about("Models with sentence pairs (beta below 1) against the one without (beta 1).")
     ]
+    of_chance: Annotated[list[Question], about("Every model against an encoder that knows nothing.")] = field(
+        default_factory=list
+    )
 
 
 class StsRow(Struct, frozen=True):

@@ -72,7 +72,7 @@ def refuse(folder: Path, *, resume: bool, replace: bool) -> None:
     if present and not replace:
         raise InputError(
             f"{folder} already has {'a model' if CONFIG in present else 'a training that was interrupted'}: "
-            "continue it (--resume), replace it (--force), or choose another folder"
+            "continue it (--resume), train it anew with --force, or choose another --out"
         )
 
 
@@ -111,7 +111,7 @@ def _check(folder: Path, checkpoint: Checkpoint, settings: Mapping[str, Any], op
         more = f"; and {len(names) - _MOST} more" if len(names) > _MOST else ""
         raise InputError(
             f"cannot continue the training in {folder} with other settings: {differences}{more}: give "
-            "the same, or train in another folder"
+            "the same settings, train it anew with --force, or choose another --out"
         )
 
 

@@ -16,9 +16,8 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.comparison.mlmme_tables import ranking_table, similarity_table
-from xlingual.data.sentence_pairs import read_sentence_pairs
 from xlingual.embed.encoding import Progress
-from xlingual.errors import DataWarning, InputError, MissingExtraError, listed
+from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.image_sentence import image_sentence
 from xlingual.evaluation.sts import sts
 from xlingual.evaluation.sts.evaluate import TRIVIAL
@@ -29,6 +28,13 @@ from xlingual.results.mlmme_study import VSE, MlmmeStudy, Ranking, Similarity, S
 from xlingual.store import StoreLike
 from xlingual.training.options import FitOptions
 from xlingual.training.study_requests import BETAS, RANKING, RERANKING, STS, TABLES, TRAININGS
+from xlingual.workflows.mlmme_study_checks import (
+    check_ranking,
+    check_reranking,
+    check_sts,
+    check_validation,
+    read_by,
+)
 from xlingual.workflows.mlmme_study_data import StudyParts
 from xlingual.workflows.mlmme_study_models import Trainer, model_spec, planned
 from xlingual.workflows.mlmme_study_reranking import Lists, reranking_table, similarities
@@ -111,20 +117,24 @@ def run_mlmme_study(
     _check(wanted, given)
     parts.check(betas, wanted)
     language = sts_language or parts.languages[0]
+    plans = [plan for plan in planned(parts.languages, betas) if seeing or plan.kind != VSE]
+    notes: list[str] = []
+    if RANKING in wanted:
+        check_ranking(parts)
     if STS in wanted:
-        _check_sts(sts_files, language, parts.languages)
+        check_sts(sts_files, language, parts.languages)
     if lists is not None and RERANKING in wanted:
-        _check_reranking(lists)
+        notes = check_reranking(lists, parts, plans)
+    plans = read_by(plans, wanted, language, lists)
+    check_validation(parts, plans)
     folder, work = make_folder(out), _Work(progress)
     trainer = Trainer(
         folder / MODELS, parts.train, parts.validation, recipe, dict(settings or {}), fit or FitOptions(),
         parts.image_encoder, parts.validation_image_encoder, replace, store, progress,
     )  # fmt: skip
-    plans = [plan for plan in planned(parts.languages, betas) if seeing or plan.kind != VSE]
     with timed(work.timings, "train"):
         models = trainer.models(plans, trainings)
     ranking = similarity = reranking = None
-    notes: list[str] = []
     if RANKING in wanted:
         with timed(work.timings, "Table 1: ranking"), _quietly():
             ranking = _ranking(parts, models, folder, work, ranker=ranker, store=store)
@@ -132,7 +142,7 @@ def run_mlmme_study(
         with timed(work.timings, "Table 2: sts"), _quietly():
             similarity = _similarity(sts_files, language, models, folder, work, store=store)
     if RERANKING in wanted and lists is not None:
-        added, notes = similarities(lists, models, folder / MODELS)
+        added = similarities(lists, models, folder / MODELS)
         with timed(work.timings, "Table 3: reranking"), _quietly():
             reranking = reranking_table(
                 lists, added, folder / RERANKING, seed=trainer.fit.seed, store=store, progress=progress
@@ -171,23 +181,6 @@ def _check(wanted: Sequence[str], given: Mapping[str, bool]) -> None:
             )
     if not wanted:
         raise InputError("nothing to evaluate: give --test, --sts FILE or n-best lists")
-
-
-def _check_sts(files: Sequence[str | Path], language: str, languages: Sequence[str]) -> None:
-    if language not in languages:
-        raise InputError(
-            f"--sts-language is {language}, and the models know {listed(languages)}: give one of these, or "
-            "train on it too"
-        )
-    read_sentence_pairs(list(files), None)
-
-
-def _check_reranking(lists: Lists) -> None:
-    try:
-        import sacrebleu  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("measuring translations", "mt") from error
-    lists.check()
 
 
 def _chosen(models: Sequence[StudyModel]) -> str:

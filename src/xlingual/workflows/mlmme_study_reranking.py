@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.embed.encoding import Progress
-from xlingual.errors import InputError, listed
 from xlingual.files import make_folder
 from xlingual.nbest.apply import read_texts, write_texts
-from xlingual.nbest.bleu import check_references, list_counts
+from xlingual.nbest.bleu import list_counts
 from xlingual.nbest.choice import decoder_best
 from xlingual.nbest.features import add_features
 from xlingual.nbest.format import read_nbest
@@ -24,13 +23,13 @@ from xlingual.nbest.mira import Mira
 from xlingual.nbest.score import metrics_of
 from xlingual.nbest.side_by_side import side_by_side
 from xlingual.nbest.tune import bounds, tune
-from xlingual.results.mlmme_study import VSE, Reranking, StudyModel
+from xlingual.results.mlmme_study import Reranking, StudyModel
 from xlingual.store import StoreLike
 from xlingual.workflows.mlmme_study_models import model_spec
 
 TUNE, TEST = "tune", "test"
 SCORE = "total"  # the feature that holds the system's own score
-BASE, TUNED = "MT", "MT, tuned alone"
+BASE, TUNED = "first translation", "own features alone"
 _MEASURES = ("BLEU", "METEOR", "TER")
 
 
@@ -56,23 +55,10 @@ class Lists:
     own_features: str = "score"  # or "all"
     tunings: int = 1
 
-    def check(self) -> None:
-        """Raise InputError, before any training, where files do not fit together."""
-        for name, part in ((TUNE, self.tune), (TEST, self.test)):
-            if not part.references:
-                raise InputError(f"--{name}-references is missing: translations are measured by them")
-            lists = read_nbest(part.nbest)
-            check_references(len(lists), [read_texts(path) for path in part.references], "lists")
-        for what in ("source", "images"):
-            if (getattr(self.tune, what) is None) != (getattr(self.test, what) is None):
-                raise InputError(f"--tune-{what} and --test-{what} belong together: give both or none")
-        if self.tune.source is None and self.tune.images is None:
-            raise InputError(
-                "nothing to compare translations with: give --tune-source and --test-source, or "
-                "--tune-images and --test-images, or both"
-            )
-        if self.tune.images is not None and None in (self.tune.image_encoder, self.test.image_encoder):
-            raise InputError("--tune-images and --test-images need --image-encoder")
+    @property
+    def parts(self) -> tuple[tuple[str, Part], tuple[str, Part]]:
+        """Both parts, with the word that their options begin with."""
+        return (TUNE, self.tune), (TEST, self.test)
 
 
 @dataclass(frozen=True)
@@ -94,27 +80,33 @@ class Similarities:
         return [*([training] if self.source else []), *([f"{training}-image"] if self.images else [])]
 
 
-def similarities(
-    lists: Lists, models: Sequence[StudyModel], folder: Path
-) -> tuple[list[Similarities], list[str]]:
-    """Return what each model adds to the lists, and sentences about those that add nothing."""
-    with_source, with_images = lists.tune.source is not None, lists.tune.images is not None
-    found, notes = [], []
-    for model in models:
-        source = with_source and {lists.source_language, lists.target_language} <= set(model.languages)
-        images = with_images and model.beta > 0 and lists.target_language in model.languages
-        if source or images:
-            paths = {one.encoder: folder / one.encoder for one in model.trainings}
-            found.append(Similarities(model, paths, source, images))
-        elif model.kind == VSE and lists.target_language in model.languages:
-            notes.append(
-                f"Table 3 lacks {model.name}: it compares translations with images, and no images of the "
-                "sentences are given"
-            )
-    if not found:
-        tags = listed([lists.source_language, lists.target_language])
-        raise InputError(f"no model has something to add to the lists: train on {tags}, or give images")
-    return found, notes
+class _Model(Protocol):
+    """A model of the study, trained or planned."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def languages(self) -> Sequence[str]: ...
+    @property
+    def beta(self) -> float: ...
+
+
+def adds(lists: Lists, model: _Model) -> tuple[bool, bool]:
+    """Return whether a model compares translations with their source, and whether with their image."""
+    both = {lists.source_language, lists.target_language} <= set(model.languages)
+    seeing = model.beta > 0 and lists.target_language in model.languages
+    return lists.tune.source is not None and both, lists.tune.images is not None and seeing
+
+
+def similarities(lists: Lists, models: Sequence[StudyModel], folder: Path) -> list[Similarities]:
+    """Return what each model adds to the lists; those that add nothing are left out."""
+    return [
+        Similarities(
+            model, {one.encoder: folder / one.encoder for one in model.trainings}, *adds(lists, model)
+        )
+        for model in models
+        if any(adds(lists, model))
+    ]
 
 
 def reranking_table(
@@ -130,10 +122,10 @@ def reranking_table(
     make_folder(folder)
     both = {
         name: _with_similarities(lists, part, added, folder / f"{name}.nbest", store, progress)
-        for name, part in ((TUNE, lists.tune), (TEST, lists.test))
+        for name, part in lists.parts
     }
     own = [SCORE] if lists.own_features == "score" else list(read_nbest(lists.tune.nbest).names)
-    references = {name: [read_texts(path) for path in part.references] for name, part in _parts(lists)}
+    references = {name: [read_texts(path) for path in part.references] for name, part in lists.parts}
     test = both[TEST]
     systems: dict[str, dict[str, Sequence[str]]] = {BASE: {BASE: _chosen(test, decoder_best(test))}}
     jobs: list[tuple[str, str, list[str], int]] = []
@@ -158,9 +150,9 @@ def reranking_table(
         for number in range(len(weights.tunings)):
             run = tuned if len(weights.tunings) == 1 else f"{tuned}.{number}"
             texts = _chosen(test, weights.choose(test.keep_features(features), number))
-            write_texts(texts, folder / f"{run.replace(', ', '-').replace(' ', '-')}.txt")
+            write_texts(texts, folder / _file(run))
             systems.setdefault(name, {})[run] = texts
-    write_texts(systems[BASE][BASE], folder / f"{BASE}.txt")
+    write_texts(systems[BASE][BASE], folder / _file(BASE))
     language = lists.target_language if has_meteor(lists.target_language) else None
     every = metrics_of("none", False, language, references[TEST])
     metrics = {name: metric for name, metric in every.items() if name.startswith(_MEASURES)}
@@ -180,8 +172,9 @@ def reranking_table(
     )
 
 
-def _parts(lists: Lists) -> list[tuple[str, Part]]:
-    return [(TUNE, lists.tune), (TEST, lists.test)]
+def _file(run: str) -> str:
+    """Return the name of the file of a run's translations."""
+    return f"{run.replace(' ', '-')}.txt"
 
 
 def _chosen(lists: NBestLists, rows: Ints) -> list[str]:

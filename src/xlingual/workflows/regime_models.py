@@ -176,6 +176,6 @@ class RegimeTrainer:
             differ.insert(0, "the questions trained on are others")
         if differ:
             raise InputError(
-                f"{self.folder / name} was trained with other settings ({listed(differ, 3)}): give the same, "
-                "train anew with --force, or choose another folder"
+                f"{self.folder / name} was trained with other settings ({listed(differ, 3)}): give the same "
+                "settings, train it anew with --force, or choose another --out"
             )

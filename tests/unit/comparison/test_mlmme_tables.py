@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,61 @@ def test_questions_are_corrected_together(table: Ranking) -> None:
     assert {one.other for one in table.of_beta} == {"MLMME β=1"}
     assert all(one.gain.value < 0 for one in table.of_beta)
     assert table.n_images == N and table.n_sentences == {"en": 2 * N, "de": N}
+
+
+@pytest.mark.parametrize("direction", [TO_IMAGE, TO_SENTENCE])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_chance_is_that_of_a_draw(table: Ranking, language: str, direction: str) -> None:
+    rows = {row.measure: row for row in table.rows if (row.language, row.direction) == (language, direction)}
+    own = 1 if direction == TO_IMAGE else CAPTIONS[language]
+    pool = N if direction == TO_IMAGE else N * CAPTIONS[language]
+    expected = {k: 1 - math.comb(pool - own, k) / math.comb(pool, k) for k in (1, 5, 10)}
+    for k, value in expected.items():
+        assert rows[f"Success@{k}"].chance == pytest.approx(value)
+    assert rows[MEAN_RECALL].chance == pytest.approx(np.mean(list(expected.values())))
+    assert (rows[MEDIAN].chance or 0) > pool / 10
+    for one in table.of_chance:
+        if (one.language, one.direction) == (language, direction):
+            row = rows[MEAN_RECALL]
+            assert one.gain.value == pytest.approx(row.scores[one.model].value - (row.chance or 0))
+
+
+def test_models_that_know_something_are_above_chance_and_others_are_not(table: Ranking) -> None:
+    assert len(table.of_chance) == 2 * 2 * 3 and {one.outcome for one in table.of_chance} == {"better"}
+    expected = holm(np.array([one.gain.p for one in table.of_chance]))
+    assert [one.gain.p_adjusted for one in table.of_chance] == pytest.approx(expected)
+    lost = {name: Noisy(name, 1e6, one.languages) for name, one in encoders().items()}
+    results = image_sentence(
+        manifest(N, CAPTIONS), text_encoders=lost, image_encoders=Images(VECTORS), store=None
+    )
+    assert {one.outcome for one in ranking_table(results, MODELS).of_chance} == {"no difference found"}
+
+
+def test_a_training_that_is_much_better_than_the_other_does_not_make_both_guess() -> None:
+    unlike = {"vse-en-1": 0.3, "vse-de-1": 0.3, "mlmme-1-1": 0.3, "mlmme-0.5-1": 0.3}
+    given = {
+        name: Noisy(name, unlike.get(name, one.noise), one.languages) for name, one in encoders().items()
+    }
+    results = image_sentence(
+        manifest(N, CAPTIONS), text_encoders=given, image_encoders=Images(VECTORS), store=None
+    )
+    assert {one.outcome for one in ranking_table(results, MODELS).of_chance} == {"better"}
+
+
+def test_the_test_against_chance_is_that_of_the_images(table: Ranking) -> None:
+    one = table.of_chance[0]
+    assert (one.model, one.language, one.direction) == ("VSE en", "en", TO_IMAGE)
+    per_image, means = np.zeros(N), []
+    for name in ("vse-en-0", "vse-en-1"):
+        own = np.mean([hits(name, "en", TO_IMAGE, k)[0] for k in (1, 5, 10)], axis=0)
+        means.append(own.mean())
+        np.add.at(per_image, hits(name, "en", TO_IMAGE, 1)[1], (own - own.mean()) / len(own) / 2)
+    error = np.sqrt((per_image**2).sum() * N / (N - 1))
+    value = np.mean(means) - np.mean([k / N for k in (1, 5, 10)])
+    assert one.gain.value == pytest.approx(value) and one.gain.ci is not None
+    half = stats.t(N - 1).ppf(0.975) * error
+    assert one.gain.ci.high - value == pytest.approx(half, rel=1e-6)
+    assert one.gain.p == pytest.approx(2 * stats.t(N - 1).sf(value / error), rel=1e-6)
 
 
 def test_the_order_of_trainings_changes_no_mean(table: Ranking) -> None:

@@ -204,3 +204,11 @@ def test_a_dual_encoder_in_words():
 def test_every_kind_has_words_of_its_own():
     for kind in KINDS:
         assert words_of(kind) is not words_of("another kind")
+
+
+def test_shown_names_say_image_and_the_file_keeps_its_keys(tmp_path):
+    made = mlmme(tmp_path / "m", data={**DATA, "pictures": 135})
+    rows = {name: value for part in card(made).sections for name, value in part.rows}
+    assert rows["images"] == "135" and rows["image_bias"] == "no" and rows["image_dim"] == "3"
+    assert not any("picture" in name for name in rows)
+    assert made.config["data"]["pictures"] == 135 and "picture_bias" in made.config["model"]

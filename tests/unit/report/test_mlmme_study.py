@@ -91,7 +91,9 @@ def study(**changes: Any) -> MlmmeStudy:
     }
     scores["tfidf"] = OfRuns(0.701, [0.701], None, ci(0.701, 0.04), gain(0.016, 0.3))
     systems = [
-        Compared("MT", ["MT"], {"BLEU": OfRuns(33.3, [33.3]), "TER": OfRuns(44.9, [44.9])}),
+        Compared(
+            "first translation", ["MT"], {"BLEU": OfRuns(33.3, [33.3]), "TER": OfRuns(44.9, [44.9])},
+        ),
         Compared(
             "MLMME β=1", ["m-0", "m-1"],
             {"BLEU": score(33.9, gain(0.6, half=0.3)), "TER": score(44.0, gain(-0.9, half=0.4))},
@@ -130,12 +132,30 @@ def test_the_verdict_answers_in_words() -> None:
     assert "better in 4 of 8 (4 by MLMME β=1); no difference is found in 4 of 8 comparisons." in said
     assert "(β below 1) against without it (β = 1): worse in 1 of 1 comparison." in said
     assert "MLMME β=0.5 is the best model, Pearson 0.730, +0.045 [+0.035, +0.055] against VSE en" in said
-    assert "it is above tfidf, which knows no meaning (0.701)" in said
+    assert "against VSE en (real after correction); it is above tfidf, which knows no meaning (0.701)" in said
     assert (
         "of the models MLMME β=1 has the best BLEU, 33.90, +0.60 [+0.30, +0.90] (p 0.004, corrected)" in said
         and "of 14.10" in said
     )
     assert "trained once" not in said
+
+
+def test_a_model_below_what_knows_no_meaning_is_called_below_it() -> None:
+    for value, words in ((0.113, "it is below tfidf"), (0.701, "it is level with tfidf")):
+        scores = {"MLMME β=1": score(value, gain(0.048, 0.2, half=0.04))}
+        scores["tfidf"] = OfRuns(0.701, [0.701], None, ci(0.701, 0.04))
+        said = sentences(study(sts=Similarity("en", "VSE en", ["tfidf"], [StsRow("f", 750, scores)])))
+        assert words in said
+        assert "+0.048 [+0.008, +0.088] against VSE en (not shown to be real after correction)" in said
+
+
+def test_comparisons_that_are_not_named_are_counted_as_such() -> None:
+    found = ranking()
+    chosen = [one for one in found.questions if one.model == "MLMME β=1"]
+    said = sentences(study(ranking=replace(found, questions=[*chosen, *chosen, *chosen[:2]])))
+    assert (
+        "points (its other 2 comparisons: Table 1); better in 10 of 10" in said and "more points" not in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,6 +164,33 @@ def test_the_verdict_answers_in_words() -> None:
 )
 def test_the_verdict_says_what_was_found(outcome: str, words: str) -> None:
     assert words in sentences(study(ranking=ranking(outcome)))
+
+
+def against_chance(*above: str) -> MlmmeStudy:
+    found = ranking(NO_DIFFERENCE)
+    rows = [replace(row, chance=10.0 if row.measure.startswith("MedR") else 0.027) for row in found.rows]
+    asked = [
+        Question(name, "chance", "en", TO_IMAGE, gain(0.01), BETTER if name in above else NO_DIFFERENCE)
+        for name in NAMES
+    ]
+    return study(ranking=replace(found, rows=rows, of_chance=asked))
+
+
+def test_the_verdict_begins_with_chance_where_no_model_is_above_it() -> None:
+    words = "No model is above chance (R@10 2.7 %) in image–sentence ranking, in any language and direction"
+    assert sentences(against_chance()).startswith(words)
+    said = sentences(against_chance("VSE en", "VSE de", "MLMME β=1"))
+    assert said.startswith("In image–sentence ranking MLMME β=0.5 is not above chance (R@10 2.7 %)")
+    assert "above chance" not in sentences(against_chance(*NAMES))
+    assert "above chance" not in sentences(study())  # a file from before knows none
+
+
+def test_the_table_has_chance_beside_the_models() -> None:
+    lines = shown(against_chance(), 140).splitlines()
+    row = next(line for line in lines if line.strip().startswith("R@10"))
+    assert row.split()[-1] == "2.7"
+    assert '<th scope="col" class="num">chance</th>' in as_html(against_chance())
+    assert "chance" not in shown(study(), 140)
 
 
 def test_one_training_is_a_caution() -> None:
@@ -169,9 +216,43 @@ def test_the_terminal_has_all_tables(width: int) -> None:
 def test_a_table_as_the_paper_has_it() -> None:
     lines = shown(study(), 140).splitlines()
     row = next(line for line in lines if line.strip().startswith("R@1 "))
-    assert row.split() == ["R@1", "10.0", "15.0*", "(+5.0)†", "11.0", "(+1.0)"]  # .01 excludes 0 by ±.01 not
+    assert row.split() == ["R@1", "10.0", "15.0*", "(+5.0)", "11.0", "(+1.0)"]
     rank = next(line for line in lines if line.strip().startswith("MedR"))
     assert rank.split()[:4] == ["MedR", "12.0", "9.0*", "(−3.0)"]
+
+
+def test_a_difference_is_marked_by_its_corrected_p_and_in_every_medium() -> None:
+    found = ranking(BETTER)
+    asked = [
+        replace(one, gain=gain(0.05, 0.02 if one.model == "MLMME β=0.5" else 0.01))  # 4 times that, corrected
+        for one in found.questions
+    ]
+    one = study(ranking=replace(found, questions=asked))
+    mean = next(line for line in shown(one, 140).splitlines() if line.strip().startswith("mean recall"))
+    assert mean.split() == ["mean", "recall", "40.0", "45.0*", "(+5.0)†", "41.0", "(+1.0)"]
+    page = as_html(one)
+    assert page.count("(+5.0)†") == 4 and "(+1.0)†" not in page
+    assert (
+        "0.730*" in page and "+0.045†" in page and "33.90*" in page
+    )  # what the notes of Tables 2, 3 explain
+    note = "† in mean recall: p below 0.05, corrected for 8 differences (Holm)"
+    assert note in page and "excludes 0" not in page
+    for form in ("markdown", "latex"):
+        assert "excludes 0" not in text.as_text(page_of(one), form)
+
+
+def test_all_that_are_shown_alike_are_best() -> None:
+    def row(*values: float) -> RankingRow:
+        scores = dict(zip(("VSE en", "MLMME β=1", "MLMME β=0.5"), map(score, values), strict=True))
+        return RankingRow("en", TO_IMAGE, "Success@1", scores)
+
+    for values, words in (
+        ((0.0151, 0.0140, 0.0153), ["1.5*", "1.4", "1.5*"]),
+        ((0.0151, 0.0152, 0.0153), ["1.5", "1.5", "1.5"]),
+    ):
+        one = study(ranking=replace(ranking(), rows=[row(*values)]), languages=["en"])
+        line = next(line for line in shown(one, 140).splitlines() if line.strip().startswith("R@1 "))
+        assert line.split()[1:] == words
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex", "csv"])

@@ -16,6 +16,14 @@ from xlingual.errors import InputError, did_you_mean, listed
 _SLICE = re.compile(r"\s*(-?[0-9]{1,18})?\s*:\s*(-?[0-9]{1,18})?\s*")
 
 
+class NoSplitsError(InputError):
+    """A split is asked for of data that have none; `n_rows` are those that there are."""
+
+    def __init__(self, source: str, split: str, n_rows: int) -> None:
+        super().__init__(f"{source} has no column 'split': leave --split {split} out, or use --rows A:B")
+        self.source, self.n_rows = source, n_rows
+
+
 def choose(rows: TextRows, splits: Lookup[str] | None, split: str | None, range_text: str | None) -> Ints:
     """Return the chosen rows of the table, ascending; `splits` holds the split of each row of the table."""
     chosen = np.full(rows.n_table_rows, range_text is None)
@@ -27,9 +35,7 @@ def choose(rows: TextRows, splits: Lookup[str] | None, split: str | None, range_
             )
     if split is not None:
         if splits is None:
-            raise InputError(
-                f"{rows.source} has no column 'split': leave --split {split} out, or use --rows A:B"
-            )
+            raise NoSplitsError(rows.source, split, rows.n_table_rows)
         if split not in splits.words:
             raise no_split(rows.source, split, splits.words)
         chosen &= splits.codes == splits.words.index(split)

@@ -17,6 +17,8 @@ from xlingual.results.comparison import BETTER, WORSE
 from xlingual.results.mlmme_study import TO_IMAGE, MlmmeStudy, Question, Ranking, Reranking, Similarity
 
 PERCENT = 100
+MOST = 8  # differences named in a sentence
+DEEPEST = "Success@10"
 
 
 def findings(study: MlmmeStudy) -> list[str]:
@@ -39,7 +41,7 @@ def findings(study: MlmmeStudy) -> list[str]:
 def _of_ranking(study: MlmmeStudy, ranking: Ranking) -> list[str]:
     """Return whether the model that the validation chose beats VSE, then what other β do."""
     chosen = [one for one in ranking.questions if one.model == study.chosen]
-    found = []
+    found = _at_chance(ranking)
     if chosen:
         better, worse = (sum(one.outcome == word for one in chosen) for word in (BETTER, WORSE))
         head = "Several languages in one model help image–sentence ranking"
@@ -47,10 +49,12 @@ def _of_ranking(study: MlmmeStudy, ranking: Ranking) -> list[str]:
             head = head.replace("help", "help and harm" if better else "harm")
         elif not better:
             head = "Whether several languages in one model help image–sentence ranking is not shown"
-        gains = in_words([f"{_direction(one)} {points(one.gain.value, one.gain.ci)}" for one in chosen])
+        first, rest = chosen[:MOST], len(chosen) - MOST
+        gains = in_words([f"{_direction(one)} {points(one.gain.value, one.gain.ci)}" for one in first])
+        more = f" (its other {numbers.counted(rest, 'comparison')}: Table 1)" if rest > 0 else ""
         found.append(
             f"{head}: with the β that is best on the validation ({marked(study.chosen)}), mean recall "
-            f"differs from VSE by {gains} points; {_counted(chosen)}."
+            f"differs from VSE by {gains} points{more}; {_counted(chosen)}."
         )
     if len(ranking.questions) > len(chosen):
         found.append(f"Over all β, MLMME against VSE: {_counted(ranking.questions)}.")
@@ -60,6 +64,27 @@ def _of_ranking(study: MlmmeStudy, ranking: Ranking) -> list[str]:
             f"{_counted(ranking.of_beta)}."
         )
     return found
+
+
+def _at_chance(ranking: Ranking) -> list[str]:
+    """Return which models are above chance nowhere, the chance of R@10 beside it."""
+    models = list(dict.fromkeys(one.model for one in ranking.of_chance))
+    above = {one.model for one in ranking.of_chance if one.outcome == BETTER}
+    lost = [name for name in models if name not in above]
+    if not lost:
+        return []
+    rows = (row for row in ranking.rows if row.measure == DEEPEST and row.chance is not None)
+    levels = dict.fromkeys(numbers.number(PERCENT * (row.chance or 0), digits=1) for row in rows)
+    ends = sorted(levels, key=float)
+    level = f" (R@10 {ends[0] if len(ends) == 1 else f'{ends[0]} to {ends[-1]}'} %)" if ends else ""
+    if above:
+        verb = "is" if len(lost) == 1 else "are"
+        names = in_words([marked(name) for name in lost])
+        return [f"In image–sentence ranking {names} {verb} not above chance{level} in any direction."]
+    return [
+        f"No model is above chance{level} in image–sentence ranking, in any language and direction, so "
+        "the models cannot be compared by it."
+    ]
 
 
 def _counted(questions: Sequence[Question]) -> str:
@@ -98,12 +123,13 @@ def _of_similarity(study: MlmmeStudy, found: Similarity) -> list[str]:
         shown = numbers.number(models[best].value)
         text = f"Textual similarity on {marked(row.file)}: {marked(best)} is the best model, Pearson {shown}"
         if (gain := models[best].gain) is not None:
-            real = "real" if is_real(gain) else "not shown to be real"
+            real = "real after correction" if is_real(gain) else "not shown to be real after correction"
             text += f", {numbers.signed(gain.value, gain.ci)} against {marked(found.reference)} ({real})"
         if trivial:
             other = max(trivial, key=lambda name: trivial[name].value)
-            level = "above" if models[best].value > trivial[other].value else "not above"
-            shown = numbers.number(trivial[other].value)
+            value, shown = models[best].value, numbers.number(trivial[other].value)
+            level = "above" if value > trivial[other].value else "below"
+            level = level if numbers.number(value) != shown else "level with"
             text += f"; it is {level} {marked(other)}, which knows no meaning ({shown})"
         sentences.append(f"{text}.")
     return sentences

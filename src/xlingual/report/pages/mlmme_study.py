@@ -15,6 +15,7 @@ from xlingual.report.numbers import MISSING
 from xlingual.report.table import Cell, Column, Row, Table, TableRoom
 from xlingual.report.trainings import differences, of_epochs
 from xlingual.results.mlmme_study import (
+    MEAN_RECALL,
     VSE,
     MlmmeStudy,
     Question,
@@ -35,6 +36,8 @@ TERMS = {
     "sentence, any of its sentences for an image.",
     "MedR": "The median rank of the first right answer, mean over trainings; it has no paired test.",
     "Mean recall": "The mean of R@1, R@5 and R@10 of one direction: what differences are tested by.",
+    "Chance": "What an encoder scores that knows nothing. A model is above it where its mean recall is, with "
+    "p corrected for all models, languages and directions (Holm), for other queries of the same trainings.",
     "Interval": "Where the number would land for other images, sentences or pairs from the same source and "
     "for other trainings (seeds): the variance of the trainings divided by their number is added to that of "
     "the queries, with degrees of freedom after Satterthwaite.",
@@ -71,7 +74,7 @@ def page(study: MlmmeStudy, *, title: str | None = None) -> blocks.Page:
     terms = {
         name: text
         for name, text in TERMS.items()
-        if name not in ("R@k", "MedR", "Mean recall") or study.ranking is not None
+        if name not in ("R@k", "MedR", "Mean recall", "Chance") or study.ranking is not None
         if not name.startswith("METEOR") or study.reranking is not None
     }
     return blocks.Page(
@@ -93,7 +96,7 @@ def _ranking(study: MlmmeStudy, ranking: Ranking) -> Section:
         rows = [row for row in ranking.rows if row.language == language]
         sentences = numbers.count(ranking.n_sentences[language])
         sizes = f"{numbers.count(ranking.n_images)} images, {sentences} sentences"
-        found += [Heading(named(language)), *_of_language(study, language, rows, sizes)]
+        found += [Heading(named(language)), *_of_language(study, ranking, rows, sizes)]
     found += _questions("Against VSE, by mean recall", ranking.questions)
     found += _questions("Against β = 1, by mean recall", ranking.of_beta)
     about = (
@@ -103,20 +106,29 @@ def _ranking(study: MlmmeStudy, ranking: Ranking) -> Section:
     return Section("Table 1: image–sentence ranking", found, about)
 
 
-def _of_language(study: MlmmeStudy, language: str, rows: Sequence[RankingRow], sizes: str) -> Iterator[Block]:
+def _of_language(
+    study: MlmmeStudy, ranking: Ranking, rows: Sequence[RankingRow], sizes: str
+) -> Iterator[Block]:
+    language = rows[0].language
     models = [model for model in study.models if any(model.name in row.scores for row in rows)]
     base = next((model for model in models if model.kind == VSE), None)
     heads = [_head(model) for model in models]
+    known = any(row.chance is not None for row in rows)
     lines: list[Row] = []
     direction = ""
     for row in rows:
         if row.direction != direction:
             lines.append(Row(heading=row.direction.capitalize()))
             direction = row.direction
-        lines.append(Row((Cell(_measure(row.measure)), *_cells(row, models))))
+        chance = [_chance(row)] if known else []
+        lines.append(Row((Cell(_measure(row.measure)), *_cells(row, models, ranking), *chance)))
     yield Table(
         f"{named(language)} · {sizes}",
-        (Column("", "name"), *(Column(head, data=True) for head in heads)),
+        (
+            Column("", "name"),
+            *(Column(head, data=True) for head in heads),
+            *([Column("chance")] if known else []),
+        ),
         tuple(lines),
         style="figures ranking",
         titled=False,
@@ -126,8 +138,10 @@ def _of_language(study: MlmmeStudy, language: str, rows: Sequence[RankingRow], s
     )
     note = ""
     if base is not None:
+        n = len(ranking.questions)
         note = (
-            " In brackets: difference to VSE; † its interval (other images and other trainings) excludes 0."
+            f" In brackets: difference to VSE; {side_by_side.REAL} in mean recall: p below "
+            f"{side_by_side.CHANCE:g}, corrected for {n} {'difference' if n == 1 else 'differences'} (Holm)."
         )
     yield Prose(f"{sizes}. Best in bold.{note}", "note-line")
     yield Prose(f"Best in bold (*).{note}", "note-line", where="terminal")  # its title has the sizes
@@ -158,29 +172,41 @@ def _factor(measure: str) -> float:
     return 1 if measure.startswith("MedR") else PERCENT
 
 
-def _cells(row: RankingRow, models: Sequence[StudyModel]) -> Iterator[Cell]:
-    lower = row.measure.startswith("MedR")
-    values = [one.value for one in row.scores.values()]
-    best = min(values) if lower else max(values)
+def _cells(row: RankingRow, models: Sequence[StudyModel], ranking: Ranking) -> Iterator[Cell]:
+    write = partial(numbers.number, digits=1)
+    values = [_factor(row.measure) * one.value for one in row.scores.values()]
+    best = side_by_side.best_of(values, write, lower=row.measure.startswith("MedR"))
+    asked = (row.measure, row.language, row.direction)
+    real = {
+        one.model
+        for one in ranking.questions
+        if (MEAN_RECALL, one.language, one.direction) == asked and side_by_side.is_real(one.gain)
+    }
     for model in models:
         one = row.scores.get(model.name)
         if one is None:
             yield Cell(MISSING)
             continue
-        text = numbers.number(_factor(row.measure) * one.value, digits=1)
-        gap = None if one.gain is None else _bracketed(one.gain, row.measure)
+        text = write(_factor(row.measure) * one.value)
+        gap = None if one.gain is None else _bracketed(one.gain, row.measure, real=model.name in real)
         cell = Cell(text, gap=gap, value=_factor(row.measure) * one.value)
-        yield replace(cell, tone="best", mark="*") if one.value == best and len(values) > 1 else cell
+        yield replace(cell, tone="best", mark="*") if text == best else cell
 
 
-def _bracketed(gain: Gain, measure: str) -> Cell:
-    factor, lower = _factor(measure), measure.startswith("MedR")
-    real = gain.ci is not None and not gain.ci.low <= 0 <= gain.ci.high
+def _chance(row: RankingRow) -> Cell:
+    """Return what an encoder that knows nothing scores."""
+    if row.chance is None:
+        return Cell(MISSING)
+    value = _factor(row.measure) * row.chance
+    return Cell(numbers.number(value, digits=1), tone="quiet", value=value)
+
+
+def _bracketed(gain: Gain, measure: str, *, real: bool) -> Cell:
+    factor = _factor(measure)
     text = f"({numbers.signed(factor * gain.value, digits=1)}){side_by_side.REAL if real else ''}"
-    better = (gain.value < 0) == lower
     return Cell(
         text,
-        tone=("gain" if better else "loss") if real else "",
+        tone=("gain" if gain.value > 0 else "loss") if real else "",
         value=factor * gain.value,
         ends=None if gain.ci is None else (factor * gain.ci.low, factor * gain.ci.high),
     )
