@@ -154,8 +154,10 @@ def trained_on_images(settings: Mapping[str, Any]) -> bool:
     return "vision_config" in settings or str(settings.get("model_type", "")).startswith(_WITH_IMAGES)
 
 
-def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:
+def check_dense(who: str, folder: Path, *, heads: bool = True, taken: tuple[str, ...] = ()) -> str | None:
     """Raise InputError where a model is known not to give one dense vector for each text.
+
+    The kinds that are `taken` are not refused: what is found is returned, None for dense vectors.
 
     Libraries load such a model all the same, without its head or with a pooling that it never had, and what
     comes out is another model. Evidence is what the files say: the kind and the modules in the settings of
@@ -173,6 +175,9 @@ def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:
         or any(name in settings for name in _PYLATE)
     ):
         kind = TOKENS
+    kind = TOKENS if kind == "ColBERT" else kind
+    if kind in taken:
+        return str(kind)
     if kind not in (None, "SentenceTransformer"):
         refuse_kind(who, str(kind))
     if heads and len(types) < 2 and architectures and all(map(_HEADS.search, architectures)):
@@ -181,6 +186,7 @@ def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:
             "take an encoder; to try its body as one, save that alone: "
             "AutoModel.from_pretrained(FOLDER).save_pretrained(NEW)"
         )
+    return None
 
 
 def kind_of_modules(types: Iterable[str]) -> str | None:
@@ -191,10 +197,11 @@ def kind_of_modules(types: Iterable[str]) -> str | None:
 
 def refuse_kind(who: str, kind: str) -> None:
     """Raise InputError that says what a model of this kind is, and what to take."""
-    named = _KINDS.get(TOKENS if kind == "ColBERT" else kind, f"a model of the kind {kind}")
+    named = _KINDS.get(kind, f"a model of the kind {kind}")
+    as_it_is = "write st: to score its texts as they are, or " if kind in (SPARSE, TOKENS) else ""
     raise InputError(
-        f"{who}: is {named}; here an encoder gives one dense vector for each text: take a dense one (of "
-        "sentence-transformers: a SentenceTransformer)"
+        f"{who}: is {named}; here an encoder gives one dense vector for each text or image: {as_it_is}take a "
+        "dense one (of sentence-transformers: a SentenceTransformer)"
     )
 
 

@@ -22,12 +22,13 @@ class NetworkEncoder(Encoder):
 
     has_head = True  # whether the architecture in its settings says which kind of model it is
     has_modules = True  # whether folders of modules of sentence-transformers belong to it
+    kinds: tuple[str, ...] = ()  # of models that it takes, which give no dense vectors
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         self.folder, self.options, self.who = folder, options, who
         self.memory = Memory()
         self._watch = Watch()
-        check_dense(who, folder, heads=self.has_head)
+        self.found_kind = check_dense(who, folder, heads=self.has_head, taken=self.kinds)
 
     @property
     def digest(self) -> str:

@@ -14,6 +14,7 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import (
+    check_dense,
     check_tokenizer,
     check_weights,
     kind_of_modules,
@@ -245,4 +246,9 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     # the library's own models of texts may be written without their owner's name
     elif "/" not in argument and "\\" not in argument and not Path(argument).exists():
         argument = f"sentence-transformers/{argument}"
-    return kind(model_folder(who, argument, options["revision"], "st"), options, who)
+    folder = model_folder(who, argument, options["revision"], "st")
+    if context.kind != IMAGES:
+        kinds = import_module("xlingual.encoders.sentence_transformer_kinds")
+        if check_dense(who, folder, taken=kinds.ModelFolder.kinds) is not None:
+            kind = kinds.ModelFolder
+    return kind(folder, options, who)
