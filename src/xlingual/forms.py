@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xlingual.arrays import Ints, Vectors
+from xlingual.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +67,8 @@ class SparseVectors:
         """How many numbers of each row are not zero, int64 [n]."""
         import numpy as np
 
-        return np.diff(self.matrix.indptr).astype(np.int64)
+        found: Ints = np.diff(self.matrix.indptr).astype(np.int64)
+        return found
 
     def __getitem__(self, rows: Any) -> SparseVectors:  # noqa: ANN401  (a slice, or numbers of rows)
         return replace(self, matrix=self.matrix[rows])
@@ -180,6 +182,24 @@ AnyVectors: TypeAlias = "np.ndarray | SparseVectors | TokenVectors"
 def is_dense(vectors: object) -> bool:
     """Return whether vectors are an array, one row for each text."""
     return not isinstance(vectors, SparseVectors | TokenVectors)
+
+
+def form_of(vectors: Any) -> str:  # noqa: ANN401  (AnyVectors)
+    """Return the form of vectors and how they are compared, as "tokens maxsim"; "" of an array."""
+    names = {SparseVectors: "sparse", TokenVectors: "tokens"}
+    return f"{names[type(vectors)]} {vectors.compared_by}" if type(vectors) in names else ""
+
+
+def dense(vectors: Any, who: str, needs: str = "this") -> np.ndarray:  # noqa: ANN401  (AnyVectors)
+    """Return vectors that are an array; raise InputError for others: they are never made dense."""
+    if is_dense(vectors):
+        found: np.ndarray = vectors
+        return found
+    raise InputError(
+        f"{who} gives {vectors.what}, compared by {vectors.compared_by}, and {needs} needs one dense vector "
+        "for each text: take a dense encoder; backretrieval, crosslingual-retrieval, multilingual-pool and "
+        "validate score such vectors as they are"
+    )
 
 
 def joined_vectors(parts: Sequence[Any]) -> Any:  # noqa: ANN401  (AnyVectors, all of one form)

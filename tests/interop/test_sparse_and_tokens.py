@@ -65,5 +65,5 @@ def test_a_distance_is_refused(checkpoints):
     model = library.SparseEncoder(
         str(checkpoints("sparse_encoder")), device="cpu", similarity_fn_name="euclidean"
     )
-    with pytest.raises(InputError, match="compares by euclidean.*'dot' or 'cosine'"):
+    with pytest.raises(InputError, match=r"compares by euclidean.*'dot' or 'cosine'"):
         adapter_of(model).encode(texts())

@@ -63,8 +63,8 @@ class Encoder(ABC):
         """
 
     def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Images, as the encoder takes)
-        """Return float32 [n, d]: one vector for each row of the batch."""
-        return self.encode_noting(batch).vectors
+        """Return float32 [n, d]: one vector for each row of the batch; or the other forms of `forms`."""
+        return cast("Vectors", self.encode_noting(batch).vectors)
 
     def encode_noting(self, batch: Any, /) -> Encoded:  # noqa: ANN401
         """Return the same vectors, and which texts were cut."""

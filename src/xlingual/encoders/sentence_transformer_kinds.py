@@ -177,7 +177,7 @@ def encoded(
     with running(who) if texts else nullcontext():
         vectors = _fitting(lambda size: _vectors(method, texts, kind, prompt, size), batch_size, who)
     found = replace_comparison(vectors, compared_by)
-    return Encoded(found[index], _cut(model, texts, batch.role, prompt)[index])  # type: ignore[arg-type]
+    return Encoded(found[index], _cut(model, texts, batch.role, prompt)[index])
 
 
 def replace_comparison(vectors: OtherVectors, compared_by: str) -> OtherVectors:
@@ -246,12 +246,12 @@ def model_digest(model: Any) -> str:  # noqa: ANN401
     import torch
 
     hasher = hashlib.sha256()
-    settings = [
+    settings: list[tuple[str, Any]] = [
         (type(part).__qualname__, getattr(part, "get_config_dict", dict)()) for part in model.children()
     ]
     names = ("prompts", "default_prompt_name", "similarity_fn_name", "max_seq_length", "max_active_dims")
     stated = {name: getattr(model, name, None) for name in names}
-    words = getattr(getattr(model, "tokenizer", None), "get_vocab", dict)()
+    words: dict[str, int] = getattr(getattr(model, "tokenizer", None), "get_vocab", dict)()
     hasher.update(json.dumps([settings, stated, sorted(words.items())], default=str, sort_keys=True).encode())
     for name, tensor in sorted(model.state_dict().items()):
         plain = tensor.detach().cpu().contiguous()

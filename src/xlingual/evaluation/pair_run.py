@@ -191,7 +191,7 @@ class PairRun(Run):
         """Yield each encoder's name and vectors, one at a time: only one set is in memory."""
 
         def texts(name: str, encoder: Encoder) -> TextVectors:
-            return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding())
+            return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding(), any_form=True)
 
         for name in self.text_encoders:
             yield name, self.encode(name, texts)
@@ -256,7 +256,7 @@ class PairRun(Run):
             "matching": "yes" if self.matching else "no",
             **more,
         }
-        return self.signature(conditions, measure, encoder=self.identities[encoder])
+        return self.signature(conditions, measure, **self.system(encoder))
 
     def number(
         self, task: PairTask, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str

@@ -15,7 +15,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.ragged import members
-from xlingual.ranking import CPU, UNIT, Cosine, Ranker, one_library_thread, top
+from xlingual.ranking import CPU, UNIT, Ranker, one_library_thread, similarity_of, top
 from xlingual.streams import stream
 from xlingual.study.design import Candidate, Listed, StudyQuery
 
@@ -122,7 +122,7 @@ def nearest(
             "or give more"
         )
     query_vectors, pool_vectors = vectors.pool(queries), vectors.pool(pool)
-    similarity = Cosine(query_vectors.vectors, pool_vectors.vectors)
+    similarity = similarity_of(query_vectors.vectors, pool_vectors.vectors)
     most = min(k + most_own, len(pool_vectors.vectors))
     with one_library_thread():
         found = top(similarity, most, ranker=ranker, seed=seed)[0]

@@ -26,7 +26,15 @@ from xlingual.evaluation.ragged import distinct_of, sums
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import RankMeasure, RecallAt
-from xlingual.ranking import Cosine, Counts, ImageScores, Ranker, Top, as_scores, one_library_thread
+from xlingual.ranking import (
+    Counts,
+    ImageScores,
+    Ranker,
+    Top,
+    as_scores,
+    one_library_thread,
+    similarity_of,
+)
 from xlingual.ranking.approximate import Approximate
 from xlingual.stats.intervals import LEVEL, wilson
 from xlingual.streams import stream
@@ -127,7 +135,7 @@ def recall_of_nearest(
     first = np.searchsorted(exact.query, np.arange(len(queries)))
     ours, theirs = found.target[place[present]], exact.target[first[present]]
     used, number = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
-    similarity = Cosine(vectors.unit(sample.source[queries]), vectors.unit(sample.target[used]))
+    similarity = similarity_of(vectors.unit(sample.source[queries]), vectors.unit(sample.target[used]))
     answered = np.flatnonzero(present)
     keys = [similarity.exact(answered, which) for which in np.split(number, 2)]
     return float(np.count_nonzero(keys[0] >= keys[1]) / len(queries))

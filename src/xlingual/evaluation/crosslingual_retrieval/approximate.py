@@ -23,7 +23,7 @@ from xlingual.evaluation.passes import TextUnion
 from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable, Scorer
 from xlingual.measures import MeanImageSimilarity, RankMeasure
-from xlingual.ranking import Cosine, Counts, Ranker, UnitVectors, one_library_thread
+from xlingual.ranking import Counts, Ranker, one_library_thread, similarity_of
 from xlingual.ranking.approximate import Approximate
 from xlingual.records import RankCounts
 from xlingual.streams import stream
@@ -86,8 +86,7 @@ def sampled_ranks(
     keys = request.counts.keys_given
     place = np.minimum(np.searchsorted(used, target), len(used) - 1)
     known = np.where(used[place] == target, place, -1)
-    few = UnitVectors(union.targets.vectors.raw, union.targets.vectors.rows[used])
-    similarity = Cosine(union.sources.vectors, few)
+    similarity = similarity_of(union.sources.vectors, union.targets.vectors.take(used))
     counts = Counts(source, known, keys, weights=weights[used])
     ranker.scan(similarity, [counts])
     tally.add(similarity)

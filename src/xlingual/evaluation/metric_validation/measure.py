@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from xlingual.evaluation.distance_correlation import (
     RankedTables,
     SamplePairs,
     correlation,
+    without_distance,
 )
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.metric_validation.degrade import Weakened, Weakening, neighbours_kept
@@ -168,6 +170,10 @@ class ValidationPass:
     def _correlate(self, name: str, vectors: TextVectors, chunk: Sequence[int]) -> None:
         """Enter the correlations of one encoder in some tasks, at all levels; texts are ranked once."""
         run = self._run
+        if reason := without_distance(vectors):
+            for level, number in product(self.levels, chunk):
+                self.measured.correlations[level, name, number] = Correlation(None, reason)
+            return
         report = run.progress(f"correlating distances: {name}")
         with run.stage("correlate"), one_library_thread():
             self._prepare(chunk)
