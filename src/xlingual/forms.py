@@ -28,7 +28,7 @@ class SparseVectors:
     `compared_by`: "dot" product, as such models are trained, or "cosine".
     """
 
-    matrix: Any  # scipy.sparse.csr_array
+    matrix: Any  # of scipy
     compared_by: str = DOT
 
     ndim = 2
@@ -41,9 +41,8 @@ class SparseVectors:
     def of(cls, matrix: Any, compared_by: str = DOT) -> SparseVectors:  # noqa: ANN401  (of scipy)
         """Return the rows of any sparse matrix, or array, of scipy."""
         import numpy as np
-        from scipy.sparse import csr_array
 
-        rows = csr_array(matrix, dtype=np.float32, copy=True)
+        rows = matrix.tocsr(copy=True).astype(np.float32)
         rows.sum_duplicates()
         rows.eliminate_zeros()
         return cls(rows, compared_by)
@@ -207,15 +206,17 @@ def joined_vectors(parts: Sequence[Any]) -> Any:  # noqa: ANN401  (AnyVectors, a
     import numpy as np
 
     first = parts[0]
+    if is_dense(first):
+        return np.concatenate(parts)
+    sizes = np.concatenate([part.sizes for part in parts])
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     if isinstance(first, SparseVectors):
-        from scipy.sparse import vstack
-
-        return replace(first, matrix=vstack([part.matrix for part in parts], format="csr"))
-    if isinstance(first, TokenVectors):
-        sizes = np.concatenate([part.sizes for part in parts])
-        bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return replace(first, vectors=np.concatenate([part.vectors for part in parts]), bounds=bounds)
-    return np.concatenate(parts)
+        data, indices = (
+            np.concatenate([getattr(part.matrix, name) for part in parts]) for name in ("data", "indices")
+        )
+        shape = len(sizes), first.shape[1]
+        return replace(first, matrix=type(first.matrix)((data, indices, bounds), shape=shape))
+    return replace(first, vectors=np.concatenate([part.vectors for part in parts]), bounds=bounds)
 
 
 def _check(given: str, *known: str) -> None:
