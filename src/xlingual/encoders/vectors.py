@@ -57,6 +57,11 @@ class VectorsEncoder(Encoder):
             for place in self.places:
                 self._check_file(self._path(*place))
 
+    @property
+    def by_role(self) -> bool:  # type: ignore[override]
+        """Whether questions and candidates have files of their own."""
+        return "{role}" in self.pattern
+
     @cached_property
     def identity(self) -> str:
         """A hash of the bytes of all its files; read once, when first asked for."""

@@ -83,15 +83,15 @@ def distance_correlation(
         or_fewer=or_fewer,
         texts_per_item=texts_per_item,
     )
-    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
+    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, roles=False)
     run.prepare(text_encoders)
     image_name, image_identity, images = run.images()
     run.join_near_duplicates(images)
     drawn = [SamplePairs.of(task.sample) for task in run.tasks]
     ranks, measure = ImageRanks(images, run.tasks, drawn), DistanceCorrelation()
     numbers = Numbers(NAME, [measure], run.subjects, image_name)
-    for name, vectors in run.encoded():
-        report = run.progress(f"correlating distances: {name}")
+    for name in run.text_encoders:
+        vectors, report = run.without_role(name), run.progress(f"correlating distances: {name}")
         for chosen in by_pair(run.tasks).values():
             with run.stage("correlate"), one_library_thread():
                 sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in chosen]

@@ -11,7 +11,14 @@ from functools import wraps
 from pathlib import Path
 from typing import Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
 
-from xlingual.embed import BatchVectors, PoolVectors, TextVectors, batch_identity, refuse_fitted_rows
+from xlingual.embed import (
+    BatchVectors,
+    PoolVectors,
+    RoleVectors,
+    TextVectors,
+    batch_identity,
+    refuse_fitted_rows,
+)
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
@@ -85,7 +92,8 @@ class Tally:
         self.decided += similarity.decided
 
 
-E = TypeVar("E", TextVectors, PoolVectors, BatchVectors)
+TextSides: TypeAlias = "TextVectors | RoleVectors"  # texts as queries and as candidates
+E = TypeVar("E", TextVectors, TextSides, PoolVectors, BatchVectors)
 P = ParamSpec("P")
 
 
