@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.demo_data.scenes import write_scenes
     from xlingual.encoders.base import Encoder
+    from xlingual.encoders.with_options import encoder
     from xlingual.errors import DataWarning, InputError, XlingualError
     from xlingual.evaluation.backretrieval import backretrieval
     from xlingual.evaluation.calibration import calibrate
@@ -66,6 +67,7 @@ _HOMES = {
     "compare": "comparison.compare",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
+    "encoder": "encoders.with_options",
     "gate": "comparison.gate",
     "image_sentence": "evaluation.image_sentence",
     "multilingual_pool": "evaluation.multilingual_pool",
@@ -107,6 +109,7 @@ __all__ = [
     "compare",
     "crosslingual_retrieval",
     "distance_correlation",
+    "encoder",
     "gate",
     "image_sentence",
     "multilingual_pool",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.checks import cut_by_language, warn_of_cut_texts, warn_of_zeros
@@ -38,6 +38,25 @@ class TextVectors:
     def unit(self, rows: Ints) -> TextRows:
         """Return the vectors of the rows as they are compared, one for each row."""
         return rows_of(self.vectors, self.position[rows])
+
+    @property
+    def queries(self) -> TextVectors:
+        """Those of rows that are queries: the same, as no role was asked for."""
+        return self
+
+    @property
+    def candidates(self) -> TextVectors:
+        """Those of rows that are candidates: the same."""
+        return self
+
+
+@dataclass(frozen=True)
+class RoleVectors:
+    """Vectors of rows as queries, and of rows as candidates; `truncated` counts the cut texts of both."""
+
+    queries: TextVectors
+    candidates: TextVectors
+    truncated: dict[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +95,42 @@ def embed_texts(
     position = np.full(len(manifest), -1, dtype=np.int64)
     position[rows] = np.arange(len(rows))
     return TextVectors(found.vectors, position, found.truncated)
+
+
+def embed_roles(
+    manifest: Manifest,
+    name: str,
+    encoder: Encoder,
+    queries: Ints,
+    candidates: Ints,
+    *,
+    store: Store | None = None,
+    progress: Progress | None = None,
+    any_form: bool = False,
+) -> TextVectors | RoleVectors:
+    """Return the vectors of rows that are queries and of rows that are candidates.
+
+    Where a text has one vector whatever its role (the encoder is not `by_role`), each row is encoded once,
+    without a role.
+    """
+    if not encoder.by_role or encoder.depends_on_batch:
+        rows = distinct_values(np.concatenate([queries, candidates]))
+        return embed_texts(manifest, name, encoder, rows, store=store, progress=progress, any_form=any_form)
+    sides = [
+        replace(manifest.texts(rows), role=role)
+        for rows, role in ((queries, "query"), (candidates, "candidate"))
+    ]
+    found = embed_sides(sides[0], sides[1], name, encoder, store=store, progress=progress, any_form=any_form)
+    positions = []
+    for rows in (queries, candidates):
+        position = np.full(len(manifest), -1, dtype=np.int64)
+        position[rows] = np.arange(len(rows))
+        positions.append(position)
+    return RoleVectors(
+        TextVectors(found.questions, positions[0]),
+        TextVectors(found.candidates, positions[1]),
+        found.truncated,
+    )
 
 
 def embed_batch(

@@ -68,6 +68,11 @@ class TextNetworkEncoder(NetworkEncoder):
         """All of a row that its vector depends on."""
         return ("text", "role") if self.prompts.by_role else ("text",)
 
+    @property
+    def by_role(self) -> bool:  # type: ignore[override]
+        """Whether queries and candidates have different prompts."""
+        return self.prompts.by_role
+
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Return float32 [n, d], and which texts were cut."""
         return in_parts(self._encoded, batch)

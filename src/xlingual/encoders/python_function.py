@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +15,7 @@ from xlingual.encoders.base import Wrapped
 from xlingual.encoders.loading import failures, is_file, load_function, source_digest
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.schemes import IMAGES, TEXTS, Context
+from xlingual.encoders.takes import is_batch, parameters_of
 from xlingual.errors import InputError
 from xlingual.images import read_bytes
 from xlingual.records import Encoded, Images, Texts
@@ -137,7 +137,7 @@ def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool
             f"python:{argument}: is {_type(target)}; expected a function of a list of texts, or an object "
             "(or a class) with a method encode"
         )
-    parameters = _parameters(target)
+    parameters = parameters_of(target)
     if parameters is None:  # some built-in functions have no signature
         return target, False
     by_place = [one for one in parameters if one.kind not in (one.KEYWORD_ONLY, one.VAR_KEYWORD)]
@@ -149,23 +149,7 @@ def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool
             f"python:{argument}: must take one thing, a list of texts or images; its parameters that have "
             f"no default: {names}"
         )
-    return target, bool(getattr(target, "takes_batch", False)) or _is_batch(by_place[0].annotation)
-
-
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """Return the parameters of a function, annotations as objects where possible; None if unknown."""
-    for as_objects in (True, False):
-        with suppress(Exception):  # annotations in quotes may hold, and raise, anything
-            return list(inspect.signature(function, eval_str=as_objects).parameters.values())
-    return None
-
-
-def _is_batch(annotation: object) -> bool:
-    """Return whether a parameter is annotated `Texts` or `Images`, as a class or as a word."""
-    if isinstance(annotation, str):  # imported for type checkers only
-        names = (word.strip(" '\"").rpartition(".")[2] for word in annotation.split("|"))
-        return any(name in ("Texts", "Images", "Pictures") for name in names)
-    return any(kind in (Texts, Images) for kind in getattr(annotation, "__args__", (annotation,)))
+    return target, bool(getattr(target, "takes_batch", False)) or is_batch(by_place[0].annotation)
 
 
 def _safe(text: object) -> str:

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any, TypeAlias, cast
 
 from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given, name_of
+from xlingual.encoders.objects import is_one
 from xlingual.encoders.options import TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
@@ -87,21 +88,12 @@ def image_model(
 def _named(
     specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, kind: str, context: Context
 ) -> dict[str, Any]:
-    """Return name → encoder, each spec built.
-
-    Two objects that only their class identifies are refused: one would be served the other's vectors.
-    """
+    """Return name → encoder, each spec built; objects without an identity are known by their names too."""
     encoders: dict[str, Any] = {}
-    seen: dict[str, str] = {}
     for name, entry in _entries(specs, kind, context).items():
         encoder = encoders[name] = build(entry, kind, context) if isinstance(entry, Spec) else entry
-        if isinstance(encoder, OwnSimilarity) or encoder.has_own_identity:
-            continue
-        if seen.setdefault(encoder.identity, name) != name:
-            raise InputError(
-                f"encoders {seen[encoder.identity]!r} and {name!r} are both {encoder.identity}: give each "
-                "an attribute `identity` (name, revision, parameters) that names each"
-            )
+        if isinstance(encoder, Encoder) and not encoder.has_own_identity:
+            encoder.label = name
     return encoders
 
 
@@ -110,9 +102,11 @@ def _entries(
 ) -> dict[str, Spec | Encoder | OwnSimilarity]:
     """Return name → spec or object; a spec that stands for several encoders becomes several."""
     given: Iterable[tuple[str | None, EncoderLike]]
-    if isinstance(specs, Mapping):
+    if not isinstance(specs, str | os.PathLike) and is_one(specs, context.languages):
+        given = [(None, cast("EncoderLike", specs))]
+    elif isinstance(specs, Mapping):
         given = [(str(name), entry) for name, entry in specs.items()]
-    elif isinstance(specs, Iterable) and not isinstance(specs, str) and not hasattr(specs, "encode"):
+    elif isinstance(specs, Iterable) and not isinstance(specs, str):
         given = [(None, entry) for entry in specs]
     else:
         given = [(None, cast("EncoderLike", specs))]
@@ -138,7 +132,7 @@ def _resolve(
         if kind == IMAGES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
             return [(str(named), own_similarity(entry))]
-        return [(wanted or name_of(entry), adopt(entry))]
+        return [(wanted or name_of(entry), adopt(entry, kind))]
     spec = parse(entry, Known()) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
     name, plain = wanted if wanted is not None else spec.name, replace(spec, name=None)
     if spec.scheme != "vectors" or "*" not in spec.argument:

@@ -75,6 +75,11 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         """All of a row that its vector depends on."""
         return ("text", "role") if self._has_routes else super().content
 
+    @property
+    def by_role(self) -> bool:  # type: ignore[override]
+        """Whether queries and documents have different prompts, or go different ways."""
+        return "role" in self.content
+
     @cached_property
     def identity(self) -> str:
         """A hash of the model's files, the prompts and the options that change vectors."""
@@ -112,13 +117,17 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         tokenizer = getattr(self.model, "tokenizer", None)
         if not callable(tokenizer):
             return None
-        limit = stated_limit(tokenizer)
+        limit = self.limit(tokenizer)
         if "message" not in getattr(self.model[0], "modality_config", ()):
             return TextTokens(tokenizer, limit, self.options["long"], self.who)
         if self.options["long"] == "windows":
             raise InputError(f"{self.who}: reads texts as messages of a chat, which have no windows")
         around = self.model.preprocess([""])["input_ids"].shape[-1] - len(tokenizer("")["input_ids"])
         return TextTokens(tokenizer, limit and limit - around, "truncate", self.who)
+
+    def limit(self, tokenizer: Any) -> int | None:  # noqa: ANN401
+        """Return how many tokens of a text are read."""
+        return stated_limit(tokenizer)
 
     def _encoded(self, batch: Texts) -> Encoded:
         prompt = self.prompts.before(batch.role)
@@ -221,9 +230,14 @@ def model_prompts(folder: Path) -> Prompts:
             f"{path}: prompts must be an object of names and texts, "
             f"found {type(listed).__name__}: fetch the model again"
         )
-    known = {str(name): str(text or "") for name, text in listed.items()}
+    return prompts_of(listed, settings.get("default_prompt_name"))
+
+
+def prompts_of(named: Mapping[str, str | None], default: str | None) -> Prompts:
+    """Return the prompts by role of those that a model names, and of the name of its default one."""
+    known = {str(name): str(text or "") for name, text in named.items()}
     document = next((known[name] for name in _DOCUMENT if known.get(name)), "")
-    return Prompts(known.get(settings.get("default_prompt_name") or "", ""), known.get("query", ""), document)
+    return Prompts(known.get(default or "", ""), known.get("query", ""), document)
 
 
 def _dimension(model: Any) -> int | None:  # noqa: ANN401

@@ -6,7 +6,6 @@ a vector for each token, compared by MaxSim. `adapter_of` takes loaded objects; 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,8 @@ from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_parts, is_out_of_memory
 from xlingual.encoders.checkpoints import SPARSE, TOKENS, check_tokenizer, check_weights
 from xlingual.encoders.networks import TextNetworkEncoder
+from xlingual.encoders.objects import is_a, unnamed
+from xlingual.encoders.state_digest import is_plain, model_digest
 from xlingual.encoders.tokens import chosen_limit, stated_limit
 from xlingual.encoders.torch_runtime import (
     choose_device,
@@ -33,20 +34,18 @@ from xlingual.encoders.torch_runtime import (
 from xlingual.encoders.transformer_text import position_limit
 from xlingual.errors import DataWarning, InputError
 from xlingual.forms import COSINE, DOT, MAXSIM, MEAN_MAXSIM, OtherVectors, SparseVectors, TokenVectors
-from xlingual.records import Encoded, Texts
+from xlingual.records import Encoded, Texts, digest
 
 _COMPARED = {SPARSE: (DOT, COSINE), TOKENS: (MAXSIM, MEAN_MAXSIM)}
 _METHODS = {"query": "encode_query", "candidate": "encode_document"}
 _LENGTHS = {"query": "query_length", "candidate": "document_length"}
+_SETTINGS = ("prompts", "default_prompt_name", "similarity_fn_name", "max_seq_length", "max_active_dims")
 _BATCH = 32
 
 
 def kind_of_model(model: object) -> str | None:
     """Return "SparseEncoder" or "MultiVectorEncoder" for an object of that class, or of one below it."""
-    for one in type(model).__mro__:
-        if one.__name__ in _COMPARED and one.__module__.split(".")[0] == "sentence_transformers":
-            return one.__name__
-    return None
+    return next((kind for kind in _COMPARED if is_a(model, "sentence_transformers", kind)), None)
 
 
 def adapter_of(model: Any, kind: str = "texts") -> Encoder:  # noqa: ANN401  (of the library's classes)
@@ -70,8 +69,17 @@ class ModelObject(Encoder):
 
     @cached_property
     def identity(self) -> str:
-        """A digest of the weights, the settings and the words of the tokenizer."""
-        return f"st-object:{self.kind}:{model_digest(self.model)[:16]}"
+        """A digest of the weights, the tokenizer and the settings, those of prompts and scores among them."""
+        if not is_plain(self.model):
+            return unnamed(self.model, self.label)
+        stated = {name: getattr(self.model, name, None) for name in _SETTINGS}
+        own = digest(json.dumps(stated, sort_keys=True, default=str)).hex()[:8]
+        return f"st:weights-{model_digest(self.model)}?settings={own}"
+
+    @property
+    def has_own_identity(self) -> bool:  # type: ignore[override]
+        """Whether the weights and settings tell all."""
+        return is_plain(self.model)
 
     @property
     def content(self) -> tuple[str, ...]:
@@ -79,8 +87,12 @@ class ModelObject(Encoder):
         return ("text", "role")
 
     def encode_noting(self, batch: Texts, /) -> Encoded:
-        """Return the vectors in the model's own form, and which texts were cut."""
-        return in_parts(lambda part: encoded(self.model, self.kind, part, type(self.model).__name__), batch)
+        """Return the vectors in the model's own form, and which texts were cut; it may be in training."""
+        training, who = self.model.training, type(self.model).__name__
+        try:
+            return in_parts(lambda part: encoded(self.model, self.kind, part, who), batch)
+        finally:
+            self.model.train(training)
 
 
 class ModelFolder(TextNetworkEncoder):
@@ -239,22 +251,3 @@ def _cut(model: Any, texts: Sequence[str], role: str | None, prompt: str | None)
     before = (model.prompts or {}).get(named, "") if prompt is None else prompt
     tokens = tokenizer([before + text for text in texts], truncation=False, verbose=False)["input_ids"]
     return np.array([len(one) > limit for one in tokens], dtype=np.bool_)
-
-
-def model_digest(model: Any) -> str:  # noqa: ANN401
-    """Return 64 hexadecimal digits that change with a weight, a setting or a word of the tokenizer."""
-    import torch
-
-    hasher = hashlib.sha256()
-    settings: list[tuple[str, Any]] = [
-        (type(part).__qualname__, getattr(part, "get_config_dict", dict)()) for part in model.children()
-    ]
-    names = ("prompts", "default_prompt_name", "similarity_fn_name", "max_seq_length", "max_active_dims")
-    stated = {name: getattr(model, name, None) for name in names}
-    words: dict[str, int] = getattr(getattr(model, "tokenizer", None), "get_vocab", dict)()
-    hasher.update(json.dumps([settings, stated, sorted(words.items())], default=str, sort_keys=True).encode())
-    for name, tensor in sorted(model.state_dict().items()):
-        plain = tensor.detach().cpu().contiguous()
-        hasher.update(f"{name} {plain.dtype} {tuple(plain.shape)}".encode())
-        hasher.update(plain.reshape(-1).view(torch.uint8).numpy().data)
-    return hasher.hexdigest()

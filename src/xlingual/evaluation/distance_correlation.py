@@ -93,14 +93,15 @@ def distance_correlation(
         or_fewer=or_fewer,
         texts_per_item=texts_per_item,
     )
-    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
+    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, roles=False)
     run.prepare(text_encoders)
     image_name, image_identity, images = run.images()
     run.join_near_duplicates(images)
     drawn = [SamplePairs.of(task.sample) for task in run.tasks]
     ranks, measure = ImageRanks(images, run.tasks, drawn), DistanceCorrelation()
     numbers = Numbers(NAME, [measure], run.subjects, image_name)
-    for name, vectors in run.encoded():
+    for name in run.text_encoders:
+        vectors = run.without_role(name)
         if reason := without_distance(vectors):
             raise InputError(
                 f"text encoder {name!r} has no {measure.name}: {reason}; leave it out, or use backretrieval"

@@ -11,7 +11,14 @@ from functools import wraps
 from pathlib import Path
 from typing import Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
-from xlingual.embed import BatchVectors, PoolVectors, TextVectors, batch_identity, refuse_fitted_rows
+from xlingual.embed import (
+    BatchVectors,
+    PoolVectors,
+    RoleVectors,
+    TextVectors,
+    batch_identity,
+    refuse_fitted_rows,
+)
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
@@ -99,7 +106,8 @@ class Tally:
         self.decided += similarity.decided
 
 
-E = TypeVar("E", TextVectors, PoolVectors, BatchVectors)
+TextSides: TypeAlias = "TextVectors | RoleVectors"  # texts as queries and as candidates
+E = TypeVar("E", TextVectors, TextSides, PoolVectors, BatchVectors)
 P = ParamSpec("P")
 
 
@@ -154,7 +162,8 @@ class Run:
         """Return the vectors that `embed` makes with a text encoder, and count the texts it truncated."""
         with self.stage("texts: encode", f"encoding texts: {name}"):
             found = embed(name, self.text_encoders[name])
-        vectors = found.questions if isinstance(found, PoolVectors) else getattr(found, "vectors", None)
+        side = found.queries if isinstance(found, RoleVectors) else found
+        vectors = side.questions if isinstance(side, PoolVectors) else getattr(side, "vectors", None)
         if isinstance(vectors, SparseVectors | TokenVectors):
             if vectors.compared_by != COSINE:
                 self.compared[name] = vectors.compared_by
