@@ -1,5 +1,7 @@
 """SparseEncoder and MultiVectorEncoder of sentence-transformers, scored as the library scores them."""
 
+from importlib import metadata
+
 import numpy as np
 import pytest
 from tests.checkpoints import TEXTS
@@ -7,11 +9,25 @@ from tests.checkpoints import TEXTS
 library = pytest.importorskip("sentence_transformers")
 pytest.importorskip("sentence_transformers.multi_vector_encoder")
 
+import xlingual  # noqa: E402
 from xlingual.encoders import text_encoders  # noqa: E402
 from xlingual.encoders.sentence_transformer_kinds import adapter_of, kind_of_model  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
 from xlingual.forms import SparseVectors, TokenVectors  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
+from xlingual.signature import Signature  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _version(monkeypatch):
+    """Let results name a version where the sources are on the path without being installed."""
+    try:
+        metadata.version("xlingual")
+    except metadata.PackageNotFoundError:
+        named = {"xlingual": "0"}
+        found = lambda name: named.get(name) or metadata.version(name)  # noqa: E731
+        monkeypatch.setattr("xlingual.requests.provenance.version", found)
+
 
 KINDS = {"sparse_encoder": "SparseEncoder", "multi_vector_encoder": "MultiVectorEncoder"}
 
@@ -43,6 +59,72 @@ def test_vectors_are_those_of_the_library(model, role):
             assert isinstance(found.vectors, TokenVectors) and found.vectors.compared_by == "maxsim"
             for i, wanted in enumerate(encode(TEXTS, convert_to_numpy=True)):
                 np.testing.assert_allclose(found.vectors[[i]].vectors, wanted, atol=1e-5)
+
+
+WORDS = ["red", "chair", "lamp", "table", "the", "very", "long", "text", "query", "passage", "glass", "blue"]
+
+
+def sentences(seed, n=40):
+    """Return sentences of which every fifth occurs twice: ties."""
+    rng = np.random.default_rng(seed)
+    made = [" ".join(rng.choice(WORDS, rng.integers(1, 7))) for _ in range(n)]
+    return [made[i - i % 5] if i % 5 == 1 else text for i, text in enumerate(made)]
+
+
+def hit_rate(scores, k):
+    """Return the expected hit rate of row i's own column, ties to 5 digits in random order."""
+    own = np.diag(scores)[:, None]
+    above, tied = (scores > own + 1e-5).sum(axis=1), (np.abs(scores - own) <= 1e-5).sum(axis=1)
+    return np.clip((k - above) / tied, 0, 1).mean()
+
+
+@pytest.mark.parametrize("name", [None, "cosine", "meanmaxsim"])
+def test_retrieval_scores_as_the_library_does(model, name, tmp_path):
+    """R@10 of object and folder equals that of `model.similarity` of queries and documents."""
+    kind = type(model).__name__
+    if (name == "cosine" and kind != "SparseEncoder") or (name == "meanmaxsim" and kind == "SparseEncoder"):
+        pytest.skip("the other kind's")
+    before, model.similarity_fn_name = model.similarity_fn_name, name
+    try:
+        en, de = sentences(1), sentences(2)
+        scores = model.similarity(model.encode_query(en), model.encode_document(de)).numpy()
+        manifest = xlingual.Manifest.from_rows(
+            [{"id": f"r{i}", "text_en": a, "text_de": b} for i, (a, b) in enumerate(zip(en, de, strict=True))]
+        )
+        given = {"object": model} if name else {"object": model, "folder": f"st:{model.folder}"}
+        found = xlingual.crosslingual_retrieval(
+            manifest, text_encoders=given, pairs="en-de", measures="R@1,R@10", store=tmp_path
+        )
+        for entry in found.entries:
+            k = int(entry.measure.partition("@")[2])
+            assert entry.value == pytest.approx(hit_rate(scores.astype(float), k), abs=1e-12)
+            said = Signature.parse(entry.signature).system.get("similarity")
+            assert said == (None if name == "cosine" else model.similarity_fn_name)
+        if name is None:  # once more, from the store
+            again = xlingual.crosslingual_retrieval(
+                manifest, text_encoders=given, pairs="en-de", measures="R@1,R@10", store=tmp_path
+            )
+            assert [e.value for e in again.entries] == [e.value for e in found.entries]
+    finally:
+        model.similarity_fn_name = before
+
+
+def test_queries_and_documents_have_their_own_prompts(model):
+    """Sources are queries, targets documents: the model's prompts for these count, as in the library."""
+    before, model.prompts = model.prompts, {"query": "query: red ", "document": "passage long "}
+    try:
+        en, de = sentences(1), sentences(2)
+        scores = model.similarity(model.encode_query(en), model.encode_document(de)).numpy()
+        manifest = xlingual.Manifest.from_rows(
+            [{"id": f"r{i}", "text_en": a, "text_de": b} for i, (a, b) in enumerate(zip(en, de, strict=True))]
+        )
+        found = xlingual.crosslingual_retrieval(
+            manifest, text_encoders=model, pairs="en-de", measures="R@10", store=None
+        )
+        assert found.entries[0].value == pytest.approx(hit_rate(scores.astype(float), 10), abs=1e-12)
+        assert "roles:source=query" in found.entries[0].signature
+    finally:
+        model.prompts = before
 
 
 def test_identities_tell_weights_and_settings_apart(model):

@@ -106,7 +106,8 @@ class SparseScores:
             product = self.queries.matrix[part] @ right
             self._scale(product, np.arange(part.start, part.stop), slice(columns.start, columns.stop))
             place = out[part.start - rows.start : part.stop - rows.start]
-            product.astype(np.float32).toarray(out=place)
+            product.data = product.data.astype(np.float32)  # `product.astype` would sort each row
+            product.toarray(out=place)
         with self._lock:
             self.screened += out.size
         return out
