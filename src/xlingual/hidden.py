@@ -13,6 +13,7 @@ _PLAIN = frozenset(
         *("base", "base_url", "batch", "beams", "body", "candidate_prompt", "device", "dim", "dtype"),
         *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
         *("n", "output", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
+        *("prompt_name", "query_prompt_name", "candidate_prompt_name", "remote-code"),
         *(
             "query_prompt",
             "rate",

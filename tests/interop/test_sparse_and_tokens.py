@@ -127,6 +127,27 @@ def test_queries_and_documents_have_their_own_prompts(model):
         model.prompts = before
 
 
+def test_prompts_of_a_spec_take_the_place_of_the_models(model):
+    text = TEXTS[:3]
+    encoders = text_encoders(
+        {
+            "own": f"st:{model.folder}",
+            "other": f"st:{model.folder}?query_prompt=the",
+            "none": f"st:{model.folder}?prompts=none",
+        },
+        languages=["en"],
+    )
+    found = {name: encoder.encode(texts("query", text)) for name, encoder in encoders.items()}
+    wanted = adapter_of(model).encode(texts("query", ["the" + one for one in text]))
+    assert len({encoder.identity for encoder in encoders.values()}) == 3
+    assert np.allclose(numbers(found["other"]), numbers(wanted), atol=1e-5)
+    assert np.array_equal(numbers(found["own"]), numbers(found["none"]))
+
+
+def numbers(vectors):
+    return vectors.matrix.data if isinstance(vectors, SparseVectors) else vectors.vectors
+
+
 def test_identities_tell_weights_and_settings_apart(model):
     before = adapter_of(model).identity
     assert before == adapter_of(model).identity

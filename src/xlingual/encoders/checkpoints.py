@@ -12,7 +12,7 @@ from typing import Any
 from xlingual.encoders.weights import module_folders, module_types
 from xlingual.errors import InputError, MissingExtraError
 
-# files to fetch from a hub: never a pickle, never code
+# files to fetch from a hub: never a pickle; code only where a spec pins it
 _WANTED = (
     "*.json",
     "*.txt",
@@ -61,11 +61,12 @@ _HEADS = re.compile(
 _WITH_IMAGES = ("clip", "siglip", "chinese_clip", "metaclip", "altclip", "align", "blip", "flava")
 
 
-def model_folder(who: str, name: str, revision: str | None, extra: str) -> Path:
+def model_folder(who: str, name: str, revision: str | None, extra: str, *, with_code: bool = False) -> Path:
     """Return the folder of a model: `name` itself where it is a folder, else what a hub has by that name.
 
     A model that was fetched before is taken from the cache of `huggingface_hub`, also without a network.
-    `who` begins the messages, `extra` is the optional package that brings the client. Raises InputError
+    `who` begins the messages, `extra` is the optional package that brings the client. `with_code` fetches its
+    Python files too. Raises InputError
     where there is no such folder, name or revision, and where the hub cannot be reached.
     """
     if not name.strip():
@@ -79,7 +80,7 @@ def model_folder(who: str, name: str, revision: str | None, extra: str) -> Path:
         raise InputError(
             f"{who}: expected the folder of a model, found {'a file' if path.exists() else 'nothing'}"
         )
-    return _from_hub(who, name, revision, extra)
+    return _from_hub(who, name, revision, extra, [*_WANTED, *(["*.py"] if with_code else [])])
 
 
 def user_path(who: str, name: str) -> Path:
@@ -90,14 +91,14 @@ def user_path(who: str, name: str) -> Path:
         raise InputError(f"{who}: there is no such user's folder: write its whole path") from None
 
 
-def _from_hub(who: str, name: str, revision: str | None, extra: str) -> Path:
+def _from_hub(who: str, name: str, revision: str | None, extra: str, wanted: list[str]) -> Path:
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
     except ImportError:
         raise MissingExtraError(who, extra) from None
     try:
-        files = {"allow_patterns": list(_WANTED), "ignore_patterns": list(_UNWANTED)}
+        files = {"allow_patterns": wanted, "ignore_patterns": list(_UNWANTED)}
         return Path(snapshot_download(name, revision=revision, **files))
     except GatedRepoError:
         raise InputError(

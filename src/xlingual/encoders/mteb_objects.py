@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -115,7 +116,7 @@ class MtebObject(Encoder):
         """Whether it has weights that can be read, or a name and a revision."""
         return self._known is not None
 
-    @property
+    @cached_property
     def _known(self) -> str | None:
         inner = getattr(self.target, "model", None)
         if is_a(inner, "sentence_transformers", "SentenceTransformer") and is_plain(inner):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, TypeAlias, cast
 
 from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given, name_of
@@ -19,6 +19,7 @@ from xlingual.encoders.patterns import expand
 from xlingual.encoders.plugins import Known, in_words, package_of, scheme_of
 from xlingual.encoders.schemes import IMAGES, PICTURES, SCHEMES, TEXTS, Context, Scheme
 from xlingual.encoders.spec import Spec, parse
+from xlingual.encoders.vectorfile import SUFFIXES
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
 from xlingual.hidden import shown, without_url_secrets
 from xlingual.records import Images, ImageSimilarity, Texts
@@ -134,6 +135,8 @@ def _resolve(
             return [(str(named), own_similarity(entry))]
         return [(wanted or name_of(entry), adopt(entry, kind))]
     spec = parse(entry, Known()) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
+    if isinstance(entry, str):
+        _refuse_model_name(entry, spec)
     name, plain = wanted if wanted is not None else spec.name, replace(spec, name=None)
     if spec.scheme != "vectors" or "*" not in spec.argument:
         return [(name or _default_name(spec), plain)]
@@ -141,6 +144,29 @@ def _resolve(
     matches = expand(spec.argument, context.languages, context.role_languages, of_texts=kind == TEXTS).items()
     prefix = f"{name}-" if name else ""
     return [(prefix + star, replace(plain, argument=path)) for star, path in matches]
+
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def _refuse_model_name(written: str, spec: Spec) -> None:
+    """Raise InputError where the name or the folder of a model stands without its scheme."""
+    bare = written.removeprefix(f"{spec.name}=") if spec.name else written
+    if spec.scheme != "vectors" or bare.startswith("vectors:"):
+        return
+    path = Path(spec.argument)
+    if path.is_dir():
+        is_model = any((path / name).is_file() for name in ("modules.json", "config.json"))
+    else:
+        named = _HUB_NAME.fullmatch(spec.argument) is not None and path.suffix not in SUFFIXES
+        is_model = named and not path.exists() and not path.parent.is_dir()
+    if is_model:
+        meant = f"{spec.name}=st:{bare}" if spec.name else f"st:{bare}"
+        what = "is the folder of a model" if path.is_dir() else "is no file of vectors"
+        raise InputError(
+            f"{shown(written)!r} {what}: did you mean {shown(meant)}? (st: for sentence-transformers, "
+            "hf: for other models of transformers)"
+        )
 
 
 def _default_name(spec: Spec) -> str:

@@ -9,9 +9,12 @@ from xlingual.encoders.base import Encoder
 from xlingual.encoders.options import (
     BATCH,
     DEVICE,
+    DIM,
     FIT,
     MODEL,
     POOL,
+    PROMPT_NAMES,
+    REMOTE_CODE,
     SEED,
     TEXT,
     TRAINED_ON,
@@ -148,10 +151,12 @@ SCHEMES: Mapping[str, Scheme] = {
             options=(
                 *MODEL,
                 *TEXT,
-                Option("dim", whole_number(1), None, "keep the first dimensions only"),
+                *PROMPT_NAMES,
+                DIM,
                 Option(
                     "prompts", one_of("model", "none"), "model", "whether the model's own prompts are used"
                 ),
+                REMOTE_CODE,
                 TRAINED_ON,
             ),
             extra="st",
@@ -166,8 +171,10 @@ SCHEMES: Mapping[str, Scheme] = {
                 *MODEL,
                 *TEXT,
                 POOL,
+                DIM,
                 Option("layer", integer, -1, "hidden layer: 0 the embeddings, -1 the last"),
                 Option("pair", one_of("context"), None, "candidates are read as a pair with their context"),
+                REMOTE_CODE,
                 TRAINED_ON,
             ),
             extra="hf",

@@ -25,7 +25,8 @@ from xlingual.encoders.checkpoints import (
 )
 from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
-from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.prompts import Prompts, named_prompts
+from xlingual.encoders.remote_code import OPTION, checked, pinned_commit, say
 from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.tokens import (
     Features,
@@ -51,6 +52,7 @@ from xlingual.encoders.transformer_text import position_limit
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
 
+_SETTINGS = "config_sentence_transformers.json"
 _TASK = {"query": "query", "candidate": "document"}  # our roles → their tasks
 _DOCUMENT = ("document", "passage", "corpus")  # names of prompts; the first one that is not empty counts
 
@@ -64,7 +66,7 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         own = model_prompts(folder) if options["prompts"] == "model" else None
-        super().__init__(folder, options, who, own)
+        super().__init__(folder, {**options, **named_prompts(who, options, prompts_in(folder))}, who, own)
         parts = (folder, *(path for path in folder.glob("*") if path.is_dir()))
         self.trained_on_images = any(trained_on_images(read_json(part / "config.json")) for part in parts)
         check_weights(who, folder, modules=True)
@@ -83,7 +85,7 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """A hash of the model's files, the prompts and the options that change vectors."""
-        options = self.stated("dim", "dtype", "max_length", "long")
+        options = self.stated("dim", "dtype", "max_length", "long", OPTION)
         return f"st:{self.digest}?{options}{self.stated_device()}{self.prompts}"
 
     @cached_property
@@ -92,12 +94,15 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         from sentence_transformers import SentenceTransformer
 
         device, dtype = choose_device(self.options["device"], self.who), torch_dtype(self.options["dtype"])
+        runs_code = self.runs_code
+        if runs_code:
+            say(self.who, self.options)
         with self.unchanged(), loading(self.who) as messages:
             model = SentenceTransformer(
                 str(self.folder),
                 device=str(device),
                 local_files_only=True,
-                trust_remote_code=False,
+                trust_remote_code=runs_code,
                 truncate_dim=self.options["dim"],
                 model_kwargs={"use_safetensors": True, "dtype": dtype},
             )
@@ -222,15 +227,18 @@ def model_prompts(folder: Path) -> Prompts:
 
     As in the library, the default prompt is not for queries and documents.
     """
-    path = folder / "config_sentence_transformers.json"
-    settings = read_json(path)
-    listed = settings.get("prompts") or {}
+    return prompts_of(prompts_in(folder), read_json(folder / _SETTINGS).get("default_prompt_name"))
+
+
+def prompts_in(folder: Path) -> dict[str, str | None]:
+    """Return the prompts that a model's settings name."""
+    listed = read_json(folder / _SETTINGS).get("prompts") or {}
     if not isinstance(listed, dict):
         raise InputError(
-            f"{path}: prompts must be an object of names and texts, "
+            f"{folder / _SETTINGS}: prompts must be an object of names and texts, "
             f"found {type(listed).__name__}: fetch the model again"
         )
-    return prompts_of(listed, settings.get("default_prompt_name"))
+    return listed
 
 
 def prompts_of(named: Mapping[str, str | None], default: str | None) -> Prompts:
@@ -260,9 +268,11 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     # the library's own models of texts may be written without their owner's name
     elif "/" not in argument and "\\" not in argument and not Path(argument).exists():
         argument = f"sentence-transformers/{argument}"
-    folder = model_folder(who, argument, options["revision"], "st")
+    code = None if Path(argument).expanduser().is_dir() else pinned_commit(who, options)
+    revision = code or options["revision"]
+    folder = model_folder(who, argument, revision, "st", with_code=code is not None)
     if context.kind != IMAGES:
         kinds = import_module("xlingual.encoders.sentence_transformer_kinds")
         if check_dense(who, folder, taken=kinds.ModelFolder.kinds) is not None:
             kind = kinds.ModelFolder
-    return kind(folder, options, who)
+    return checked(kind(folder, options, who), code)

@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from xlingual.encoders.batching import distinct_rows, in_parts, is_out_of_memory
 from xlingual.encoders.checkpoints import SPARSE, TOKENS, check_tokenizer, check_weights
 from xlingual.encoders.networks import TextNetworkEncoder
 from xlingual.encoders.objects import is_a, unnamed
+from xlingual.encoders.prompts import named_prompts
+from xlingual.encoders.remote_code import OPTION, say
+from xlingual.encoders.sentence_transformer import prompts_in
 from xlingual.encoders.state_digest import is_plain, model_digest
 from xlingual.encoders.tokens import chosen_limit, stated_limit
 from xlingual.encoders.torch_runtime import (
@@ -98,15 +102,19 @@ class ModelObject(Encoder):
 class ModelFolder(TextNetworkEncoder):
     """A folder of a model, by `st:`; the library's own prompts count where the options name none."""
 
-    by_role = True
     opens_images = False
     kinds = (SPARSE, TOKENS)
+
+    @property
+    def by_role(self) -> bool:  # type: ignore[override]
+        """Yes: such models may read queries and documents in different ways."""
+        return True
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         for name, wrong in (("dim", options["dim"] is not None), ("long", options["long"] == "windows")):
             if wrong:
                 raise InputError(f"{who}: {name}={options[name]} is of dense vectors: leave it out")
-        super().__init__(folder, options, who)
+        super().__init__(folder, {**options, **named_prompts(who, options, prompts_in(folder))}, who)
         check_weights(who, folder, modules=True)
         check_tokenizer(who, folder, modules=True)
 
@@ -118,9 +126,12 @@ class ModelFolder(TextNetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """A hash of the model's files, the prompts that are given and the options that change vectors."""
-        plain = "" if self.options["prompts"] == "model" else "&prompts=none"
-        options = self.stated("dtype", "max_length")
-        return f"st:{self.digest}?{options}{self.stated_device()}{plain}{self.prompts}"
+        stated = {name: self.options[name] for name in ("prompt", "query_prompt", "candidate_prompt")}
+        given = {name: quote(text, safe="") for name, text in stated.items() if text is not None}
+        prompts = "".join(f"&{name}={text}" for name, text in given.items())
+        prompts += "" if self.options["prompts"] == "model" else "&prompts=none"
+        options = self.stated("dtype", "max_length", OPTION)
+        return f"st:{self.digest}?{options}{self.stated_device()}{prompts}"
 
     @property
     def kind(self) -> str:
@@ -139,12 +150,15 @@ class ModelFolder(TextNetworkEncoder):
                 f"{self.who}: is a {self.kind}, which the installed sentence-transformers "
                 f"{sentence_transformers.__version__} does not know: pip install -U sentence-transformers"
             )
+        runs_code = self.runs_code
+        if runs_code:
+            say(self.who, self.options)
         with self.unchanged(), loading(self.who) as messages:
             model = library(
                 str(self.folder),
                 device=str(device),
                 local_files_only=True,
-                trust_remote_code=False,
+                trust_remote_code=runs_code,
                 model_kwargs={"use_safetensors": True, "dtype": dtype},
             )
         network = getattr(model[0], "auto_model", None)
@@ -160,10 +174,10 @@ class ModelFolder(TextNetworkEncoder):
         return model.to(dtype).eval()
 
     def _encoded(self, batch: Texts) -> Encoded:
-        prompt = self.prompts.before(batch.role) or None
-        if prompt is None and self.options["prompts"] == "none":
-            prompt = ""
-        return encoded(self.model, self.kind, batch, self.who, prompt, self.options["batch"])
+        prompt, own = self.prompts.before(batch.role), f"{batch.role}_prompt"
+        given = any(self.options.get(name) is not None for name in ("prompt", own))
+        kept = prompt if given or self.options["prompts"] == "none" else None  # None: the model's own
+        return encoded(self.model, self.kind, batch, self.who, kept, self.options["batch"])
 
 
 def encoded(

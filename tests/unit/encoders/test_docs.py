@@ -15,7 +15,7 @@ def test_the_page_has_a_row_for_every_scheme_with_its_options(name):
     row = next(line for line in PAGE.splitlines() if re.match(rf"\| `{name}[:`]", line))
     encodes, _, options = row.split("|")[2:5]
     assert encodes.strip() == ", ".join(scheme.takes)
-    assert re.findall(r"`(\w+)`", options) == [option.name for option in scheme.options]
+    assert re.findall(r"`([\w-]+)`", options) == [option.name for option in scheme.options]
     for option in scheme.options:
         if isinstance(option.default, int):
             assert f"`{option.name}` ({option.default})" in options
