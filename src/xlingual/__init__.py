@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.metric_validation import validate_backretrieval, validation_table
     from xlingual.evaluation.multilingual_pool import multilingual_pool
     from xlingual.evaluation.sts import sts
+    from xlingual.forms import SparseVectors, TokenVectors
     from xlingual.measures import parse_measure
     from xlingual.records import Images, Texts
     from xlingual.report import write_report
@@ -58,7 +59,9 @@ _HOMES = {
     "Plan": "results.plan",
     "Results": "results",
     "Store": "store",
+    "SparseVectors": "forms",
     "Texts": "records",
+    "TokenVectors": "forms",
     "Validation": "results.validation",
     "ValidationTable": "results.validation_table",
     "XlingualError": "errors",
@@ -99,8 +102,10 @@ __all__ = [
     "MultilingualPool",
     "Plan",
     "Results",
+    "SparseVectors",
     "Store",
     "Texts",
+    "TokenVectors",
     "Validation",
     "ValidationTable",
     "XlingualError",

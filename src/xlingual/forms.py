@@ -183,6 +183,36 @@ def is_dense(vectors: object) -> bool:
     return not isinstance(vectors, SparseVectors | TokenVectors)
 
 
+def as_other(vectors: Any, who: str, ids: Sequence[str] = ()) -> OtherVectors | None:  # noqa: ANN401
+    """Return what an encoder gave as the form of vectors that it is; None for arrays and all else.
+
+    Sparse matrices of scipy become `SparseVectors`, lists of arrays [tokens, d] `TokenVectors`. Raises
+    InputError, which begins with `who` and names one of the `ids`, where they are not what they must be.
+    """
+    import numpy as np
+
+    if isinstance(vectors, SparseVectors | TokenVectors):
+        return vectors
+    if hasattr(vectors, "tocsr") and hasattr(vectors, "nnz"):
+        if len(vectors.shape) != 2 or vectors.dtype.kind not in "fiub":
+            raise InputError(
+                f"{who} returned a sparse {vectors.dtype} array of shape {vectors.shape}; expected numbers "
+                "[n, d]"
+            )
+        return SparseVectors.of(vectors)
+    if not isinstance(vectors, list | tuple) or not vectors or getattr(vectors[0], "ndim", None) != 2:
+        return None
+    arrays = [np.asarray(one.detach().cpu() if hasattr(one, "detach") else one) for one in vectors]
+    for row, array in enumerate(arrays):
+        if array.ndim != 2 or array.shape[1] != arrays[0].shape[1] or array.dtype.kind not in "fiu":
+            named = f" of {ids[row]!r}" if row < len(ids) else ""
+            raise InputError(
+                f"{who}: the token vectors{named} (row {row + 1}) are {array.dtype} {array.shape}; expected "
+                f"numbers of shape (tokens, {arrays[0].shape[1]}), as those of row 1"
+            )
+    return TokenVectors.of(arrays)
+
+
 def form_of(vectors: Any) -> str:  # noqa: ANN401  (AnyVectors)
     """Return the form of vectors and how they are compared, as "tokens maxsim"; "" of an array."""
     names = {SparseVectors: "sparse", TokenVectors: "tokens"}

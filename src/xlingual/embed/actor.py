@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from xlingual import encoders
-from xlingual.embed.checks import as_other
 from xlingual.encoders.decoding import BrokenImagesError
 from xlingual.errors import DataWarning, XlingualError
+from xlingual.forms import as_other
 from xlingual.records import Images, Texts
 
 

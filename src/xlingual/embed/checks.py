@@ -12,7 +12,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, Rows
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.forms import OtherVectors, SparseVectors, TokenVectors
+from xlingual.forms import OtherVectors, SparseVectors, TokenVectors, as_other
 
 _BLOCK = 4096
 
@@ -50,29 +50,6 @@ def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> Any:  # n
                 f"{who}: the vector of {ids[row]!r} (row {row + 1}) holds NaN or infinity; embed it again"
             )
     return array
-
-
-def as_other(vectors: Any, who: str, ids: Sequence[str]) -> OtherVectors | None:  # noqa: ANN401
-    """Return what is no array as the form of vectors that it is; None for all else."""
-    if isinstance(vectors, SparseVectors | TokenVectors):
-        return vectors
-    if hasattr(vectors, "tocsr") and hasattr(vectors, "nnz"):
-        if len(vectors.shape) != 2 or vectors.dtype.kind not in "fiub":
-            raise InputError(
-                f"{who} returned a sparse {vectors.dtype} array of shape {vectors.shape}; expected numbers "
-                "[n, d]"
-            )
-        return SparseVectors.of(vectors)
-    if not isinstance(vectors, list | tuple) or not vectors or np.ndim(vectors[0]) != 2:
-        return None
-    shapes = [np.shape(one) for one in vectors]
-    for row, shape in enumerate(shapes):
-        if len(shape) != 2 or shape[1] != shapes[0][1] or shape[1] == 0:
-            raise InputError(
-                f"{who}: the token vectors of {ids[min(row, len(ids) - 1)]!r} (row {row + 1}) have the shape "
-                f"{shape}; expected (tokens, {shapes[0][1] or 'd'}), as those of row 1"
-            )
-    return TokenVectors.of(vectors)
 
 
 def _checked_other(vectors: OtherVectors, count: int, who: str, ids: Sequence[str]) -> OtherVectors:

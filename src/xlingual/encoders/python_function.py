@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import numpy as np
@@ -17,6 +17,7 @@ from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_s
 from xlingual.encoders.schemes import IMAGES, TEXTS, Context
 from xlingual.encoders.takes import is_batch, parameters_of
 from xlingual.errors import InputError
+from xlingual.forms import as_other, joined_vectors
 from xlingual.images import read_bytes
 from xlingual.records import Encoded, Images, Texts
 
@@ -57,7 +58,7 @@ class PythonFunction(Wrapped):
         return super().content or given  # checked when it is used
 
     def encode(self, batch: Texts | Images, /) -> Vectors:
-        """Return float32 [n, d]: what the function returns, checked."""
+        """Return what the function returns, checked: float32 [n, d], sparse rows or token vectors."""
         if self._whole_batch:
             return self._vectors(self._run(self._call, batch), len(batch))
         found: list[Vectors] = []
@@ -70,7 +71,9 @@ class PythonFunction(Wrapped):
                 found.append(self._vectors(self._run(self._call, given), len(given)))
         elif self._dim is None:  # no text at all: another batch has the dimensions
             self._vectors(self._run(self._call, [""]), 1)
-        return np.concatenate(found) if found else np.empty((0, self._dim or 0), dtype=np.float32)
+        if found:
+            return cast("Vectors", joined_vectors(found))
+        return np.empty((0, self._dim or 0), dtype=np.float32)
 
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Return the same, and which texts were cut, where the object notes it."""
@@ -86,7 +89,12 @@ class PythonFunction(Wrapped):
             return function(given)
 
     def _vectors(self, found: Any, count: int) -> Vectors:  # noqa: ANN401
-        """Return float32 [count, d] of what came back; raise InputError where it is anything else."""
+        """Return float32 [count, d] of what came back; raise InputError where it is anything else.
+
+        Of texts it may be sparse rows or token vectors.
+        """
+        if self.kind != IMAGES and (other := as_other(found, f"python:{self.argument}")) is not None:
+            return cast("Vectors", other)
         with failures(self.argument, "making numbers of what it returned"):
             array = np.asarray(found.detach().cpu() if hasattr(found, "detach") else found)
         if array.dtype.kind not in "fiub" or array.ndim != 2 or len(array) != count:

@@ -9,7 +9,16 @@ import pytest
 from scipy.sparse import csr_array
 from tests import scored
 
-from xlingual import Manifest, backretrieval, crosslingual_retrieval, distance_correlation, multilingual_pool
+from xlingual import (
+    Manifest,
+    backretrieval,
+    crosslingual_retrieval,
+    distance_correlation,
+    multilingual_pool,
+    write_report,
+)
+from xlingual.embed import embed_texts
+from xlingual.encoders.base import adopt
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.metric_validation import validate_backretrieval
 from xlingual.forms import SparseVectors, TokenVectors
@@ -171,10 +180,24 @@ def test_views_of_the_space_are_left_out_or_refused():
         multilingual_pool(pool, text_encoders={"e": encoder}, views="picture,hubs", store=None)
 
 
-def test_what_a_command_cannot_do_with_them_is_one_line(manifest, tmp_path):
-    from xlingual.embed import embed_texts
-    from xlingual.encoders.base import adopt
+@pytest.mark.parametrize("first", ["dense", "tokens"])
+def test_a_page_shows_encoders_of_both_kinds(first, tmp_path):
+    rng = np.random.default_rng(3)
+    pool, *dense = given.drawn(rng, 30, 60, dim=4)
+    tokens = [scored.tokens("random", rng, len(side), 4) for side in dense]
+    encoders = {"dense": given.Given(*dense), "tokens": given.Given(*tokens, "other")}
+    ordered = {first: encoders[first], **encoders}
+    results = multilingual_pool(pool, text_encoders=ordered, store=None)
+    views = {entry.encoder: entry.views for entry in results.entries}
+    assert views["dense"].language_id_accuracy is not None and views["tokens"].language_id_accuracy is None
+    assert views["dense"].hubs is not None and views["tokens"].hubs is not None
+    shown = page(results)
+    assert "tokens: ranked by MaxSim of the vectors of tokens" in as_text(shown, "markdown")
+    write_report([results], tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size > 10_000
 
+
+def test_what_a_command_cannot_do_with_them_is_one_line(manifest, tmp_path):
     for form, words in (("dot", "sparse vectors, compared by dot"), ("maxsim", "a vector for each token")):
         with pytest.raises(
             InputError, match=f"'x' gives {words}.* needs one dense vector for each text: take"
@@ -201,6 +224,41 @@ class Dense:
 
     def encode(self, batch):
         return self.table.encode(batch).matrix.toarray()
+
+
+def test_functions_give_them_too_and_encoders_on_top_refuse_them(manifest, tmp_path):
+    from xlingual.encoders import text_encoders
+
+    path = tmp_path / "ours.py"
+    path.write_text(
+        "import numpy as np\nfrom scipy.sparse import csr_array\n"
+        "def tokens(texts): return [np.ones((len(text), 2)) for text in texts]\n"
+        "def sparse(texts): return csr_array(np.ones((len(texts), 2)))\n"
+    )
+    specs = {name: f"python:{path}:{name}" for name in ("tokens", "sparse")}
+    made = text_encoders({**specs, "on": lambda texts: [np.ones((1, 2))] * len(texts)}, languages=["en"])
+    rows = np.arange(4)
+    found = {name: embed_texts(manifest, name, one, rows, any_form=True) for name, one in made.items()}
+    assert [type(one.vectors) for one in found.values()] == [TokenVectors, SparseVectors, TokenVectors]
+    assert found["tokens"].vectors.sizes.tolist() == [4, 4, 4, 4]
+    with pytest.raises(InputError, match=r"the encoder below .* gives sparse vectors.* 'x' needs one dense"):
+        embed_texts(manifest, "x", adopt(OnTop(made["sparse"])), rows, any_form=True)
+
+
+class OnTop:
+    identity = "on top"
+
+    def __init__(self, base):
+        self.base = base
+
+    def inputs(self, batch):
+        return (batch,)
+
+    def apply(self, vectors):
+        return vectors
+
+    def encode(self, batch):
+        return self.apply(self.base.encode(batch))
 
 
 def test_a_search_is_refused(manifest):
@@ -232,7 +290,7 @@ def test_a_validation_serves_all_forms_and_says_why_there_is_no_corr():
     [
         (
             lambda n: [np.ones((2, 3))] * (n - 1) + [np.ones((2, 4))],
-            r"'r39' .row 40. have the shape \(2, 4\)",
+            r"'r39' .row 40. are float64 \(2, 4\)",
         ),
         (lambda n: [np.full((2, 3), np.nan)] * n, r"the vector of 'r0' \(row 1\) holds NaN"),
         (
@@ -260,8 +318,5 @@ def test_vectors_that_cannot_be_used(manifest, answer, words):
         with pytest.raises(InputError, match=words):
             crosslingual_retrieval(Manifest.from_rows(rows), text_encoders=Bad(), store=None)
         return
-    from xlingual.embed import embed_texts
-    from xlingual.encoders.base import adopt
-
     with pytest.raises(InputError, match=words):
         embed_texts(Manifest.from_rows(rows), "x", adopt(Bad()), np.arange(N), any_form=True, store=None)
