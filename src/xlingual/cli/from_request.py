@@ -92,8 +92,8 @@ class RequestCommand(click.Command):
         except click.NoSuchOption as error:
             options = [name for one in self.params if isinstance(one, click.Option) for name in one.opts]
             if meant := option_meant(error.option_name, options):
-                error.possibilities = [meant]
-                raise
+                said = f"No such option {error.option_name!r}. Did you mean {meant!r}?"
+                raise click.UsageError(said, ctx) from None
             arguments = [one.human_readable_name for one in self.params if isinstance(one, click.Argument)]
             if what := instead(error.option_name, options, arguments):
                 raise click.UsageError(f"No such option {error.option_name!r}: {what}", ctx) from None

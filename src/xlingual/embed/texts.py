@@ -116,11 +116,11 @@ def embed_roles(
     if not encoder.by_role or encoder.depends_on_batch:
         rows = distinct_values(np.concatenate([queries, candidates]))
         return embed_texts(manifest, name, encoder, rows, store=store, progress=progress, any_form=any_form)
-    sides = [
+    asked, offered = (
         replace(manifest.texts(rows), role=role)
         for rows, role in ((queries, "query"), (candidates, "candidate"))
-    ]
-    found = embed_sides(sides[0], sides[1], name, encoder, store=store, progress=progress, any_form=any_form)
+    )
+    found = embed_sides(asked, offered, name, encoder, store=store, progress=progress, any_form=any_form)
     positions = []
     for rows in (queries, candidates):
         position = np.full(len(manifest), -1, dtype=np.int64)

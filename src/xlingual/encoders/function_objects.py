@@ -14,7 +14,7 @@ class FunctionObject(PythonFunction):
     has_own_identity = False
 
     @property
-    def identity(self) -> str:  # type: ignore[override]
+    def identity(self) -> str:
         """Its module and name, and what results call it."""
         return unnamed(self.target, self.label)
 

@@ -18,6 +18,7 @@ from xlingual.encoders.checkpoints import (
     model_folder,
     read_json,
     trained_on_images,
+    user_path,
 )
 from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
@@ -152,6 +153,6 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
         kind = import_module(f"{__name__}_images").HuggingFaceImages
         if options["dim"] is not None:
             raise InputError(f"{who}: dim is an option for texts: leave it out for images")
-    code = None if Path(argument).expanduser().is_dir() else pinned_commit(who, options)
+    code = None if user_path(who, argument).is_dir() else pinned_commit(who, options)
     folder = model_folder(who, argument, code or options["revision"], "hf", with_code=code is not None)
     return checked(kind(folder, options, who), code)

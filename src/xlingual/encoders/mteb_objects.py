@@ -106,9 +106,9 @@ class MtebObject(Encoder):
         """The weights' digest, or name and revision of its model card; and its settings."""
         known = self._known
         if known is None:
-            meta = getattr(self.target, "mteb_model_meta", None)
+            name = getattr(getattr(self.target, "mteb_model_meta", None), "name", None)
             own = unnamed(self.target, self.label)
-            return f"{own}@{meta.name}" if getattr(meta, "name", None) else own
+            return f"{own}@{name}" if name else own
         return f"mteb:{known}#{digest(_settings(self.target)).hex()[:8]}"
 
     @property

@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias, cast
 
-from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given, name_of
-from xlingual.encoders.objects import is_one
+from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given
+from xlingual.encoders.objects import is_one, name_of
 from xlingual.encoders.options import TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
@@ -104,13 +104,13 @@ def _entries(
     """Return name → spec or object; a spec that stands for several encoders becomes several."""
     given: Iterable[tuple[str | None, EncoderLike]]
     if not isinstance(specs, str | os.PathLike) and is_one(specs, context.languages):
-        given = [(None, cast("EncoderLike", specs))]
+        given = [(None, cast("Any", specs))]
     elif isinstance(specs, Mapping):
         given = [(str(name), entry) for name, entry in specs.items()]
     elif isinstance(specs, Iterable) and not isinstance(specs, str):
         given = [(None, entry) for entry in specs]
     else:
-        given = [(None, cast("EncoderLike", specs))]
+        given = [(None, specs)]
     entries: dict[str, Spec | Encoder | OwnSimilarity] = {}
     for wanted, entry in given:
         for name, one in _resolve(wanted, entry, kind, context):

@@ -22,6 +22,7 @@ from xlingual.encoders.checkpoints import (
     read_json,
     refuse_kind,
     trained_on_images,
+    user_path,
 )
 from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
@@ -268,7 +269,7 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     # the library's own models of texts may be written without their owner's name
     elif "/" not in argument and "\\" not in argument and not Path(argument).exists():
         argument = f"sentence-transformers/{argument}"
-    code = None if Path(argument).expanduser().is_dir() else pinned_commit(who, options)
+    code = None if user_path(who, argument).is_dir() else pinned_commit(who, options)
     revision = code or options["revision"]
     folder = model_folder(who, argument, revision, "st", with_code=code is not None)
     if context.kind != IMAGES:

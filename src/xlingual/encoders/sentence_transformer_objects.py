@@ -73,7 +73,7 @@ class SentenceTransformerObject(_Given, SentenceTransformerEncoder):
         names, known = named_prompts(self.who, options, model.prompts or {}), dict(model.prompts or {})
         own = prompts_of(known, getattr(model, "default_prompt_name", None))
         self.prompts = Prompts.of({name: names.get(name) for name in _PROMPTS}, own)
-        configs = (getattr(part, "config", None) for part in model.modules())
+        configs: list[Any] = [getattr(part, "config", None) for part in model.modules()]
         settings = [found.to_dict() for found in configs if callable(getattr(found, "to_dict", None))]
         self.trained_on_images = any(map(trained_on_images, settings))
         self._check_dim(model)

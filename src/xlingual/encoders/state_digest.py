@@ -47,7 +47,7 @@ def arrays_digest(arrays: Iterable[Any], *settings: object) -> str:
         found = None if array is None else np.ascontiguousarray(array)
         hasher.update(b"-" if found is None else f"{found.dtype}{found.shape}".encode())
         if found is not None:
-            hasher.update(memoryview(found.reshape(-1)).cast("B"))
+            hasher.update(memoryview(cast(Any, found.reshape(-1))).cast("B"))
     hasher.update(json.dumps(settings, default=str, sort_keys=True).encode())
     return hasher.hexdigest()[:16]
 

@@ -55,7 +55,7 @@ class GivenVectors(VectorsEncoder):
         if any(path == table for table in self.tables.values() if isinstance(table, Path)):
             check_file(path)
 
-    def _open(self, path: Path) -> NDArray[Any]:
+    def _open(self, path: Path) -> Any:  # noqa: ANN401  (an array or Rows)
         for tag, table in self.tables.items():
             if not isinstance(table, Path) and self._path(tag, None) == path:
                 return np.asarray(table)

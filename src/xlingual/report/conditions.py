@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from urllib.parse import unquote
 
 from xlingual.results import Entry, Results, by_key
 from xlingual.signature import Signature
@@ -17,7 +18,10 @@ def collected(entries: Iterable[Entry]) -> dict[str, list[str]]:
 def systems(entries: Iterable[Entry]) -> dict[str, list[str]]:
     """Return each encoder's name with what identifies it."""
     signatures = dict.fromkeys((entry.encoder, entry.signature) for entry in entries)
-    return _gathered((name, value) for name, one in signatures for value in parsed(one).system.values())
+    # percent signs keep a signature in one piece; here words are read
+    return _gathered(
+        (name, unquote(value)) for name, one in signatures for value in parsed(one).system.values()
+    )
 
 
 def similarity(entries: Iterable[Entry]) -> list[str]:
