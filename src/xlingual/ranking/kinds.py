@@ -14,6 +14,7 @@ from xlingual.ranking.similarity import Cosine, Similarity
 from xlingual.ranking.sparse import SparseRows, SparseScores
 from xlingual.ranking.tokens import MaxSim, TokenRows
 from xlingual.ranking.vectors import Pool, UnitVectors
+from xlingual.records import digest
 
 TextRows: TypeAlias = UnitVectors | SparseRows | TokenRows
 
@@ -69,7 +70,8 @@ class TextPool:
         if isinstance(vectors, SparseVectors | TokenVectors):
             rows = np.arange(len(vectors)) if rows is None else np.asarray(rows, dtype=np.int64)
             number: dict[bytes, int] = {}
-            code = [number.setdefault(vectors.row_bytes(row), len(number)) for row in rows.tolist()]
+            hashed = (digest(vectors.row_bytes(row)) for row in rows.tolist())
+            code = [number.setdefault(own, len(number)) for own in hashed]
             first = np.unique(code, return_index=True)[1] if len(rows) else rows
             return cls(rows_of(vectors, rows[first]), np.array(code, dtype=np.int64))
         found = Pool.of(vectors, rows)
