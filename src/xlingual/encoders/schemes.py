@@ -145,7 +145,7 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "st",
             (TEXTS, IMAGES),
-            "models of sentence-transformers, for texts and (CLIP) for images",
+            "models of sentence-transformers, sparse and multi-vector too, for texts; (CLIP) for images",
             "xlingual.encoders.sentence_transformer",
             argument="NAME_OR_PATH",
             options=(

@@ -154,6 +154,21 @@ def test_a_pool_equals_a_plain_evaluation(form, policy, tmp_path):
         assert results.entries[0].value is not None
 
 
+def test_runs_do_not_depend_on_how_large_scores_are(monkeypatch, tmp_path):
+    """Keys that would not fit into an integer beside a column are ranked first: the run is the same."""
+    from xlingual.evaluation.multilingual_pool import ordered, trec
+
+    rng = np.random.default_rng(2)
+    pool, *dense = given.drawn(rng, 9, 30, dim=4)
+    vectors = [scored.sparse("integers", rng, len(side), 4) for side in dense]
+    runs = []
+    for largest in (ordered._LARGEST, 10):
+        monkeypatch.setattr(ordered, "_LARGEST", largest)
+        trec.write_run(tmp_path / "a.run", pool, *vectors, tag="a")
+        runs.append((tmp_path / "a.run").read_text())
+    assert runs[0] == runs[1] and runs[0].count("\n") == 9 * 30
+
+
 def test_views_of_sparse_cosine_equal_those_of_dense_rows():
     """All views that counts and lists give are the same for the same rows, dense or not."""
     rng = np.random.default_rng(3)
