@@ -10,8 +10,19 @@ _HIDDEN = "…"
 # options whose values errors may print; any other may hold a key by mistake
 _PLAIN = frozenset(
     {
-        *("base", "base_url", "batch", "beams", "body", "candidate_prompt", "device", "dim", "dtype"),
-        *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
+        *(
+            "base",
+            "base_url",
+            "batch",
+            "beams",
+            "body",
+            "candidate_prompt",
+            "column",
+            "device",
+            "dim",
+            "dtype",
+        ),
+        *("encoding_format", "file", "fit", "id", "lang", "layer", "long", "max_cost", "max_length"),
         *("n", "output", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
         *("prompt_name", "query_prompt_name", "candidate_prompt_name", "remote-code"),
         *(

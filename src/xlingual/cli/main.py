@@ -24,7 +24,7 @@ from xlingual.visible import visible_line
 # verb, which is the name of its module and of the command there → one line of help
 _VERBS = {
     "demo": "Make built-in data, evaluate encoders of rising quality, write a report.",
-    "data": "Check a manifest, describe or make a pool, make built-in data.",
+    "data": "Check or import a manifest, read public corpora, make pools and built-in data.",
     "embed": "Compute vectors of texts and images once, and write them to files.",
     "store": "List, verify, clean up and export the stored vectors.",
     "evaluate": "Evaluate text encoders on a manifest or a pool.",

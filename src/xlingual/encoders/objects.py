@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
+from xlingual.encoders.vectorfile import SUFFIXES
+
 
 @dataclass(frozen=True)
 class ObjectKind:
@@ -154,7 +156,7 @@ def is_one(entry: object, languages: Any = ()) -> bool:  # noqa: ANN401  (a sequ
 
 
 def _is_file(value: object) -> bool:
-    return str(value).endswith((".npy", ".safetensors")) and ":" not in str(value)
+    return str(value).endswith(SUFFIXES) and ":" not in str(value)
 
 
 def unnamed(entry: object, label: str) -> str:

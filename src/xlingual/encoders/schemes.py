@@ -88,11 +88,14 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "vectors",
             (TEXTS, IMAGES),
-            "vectors from .npy or .safetensors files",
+            "vectors that you have: in arrays, in a column of a table, in an index",
             "xlingual.encoders.vectors",
             argument="PATH",
             options=(
-                Option("key", not_empty, None, "name of the tensor in a .safetensors file"),
+                Option("key", not_empty, None, "name of the array in a .safetensors or .npz file"),
+                Option("column", not_empty, None, "column of vectors in a Parquet, Arrow or Lance table"),
+                Option("id", not_empty, None, "column of ids: vectors belong to texts or items by these"),
+                Option("lang", not_empty, None, "column of languages, where an id has a vector in each"),
                 Option(
                     "packed", one_of("1"), None, "1: each bit is a dimension (binary and ubinary vectors)"
                 ),

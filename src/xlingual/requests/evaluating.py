@@ -122,9 +122,9 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     """Find answers in a multilingual pool, and see whether an encoder prefers its own language.
 
     Every question is asked in one language; its answers are among the candidates of all languages. POOL is a
-    pool folder (see: xlingual data squad-to-pool, xlingual data mix-pool), or a folder of SQuAD-style files
-    with sentence breaks, one for each language. Several pools are evaluated one by one and shown side by
-    side; NAME=POOL names one.
+    pool folder (see: xlingual data squad-to-pool, xlingual data mix-pool), a retrieval folder of BEIR or
+    MTEB, or a folder of SQuAD-style files with sentence breaks, one for each language. Several pools are
+    evaluated one by one and shown side by side; NAME=POOL names one.
     """
 
     command = "evaluate multilingual-pool"

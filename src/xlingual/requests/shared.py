@@ -17,7 +17,10 @@ from xlingual.requests.values import (
     seed_or_mean,
 )
 
-Pool: TypeAlias = Annotated[Path, argument("POOL", "A pool folder, or a folder of SQuAD-style files.")]
+Pool: TypeAlias = Annotated[
+    Path,
+    argument("POOL", "A pool folder, a retrieval folder of BEIR or MTEB, or a folder of SQuAD-style files."),
+]
 PoolLanguages: TypeAlias = Annotated[
     tuple[str, ...] | None,
     option("Use only these languages, in this order.", metavar="ar,de,…", otherwise="all", reads=comma_list),
@@ -59,6 +62,15 @@ class Columns(Record, frozen=True, kw_only=True):
     ] = None
     cluster_column: Annotated[
         str | None, option("Column that says which texts depend on each other.", metavar="NAME")
+    ] = None
+    images: Annotated[
+        Literal["first", "mean"] | None,
+        option(
+            "Which of several images of a row count: the first, or the mean of their vectors.",
+            names=("--several-images",),
+            metavar="first|mean",
+            otherwise="several are refused",
+        ),
     ] = None
     separator: Annotated[
         str | None,

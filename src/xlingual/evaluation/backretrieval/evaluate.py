@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 from xlingual.arrays import distinct_values
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.encoders import ImageModelLike
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
@@ -52,12 +54,13 @@ SIM = MeanImageSimilarity()
 _LARGE = 100_000  # distinct source images above which R@0.1% is reported beside R@k
 
 
+@takes_data()
 @answers(BackretrievalRequest)
 @keeping_warnings
 def backretrieval(
-    manifest: Manifest,
-    *,
+    manifest: ManifestLike,
     text_encoders: EncoderSpecs,
+    *,
     image_encoder: ImageModelLike,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
@@ -77,6 +80,7 @@ def backretrieval(
     cluster: str = DECLARED,
     preset: str | None = None,
     similarity: str | Repair = COSINE,
+    **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
 

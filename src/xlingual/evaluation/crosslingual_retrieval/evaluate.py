@@ -9,11 +9,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
@@ -43,12 +45,13 @@ from xlingual.store import StoreLike, open_store
 NAME = "crosslingual-retrieval"
 
 
+@takes_data()
 @answers(CrosslingualRetrievalRequest)
 @keeping_warnings
 def crosslingual_retrieval(
-    manifest: Manifest,
-    *,
+    manifest: ManifestLike,
     text_encoders: EncoderSpecs,
+    *,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
     or_fewer: bool = False,
@@ -65,6 +68,7 @@ def crosslingual_retrieval(
     cluster: str = DECLARED,
     preset: str | None = None,
     similarity: str | Repair = COSINE,
+    **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
