@@ -41,6 +41,7 @@ _VERBS = {
     "encoders": "List the encoders, and the packages that are missing for them.",
     "run": "Run the commands of a TOML file, with their options.",
     "report": "Make one HTML report from folders of results.",
+    "export": "Give results to MTEB, a model card, MLflow, Weights & Biases, TensorBoard or CSV.",
 }
 
 

@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, TypeVar, cast
 
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions, ReadOptions
 from xlingual.errors import did_you_mean
 
@@ -48,3 +48,8 @@ def takes_data(*further: str, leave: type | tuple[type, ...] = ()) -> Callable[[
         return cast("F", taken)
 
     return of
+
+
+def manifest_of(data: ManifestLike, arguments: dict[str, Any]) -> Manifest:
+    """Return the manifest of data; options of reading it are taken out of `arguments`."""
+    return Manifest.of(data, **{name: arguments.pop(name) for name in _OPTIONS if name in arguments})

@@ -172,7 +172,12 @@ def _compute(
     while done < len(missing):
         piece = missing[done : done + size]
         start = time.perf_counter()
-        found = _checked_answer(encoder, batch.take(rows[piece]), source.who)
+        try:
+            found = _checked_answer(encoder, batch.take(rows[piece]), source.who)
+        except BaseException as error:
+            if (part := getattr(error, "encoded", None)) is not None:  # rows of the piece that were done
+                keep(piece[part[0]], part[1])
+            raise
         form = form_of(found.vectors) if form is None else form
         if form_of(found.vectors) != form:
             raise InputError(

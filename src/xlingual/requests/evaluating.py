@@ -15,10 +15,10 @@ from xlingual.requests.shared import (
     PAPER,
     Annotate,
     Cluster,
+    EvaluationOutput,
     ImageEncoding,
     Keeping,
     ManifestOptions,
-    Output,
     PaperPreset,
     Pool,
     PoolLanguages,
@@ -77,7 +77,7 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     cluster: Cluster = "declared"
     ranking: Ranking
     approximation: ApproximateSearch
-    output: Output
+    output: EvaluationOutput
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
     calibration: Annotated[
         Path | None,
@@ -104,7 +104,7 @@ class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
     cluster: Cluster = "declared"
     ranking: Ranking
     approximation: ApproximateSearch
-    output: Output
+    output: EvaluationOutput
 
 
 class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
@@ -115,7 +115,7 @@ class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
     images: ImageEncoding
     cluster: Cluster = "declared"
     threads: Threads = field(default_factory=available_cores)
-    output: Output
+    output: EvaluationOutput
 
 
 class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
@@ -202,7 +202,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
-    output: Output
+    output: EvaluationOutput
     examples: Annotated[bool, option("Keep texts for the report.", run=True)] = True
 
 
@@ -266,7 +266,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
-    output: Output
+    output: EvaluationOutput
 
 
 class StsRequest(Request, frozen=True, kw_only=True):
@@ -306,4 +306,4 @@ class StsRequest(Request, frozen=True, kw_only=True):
     keeping: Keeping
     seed: Annotated[Natural, option("Seed of the bootstrap.")] = 0
     threads: Threads = field(default_factory=available_cores)
-    output: Output
+    output: EvaluationOutput

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.shared import AsJson, Columns, Form, ManifestOptions, Pool, PoolLanguages, Quiet, Split
+from xlingual.requests.shared import (
+    AsJson,
+    Form,
+    ManifestOptions,
+    Pool,
+    PoolLanguages,
+    Quiet,
+    Split,
+    TableColumns,
+)
 from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
 
 Folder: TypeAlias = Annotated[Path, option("Write the data to the folder DIR.", metavar="DIR", run=True)]
@@ -132,7 +141,7 @@ class TranslatePoolRequest(Request, frozen=True, kw_only=True):
     quiet: Quiet = False
 
 
-class ExportColumns(Columns, frozen=True, kw_only=True):
+class ExportColumns(TableColumns, frozen=True, kw_only=True):
     """How an export is read."""
 
     heading = "Reading the export"

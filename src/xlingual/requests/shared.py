@@ -46,8 +46,8 @@ TextSimilarity: TypeAlias = Annotated[
 ]
 
 
-class Columns(Record, frozen=True, kw_only=True):
-    """How a manifest is read, but for the choice of rows."""
+class TableColumns(Record, frozen=True, kw_only=True):
+    """How a table of texts is read."""
 
     heading = "Reading the manifest"
 
@@ -63,6 +63,19 @@ class Columns(Record, frozen=True, kw_only=True):
     cluster_column: Annotated[
         str | None, option("Column that says which texts depend on each other.", metavar="NAME")
     ] = None
+    separator: Annotated[
+        str | None,
+        option("Character between the columns of a text file, such as ';' or tab.", metavar="CHAR"),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        option("Encoding of a text file, such as cp1252.", metavar="NAME", otherwise="UTF-8"),
+    ] = None
+
+
+class Columns(TableColumns, frozen=True, kw_only=True):
+    """How a manifest is read, but for the choice of rows."""
+
     images: Annotated[
         Literal["first", "mean"] | None,
         option(
@@ -71,14 +84,6 @@ class Columns(Record, frozen=True, kw_only=True):
             metavar="first|mean",
             otherwise="several are refused",
         ),
-    ] = None
-    separator: Annotated[
-        str | None,
-        option("Character between the columns of a text file, such as ';' or tab.", metavar="CHAR"),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        option("Encoding of a text file, such as cp1252.", metavar="NAME", otherwise="UTF-8"),
     ] = None
 
 
@@ -241,6 +246,17 @@ Form: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, option("Print JSON, as --format json does.", names=("--json",), run=True)]
 
 
+LogTo: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "Log there too: tensorboard:DIR, mlflow[:URI], wandb[:PROJECT] or csv:FILE; repeat for several.",
+        metavar="SINK",
+        run=True,
+        secret=True,
+    ),
+]
+
+
 class Output(Record, frozen=True, kw_only=True):
     """Output of an evaluation: files and terminal."""
 
@@ -253,3 +269,9 @@ class Output(Record, frozen=True, kw_only=True):
     form: Form = "table"
     as_json: AsJson = False
     quiet: Quiet = False
+
+
+class EvaluationOutput(Output, frozen=True, kw_only=True):
+    """Output of an evaluation of encoders: files, terminal and trackers."""
+
+    log_to: LogTo = ()

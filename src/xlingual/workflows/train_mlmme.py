@@ -28,7 +28,7 @@ from xlingual.training.packing import Source, TextReading, count_vocabularies, p
 from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.mlmme_options import SELECTIONS, MlmmeOptions
 from xlingual.training.samplers import IMAGES
-from xlingual.training.sinks import Sink
+from xlingual.training.trackers import Sink
 from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
 
 if TYPE_CHECKING:

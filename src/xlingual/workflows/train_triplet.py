@@ -25,7 +25,7 @@ from xlingual.training.packing import Source
 from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions
-from xlingual.training.sinks import Sink
+from xlingual.training.trackers import Sink
 from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
 
 

@@ -25,7 +25,7 @@ from xlingual.models.folder import ModelFolder, write_model
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.options import FitOptions
 from xlingual.training.recipe import Recipe, Validate, ValidationScores
-from xlingual.training.sinks import Sink
+from xlingual.training.trackers import Sink
 
 if TYPE_CHECKING:
     from xlingual.training.loop import Fitted

@@ -78,7 +78,10 @@ def _agreement(table: ValidationTable) -> Iterator[Block]:
         records=[*_records(table)],
         where="both",
     )
-    meant = f"Mean ± standard error over seeds. * differs from BkR (tables below), p below {ALPHA:g} by itself; ** also after"
+    meant = (
+        f"Mean ± standard error over seeds. * differs from BkR (tables below), p below {ALPHA:g} by itself; "
+        "** also after"
+    )
     yield Prose(f"{meant} correction for {table.n_tests} tests (Holm).", "note-line", "both")
     yield Prose("The highest of a row is bold.", "note-line", "both", bold=True)
 
