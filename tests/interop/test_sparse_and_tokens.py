@@ -109,6 +109,16 @@ def test_retrieval_scores_as_the_library_does(model, name, tmp_path):
         model.similarity_fn_name = before
 
 
+def test_evaluators_of_a_training_score_them_as_they_are(model, tmp_path):
+    from xlingual.integrations.sentence_transformers import CrosslingualRetrievalEvaluator
+
+    en, de = sentences(1), sentences(2)
+    rows = [{"id": f"r{i}", "text_en": a, "text_de": b} for i, (a, b) in enumerate(zip(en, de, strict=True))]
+    evaluator = CrosslingualRetrievalEvaluator(xlingual.Manifest.from_rows(rows), pairs="en-de")
+    scores = model.similarity(model.encode_query(en), model.encode_document(de)).numpy().astype(float)
+    assert evaluator(model, str(tmp_path))["xlr_r@10"] == pytest.approx(hit_rate(scores, 10), abs=1e-12)
+
+
 def test_queries_and_documents_have_their_own_prompts(model):
     """Sources are queries, targets documents: the model's prompts for these count, as in the library."""
     before, model.prompts = model.prompts, {"query": "query: red ", "document": "passage long "}
