@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.demo_data.scenes import write_scenes
     from xlingual.encoders.base import Encoder
+    from xlingual.encoders.with_options import encoder
     from xlingual.errors import DataWarning, InputError, XlingualError
     from xlingual.evaluation.backretrieval import backretrieval
     from xlingual.evaluation.calibration import calibrate
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.metric_validation import validate_backretrieval, validation_table
     from xlingual.evaluation.multilingual_pool import multilingual_pool
     from xlingual.evaluation.sts import sts
+    from xlingual.forms import SparseVectors, TokenVectors
     from xlingual.measures import parse_measure
     from xlingual.records import Images, Texts
     from xlingual.report import write_report
@@ -57,7 +59,9 @@ _HOMES = {
     "Plan": "results.plan",
     "Results": "results",
     "Store": "store",
+    "SparseVectors": "forms",
     "Texts": "records",
+    "TokenVectors": "forms",
     "Validation": "results.validation",
     "ValidationTable": "results.validation_table",
     "XlingualError": "errors",
@@ -66,6 +70,7 @@ _HOMES = {
     "compare": "comparison.compare",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
+    "encoder": "encoders.with_options",
     "gate": "comparison.gate",
     "image_sentence": "evaluation.image_sentence",
     "multilingual_pool": "evaluation.multilingual_pool",
@@ -97,8 +102,10 @@ __all__ = [
     "MultilingualPool",
     "Plan",
     "Results",
+    "SparseVectors",
     "Store",
     "Texts",
+    "TokenVectors",
     "Validation",
     "ValidationTable",
     "XlingualError",
@@ -107,6 +114,7 @@ __all__ = [
     "compare",
     "crosslingual_retrieval",
     "distance_correlation",
+    "encoder",
     "gate",
     "image_sentence",
     "multilingual_pool",

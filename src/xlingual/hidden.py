@@ -25,6 +25,7 @@ _PLAIN = frozenset(
         ),
         *("encoding_format", "file", "fit", "id", "lang", "layer", "long", "max_cost", "max_length"),
         *("n", "output", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
+        *("prompt_name", "query_prompt_name", "candidate_prompt_name", "remote-code"),
         *(
             "query_prompt",
             "rate",

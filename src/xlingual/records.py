@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from xlingual.arrays import Ints, Vectors
+from xlingual.arrays import Ints
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
@@ -208,9 +208,12 @@ class AlignmentCounts:
 
 @dataclass(frozen=True)
 class Encoded:
-    """Vectors float32 [n, d], and which of the n texts were too long for the model and cut, bool [n]."""
+    """Vectors of n rows, and which of the texts were too long for the model and cut, bool [n].
 
-    vectors: Vectors
+    Vectors are float32 [n, d]; or sparse rows, or a vector for each token (`forms`).
+    """
+
+    vectors: Any
     truncated: Any = None  # None: nothing is ever cut
 
 

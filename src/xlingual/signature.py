@@ -11,21 +11,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-CONVENTIONS = "2"  # raised when a definition changes so that numbers or their names change
+CONVENTIONS = "3"  # raised when a definition changes so that numbers or their names change
 _UNSAFE = re.compile(r"[|%\s]")
 SYSTEM = "system"  # the key that begins the system part
 
 
 @dataclass(frozen=True)
 class ConventionChange:
-    """A change of conventions: the tasks, the beginnings of measure names that it concerns, and why."""
+    """A change of conventions: the tasks, the beginnings of measure names that it concerns, and why.
+
+    `prompts`: of older numbers it concerns only those of encoders with prompts by role.
+    """
 
     tasks: tuple[str, ...]
     measures: tuple[str, ...]
     why: str
+    prompts: bool = False
 
-    def concerns(self, conditions: Mapping[str, str]) -> bool:
+    def concerns(self, conditions: Mapping[str, str], system: Mapping[str, str], *, older: bool) -> bool:
         """Return whether numbers with these conditions have another meaning or name since."""
+        if self.prompts:
+            prompted = any(
+                name in system.get("encoder", "") for name in ("query_prompt=", "candidate_prompt=")
+            )
+            return older and prompted and conditions.get("task") in self.tasks
         if conditions.get("answers") == "several":  # R@k of cross-lingual retrieval with several target texts
             return True
         named = conditions.get("measure", "")
@@ -38,7 +47,14 @@ CHANGES = {
         ("R@", "SetR@", "Success@"),
         "R@k was the hit rate, which is called Success@k since conventions 2; R@k is set recall now, which "
         "was called SetR@k",
-    )
+    ),
+    3: ConventionChange(
+        ("backretrieval", "crosslingual-retrieval"),
+        ("",),
+        "prompts for queries and candidates count for the sources and targets of a language pair since "
+        "conventions 3",
+        prompts=True,
+    ),
 }
 
 
@@ -82,36 +98,50 @@ class Signature:
         for key in keys:
             own, others = self.conditions.get(key), other.conditions.get(key)
             if own == others or (
-                key == "conventions" and same_conventions(self.conditions, other.conditions)
+                key == "conventions"
+                and not _changed(self, other)
+                and _known(self.conditions, other.conditions)
             ):
                 continue
             difference = f"{key}: {'–' if own is None else own} against {'–' if others is None else others}"
-            if key == "conventions" and (why := reasons(self.conditions, other.conditions)):
-                difference += f" ({why})"
+            if key == "conventions" and (changes := _changed(self, other)):
+                difference += f" ({'; '.join(change.why for change in changes)})"
             found.append(difference)
         return found
 
 
 def same_conventions(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Return whether no change between the conventions of two numbers concerns them."""
-    versions = version(one), version(other)
-    known = all(0 < number <= int(CONVENTIONS) for number in versions)
-    return versions[0] == versions[1] or (known and not _changes(one, other))
+    """Return whether no change between the conventions of two numbers of one encoder concerns them.
+
+    An encoder with prompts by role is not looked for: these conditions say nothing of encoders.
+    """
+    if version(one) == version(other):
+        return True
+    return _known(one, other) and not _changed(Signature(one, {}), Signature(other, {}))
 
 
 def reasons(one: Mapping[str, str], other: Mapping[str, str]) -> str:
     """Return the changes between the conventions of two numbers that concern them, in words; or ""."""
-    return "; ".join(change.why for change in _changes(one, other))
+    return "; ".join(change.why for change in _changed(Signature(one, {}), Signature(other, {})))
 
 
-def _changes(one: Mapping[str, str], other: Mapping[str, str]) -> list[ConventionChange]:
-    low, high = sorted((version(one), version(other)))
+def _known(*conditions: Mapping[str, str]) -> bool:
+    return all(0 < version(each) <= int(CONVENTIONS) for each in conditions)
+
+
+def _changed(one: Signature, other: Signature) -> list[ConventionChange]:
+    """Return the changes between the conventions of two numbers that concern them."""
+    low, high = sorted((version(one.conditions), version(other.conditions)))
     if low == 0:  # not known
         return []
     return [
         change
         for number, change in CHANGES.items()
-        if low < number <= high and (change.concerns(one) or change.concerns(other))
+        if low < number <= high
+        and any(
+            change.concerns(each.conditions, each.system, older=version(each.conditions) < number)
+            for each in (one, other)
+        )
     ]
 
 

@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 from msgspec import inspect as types
 
+from xlingual.cli.other_names import instead, option_meant
 from xlingual.errors import InputError
 from xlingual.requests import Record, Request, checked, leaves, made, values
 from xlingual.requests.reading import read_toml
@@ -81,10 +83,20 @@ class RequestCommand(click.Command):
         return found.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; the error for an unknown option suggests new names in place of old ones."""
+        """Read the arguments; the error for an unknown option names the one that is meant.
+
+        New names stand in place of old ones, and names of other programs are known (`other_names`).
+        """
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
+            options = [name for one in self.params if isinstance(one, click.Option) for name in one.opts]
+            if meant := option_meant(error.option_name, options):
+                said = f"No such option {error.option_name!r}. Did you mean {meant!r}?"
+                raise click.UsageError(said, ctx) from None
+            arguments = [one.human_readable_name for one in self.params if isinstance(one, click.Argument)]
+            if what := instead(error.option_name, options, arguments):
+                raise click.UsageError(f"No such option {error.option_name!r}: {what}", ctx) from None
             new = {old: name for option in self.params for old, name in _replaced(option)}
             if error.possibilities:
                 error.possibilities[:] = dict.fromkeys(new.get(name, name) for name in error.possibilities)
@@ -237,6 +249,8 @@ def _parameter(leaf: Leaf, needed: bool = True) -> click.Parameter:
     otherwise = marks.otherwise or (
         "none" if leaf.default is None and "none" in (marks.metavar or "") else ""
     )
+    if leaf.key.startswith(("text_encoder", "image_encoder")):
+        more["shell_complete"] = _specs
     made = _Option(
         [*names, leaf.key],
         metavar=marks.metavar,
@@ -245,6 +259,16 @@ def _parameter(leaf: Leaf, needed: bool = True) -> click.Parameter:
     )
     made.old_names, made.heading = marks.old_names, leaf.heading
     return made
+
+
+def _specs(_: click.Context, option: click.Parameter, word: str) -> list[CompletionItem]:
+    """Return the schemes that begin with a word, and the word as the beginning of a path."""
+    from xlingual.encoders.schemes import IMAGES, SCHEMES, TEXTS
+
+    kind = TEXTS if str(option.name).startswith("text") else IMAGES
+    rows = [row for row in SCHEMES.values() if kind in row.kinds and row.name.startswith(word)]
+    found = [CompletionItem(f"{row.name}:" if row.argument else row.name, help=row.summary) for row in rows]
+    return found or [CompletionItem(word, type="file")]
 
 
 def _click_type(leaf: Leaf) -> tuple[Any, bool]:

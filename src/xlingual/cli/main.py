@@ -1,9 +1,7 @@
 """The command `xlingual`: finds the verb, and turns errors into one line and an exit code.
 
-Exit codes: 0 done, or yes; 1 the answer is no (a gate that fails, a store that is damaged), or a bug; 2 bad
-input or usage, or what the machine refuses (no room, no right to write, no memory); 3 cannot tell; 130
-interrupted (143 by SIGTERM); 141 where the reader of standard output (such as `head`) had enough. A verb's
-module is imported only when the verb is used, so that `--help` loads nothing heavy.
+Exit codes are in `exit_codes`. A verb's module is imported only when the verb is used, so that `--help` loads
+nothing heavy.
 """
 
 from __future__ import annotations
@@ -19,10 +17,9 @@ from typing import Any, NoReturn
 import click
 
 from xlingual.cli import interruption
+from xlingual.cli.exit_codes import BAD, IN_SHORT, PIPE
 from xlingual.errors import XlingualError, did_you_mean, why
 from xlingual.visible import visible_line
-
-_PIPE = 141  # 128 + SIGPIPE, as of other programs
 
 # verb, which is the name of its module and of the command there → one line of help
 _VERBS = {
@@ -100,8 +97,10 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="xlingual", prog_name="xlingual", message="%(prog)s %(version)s")
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=IN_SHORT)
+@click.version_option(
+    None, "-V", "--version", package_name="xlingual", prog_name="xlingual", message="%(prog)s %(version)s"
+)
 def xlingual() -> None:
     """Measure cross-lingual text embeddings on your own data, without parallel corpora.
 
@@ -147,7 +146,7 @@ def run(arguments: list[str]) -> int:
             result = xlingual.main(args=arguments, prog_name="xlingual", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except XlingualError as error:
-        return _fail(str(error), 2)
+        return _fail(str(error), BAD)
     except (_InterruptError, click.Abort, KeyboardInterrupt) as interrupted:
         code = _fail("interrupted", 128 + (handler.called or signal.SIGINT))
         for hint in interrupted.args:
@@ -155,17 +154,17 @@ def run(arguments: list[str]) -> int:
         return code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
-        return 2
+        return BAD
     except click.ClickException as error:
-        return _fail(_usage(error), 2)
+        return _fail(_usage(error), BAD)
     except _PipeError:
         return _output_failed(BrokenPipeError())
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{where}{why(error)}", 2)
+        return _fail(f"{where}{why(error)}", BAD)
     except MemoryError:
         return _fail(
-            "out of memory: evaluate fewer items (--sample-size N) or fewer threads (--threads 1)", 2
+            "out of memory: evaluate fewer items (--sample-size N) or fewer threads (--threads 1)", BAD
         )
 
 
@@ -184,8 +183,8 @@ def _output_failed(error: OSError) -> int:
     # The interpreter flushes standard output once more at its end; that must not fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
-        return _PIPE
-    return _fail(f"standard output: {why(error)}", 2)
+        return PIPE
+    return _fail(f"standard output: {why(error)}", BAD)
 
 
 def _fail(message: str, code: int) -> int:

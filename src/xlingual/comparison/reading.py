@@ -133,22 +133,25 @@ def _sampled(entries: _Entries) -> dict[str, str]:
 
 def _check_conditions(entries: _Entries) -> None:
     """Raise InputError where two folders have numbers of one name under different conditions."""
-    first: dict[Key, tuple[Path, str]] = {}
+    seen: dict[Key, dict[str, tuple[Path, str]]] = {}  # by conditions, and whether it has prompts by role
     for member, own in entries.items():
         for key, entry in own.items():
-            conditions = entry.signature.partition("|system:")[0]
-            folder, known = first.setdefault(key, (member.folder, conditions))
-            if known == conditions:
+            conditions, _, system = entry.signature.partition("|system:")
+            kind = conditions if "_prompt=" not in system else f"{conditions}|prompts"
+            others = seen.setdefault(key, {})
+            if kind in others:
                 continue
-            differing = Signature.parse(known).differences(Signature.parse(conditions))
-            if not differing:  # conventions that differ in nothing that these numbers are
-                continue
-            old = len(differing) == 1 and differing[0].startswith("conventions:")
-            remedy = "the older one again" if old else "both on the same data with the same options"
-            raise InputError(
-                f"{folder} and {member.folder} cannot be compared, their conditions differ in "
-                f"{'; '.join(differing)}: evaluate {remedy}"
-            )
+            for folder, known in others.values():
+                differing = Signature.parse(known).differences(Signature.parse(entry.signature))
+                if not differing:  # conventions that differ in nothing that these numbers are
+                    continue
+                old = len(differing) == 1 and differing[0].startswith("conventions:")
+                remedy = "the older one again" if old else "both on the same data with the same options"
+                raise InputError(
+                    f"{folder} and {member.folder} cannot be compared, their conditions differ in "
+                    f"{'; '.join(differing)}: evaluate {remedy}"
+                )
+            others[kind] = member.folder, entry.signature
 
 
 def _shared(entries: _Entries) -> list[tuple[str, str]]:
@@ -178,7 +181,7 @@ def _renamed(entries: _Entries) -> str:
         for entry in own.values()
     ]
     low, high = min(versions), max(versions)
-    why = [change.why for number, change in CHANGES.items() if low < number <= high]
+    why = [c.why for number, c in CHANGES.items() if low < number <= high and not c.prompts]
     return f" (conventions {low} and {high}: {'; '.join(why)}; evaluate the older ones again)" if why else ""
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from xlingual import encoders
 from xlingual.encoders.decoding import BrokenImagesError
 from xlingual.errors import DataWarning, XlingualError
+from xlingual.forms import as_other
 from xlingual.records import Images, Texts
 
 
@@ -31,7 +32,7 @@ class ActorSpec:
 class ActorReply:
     """Vectors [n, d] of a piece, and which texts were cut; or why there are none."""
 
-    vectors: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    vectors: Any = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     truncated: np.ndarray | None = None
     warnings: tuple[str, ...] = ()
     refused: str = ""
@@ -58,10 +59,12 @@ class Actor:
             warnings.simplefilter("always", DataWarning)
             try:
                 found = self._made().encode_noting(batch)
+                other = as_other(found.vectors, f"encoder {self.spec.name!r}", batch.ids)
+                vectors = np.asarray(found.vectors) if other is None else other
             except XlingualError as error:
                 return ActorReply(refused=str(error), broken=isinstance(error, BrokenImagesError))
         messages = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, DataWarning))
-        return ActorReply(np.asarray(found.vectors), found.truncated, tuple(messages))
+        return ActorReply(vectors, found.truncated, tuple(messages))
 
     def notes(self) -> list[str]:
         """Return the copy's notes on the rows that it encoded."""

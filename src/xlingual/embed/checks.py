@@ -5,20 +5,28 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from xlingual.arrays import Rows
+from xlingual.arrays import Ints, Rows
 from xlingual.errors import DataWarning, InputError, listed
+from xlingual.forms import OtherVectors, SparseVectors, TokenVectors, as_other
 
 _BLOCK = 4096
 
 
-def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> np.ndarray:  # noqa: ANN401
-    """Return the vectors as a float array [count, d]; raise InputError where they are anything else."""
+def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> Any:  # noqa: ANN401  (AnyVectors)
+    """Return the vectors as a float array [count, d], or as sparse rows or token vectors of `count` texts.
+
+    Sparse matrices of scipy and lists of arrays [tokens, d] become those. Raises InputError where vectors
+    are anything else.
+    """
     if isinstance(vectors, Rows) and len(vectors) == count:
         return cast(np.ndarray, vectors)  # rows of files, which their encoder has checked
+    if (other := as_other(vectors, who, ids)) is not None:
+        return _checked_other(other, count, who, ids)
     array = np.asarray(vectors)
     if array.dtype.kind not in "fiu":
         raise InputError(f"{who} returned {array.dtype} values; expected numbers [n, d]")
@@ -28,7 +36,10 @@ def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> np.ndarra
             "return 2.0 * np.unpackbits(vectors, axis=1) - 1 where each bit is a dimension, else float32"
         )
     if array.ndim != 2 or len(array) != count or array.shape[1] == 0:
-        raise InputError(f"{who} returned an array of shape {array.shape}; expected ({count}, d)")
+        tokens = (
+            "; for a vector for each token return a list of arrays [tokens, d]" if array.ndim == 3 else ""
+        )
+        raise InputError(f"{who} returned an array of shape {array.shape}; expected ({count}, d){tokens}")
     if array.dtype not in (np.float16, np.float32):
         array = array.astype(np.float32)
     for start in range(0, count, _BLOCK):
@@ -41,10 +52,38 @@ def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> np.ndarra
     return array
 
 
-def warn_of_zeros(vectors: np.ndarray, who: str, what: str, named: Callable[[int], str]) -> None:
-    """Warn of vectors that are all zero; `named` gives the name of a row."""
+def _checked_other(vectors: OtherVectors, count: int, who: str, ids: Sequence[str]) -> OtherVectors:
+    if len(vectors) != count or vectors.shape[1] == 0:
+        raise InputError(f"{who} returned {vectors.what} of shape {vectors.shape}; expected ({count}, d)")
+    if isinstance(vectors, TokenVectors):
+        sizes = vectors.sizes
+        if vectors.bounds[0] != 0 or (sizes < 0).any() or vectors.bounds[-1] != len(vectors.vectors):
+            raise InputError(
+                f"{who} returned token vectors with bounds that do not fit: expected numbers that rise from "
+                f"0 to {len(vectors.vectors)}, the number of all tokens"
+            )
+        vectors = replace(vectors, vectors=np.asarray(vectors.vectors, dtype=np.float32))
+    else:
+        vectors = SparseVectors.of(vectors.matrix, vectors.compared_by)
+    if len(bad := vectors.bad_rows()):
+        row = int(bad[0])
+        raise InputError(
+            f"{who}: the vector of {ids[row]!r} (row {row + 1}) holds NaN or infinity; embed it again"
+        )
+    return vectors
+
+
+def zero_rows(vectors: Any) -> Ints:  # noqa: ANN401  (AnyVectors)
+    """Return the rows that are all zero, or have no tokens, ascending."""
+    if isinstance(vectors, SparseVectors | TokenVectors):
+        return vectors.zero()
     blocks = [vectors[start : start + _BLOCK].any(axis=1) for start in range(0, len(vectors), _BLOCK)]
-    zero = np.flatnonzero(~np.concatenate(blocks)).tolist() if blocks else []
+    return np.flatnonzero(~np.concatenate(blocks)) if blocks else np.empty(0, dtype=np.int64)
+
+
+def warn_of_zeros(vectors: Any, who: str, what: str, named: Callable[[int], str]) -> None:  # noqa: ANN401
+    """Warn of vectors that are all zero; `named` gives the name of a row."""
+    zero = zero_rows(vectors).tolist()
     if zero:
         more = f" and {len(zero) - 3} more" if len(zero) > 3 else ""
         warnings.warn(

@@ -16,6 +16,7 @@ from xlingual.embed.checks import checked
 from xlingual.encoders import Encoder, Stacked
 from xlingual.encoders.batching import distinct_rows
 from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.forms import dense, form_of, is_dense, joined_vectors
 from xlingual.images import read_bytes
 from xlingual.records import Encoded, Images, Texts, check_content, content_keys, digest
 from xlingual.store import Collection, DamagedError, Store
@@ -42,7 +43,7 @@ class VectorSource:
 
 
 def encode(encoder: Encoder, batch: Texts | Images, source: VectorSource) -> Encoded:
-    """Return checked vectors [n, d] of a batch, and which texts were cut.
+    """Return checked vectors of a batch, in the encoder's form (`forms`), and which texts were cut.
 
     An encoder that says what its vectors depend on (`content`) encodes equal rows once, and no row that the
     store has. Others get the whole batch as it is. Of an encoder that stands on another (`Stacked`) that
@@ -78,7 +79,8 @@ def _stacked(encoder: Stacked, batch: Texts | Images, source: VectorSource) -> E
     kept = _Kept(len(batch))
     for start in range(0, max(len(batch), 1), _APPLIED):
         rows = np.arange(start, min(start + _APPLIED, len(batch)))
-        given = [found.vectors[rows].astype(np.float32, copy=False) for found in inputs]
+        given = [dense(found.vectors, below.who, source.who)[rows] for found in inputs]
+        given = [part.astype(np.float32, copy=False) for part in given]
         kept.add(rows, Encoded(checked(encoder.apply(*given), len(rows), source.who, batch.ids[start:])))
     cut = [found.truncated for found in inputs if found.truncated is not None]
     return Encoded(kept.encoded(np.arange(len(batch))).vectors, np.logical_or.reduce(cut) if cut else None)
@@ -166,7 +168,7 @@ def _compute(
         missing = missing[np.argsort(-lengths, kind="stable")]
     _show_cost(encoder, batch, source, rows[missing])
     most = min(SHARD_ROWS * encoder.workers, encoder.piece or SHARD_ROWS << 20)
-    done, size, dim = 0, min(_FIRST, most), None
+    done, size, dim, form = 0, min(_FIRST, most), None, None
     while done < len(missing):
         piece = missing[done : done + size]
         start = time.perf_counter()
@@ -176,6 +178,12 @@ def _compute(
             if (part := getattr(error, "encoded", None)) is not None:  # rows of the piece that were done
                 keep(piece[part[0]], part[1])
             raise
+        form = form_of(found.vectors) if form is None else form
+        if form_of(found.vectors) != form:
+            raise InputError(
+                f"{source.who} gives vectors of two forms ({form or 'dense'} and "
+                f"{form_of(found.vectors) or 'dense'}): all texts need the same"
+            )
         dim = found.vectors.shape[1] if dim is None else dim
         if found.vectors.shape[1] != dim:
             raise InputError(
@@ -214,7 +222,7 @@ def joined_parts(parts: Sequence[Encoded]) -> Encoded:
     """Return the vectors of pieces that follow each other, and which texts were cut where all note it."""
     cut = [part.truncated for part in parts if part.truncated is not None]
     noted = np.concatenate(cut) if len(cut) == len(parts) else None
-    return Encoded(np.concatenate([part.vectors for part in parts]), noted)
+    return Encoded(joined_vectors([part.vectors for part in parts]), noted)
 
 
 class _Kept:
@@ -224,19 +232,28 @@ class _Kept:
         self._count = count
         self._vectors: np.ndarray | None = None
         self._cut: np.ndarray | None = None
+        self._pieces: list[tuple[Ints, Any]] = []  # of vectors of other forms
 
     def add(self, piece: Ints, encoded: Encoded) -> None:
         """Put the vectors of some rows in their places."""
         found = encoded.vectors
-        if self._vectors is None:
-            self._vectors = room_for(self._count, found.shape[1], found.dtype)
-        self._vectors[piece] = found
+        if not is_dense(found):
+            self._pieces.append((piece, found))
+        else:
+            if self._vectors is None:
+                self._vectors = room_for(self._count, found.shape[1], found.dtype)
+            self._vectors[piece] = found
         if encoded.truncated is not None:
             self._cut = np.zeros(self._count, dtype=np.bool_) if self._cut is None else self._cut
             self._cut[piece] = encoded.truncated
 
     def encoded(self, inverse: Ints) -> Encoded:
         """Return the vectors, repeated and ordered by `inverse`."""
+        if self._pieces:
+            place = np.empty(self._count, dtype=np.int64)
+            place[np.concatenate([piece for piece, _ in self._pieces])] = np.arange(self._count)
+            whole = joined_vectors([found for _, found in self._pieces])
+            return Encoded(whole[place[inverse]], None if self._cut is None else self._cut[inverse])
         vectors: Any = self._vectors
         if np.array_equal(inverse, np.arange(self._count)):
             return Encoded(vectors, self._cut)

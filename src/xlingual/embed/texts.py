@@ -2,40 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.checks import cut_by_language, warn_of_cut_texts, warn_of_zeros
 from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError
-from xlingual.ranking import Pool, UnitVectors
+from xlingual.forms import dense
+from xlingual.ranking import TextPool, TextRows, rows_of
 from xlingual.records import Encoded, Texts
 from xlingual.store import Store
 
 
 @dataclass(frozen=True)
 class TextVectors:
-    """Vectors [n, d] of some rows of a manifest; `position[row]` is a row's line, -1 where it has none.
+    """Vectors of some rows of a manifest; `position[row]` is a row's line, -1 where it has none.
 
     `truncated` counts the texts of each language that were cut, where the encoder notes it.
     """
 
-    vectors: np.ndarray
+    vectors: Any  # AnyVectors, as the encoder gives them
     position: Ints
     truncated: dict[str, int] | None = None
 
-    def pool(self, rows: Ints) -> Pool:
+    def pool(self, rows: Ints) -> TextPool:
         """Return the vectors of the rows, equal ones collapsed."""
-        return Pool.of(self.vectors, self.position[rows])
+        return TextPool.of(self.vectors, self.position[rows])
 
-    def unit(self, rows: Ints) -> UnitVectors:
-        """Return the vectors of the rows at unit length, one for each row."""
-        return UnitVectors(self.vectors, self.position[rows])
+    def unit(self, rows: Ints) -> TextRows:
+        """Return the vectors of the rows as they are compared, one for each row."""
+        return rows_of(self.vectors, self.position[rows])
+
+    @property
+    def queries(self) -> TextVectors:
+        """Those of rows that are queries: the same, as no role was asked for."""
+        return self
+
+    @property
+    def candidates(self) -> TextVectors:
+        """Those of rows that are candidates: the same."""
+        return self
+
+
+@dataclass(frozen=True)
+class RoleVectors:
+    """Vectors of rows as queries, and of rows as candidates; `truncated` counts the cut texts of both."""
+
+    queries: TextVectors
+    candidates: TextVectors
+    truncated: dict[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -48,10 +69,10 @@ class BatchVectors:
 
 @dataclass(frozen=True)
 class PoolVectors:
-    """Vectors of questions [n, d] and of candidates [m, d]; `truncated` counts the cut texts by language."""
+    """Vectors of questions and of candidates; `truncated` counts the cut texts by language."""
 
-    questions: np.ndarray
-    candidates: np.ndarray
+    questions: Any  # AnyVectors, as the encoder gives them
+    candidates: Any
     truncated: dict[str, int] | None = None
 
 
@@ -63,22 +84,70 @@ def embed_texts(
     *,
     store: Store | None = None,
     progress: Progress | None = None,
+    any_form: bool = False,
 ) -> TextVectors:
-    """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used."""
-    found = embed_batch(manifest.texts(rows), name, encoder, store=store, progress=progress)
+    """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used.
+
+    With `any_form` these may be sparse rows or token vectors; else they must be dense.
+    """
+    source = _source(name, store, progress)
+    found = _batch_vectors(manifest.texts(rows), encoder, source, any_form=any_form)
     position = np.full(len(manifest), -1, dtype=np.int64)
     position[rows] = np.arange(len(rows))
     return TextVectors(found.vectors, position, found.truncated)
+
+
+def embed_roles(
+    manifest: Manifest,
+    name: str,
+    encoder: Encoder,
+    queries: Ints,
+    candidates: Ints,
+    *,
+    store: Store | None = None,
+    progress: Progress | None = None,
+    any_form: bool = False,
+) -> TextVectors | RoleVectors:
+    """Return the vectors of rows that are queries and of rows that are candidates.
+
+    Where a text has one vector whatever its role (the encoder is not `by_role`), each row is encoded once,
+    without a role.
+    """
+    if not encoder.by_role or encoder.depends_on_batch:
+        rows = distinct_values(np.concatenate([queries, candidates]))
+        return embed_texts(manifest, name, encoder, rows, store=store, progress=progress, any_form=any_form)
+    asked, offered = (
+        replace(manifest.texts(rows), role=role)
+        for rows, role in ((queries, "query"), (candidates, "candidate"))
+    )
+    found = embed_sides(asked, offered, name, encoder, store=store, progress=progress, any_form=any_form)
+    positions = []
+    for rows in (queries, candidates):
+        position = np.full(len(manifest), -1, dtype=np.int64)
+        position[rows] = np.arange(len(rows))
+        positions.append(position)
+    return RoleVectors(
+        TextVectors(found.questions, positions[0]),
+        TextVectors(found.candidates, positions[1]),
+        found.truncated,
+    )
 
 
 def embed_batch(
     texts: Texts, name: str, encoder: Encoder, *, store: Store | None = None, progress: Progress | None = None
 ) -> BatchVectors:
     """Return the vectors of a batch of texts that belongs to no manifest, such as sentence pairs."""
-    found = _embedded(encoder, texts, "texts", _source(name, store, progress))
+    return _batch_vectors(texts, encoder, _source(name, store, progress))
+
+
+def _batch_vectors(
+    texts: Texts, encoder: Encoder, source: VectorSource, *, any_form: bool = False
+) -> BatchVectors:
+    found = _embedded(encoder, texts, "texts", source)
+    vectors = found.vectors if any_form else dense(found.vectors, source.who)
     cut = cut_by_language(found.truncated, texts.language)
-    warn_of_cut_texts(cut, f"text encoder {name!r}", len(texts))
-    return BatchVectors(found.vectors, cut)
+    warn_of_cut_texts(cut, source.who, len(texts))
+    return BatchVectors(vectors, cut)
 
 
 def embed_pool(
@@ -89,13 +158,16 @@ def embed_pool(
     *,
     store: Store | None = None,
     progress: Progress | None = None,
+    any_form: bool = False,
 ) -> PoolVectors:
-    """Return the vectors of the questions and of the candidates, each encoded once.
+    """Return the vectors of the questions and of the candidates, each encoded once; `any_form` as above.
 
     An encoder with `depends_on_batch` gets both in one batch, which is then its collection.
     """
     questions, candidates = pool.question_texts(), pool.candidate_texts(candidate_text)
-    return embed_sides(questions, candidates, name, encoder, store=store, progress=progress)
+    return embed_sides(
+        questions, candidates, name, encoder, store=store, progress=progress, any_form=any_form
+    )
 
 
 def embed_sides(
@@ -106,6 +178,7 @@ def embed_sides(
     *,
     store: Store | None = None,
     progress: Progress | None = None,
+    any_form: bool = False,
 ) -> PoolVectors:
     """Return the vectors of questions and of candidates, each encoded once; see `embed_pool`."""
     source = _source(name, store, progress)
@@ -118,6 +191,9 @@ def embed_sides(
     else:
         of_questions = _embedded(encoder, questions, "questions", source)
         of_candidates = _embedded(encoder, candidates, "candidates", source)
+    if not any_form:
+        for found in (of_questions, of_candidates):
+            dense(found.vectors, source.who)
     if of_questions.vectors.shape[1] != of_candidates.vectors.shape[1]:
         raise InputError(
             f"text encoder {name!r} gives questions {of_questions.vectors.shape[1]} and candidates "

@@ -72,6 +72,11 @@ class ApiEncoder(Encoder):
         return ("text", "role") if own else ("text",)
 
     @property
+    def by_role(self) -> bool:  # type: ignore[override]
+        """Whether queries and candidates have different prompts."""
+        return "role" in self.content
+
+    @property
     def identity(self) -> str:
         """The service's host and path, the model, and the options that change its vectors; never a key."""
         named = {name: self.options[name] for name in ("dim", "revision")} | self.prompts

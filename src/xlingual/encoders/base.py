@@ -5,11 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
 
 from xlingual.arrays import Vectors
+from xlingual.encoders import objects
+from xlingual.encoders.objects import name_of
+from xlingual.encoders.takes import takes_strings
 from xlingual.errors import InputError
-from xlingual.records import Encoded
+from xlingual.records import Encoded, Images
 
 E = TypeVar("E", bound="Encoder")
 
@@ -43,6 +47,10 @@ class Encoder(ABC):
     by_number: bool = False
     # whether two versions of it have two identities, so that its vectors may outlive the program
     has_own_identity: bool = True
+    # whether a text has another vector as a query than as a candidate, so that tasks encode it in both roles
+    by_role: bool = False
+    # what results call it, where it is an object without an identity: objects of two names are different
+    label: str = ""
     # whether `estimate` knows what encoding costs: a service does the work
     has_estimate: bool = False
     # how many copies share the work, and each takes pieces of a batch
@@ -63,12 +71,12 @@ class Encoder(ABC):
         """
 
     def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Images, as the encoder takes)
-        """Return float32 [n, d]: one vector for each row of the batch.
+        """Return float32 [n, d]: one vector for each row of the batch; or the other forms of `forms`.
 
         An exception may carry what was done before it, which is kept: `error.encoded`, the rows of the batch
         and their `Encoded`.
         """
-        return self.encode_noting(batch).vectors
+        return cast("Vectors", self.encode_noting(batch).vectors)
 
     def encode_noting(self, batch: Any, /) -> Encoded:  # noqa: ANN401
         """Return the same vectors, and which texts were cut."""
@@ -119,7 +127,8 @@ class Encoder(ABC):
 
 
 # the abilities that an adapter takes from its base: all of the above but those that are always its own
-ABILITIES = frozenset(name for name in vars(Encoder) if name[0] != "_") - {"identity", "encode", "workers"}
+_OWN = {"identity", "encode", "workers", "label"}
+ABILITIES = frozenset(name for name in vars(Encoder) if name[0] != "_") - _OWN
 
 
 def _asking(read: Callable[[str, Any], Any], *own: str) -> Callable[[type[E]], type[E]]:
@@ -172,6 +181,14 @@ class Stacked(Adapter):
         return []
 
 
+_UNREAD = (TypeError, AttributeError, LookupError, ValueError)  # of an object given what it does not expect
+
+
+def _listed(batch: Any) -> list[Any]:  # noqa: ANN401  (Texts or Images)
+    """Return the texts of a batch, or its opened images, as libraries take them."""
+    return list(batch.images if isinstance(batch, Images) else batch.text)
+
+
 def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
     """Return an ability as the object has it; where it has none, the default."""
     own, usual = getattr(encoder.target, _OLD_NAMES.get(name, name), None), getattr(Encoder, name)
@@ -187,12 +204,18 @@ def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
 class Wrapped(Encoder):
     """A user's own object that has `encode`; of the abilities of `Encoder` it may have any, by their names.
 
-    Without an `identity` its class stands for it. Where it has a `base`, another encoder, the
-    kind of that one holds for it too.
+    It is given the batch; a list of strings where its parameter is annotated so. Where nothing tells, it
+    gets the batch, and the list where it cannot read that. Without an `identity` its class and what results
+    call it stand for it. Where it has a `base`, another encoder, the kind of that one holds for it too.
     """
 
     def __init__(self, target: Any) -> None:  # noqa: ANN401  (of any class)
         self.target = target
+        said = takes_strings(target.encode) if callable(getattr(target, "encode", None)) else False
+        own = any(
+            hasattr(target, name) for name in ("identity", *ABILITIES - {"languages", "notes", "space"})
+        )
+        self._strings = False if said is None and own else said
         base = getattr(target, "base", None)
         is_encoder = callable(getattr(base, "encode", None)) and not isinstance(base, type)
         self.below = adopt(base) if is_encoder else None
@@ -200,12 +223,32 @@ class Wrapped(Encoder):
     @property
     def identity(self) -> str:
         """Its own, or `python:` with its module and class, which is the same for two versions of it."""
-        kind, given = type(self.target), getattr(self.target, "identity", None)
-        return f"python:{kind.__module__}.{kind.__qualname__}" if given is None else str(given)
+        given = getattr(self.target, "identity", None)
+        return objects.unnamed(self.target, self.label) if given is None else str(given)
 
     def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401
-        """Return what the object returns."""
-        return cast("Vectors", self.target.encode(batch))
+        """Return what the object returns; raise InputError where it can read neither a batch nor a list."""
+        if self._strings is not None:
+            return cast("Vectors", self.target.encode(_listed(batch) if self._strings else batch))
+        try:
+            found = self.target.encode(batch)
+        except _UNREAD as error:
+            found = self._from_list(batch, error)
+        return cast("Vectors", found)
+
+    def _from_list(self, batch: Any, error: Exception) -> Any:  # noqa: ANN401
+        """Return what the object makes of a list, after it could not read the batch."""
+        try:
+            found = self.target.encode(_listed(batch))
+        except _UNREAD as second:
+            name, kind = type(self.target).__name__, type(batch).__name__
+            raise InputError(
+                f"{name}.encode failed when given the batch ({objects.in_words(error)}) and when given a "
+                f"list ({objects.in_words(second)}): annotate its parameter, as in encode(self, batch: "
+                f"xlingual.{kind}) or encode(self, sentences: list[str]), and it is given that alone"
+            ) from error
+        self._strings = True
+        return found
 
     @property
     def has_own_identity(self) -> bool:  # type: ignore[override]
@@ -242,22 +285,26 @@ class WrappedStacked(Wrapped, Stacked):
         return cast("Vectors", self.target.apply(*vectors))
 
 
-def adopt(entry: object) -> Encoder:
-    """Return the encoder that an object stands for; users' own objects are wrapped.
+def adopt(entry: object, kind: str = "texts") -> Encoder:
+    """Return the encoder of texts or images that an object stands for; users' own objects are wrapped.
 
-    Raises InputError where it has no method `encode`, is a class, or has an identity that is none.
+    Objects of other libraries are recognised as `objects.KINDS` says. Raises InputError where it has no
+    method `encode`, is a class, or has an identity that is none.
     """
     if isinstance(entry, Encoder):
-        kind = type(entry)
-        if kind.encode is Encoder.encode and kind.encode_noting is Encoder.encode_noting:
-            raise InputError(f"{kind.__name__} has neither a method encode nor encode_noting: give it one")
+        own = type(entry)
+        if own.encode is Encoder.encode and own.encode_noting is Encoder.encode_noting:
+            raise InputError(f"{own.__name__} has neither a method encode nor encode_noting: give it one")
         return entry
     if isinstance(entry, type):
         raise InputError(f"{entry.__name__} is a class: make an object of it, for example {entry.__name__}()")
+    if (known := objects.kind_of(entry)) is not None:
+        return cast("Encoder", import_module(known.module).adapter_of(entry, kind))
     if not callable(getattr(entry, "encode", None)):
         raise InputError(
-            "an encoder is a spec, a path, or an object with a method encode(texts); "
-            f"found a value of the type {type(entry).__name__}"
+            "an encoder is a spec, a path, a function of a list of texts, or an object with a method "
+            f"encode(texts); found a value of the type {type(entry).__name__}. Taken as they are: "
+            f"{', '.join(one.name for one in objects.KINDS)}"
         )
     identity = getattr(entry, "identity", None)
     if identity is not None and (not isinstance(identity, str) or not identity):
@@ -269,12 +316,6 @@ def adopt(entry: object) -> Encoder:
 def given(encoder: object) -> Any:  # noqa: ANN401  (of any class)
     """Return the object that a user gave, that the encoder was made of."""
     return encoder.target if isinstance(encoder, Wrapped) else encoder
-
-
-def name_of(entry: object) -> str:
-    """Return what results call an object that nobody names: its own name, or that of its class."""
-    name = getattr(entry, "name", None)
-    return name if isinstance(name, str) and name else type(entry).__name__
 
 
 def kind_of(encoder: Encoder) -> dict[str, bool]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.errors import DataWarning, InputError
+from xlingual.forms import joined_vectors
 from xlingual.records import Encoded, Texts
 
 T = TypeVar("T")
@@ -96,7 +97,7 @@ def in_parts(encode: Callable[[Texts], Encoded], batch: Texts, size: int = PART)
     rows = np.arange(len(batch))
     parts = [encode(batch.take(rows[start : start + size])) for start in range(0, len(batch), size)]
     return Encoded(
-        np.concatenate([part.vectors for part in parts]), np.concatenate([part.truncated for part in parts])
+        joined_vectors([part.vectors for part in parts]), np.concatenate([part.truncated for part in parts])
     )
 
 

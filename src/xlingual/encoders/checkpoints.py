@@ -12,7 +12,7 @@ from typing import Any
 from xlingual.encoders.weights import module_folders, module_types
 from xlingual.errors import InputError, MissingExtraError
 
-# files to fetch from a hub: never a pickle, never code
+# files to fetch from a hub: never a pickle; code only where a spec pins it
 _WANTED = (
     "*.json",
     "*.txt",
@@ -61,11 +61,12 @@ _HEADS = re.compile(
 _WITH_IMAGES = ("clip", "siglip", "chinese_clip", "metaclip", "altclip", "align", "blip", "flava")
 
 
-def model_folder(who: str, name: str, revision: str | None, extra: str) -> Path:
+def model_folder(who: str, name: str, revision: str | None, extra: str, *, with_code: bool = False) -> Path:
     """Return the folder of a model: `name` itself where it is a folder, else what a hub has by that name.
 
     A model that was fetched before is taken from the cache of `huggingface_hub`, also without a network.
-    `who` begins the messages, `extra` is the optional package that brings the client. Raises InputError
+    `who` begins the messages, `extra` is the optional package that brings the client. `with_code` fetches its
+    Python files too. Raises InputError
     where there is no such folder, name or revision, and where the hub cannot be reached.
     """
     if not name.strip():
@@ -79,7 +80,7 @@ def model_folder(who: str, name: str, revision: str | None, extra: str) -> Path:
         raise InputError(
             f"{who}: expected the folder of a model, found {'a file' if path.exists() else 'nothing'}"
         )
-    return _from_hub(who, name, revision, extra)
+    return _from_hub(who, name, revision, extra, [*_WANTED, *(["*.py"] if with_code else [])])
 
 
 def user_path(who: str, name: str) -> Path:
@@ -90,14 +91,14 @@ def user_path(who: str, name: str) -> Path:
         raise InputError(f"{who}: there is no such user's folder: write its whole path") from None
 
 
-def _from_hub(who: str, name: str, revision: str | None, extra: str) -> Path:
+def _from_hub(who: str, name: str, revision: str | None, extra: str, wanted: list[str]) -> Path:
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
     except ImportError:
         raise MissingExtraError(who, extra) from None
     try:
-        files = {"allow_patterns": list(_WANTED), "ignore_patterns": list(_UNWANTED)}
+        files = {"allow_patterns": wanted, "ignore_patterns": list(_UNWANTED)}
         return Path(snapshot_download(name, revision=revision, **files))
     except GatedRepoError:
         raise InputError(
@@ -154,8 +155,10 @@ def trained_on_images(settings: Mapping[str, Any]) -> bool:
     return "vision_config" in settings or str(settings.get("model_type", "")).startswith(_WITH_IMAGES)
 
 
-def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:
+def check_dense(who: str, folder: Path, *, heads: bool = True, taken: tuple[str, ...] = ()) -> str | None:
     """Raise InputError where a model is known not to give one dense vector for each text.
+
+    The kinds that are `taken` are not refused: what is found is returned, None for dense vectors.
 
     Libraries load such a model all the same, without its head or with a pooling that it never had, and what
     comes out is another model. Evidence is what the files say: the kind and the modules in the settings of
@@ -173,6 +176,9 @@ def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:
         or any(name in settings for name in _PYLATE)
     ):
         kind = TOKENS
+    kind = TOKENS if kind == "ColBERT" else kind
+    if kind in taken:
+        return str(kind)
     if kind not in (None, "SentenceTransformer"):
         refuse_kind(who, str(kind))
     if heads and len(types) < 2 and architectures and all(map(_HEADS.search, architectures)):
@@ -181,6 +187,7 @@ def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:
             "take an encoder; to try its body as one, save that alone: "
             "AutoModel.from_pretrained(FOLDER).save_pretrained(NEW)"
         )
+    return None
 
 
 def kind_of_modules(types: Iterable[str]) -> str | None:
@@ -191,10 +198,11 @@ def kind_of_modules(types: Iterable[str]) -> str | None:
 
 def refuse_kind(who: str, kind: str) -> None:
     """Raise InputError that says what a model of this kind is, and what to take."""
-    named = _KINDS.get(TOKENS if kind == "ColBERT" else kind, f"a model of the kind {kind}")
+    named = _KINDS.get(kind, f"a model of the kind {kind}")
+    as_it_is = "write st: to score its texts as they are, or " if kind in (SPARSE, TOKENS) else ""
     raise InputError(
-        f"{who}: is {named}; here an encoder gives one dense vector for each text: take a dense one (of "
-        "sentence-transformers: a SentenceTransformer)"
+        f"{who}: is {named}; here an encoder gives one dense vector for each text or image: {as_it_is}take a "
+        "dense one (of sentence-transformers: a SentenceTransformer)"
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.batching import Memory, in_batches
-from xlingual.encoders.options import TEXT
+from xlingual.encoders.options import PROMPT_NAMES, TEXT
 from xlingual.errors import InputError
 from xlingual.images import GLANCE, THREADS, ImageSource, open_image, read_bytes
 from xlingual.records import Images, digest
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_TEXT_ONLY = {"pair": None, "prompts": "model"}  # of single schemes, with their defaults
+_TEXT_ONLY = {"pair": None, "prompts": "model", "remote-code": None}  # of single schemes, with their defaults
+_TEXT_ONLY |= {option.name: option.default for option in PROMPT_NAMES}
 MOST_NARROW = 100  # times that a side may be the other: processors scale the shorter one up
 SKIP = "--skip-broken leaves their rows out"
 

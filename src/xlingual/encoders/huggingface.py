@@ -18,9 +18,11 @@ from xlingual.encoders.checkpoints import (
     model_folder,
     read_json,
     trained_on_images,
+    user_path,
 )
 from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
+from xlingual.encoders.remote_code import OPTION, checked, pinned_commit, say
 from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.tokens import TextTokens
 from xlingual.encoders.torch_runtime import require
@@ -79,14 +81,17 @@ class HuggingFaceEncoder(TextNetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """A hash of the model's files and the options that change vectors."""
-        options = self.stated("layer", "dtype", "max_length", "long", "pair")
+        options = self.stated("layer", "dtype", "max_length", "long", "pair", "dim", OPTION)
         return f"hf:{self.digest}?pool={self.pool}&{options}{self.stated_device()}{self.prompts}"
 
     @cached_property
     def network(self) -> TextNetwork:
         """The network, read from the files that the identity is of."""
+        runs_code = self.runs_code
+        if runs_code:
+            say(self.who, self.options)
         with self.unchanged():
-            return TextNetwork(self.folder, self.options, self.pool, self.who)
+            return TextNetwork(self.folder, self.options, self.pool, self.who, runs_code=runs_code)
 
     @cached_property
     def tokens(self) -> TextTokens:
@@ -112,7 +117,16 @@ class HuggingFaceEncoder(TextNetworkEncoder):
 
         dim, size = self.network.dim, self.options["batch"]
         vectors = in_batches(pieces.lengths, size, run, who=self.who, dim=dim, memory=self.memory)
-        return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
+        return Encoded(self._first(pieces.averaged(vectors))[index], pieces.truncated[index])
+
+    def _first(self, vectors: Vectors) -> Vectors:
+        """Return the dimensions that are kept; cosines are of these alone."""
+        dim = self.options.get("dim")
+        if dim is not None and dim > vectors.shape[1]:
+            raise InputError(
+                f"{self.who}: dim={dim}, but the model's vectors have {vectors.shape[1]} dimensions"
+            )
+        return vectors[:, :dim]
 
     def _numbers(self, tags: Sequence[str]) -> list[int]:
         """Return each row's language as the network numbers it, 0 where it is not given."""
@@ -137,4 +151,8 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     if context.kind == IMAGES:
         refuse_text_options(who, options)
         kind = import_module(f"{__name__}_images").HuggingFaceImages
-    return kind(model_folder(who, argument, options["revision"], "hf"), options, who)
+        if options["dim"] is not None:
+            raise InputError(f"{who}: dim is an option for texts: leave it out for images")
+    code = None if user_path(who, argument).is_dir() else pinned_commit(who, options)
+    folder = model_folder(who, argument, code or options["revision"], "hf", with_code=code is not None)
+    return checked(kind(folder, options, who), code)

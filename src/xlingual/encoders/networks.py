@@ -12,6 +12,7 @@ from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_parts
 from xlingual.encoders.checkpoints import check_dense
 from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.remote_code import trusted
 from xlingual.encoders.torch_runtime import device_part
 from xlingual.encoders.weights import Watch, checkpoint_digest, model_files
 from xlingual.records import Encoded, Texts
@@ -21,13 +22,15 @@ class NetworkEncoder(Encoder):
     """A network in a folder, loaded when it is first used; `options` are those of its scheme."""
 
     has_head = True  # whether the architecture in its settings says which kind of model it is
+    of_hub = False  # whether its files are a commit of a hub that the spec pins
     has_modules = True  # whether folders of modules of sentence-transformers belong to it
+    kinds: tuple[str, ...] = ()  # of models that it takes, which give no dense vectors
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         self.folder, self.options, self.who = folder, options, who
         self.memory = Memory()
         self._watch = Watch()
-        check_dense(who, folder, heads=self.has_head)
+        self.found_kind = check_dense(who, folder, heads=self.has_head, taken=self.kinds)
 
     @property
     def digest(self) -> str:
@@ -43,6 +46,11 @@ class NetworkEncoder(Encoder):
         self._watch.digest("", self._files_digest)
         yield
         self._watch.check("", self._files_digest, f"{self.who}: a file of the model")
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether code that the model brings may run, as the spec pins it."""
+        return trusted(self.who, self.folder, self.options, of_hub=self.of_hub)
 
     def stated(self, *names: str) -> str:
         """Return the options of these names that are given, as an identity has them."""
@@ -66,6 +74,11 @@ class TextNetworkEncoder(NetworkEncoder):
     def content(self) -> tuple[str, ...]:
         """All of a row that its vector depends on."""
         return ("text", "role") if self.prompts.by_role else ("text",)
+
+    @property
+    def by_role(self) -> bool:  # type: ignore[override]
+        """Whether queries and candidates have different prompts."""
+        return self.prompts.by_role
 
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Return float32 [n, d], and which texts were cut."""

@@ -88,6 +88,17 @@ TEXT = (  # of every network that reads texts
         "long", one_of("truncate", "windows"), "truncate", "longer texts: truncate, or the mean over windows"
     ),
 )
+PROMPT_NAMES = tuple(  # of models that name prompts of their own
+    Option(f"{name}_name", not_empty, None, f"name of one of the model's own prompts, instead of {name}")
+    for name in ("prompt", "query_prompt", "candidate_prompt")
+)
+DIM = Option("dim", whole_number(1), None, "keep the first dimensions only")
+REMOTE_CODE = Option(
+    "remote-code",
+    not_empty,
+    None,
+    "run Python code that the model brings, at this commit; for a folder: of this digest",
+)
 POOL = Option(
     "pool", one_of("mean", "cls", "pooler", "last"), None, "mean, cls, pooler or last: one vector of many"
 )

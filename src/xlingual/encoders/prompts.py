@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from xlingual.errors import DataWarning
+from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 
 _BY_ROLE = ("query_prompt", "candidate_prompt", "pair")  # options that do not count for texts without a role
 
@@ -35,6 +35,28 @@ class IdleOptions:
         warnings.warn(
             f"these texts have no role: {_joined(names)} {verb} not used; {remedy}", DataWarning, stacklevel=3
         )
+
+
+def named_prompts(
+    who: str, options: Mapping[str, Any], known: Mapping[str, str | None]
+) -> dict[str, str | None]:
+    """Return the prompts of options by role: those given, or those that options name among the model's own.
+
+    `prompt_name` stands for `prompt`, and so on. Raises InputError where both are given, or for another name.
+    """
+    found: dict[str, str | None] = {}
+    for option in ("prompt", "query_prompt", "candidate_prompt"):
+        text, name = options.get(option), options.get(f"{option}_name")
+        if text is not None and name is not None:
+            raise InputError(f"{who}: {option} and {option}_name: give one of them")
+        if name is not None and name not in known:
+            has = f"it has {listed(known, 12)}" if known else "it has none"
+            raise InputError(
+                f"{who}: the model has no prompt named {name!r}.{did_you_mean(name, known)} ({has}); write "
+                f"the prompt itself: {option}="
+            )
+        found[option] = text if name is None else known[name] or ""
+    return found
 
 
 def _plain(name: str) -> str:

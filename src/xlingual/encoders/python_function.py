@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import numpy as np
@@ -16,7 +15,9 @@ from xlingual.encoders.base import Wrapped
 from xlingual.encoders.loading import failures, is_file, load_function, source_digest
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.schemes import IMAGES, TEXTS, Context
+from xlingual.encoders.takes import is_batch, parameters_of
 from xlingual.errors import InputError
+from xlingual.forms import as_other, joined_vectors
 from xlingual.images import read_bytes
 from xlingual.records import Encoded, Images, Texts
 
@@ -57,7 +58,7 @@ class PythonFunction(Wrapped):
         return super().content or given  # checked when it is used
 
     def encode(self, batch: Texts | Images, /) -> Vectors:
-        """Return float32 [n, d]: what the function returns, checked."""
+        """Return what the function returns, checked: float32 [n, d], sparse rows or token vectors."""
         if self._whole_batch:
             return self._vectors(self._run(self._call, batch), len(batch))
         found: list[Vectors] = []
@@ -70,7 +71,9 @@ class PythonFunction(Wrapped):
                 found.append(self._vectors(self._run(self._call, given), len(given)))
         elif self._dim is None:  # no text at all: another batch has the dimensions
             self._vectors(self._run(self._call, [""]), 1)
-        return np.concatenate(found) if found else np.empty((0, self._dim or 0), dtype=np.float32)
+        if found:
+            return cast("Vectors", joined_vectors(found))
+        return np.empty((0, self._dim or 0), dtype=np.float32)
 
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Return the same, and which texts were cut, where the object notes it."""
@@ -86,7 +89,12 @@ class PythonFunction(Wrapped):
             return function(given)
 
     def _vectors(self, found: Any, count: int) -> Vectors:  # noqa: ANN401
-        """Return float32 [count, d] of what came back; raise InputError where it is anything else."""
+        """Return float32 [count, d] of what came back; raise InputError where it is anything else.
+
+        Of texts it may be sparse rows or token vectors.
+        """
+        if self.kind != IMAGES and (other := as_other(found, f"python:{self.argument}")) is not None:
+            return cast("Vectors", other)
         with failures(self.argument, "making numbers of what it returned"):
             array = np.asarray(found.detach().cpu() if hasattr(found, "detach") else found)
         if array.dtype.kind not in "fiub" or array.ndim != 2 or len(array) != count:
@@ -137,7 +145,7 @@ def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool
             f"python:{argument}: is {_type(target)}; expected a function of a list of texts, or an object "
             "(or a class) with a method encode"
         )
-    parameters = _parameters(target)
+    parameters = parameters_of(target)
     if parameters is None:  # some built-in functions have no signature
         return target, False
     by_place = [one for one in parameters if one.kind not in (one.KEYWORD_ONLY, one.VAR_KEYWORD)]
@@ -149,23 +157,7 @@ def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool
             f"python:{argument}: must take one thing, a list of texts or images; its parameters that have "
             f"no default: {names}"
         )
-    return target, bool(getattr(target, "takes_batch", False)) or _is_batch(by_place[0].annotation)
-
-
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """Return the parameters of a function, annotations as objects where possible; None if unknown."""
-    for as_objects in (True, False):
-        with suppress(Exception):  # annotations in quotes may hold, and raise, anything
-            return list(inspect.signature(function, eval_str=as_objects).parameters.values())
-    return None
-
-
-def _is_batch(annotation: object) -> bool:
-    """Return whether a parameter is annotated `Texts` or `Images`, as a class or as a word."""
-    if isinstance(annotation, str):  # imported for type checkers only
-        names = (word.strip(" '\"").rpartition(".")[2] for word in annotation.split("|"))
-        return any(name in ("Texts", "Images", "Pictures") for name in names)
-    return any(kind in (Texts, Images) for kind in getattr(annotation, "__args__", (annotation,)))
+    return target, bool(getattr(target, "takes_batch", False)) or is_batch(by_place[0].annotation)
 
 
 def _safe(text: object) -> str:

@@ -8,16 +8,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, TypeAlias, cast
 
-from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given, name_of
+from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given
+from xlingual.encoders.objects import is_one, name_of
 from xlingual.encoders.options import TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
 from xlingual.encoders.plugins import Known, in_words, package_of, scheme_of
 from xlingual.encoders.schemes import IMAGES, PICTURES, SCHEMES, TEXTS, Context, Scheme
 from xlingual.encoders.spec import Spec, parse
+from xlingual.encoders.vectorfile import SUFFIXES
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
 from xlingual.hidden import shown, without_url_secrets
 from xlingual.records import Images, ImageSimilarity, Texts
@@ -87,21 +89,12 @@ def image_model(
 def _named(
     specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, kind: str, context: Context
 ) -> dict[str, Any]:
-    """Return name → encoder, each spec built.
-
-    Two objects that only their class identifies are refused: one would be served the other's vectors.
-    """
+    """Return name → encoder, each spec built; objects without an identity are known by their names too."""
     encoders: dict[str, Any] = {}
-    seen: dict[str, str] = {}
     for name, entry in _entries(specs, kind, context).items():
         encoder = encoders[name] = build(entry, kind, context) if isinstance(entry, Spec) else entry
-        if isinstance(encoder, OwnSimilarity) or encoder.has_own_identity:
-            continue
-        if seen.setdefault(encoder.identity, name) != name:
-            raise InputError(
-                f"encoders {seen[encoder.identity]!r} and {name!r} are both {encoder.identity}: give each "
-                "an attribute `identity` (name, revision, parameters) that names each"
-            )
+        if isinstance(encoder, Encoder) and not encoder.has_own_identity:
+            encoder.label = name
     return encoders
 
 
@@ -110,12 +103,14 @@ def _entries(
 ) -> dict[str, Spec | Encoder | OwnSimilarity]:
     """Return name → spec or object; a spec that stands for several encoders becomes several."""
     given: Iterable[tuple[str | None, EncoderLike]]
-    if isinstance(specs, Mapping):
+    if not isinstance(specs, str | os.PathLike) and is_one(specs, context.languages):
+        given = [(None, cast("Any", specs))]
+    elif isinstance(specs, Mapping):
         given = [(str(name), entry) for name, entry in specs.items()]
-    elif isinstance(specs, Iterable) and not isinstance(specs, str) and not hasattr(specs, "encode"):
+    elif isinstance(specs, Iterable) and not isinstance(specs, str):
         given = [(None, entry) for entry in specs]
     else:
-        given = [(None, cast("EncoderLike", specs))]
+        given = [(None, specs)]
     entries: dict[str, Spec | Encoder | OwnSimilarity] = {}
     for wanted, entry in given:
         for name, one in _resolve(wanted, entry, kind, context):
@@ -138,8 +133,10 @@ def _resolve(
         if kind == IMAGES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
             return [(str(named), own_similarity(entry))]
-        return [(wanted or name_of(entry), adopt(entry))]
+        return [(wanted or name_of(entry), adopt(entry, kind))]
     spec = parse(entry, Known()) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
+    if isinstance(entry, str):
+        _refuse_model_name(entry, spec)
     name, plain = wanted if wanted is not None else spec.name, replace(spec, name=None)
     if spec.scheme != "vectors" or "*" not in spec.argument:
         return [(name or _default_name(spec), plain)]
@@ -147,6 +144,29 @@ def _resolve(
     matches = expand(spec.argument, context.languages, context.role_languages, of_texts=kind == TEXTS).items()
     prefix = f"{name}-" if name else ""
     return [(prefix + star, replace(plain, argument=path)) for star, path in matches]
+
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def _refuse_model_name(written: str, spec: Spec) -> None:
+    """Raise InputError where the name or the folder of a model stands without its scheme."""
+    bare = written.removeprefix(f"{spec.name}=") if spec.name else written
+    if spec.scheme != "vectors" or bare.startswith("vectors:"):
+        return
+    path = Path(spec.argument)
+    if path.is_dir():
+        is_model = any((path / name).is_file() for name in ("modules.json", "config.json"))
+    else:
+        named = _HUB_NAME.fullmatch(spec.argument) is not None and path.suffix not in SUFFIXES
+        is_model = named and not path.exists() and not path.parent.is_dir()
+    if is_model:
+        meant = f"{spec.name}=st:{bare}" if spec.name else f"st:{bare}"
+        what = "is the folder of a model" if path.is_dir() else "is no file of vectors"
+        raise InputError(
+            f"{shown(written)!r} {what}: did you mean {shown(meant)}? (st: for sentence-transformers, "
+            "hf: for other models of transformers)"
+        )
 
 
 def _default_name(spec: Spec) -> str:

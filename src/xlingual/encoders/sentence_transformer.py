@@ -14,6 +14,7 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import (
+    check_dense,
     check_tokenizer,
     check_weights,
     kind_of_modules,
@@ -21,10 +22,12 @@ from xlingual.encoders.checkpoints import (
     read_json,
     refuse_kind,
     trained_on_images,
+    user_path,
 )
 from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
-from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.prompts import Prompts, named_prompts
+from xlingual.encoders.remote_code import OPTION, checked, pinned_commit, say
 from xlingual.encoders.schemes import IMAGES, Context
 from xlingual.encoders.tokens import (
     Features,
@@ -50,6 +53,7 @@ from xlingual.encoders.transformer_text import position_limit
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
 
+_SETTINGS = "config_sentence_transformers.json"
 _TASK = {"query": "query", "candidate": "document"}  # our roles → their tasks
 _DOCUMENT = ("document", "passage", "corpus")  # names of prompts; the first one that is not empty counts
 
@@ -63,7 +67,7 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         own = model_prompts(folder) if options["prompts"] == "model" else None
-        super().__init__(folder, options, who, own)
+        super().__init__(folder, {**options, **named_prompts(who, options, prompts_in(folder))}, who, own)
         parts = (folder, *(path for path in folder.glob("*") if path.is_dir()))
         self.trained_on_images = any(trained_on_images(read_json(part / "config.json")) for part in parts)
         check_weights(who, folder, modules=True)
@@ -74,10 +78,15 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         """All of a row that its vector depends on."""
         return ("text", "role") if self._has_routes else super().content
 
+    @property
+    def by_role(self) -> bool:  # type: ignore[override]
+        """Whether queries and documents have different prompts, or go different ways."""
+        return "role" in self.content
+
     @cached_property
     def identity(self) -> str:
         """A hash of the model's files, the prompts and the options that change vectors."""
-        options = self.stated("dim", "dtype", "max_length", "long")
+        options = self.stated("dim", "dtype", "max_length", "long", OPTION)
         return f"st:{self.digest}?{options}{self.stated_device()}{self.prompts}"
 
     @cached_property
@@ -86,12 +95,15 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         from sentence_transformers import SentenceTransformer
 
         device, dtype = choose_device(self.options["device"], self.who), torch_dtype(self.options["dtype"])
+        runs_code = self.runs_code
+        if runs_code:
+            say(self.who, self.options)
         with self.unchanged(), loading(self.who) as messages:
             model = SentenceTransformer(
                 str(self.folder),
                 device=str(device),
                 local_files_only=True,
-                trust_remote_code=False,
+                trust_remote_code=runs_code,
                 truncate_dim=self.options["dim"],
                 model_kwargs={"use_safetensors": True, "dtype": dtype},
             )
@@ -111,13 +123,17 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         tokenizer = getattr(self.model, "tokenizer", None)
         if not callable(tokenizer):
             return None
-        limit = stated_limit(tokenizer)
+        limit = self.limit(tokenizer)
         if "message" not in getattr(self.model[0], "modality_config", ()):
             return TextTokens(tokenizer, limit, self.options["long"], self.who)
         if self.options["long"] == "windows":
             raise InputError(f"{self.who}: reads texts as messages of a chat, which have no windows")
         around = self.model.preprocess([""])["input_ids"].shape[-1] - len(tokenizer("")["input_ids"])
         return TextTokens(tokenizer, limit and limit - around, "truncate", self.who)
+
+    def limit(self, tokenizer: Any) -> int | None:  # noqa: ANN401
+        """Return how many tokens of a text are read."""
+        return stated_limit(tokenizer)
 
     def _encoded(self, batch: Texts) -> Encoded:
         prompt = self.prompts.before(batch.role)
@@ -212,17 +228,25 @@ def model_prompts(folder: Path) -> Prompts:
 
     As in the library, the default prompt is not for queries and documents.
     """
-    path = folder / "config_sentence_transformers.json"
-    settings = read_json(path)
-    listed = settings.get("prompts") or {}
+    return prompts_of(prompts_in(folder), read_json(folder / _SETTINGS).get("default_prompt_name"))
+
+
+def prompts_in(folder: Path) -> dict[str, str | None]:
+    """Return the prompts that a model's settings name."""
+    listed = read_json(folder / _SETTINGS).get("prompts") or {}
     if not isinstance(listed, dict):
         raise InputError(
-            f"{path}: prompts must be an object of names and texts, "
+            f"{folder / _SETTINGS}: prompts must be an object of names and texts, "
             f"found {type(listed).__name__}: fetch the model again"
         )
-    known = {str(name): str(text or "") for name, text in listed.items()}
+    return listed
+
+
+def prompts_of(named: Mapping[str, str | None], default: str | None) -> Prompts:
+    """Return the prompts by role of those that a model names, and of the name of its default one."""
+    known = {str(name): str(text or "") for name, text in named.items()}
     document = next((known[name] for name in _DOCUMENT if known.get(name)), "")
-    return Prompts(known.get(settings.get("default_prompt_name") or "", ""), known.get("query", ""), document)
+    return Prompts(known.get(default or "", ""), known.get("query", ""), document)
 
 
 def _dimension(model: Any) -> int | None:  # noqa: ANN401
@@ -245,4 +269,11 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     # the library's own models of texts may be written without their owner's name
     elif "/" not in argument and "\\" not in argument and not Path(argument).exists():
         argument = f"sentence-transformers/{argument}"
-    return kind(model_folder(who, argument, options["revision"], "st"), options, who)
+    code = None if user_path(who, argument).is_dir() else pinned_commit(who, options)
+    revision = code or options["revision"]
+    folder = model_folder(who, argument, revision, "st", with_code=code is not None)
+    if context.kind != IMAGES:
+        kinds = import_module("xlingual.encoders.sentence_transformer_kinds")
+        if check_dense(who, folder, taken=kinds.ModelFolder.kinds) is not None:
+            kind = kinds.ModelFolder
+    return checked(kind(folder, options, who), code)

@@ -75,9 +75,11 @@ class SentenceTransformerImages(NetworkEncoder):
                     model_kwargs={"use_safetensors": True, "dtype": torch_dtype(self.options["dtype"])},
                     **more,
                 )
-            supports = getattr(model, "supports", None)  # older versions do not say
-            if supports is not None and not supports("image"):
-                raise InputError(
-                    f"{self.who}: this model does not embed images: take a CLIP-style one, or hf:"
-                )
+            self.check_images(model)
         return model
+
+    def check_images(self, model: Any) -> None:  # noqa: ANN401
+        """Raise InputError where a model does not embed images."""
+        supports = getattr(model, "supports", None)  # older versions do not say
+        if supports is not None and not supports("image"):
+            raise InputError(f"{self.who}: this model does not embed images: take a CLIP-style one, or hf:")

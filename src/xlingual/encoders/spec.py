@@ -4,11 +4,14 @@
 
 NAME is letters, digits, `_`, `.` and `-`, before the first colon. `A::B` applies A on top of B. A path
 without a scheme means `vectors:`; the bare name of a scheme means that scheme without an argument. In the
-argument and in option values `%XX` stands for a byte of UTF-8: `%3F` is `?`, `%26` is `&`, `%25` is `%`.
+argument and in option values `%XX` stands for a byte of UTF-8: `%3F` is `?`, `%26` is `&`, `%25` is `%`. Few
+specs need it: blanks, colons, `#` and `/` stand as they are, an `&` too where a blank follows it in a value,
+and a `?` in the name of a file that is there.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -40,7 +43,7 @@ class Spec:
 
     def __str__(self) -> str:
         name = f"{self.name}=" if self.name is not None else ""
-        options = "&".join(f"{key}={_quoted(value, '%&')}" for key, value in self.options)
+        options = "&".join(f"{key}={written(value)}" for key, value in self.options)
         top = f"{name}{self.scheme}:{_quoted(self.argument, '%?')}" + (f"?{options}" if options else "")
         return top if self.base is None else f"{top}::{self.base}"
 
@@ -60,9 +63,23 @@ def parse(text: str, known_schemes: Collection[str]) -> Spec:
     rest = top[named.end() :] if named else top
     if not rest.strip():
         raise InputError(f"spec {shown(text)!r} is empty: write scheme:argument, for example {_EXAMPLE}")
-    head, _, query = rest.partition("?")
+    head, options = _head_and_options(rest, text)
     scheme, argument = _scheme_and_argument(head, text, known_schemes)
-    return Spec(named[1] if named else None, scheme, unquote(argument), _options(query, text), base)
+    return Spec(named[1] if named else None, scheme, unquote(argument), options, base)
+
+
+def _head_and_options(rest: str, text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return what stands before the options, and these; a file may have a question mark in its name."""
+    head, _, query = rest.partition("?")
+    try:
+        return head, _options(query, text)
+    except InputError:
+        for place in (*[found.start() for found in re.finditer(r"\?", rest)][1:], len(rest)):
+            head, query = rest[:place], rest[place + 1 :]
+            written = _SCHEME.match(head)
+            if os.path.exists(unquote(head[written.end() :] if written else head)):
+                return head, _options(query, text)
+        raise
 
 
 def _scheme_and_argument(head: str, text: str, known: Collection[str]) -> tuple[str, str]:
@@ -76,7 +93,8 @@ def _scheme_and_argument(head: str, text: str, known: Collection[str]) -> tuple[
     if written or _WORD.fullmatch(head):
         raise InputError(
             f"spec {shown(text)!r}: unknown scheme {word!r}.{did_you_mean(word, known)} "
-            f"Known: {listed(sorted(known), 20)}; a file of vectors is written vectors:PATH"
+            f"Known: {listed(sorted(known), 20)}; a file of vectors is written vectors:PATH, a model of "
+            f"sentence-transformers st:NAME"
         )
     if not head:
         raise InputError(f"spec {shown(text)!r}: no scheme or path before '?'; write for example {_EXAMPLE}")
@@ -84,13 +102,25 @@ def _scheme_and_argument(head: str, text: str, known: Collection[str]) -> tuple[
 
 
 def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for part in query.split("&") if query else ():
         key, equals, value = part.partition("=")
+        if not (equals and _KEY.fullmatch(key)) and pairs and " " in part:
+            pairs[-1] = pairs[-1][0], f"{pairs[-1][1]}&{unquote(part)}"  # a value with an & in its words
+            continue
         if not equals or not _KEY.fullmatch(key):
             raise InputError(f"spec {shown(text)!r}: option {shown_option(part)!r} is not written key=value")
         pairs.append((key, unquote(value)))
     return tuple(pairs)
+
+
+def written(value: str) -> str:
+    """Return the value of an option as a spec has it: with %XX only for what would end it.
+
+    >>> written("query: 5 % off & more")
+    'query: 5 %25 off %26 more'
+    """
+    return _quoted(value, "%&")
 
 
 def _quoted(text: str, special: str) -> str:

@@ -130,8 +130,9 @@ def _explained(who: str, error: Exception) -> Exception:
         return MissingExtraError(f"the tokenizer of {who}", "mt")
     if "trust_remote_code" in text:
         return InputError(
-            f"{who}: the model comes with code, which is never run: load it in a function of yours "
-            "and write python:MODULE:FUNCTION"
+            f"{who}: the model comes with Python code, which is not run unless the spec pins it: read it, "
+            "then write remote-code=COMMIT (of a folder: any word, and the error names the digest of its "
+            "code); or load it in a function of yours, python:MODULE:FUNCTION"
         )
     return InputError(f"{who}: cannot be loaded ({type(error).__name__}: {text[:300]})")
 

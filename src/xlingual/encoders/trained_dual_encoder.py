@@ -124,6 +124,11 @@ class DualTexts(Encoder):
         }
         return tuple(name for name, counts in parts.items() if counts)
 
+    @property
+    def by_role(self) -> bool:  # type: ignore[override]
+        """Whether questions and answers have towers of their own."""
+        return bool(self.network.config.separate)
+
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Return float32 [n, dim], and which texts were cut."""
         return in_parts(self._words if self.network.config.tower == "words" else self._tokens, batch)

@@ -39,6 +39,7 @@ class TripletTexts(OnBase):
     """
 
     fitted_transform = True
+    by_role = False  # it is trained on vectors of texts without a role
     network: TripletNetwork
 
     @cached_property

@@ -31,7 +31,9 @@ class TextNetwork:
     `layer` counts hidden layers: 0 the embeddings, -1 the last.
     """
 
-    def __init__(self, folder: Path, options: Mapping[str, Any], pool: str, who: str) -> None:
+    def __init__(
+        self, folder: Path, options: Mapping[str, Any], pool: str, who: str, *, runs_code: bool = False
+    ) -> None:
         import torch
         from transformers import AutoModel, AutoTokenizer
 
@@ -40,9 +42,9 @@ class TextNetwork:
 
         with loading(who), torch.no_grad():
             self.tokenizer = AutoTokenizer.from_pretrained(
-                folder, local_files_only=True, trust_remote_code=False
+                folder, local_files_only=True, trust_remote_code=runs_code
             )
-            model, *lacking = pretrained(AutoModel, folder, options["dtype"], trust_remote_code=False)
+            model, *lacking = pretrained(AutoModel, folder, options["dtype"], trust_remote_code=runs_code)
             self.config = model.config
             self._refuse_random(*lacking)
             if self.config.is_encoder_decoder:

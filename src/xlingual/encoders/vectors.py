@@ -65,6 +65,11 @@ class VectorsEncoder(Encoder):
             for place in self.places:
                 self._check_file(self._path(*place))
 
+    @property
+    def by_role(self) -> bool:  # type: ignore[override]
+        """Whether questions and candidates have files of their own."""
+        return "{role}" in self.pattern
+
     @cached_property
     def identity(self) -> str:
         """A hash of the bytes of all its files; read once, when first asked for."""
@@ -97,7 +102,7 @@ class VectorsEncoder(Encoder):
         arrays: list[NDArray[Any]] = []
         index = np.empty(0 if copied else len(batch), dtype=np.int64)
         for path, language, rows in self._rows_by_file(batch, role):
-            array = open_vectors(path, self.options)
+            array = self._open(path)
             if self.options.id is None:
                 lines = _lines(path, len(array), language, batch, rows)
             else:
@@ -154,6 +159,10 @@ class VectorsEncoder(Encoder):
             hint = self.patterns_there() if known else ""
             raise InputError(f"{message}{'.' if hint and message[-1] not in '.?' else ''}{hint}") from None
 
+    def _open(self, path: Path) -> Any:  # noqa: ANN401  (an array or Rows)
+        """Return the table of a file."""
+        return open_vectors(path, self.options)
+
     def _path(self, language: str, role: str | None) -> Path:
         if "{role}" in self.pattern and role is None:
             raise InputError(
@@ -169,7 +178,7 @@ class VectorsEncoder(Encoder):
         known = (language for language, other in self.places if other in (role, None))
         languages = dict.fromkeys((*known, *more)) if "{lang}" in self.pattern else ("",)
         paths = [self._path(language, role) for language in languages]
-        dims = {path: int(open_vectors(path, self.options).shape[1]) for path in paths}
+        dims = {path: int(self._open(path).shape[1]) for path in paths}
         return one_size(dims, "be of one size, made by one model")
 
     def _rows_by_file(self, batch: Texts | Images, role: str | None) -> list[tuple[Path, str | None, Ints]]:

@@ -20,8 +20,9 @@ from xlingual.data.manifest import ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.samples import Sample
 from xlingual.data.taking import takes_data
-from xlingual.embed import ImageIndex
+from xlingual.embed import ImageIndex, TextVectors
 from xlingual.encoders import EncoderLike
+from xlingual.errors import InputError
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
@@ -30,8 +31,17 @@ from xlingual.evaluation.passes import one_pass
 from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.scorer import Scored
+from xlingual.forms import TokenVectors
 from xlingual.measures import DistanceCorrelation
-from xlingual.ranking import UNIT, Cosine, UnitVectors, one_library_thread
+from xlingual.ranking import (
+    UNIT,
+    Cosine,
+    SparseRows,
+    SparseScores,
+    TextRows,
+    UnitVectors,
+    one_library_thread,
+)
 from xlingual.requests import answers
 from xlingual.requests.evaluating import DistanceCorrelationRequest
 from xlingual.results import Results
@@ -46,7 +56,7 @@ _UNION_BYTES = 1 << 29  # of the keys of a union of samples
 _ROWS = 2048  # of a union computed at a time
 KEPT_BYTES = 1 << 29  # ranked image distances kept for the next encoder
 
-Unit = Callable[[Ints], UnitVectors]  # the unit vectors of some codes (text rows, images)
+Unit = Callable[[Ints], TextRows]  # the vectors of some codes (text rows, images)
 
 
 @takes_data()
@@ -87,14 +97,19 @@ def distance_correlation(
         or_fewer=or_fewer,
         texts_per_item=texts_per_item,
     )
-    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
+    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, roles=False)
     run.prepare(text_encoders)
     image_name, image_identity, images = run.images()
     run.join_near_duplicates(images)
     drawn = [SamplePairs.of(task.sample) for task in run.tasks]
     ranks, measure = ImageRanks(images, run.tasks, drawn), DistanceCorrelation()
     numbers = Numbers(NAME, [measure], run.subjects, image_name)
-    for name, vectors in run.encoded():
+    for name in run.text_encoders:
+        vectors = run.without_role(name)
+        if reason := without_distance(vectors):
+            raise InputError(
+                f"text encoder {name!r} has no {measure.name}: {reason}; leave it out, or use backretrieval"
+            )
         report = run.progress(f"correlating distances: {name}")
         for chosen in by_pair(run.tasks).values():
             with run.stage("correlate"), one_library_thread():
@@ -139,6 +154,22 @@ class SamplePairs:
         return f"from {len(self):,} of {self.shape[0] * self.shape[1]:,} pairs, standard error {error:.4f}"
 
 
+def without_distance(vectors: TextVectors) -> str | None:
+    """Return why two texts have no distance, None where they have one."""
+    if isinstance(vectors.vectors, TokenVectors):
+        return "MaxSim is no distance of two texts: it depends on which of them is the query"
+    return None
+
+
+def cosine(first: TextRows, second: TextRows) -> Cosine | SparseScores:
+    """Return the cosine similarity of dense rows, or of sparse ones, however these are ranked."""
+    if isinstance(first, SparseRows) and isinstance(second, SparseRows):
+        return SparseScores(first, second, cosine=True)
+    if isinstance(first, UnitVectors) and isinstance(second, UnitVectors):
+        return Cosine(first, second)
+    raise TypeError("token vectors have no cosine: ask `without_distance` first")
+
+
 class RankedTables:
     """The ranked cosines of several samples, made on demand; `sides` are codes that `unit` takes."""
 
@@ -153,7 +184,7 @@ class RankedTables:
 
     def _union(self) -> np.ndarray:
         """Return the keys of all sources and targets, int32 [sources, targets]: |cosine| ≤ 1 fits."""
-        similarity = Cosine(self.unit(self._sources), self.unit(self._targets))
+        similarity = cosine(self.unit(self._sources), self.unit(self._targets))
         keys = np.empty(similarity.shape, dtype=np.int32)
         for rows in np.split(np.arange(len(keys)), range(_ROWS, len(keys), _ROWS)):
             block = similarity.block(rows, np.arange(len(self._targets)))
@@ -166,7 +197,7 @@ class RankedTables:
         if self._keys is not None:
             rows, columns = np.searchsorted(self._sources, source), np.searchsorted(self._targets, target)
             return RankedTable.of(self._keys[np.ix_(rows, columns)].ravel())
-        similarity, drawn = Cosine(self.unit(source), self.unit(target)), self.pairs[number].drawn
+        similarity, drawn = cosine(self.unit(source), self.unit(target)), self.pairs[number].drawn
         if drawn is not None:
             return RankedTable.of(similarity.exact(*drawn))
         block = similarity.block(np.arange(len(source)), np.arange(len(target)))

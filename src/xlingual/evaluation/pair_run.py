@@ -12,13 +12,13 @@ from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
-from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, fit_texts_for
+from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_roles, embed_texts, fit_texts_for
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.encoders.decoding import broken_rows
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
-from xlingual.evaluation.run import EncoderSpecs, Options, Run
+from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
 from xlingual.evaluation.scorer import Scored
 from xlingual.results import Results
 
@@ -160,8 +160,10 @@ class PairRun(Run):
         *,
         matching: bool,
         image_spec: ImageModelLike | None = None,
+        roles: bool = True,
     ) -> None:
         super().__init__(task, options)
+        self.roles = roles  # whether sources are queries and targets candidates, or all texts alike
         self.manifest, self.matching, self._image_spec = manifest, matching, image_spec
         pairs = resolve_pairs(options.pairs, manifest.languages)
         self._requested = list(dict.fromkeys(language for pair in pairs for language in pair))
@@ -174,7 +176,11 @@ class PairRun(Run):
         `further` are tasks whose texts are encoded, without images.
         """
         samples = [task.sample for task in (*self.tasks, *further)]
-        self.rows = distinct_values(np.concatenate([s.source for s in samples] + [s.target for s in samples]))
+        self.sides = tuple(
+            distinct_values(np.concatenate(rows))
+            for rows in ([s.source for s in samples], [s.target for s in samples])
+        )
+        self.rows = distinct_values(np.concatenate(self.sides))
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
         made = encoders.text_encoders(
             text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest)
@@ -187,14 +193,27 @@ class PairRun(Run):
         """The subject of each task's numbers."""
         return [Subject(*task.pair, task.sample.seed) for task in self.tasks]
 
-    def encoded(self) -> Iterator[tuple[str, TextVectors]]:
-        """Yield each encoder's name and vectors, one at a time: only one set is in memory."""
+    def encoded(self) -> Iterator[tuple[str, TextSides]]:
+        """Yield each encoder's name and vectors, one at a time: only one set is in memory.
 
-        def texts(name: str, encoder: Encoder) -> TextVectors:
-            return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding())
+        Sources are queries and targets are candidates, for encoders to which that makes a difference.
+        """
+
+        def texts(name: str, encoder: Encoder) -> TextSides:
+            return embed_roles(self.manifest, name, encoder, *self.sides, **self.embedding(), any_form=True)
 
         for name in self.text_encoders:
-            yield name, self.encode(name, texts)
+            yield name, self.encode(name, texts) if self.roles else self.without_role(name)
+
+    def without_role(self, name: str, known: TextSides | None = None) -> TextVectors:
+        """Return an encoder's vectors of all texts alike, which are those `known` where roles change none."""
+        if isinstance(known, TextVectors):
+            return known
+
+        def texts(name: str, encoder: Encoder) -> TextVectors:
+            return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding(), any_form=True)
+
+        return self.encode(name, texts)
 
     def image_spec(self) -> ImageModelLike:
         """Return the spec of the image encoder; raise InputError where none is given."""
@@ -257,7 +276,9 @@ class PairRun(Run):
             "matching": "yes" if self.matching else "no",
             **more,
         }
-        return self.signature(conditions, measure, encoder=self.identities[encoder])
+        by_role = self.roles and self.text_encoders[encoder].by_role
+        roles = {"roles": "source=query,target=candidate"} if by_role else {}
+        return self.signature(conditions, measure, **self.system(encoder), **roles)
 
     def number(
         self, task: PairTask, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str

@@ -8,8 +8,8 @@ import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.samples import Sample
-from xlingual.embed import TextVectors
-from xlingual.ranking import Cosine, Offsets, Progress, Ranker, Repair
+from xlingual.evaluation.run import TextSides
+from xlingual.ranking import Offsets, Progress, Ranker, Repair, Similarity, similarity_of
 
 
 def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
@@ -35,7 +35,7 @@ def two_passes(progress: Progress | None, repair: Repair | None) -> tuple[Progre
 
 
 def offsets_of(
-    similarity: Cosine,
+    similarity: Similarity,
     samples: Sequence[tuple[Ints, Ints]],
     repair: Repair,
     ranker: Ranker,
@@ -55,11 +55,12 @@ def offsets_of(
 class TextUnion:
     """The similarity of all sources with all targets of some samples, equal vectors collapsed."""
 
-    def __init__(self, vectors: TextVectors, samples: Sequence[Sample]) -> None:
+    def __init__(self, vectors: TextSides, samples: Sequence[Sample]) -> None:
         self._source_rows = distinct_values(np.concatenate([sample.source for sample in samples]))
         self._target_rows = distinct_values(np.concatenate([sample.target for sample in samples]))
-        self.sources, self.targets = vectors.pool(self._source_rows), vectors.pool(self._target_rows)
-        self.similarity = Cosine(self.sources.vectors, self.targets.vectors)
+        self.sources = vectors.queries.pool(self._source_rows)
+        self.targets = vectors.candidates.pool(self._target_rows)
+        self.similarity = similarity_of(self.sources.vectors, self.targets.vectors)
 
     def codes(self, sample: Sample) -> tuple[Ints, Ints]:
         """Return the numbers of the distinct vectors of a sample's sources and targets."""

@@ -9,14 +9,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
+from typing import Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
-from xlingual.embed import BatchVectors, PoolVectors, TextVectors, batch_identity, refuse_fitted_rows
+from xlingual.embed import (
+    BatchVectors,
+    PoolVectors,
+    RoleVectors,
+    TextVectors,
+    batch_identity,
+    refuse_fitted_rows,
+)
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.similarities import COSINE, repair_of
-from xlingual.ranking import Cpu, ImageScores, Ranker, Repair
+from xlingual.forms import OtherVectors, SparseVectors, TokenVectors
+from xlingual.ranking import Cpu, Ranker, Repair
+from xlingual.ranking.approximate import Approximate
 from xlingual.records import Texts
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
@@ -72,6 +81,18 @@ class Options:
         return repair_of(self.similarity)
 
 
+class Counted(Protocol):
+    """A similarity that counts its work."""
+
+    @property
+    def screened(self) -> int:
+        """Pairs in tiles so far."""
+
+    @property
+    def decided(self) -> int:
+        """Pairs scored exactly so far."""
+
+
 @dataclass
 class Tally:
     """How many pairs were screened in float32, and how many scored in float64."""
@@ -79,13 +100,14 @@ class Tally:
     screened: int = 0
     decided: int = 0
 
-    def add(self, similarity: ImageScores) -> None:
+    def add(self, similarity: Counted) -> None:
         """Add the counts of a similarity."""
         self.screened += similarity.screened
         self.decided += similarity.decided
 
 
-E = TypeVar("E", TextVectors, PoolVectors, BatchVectors)
+TextSides: TypeAlias = "TextVectors | RoleVectors"  # texts as queries and as candidates
+E = TypeVar("E", TextVectors, TextSides, PoolVectors, BatchVectors)
 P = ParamSpec("P")
 
 
@@ -101,6 +123,7 @@ class Run:
         self.truncated: dict[str, dict[str, int]] = {}
         self.dropped: dict[str, int] = {}
         self.near: NearDuplicates | None = None
+        self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
 
     @contextmanager
     def stage(self, name: str, what: str | None = None) -> Iterator[None]:
@@ -139,11 +162,24 @@ class Run:
         """Return the vectors that `embed` makes with a text encoder, and count the texts it truncated."""
         with self.stage("texts: encode", f"encoding texts: {name}"):
             found = embed(name, self.text_encoders[name])
+        side = found.queries if isinstance(found, RoleVectors) else found
+        vectors = side.questions if isinstance(side, PoolVectors) else getattr(side, "vectors", None)
+        if isinstance(vectors, SparseVectors | TokenVectors):
+            if vectors.compared_by != COSINE:
+                self.compared[name] = vectors.compared_by
+            self._refuse_search(name, vectors)
         if found.truncated is not None:
             counts = self.truncated.setdefault(name, {})
             for language, count in found.truncated.items():
                 counts[language] = counts.get(language, 0) + count
         return found
+
+    def _refuse_search(self, name: str, vectors: OtherVectors) -> None:
+        if isinstance(self.options.ranker, Approximate):
+            raise InputError(
+                f"text encoder {name!r} gives {vectors.what}, and --approximate searches dense vectors: "
+                "leave it out to rank exactly, or leave this encoder out"
+            )
 
     def signature(
         self, conditions: Mapping[str, str], measure: str, ties: str | None = "expected", **system: str
@@ -152,7 +188,14 @@ class Run:
         ties_of = {} if ties is None else {"ties": ties}
         own = {"task": self.task, **conditions, "measure": measure, **ties_of, "conventions": CONVENTIONS}
         repair = self.options.repair  # it belongs to the system: it is deployed with the encoder
-        return str(Signature(own, system if repair is None else {**system, "similarity": repair.name}))
+        names = [system.pop("compared", None), None if repair is None else repair.name]
+        similarity = "+".join(name for name in names if name)
+        return str(Signature(own, {**system, "similarity": similarity} if similarity else system))
+
+    def system(self, encoder: str) -> dict[str, str]:
+        """Return an encoder's identity, and how its vectors are compared where not by cosine."""
+        own = {"encoder": self.identities[encoder]}
+        return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own
 
     def clusters(self) -> dict[str, str]:
         """Return the condition of a signature about clusters: none where they are the declared ones."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from xlingual.arrays import Vectors
 from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Adapter, Encoder
 from xlingual.encoders.batching import distinct_rows
+from xlingual.encoders.sentence_transformer_kinds import encoded, kind_of_model
 from xlingual.records import Images, Texts
 from xlingual.store import Store
 
@@ -33,8 +34,10 @@ class TrainedModel(Encoder):
         self.model, self.encoding, self.prompts, self.when = model, encoding, prompts, when
 
     @property
-    def by_role(self) -> bool:
+    def by_role(self) -> bool:  # type: ignore[override]
         """Whether a text may have another vector as a query than as a candidate."""
+        if kind_of_model(self.model) is not None:
+            return True
         own = any((getattr(self.model, "prompts", None) or {}).values())
         given = any(text is not None for side in self.prompts.values() for text in side.values())
         parts = self.model.modules() if callable(getattr(self.model, "modules", None)) else ()
@@ -47,7 +50,12 @@ class TrainedModel(Encoder):
         return f"python:{kind.__module__}.{kind.__qualname__}?{self.when}"
 
     def encode(self, batch: Texts, /) -> Vectors:
-        """Return the vectors of texts, as the library's own evaluators have them made."""
+        """Return the vectors of texts, as the library's own evaluators have them made.
+
+        A SparseEncoder and a MultiVectorEncoder give vectors of their own form.
+        """
+        if (kind := kind_of_model(self.model)) is not None:
+            return self._as_they_are(kind, batch)
         own = {"query": "encode_query", "candidate": "encode_document"}.get(batch.role or "", "encode")
         texts, index = distinct_rows(batch.text)
         given = {
@@ -56,6 +64,15 @@ class TrainedModel(Encoder):
         function = getattr(self.model, own, self.model.encode)
         vectors = function(list(texts), convert_to_numpy=True, **self.encoding, **given)
         return np.asarray(vectors, dtype=np.float32)[index]
+
+    def _as_they_are(self, kind: str, batch: Texts) -> Vectors:
+        named = self.prompts.get(batch.role or "", {})
+        prompt, name = named.get("prompt"), named.get("prompt_name")
+        if prompt is None and name is not None:
+            prompt = self.model.prompts[name]
+        size = self.encoding.get("batch_size") or 32
+        found = encoded(self.model, kind, batch, type(self.model).__name__, prompt, size)
+        return cast("Vectors", found.vectors)
 
 
 class RememberedImages(Adapter):

@@ -20,10 +20,13 @@ from xlingual.ranking.cpu import Cpu
 from xlingual.ranking.csls import Csls
 from xlingual.ranking.given import GivenScores
 from xlingual.ranking.group_counts import GroupCounts
+from xlingual.ranking.kinds import TextPool, TextRows, TextSimilarity, rows_of, similarity_of
 from xlingual.ranking.offsets import Adjusted, Offsets, Repair, adjusted
 from xlingual.ranking.ranker import Ranker
 from xlingual.ranking.scan import Part, Progress, Reduction, Tile, Transposed, one_library_thread, scan
 from xlingual.ranking.similarity import UNIT, Cosine, ImageScores, Similarity, as_scores, pairs
+from xlingual.ranking.sparse import SparseRows, SparseScores
+from xlingual.ranking.tokens import MaxSim, TokenRows
 from xlingual.ranking.top import Top, TopK
 from xlingual.ranking.vectors import Pool, UnitVectors
 
@@ -38,6 +41,7 @@ __all__ = [
     "GivenScores",
     "GroupCounts",
     "ImageScores",
+    "MaxSim",
     "Offsets",
     "Part",
     "Pool",
@@ -46,7 +50,13 @@ __all__ = [
     "Reduction",
     "Repair",
     "Similarity",
+    "SparseRows",
+    "SparseScores",
+    "TextPool",
+    "TextRows",
+    "TextSimilarity",
     "Tile",
+    "TokenRows",
     "Top",
     "TopK",
     "Transposed",
@@ -57,7 +67,9 @@ __all__ = [
     "group_weights",
     "one_library_thread",
     "pairs",
+    "rows_of",
     "scan",
+    "similarity_of",
     "top",
 ]
 

@@ -17,6 +17,7 @@ DECIMALS = 9
 UNIT = 10.0**-DECIMALS  # keys are scores in this unit
 _GATHER = 256  # pairs decided at a time: two float64 blocks stay in the cache
 _PROBE = 128  # rows and columns on which the screen's error is looked at beforehand
+_DOUBT = 1e-3  # a score so near a rounding boundary, in units, is decided from the pair alone
 _DENSE = 8  # when over one pair in so many of a block is asked for, one float64 product is cheaper
 
 
@@ -173,10 +174,21 @@ class Cosine:
             parts.append(left @ right.T)
         return np.concatenate(parts, axis=1)
 
+    def block_keys(self, queries: Ints, candidates: Ints) -> Ints:
+        """Return the exact keys of a block, int64 [queries, candidates], the same as one by one."""
+        scaled = self.block(queries, candidates)
+        scaled /= UNIT
+        keys = np.rint(scaled).astype(np.int64)
+        scaled -= keys
+        i, j = np.nonzero(np.abs(np.abs(scaled) - 0.5) < _DOUBT)
+        if len(i):
+            keys[i, j] = self.exact(queries[i], candidates[j])
+        return keys
+
     def _settle(self, scores: Floats, queries: Ints, candidates: Ints) -> Ints:
         scaled = scores / UNIT
         keys = np.rint(scaled).astype(np.int64)
-        doubtful = np.flatnonzero(np.abs(np.abs(scaled - keys) - 0.5) < 1e-3)
+        doubtful = np.flatnonzero(np.abs(np.abs(scaled - keys) - 0.5) < _DOUBT)
         if len(doubtful):
             keys[doubtful] = self._by_pair(queries[doubtful], candidates[doubtful])
         return keys

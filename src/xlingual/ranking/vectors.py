@@ -34,6 +34,10 @@ class UnitVectors:
         """Number of dimensions."""
         return int(self.raw.shape[1])
 
+    def take(self, index: Ints) -> UnitVectors:
+        """Return some of the rows."""
+        return UnitVectors(self.raw, self.rows[index])
+
     @cached_property
     def inverse_norms(self) -> Floats:
         """1/length of each row, float64 [n]; 0 for a zero row, whose similarity to everything is then 0."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from urllib.parse import unquote
 
 from xlingual.results import Entry, Results, by_key
 from xlingual.signature import Signature
@@ -17,14 +18,35 @@ def collected(entries: Iterable[Entry]) -> dict[str, list[str]]:
 def systems(entries: Iterable[Entry]) -> dict[str, list[str]]:
     """Return each encoder's name with what identifies it."""
     signatures = dict.fromkeys((entry.encoder, entry.signature) for entry in entries)
-    return _gathered((name, value) for name, one in signatures for value in parsed(one).system.values())
+    # percent signs keep a signature in one piece; here words are read
+    return _gathered(
+        (name, unquote(value)) for name, one in signatures for value in parsed(one).system.values()
+    )
 
 
 def similarity(entries: Iterable[Entry]) -> list[str]:
-    """Return a sentence where something else than cosine ranks."""
-    signatures = dict.fromkeys(entry.signature for entry in entries)
-    named = dict.fromkeys(parsed(one).system.get("similarity") for one in signatures)
-    return ranked_by(", ".join(name for name in named if name))
+    """Return a sentence where something else than cosine ranks, and one for each way to compare vectors."""
+    systems = dict.fromkeys((entry.encoder, entry.signature) for entry in entries)
+    encoders: dict[str, dict[str, None]] = {}  # by how their vectors are compared
+    repairs: dict[str, None] = {}
+    for encoder, signature in systems:
+        for name in parsed(signature).system.get("similarity", "").split("+"):
+            if name in _COMPARED:
+                encoders.setdefault(name, {})[encoder] = None
+            elif name:
+                repairs[name] = None
+    lines = {", ".join(who): _COMPARED[name] for name, who in encoders.items()}
+    return [
+        *(f"{who}: ranked by {how}, not by cosine." for who, how in lines.items()),
+        *ranked_by(", ".join(repairs)),
+    ]
+
+
+_COMPARED = {
+    "dot": "the dot product of sparse vectors",
+    "maxsim": "MaxSim of the vectors of tokens",
+    "meanmaxsim": "MaxSim per token of the query",
+}
 
 
 def ranked_by(similarity: str | None) -> list[str]:

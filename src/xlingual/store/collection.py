@@ -15,11 +15,21 @@ from numpy.typing import NDArray
 
 from xlingual.arrays import Ints, Vectors, room_for
 from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.forms import OtherVectors, form_of, is_dense, joined_vectors
 from xlingual.records import Encoded
 from xlingual.store.checksum import Words, key_words
 from xlingual.store.disk import is_full, is_unwritable, write_file
 from xlingual.store.journal import NAME, Journal
-from xlingual.store.shard import BrokenShardError, FileShard, MemoryShard, Shard, open_shard, write_shard
+from xlingual.store.ragged import DamagedRowsError, RaggedShard, in_memory, tensors_of
+from xlingual.store.shard import (
+    BrokenShardError,
+    FileShard,
+    MemoryShard,
+    Shard,
+    open_shard,
+    write_ragged,
+    write_shard,
+)
 
 IDENTITY = "identity.json"
 _BLOCK_BYTES = 1 << 21  # copied and checked at a time, so that they are still in the processor's cache
@@ -54,6 +64,12 @@ class Collection:
         """How many dimensions its vectors have; None where there are none."""
         return next((shard.dim for place, shard in enumerate(self._shards) if place not in self._dead), None)
 
+    @property
+    def form(self) -> str:
+        """The form of its vectors, "" of arrays."""
+        live = (shard for place, shard in enumerate(self._shards) if place not in self._dead)
+        return next((shard.line.form for shard in live if isinstance(shard, RaggedShard)), "")
+
     def find(self, keys: Sequence[bytes]) -> Ints:
         """Return the number of each key's row [n], -1 where there is none; keys have 16 bytes."""
         self._refresh()
@@ -75,13 +91,15 @@ class Collection:
         return found
 
     def read(self, numbers: Ints) -> Encoded:
-        """Return the vectors of rows as float32 [n, d], and which texts were cut (None where never noted).
+        """Return the vectors of rows as float32, in their form, and which texts were cut (None: never noted).
 
         Raises DamagedError, after a warning, where some of them are not as they were written.
         """
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self._starts[-1]:
             raise IndexError("no such row in the store")
-        out = room_for(len(numbers), self.dim or 0, np.float32)
+        ragged = bool(self.form)
+        out = room_for(len(numbers), 0 if ragged else self.dim or 0, np.float32)
+        pieces: list[tuple[Ints, OtherVectors]] = []
         shard_of = np.searchsorted(self._starts, numbers, side="right") - 1
         order = np.argsort(numbers, kind="stable")  # as they lie in the files: whole stretches need one copy
         cut: NDArray[np.bool_] | None = None
@@ -90,8 +108,11 @@ class Collection:
             place = int(shard_of[lines[0]])
             shard, rows = self._shards[place], numbers[lines] - self._starts[place]
             try:
-                _copy(shard, rows, out, lines)
-            except BrokenShardError as error:
+                if isinstance(shard, RaggedShard):
+                    pieces.append((lines, shard.read(rows)))
+                else:
+                    _copy(shard, rows, out, lines)
+            except (BrokenShardError, DamagedRowsError) as error:
                 self._dead.add(place)
                 self._index, broken = None, True
                 self._warn_of_dropped(shard.name, f"{len(shard):,} vectors in {shard.name}: {error}")
@@ -100,6 +121,9 @@ class Collection:
                 cut[lines] = shard.truncated[rows]
         if broken:
             raise DamagedError(f"{self.folder}: damaged vectors were left out")
+        if ragged and pieces:
+            order[np.concatenate([lines for lines, _ in pieces])] = np.arange(len(numbers))
+            return Encoded(joined_vectors([found for _, found in pieces])[order], cut)
         return Encoded(out, cut)
 
     def add(self, keys: Sequence[bytes], encoded: Encoded) -> None:
@@ -109,12 +133,16 @@ class Collection:
         vectors do not fit to those that are here.
         """
         self._refresh()  # of several vectors of one key, the first in the journal counts
-        vectors = self._fitting(np.asarray(encoded.vectors))
+        vectors = self._fitting(encoded.vectors)
         words = key_words(b"".join(keys))
         cut = None if encoded.truncated is None else np.asarray(encoded.truncated, dtype=np.bool_)
         if len(vectors) == 0:
             return
-        shard: Shard = MemoryShard(words, cut, vectors)
+        shard: Shard = (
+            MemoryShard(words, cut, vectors)
+            if isinstance(vectors, np.ndarray)
+            else in_memory(words, vectors, cut, self._dtype)
+        )
         if self._writable:
             try:
                 shard = self._written(words, vectors, cut)
@@ -122,9 +150,15 @@ class Collection:
                 self._refuse_unless_unwritable(error)
         self._append(shard)
 
-    def _written(self, words: Words, vectors: NDArray[Any], cut: NDArray[np.bool_] | None) -> FileShard:
+    def _written(
+        self, words: Words, vectors: NDArray[Any] | OtherVectors, cut: NDArray[np.bool_] | None
+    ) -> FileShard | RaggedShard:
         self._make()
-        shard = write_shard(self.folder, words, vectors, cut)
+        shard: FileShard | RaggedShard
+        if isinstance(vectors, np.ndarray):
+            shard = write_shard(self.folder, words, vectors, cut)
+        else:
+            shard = write_ragged(self.folder, words, vectors, cut, self._dtype)
         try:
             self._journal.add(shard.line)
         except BaseException:
@@ -144,21 +178,37 @@ class Collection:
             write_file(path, text)
         self._made = True
 
-    def _fitting(self, vectors: NDArray[Any]) -> NDArray[Any]:
+    def _fitting(self, vectors: Any) -> NDArray[Any] | OtherVectors:  # noqa: ANN401  (AnyVectors)
+        vectors = np.asarray(vectors) if is_dense(vectors) else vectors
+        if self.dim is not None and form_of(vectors) != self.form:
+            raise InputError(
+                f"encoder {self.identity!r} gives {form_of(vectors) or 'dense'} vectors, those in the store "
+                f"{self.folder.parent} are {self.form or 'dense'}: an identity must change when vectors do; "
+                "remove the old ones with xlingual store gc --encoder"
+            )
         if self.dim not in (None, vectors.shape[1]):
             raise InputError(
                 f"encoder {self.identity!r} gives {vectors.shape[1]} dimensions, its vectors in the store "
                 f"{self.folder.parent} have {self.dim}: an identity must change when vectors do; remove the "
                 "old ones with xlingual store gc --encoder"
             )
+        if not is_dense(vectors):
+            other: OtherVectors = vectors
+            with np.errstate(over="ignore"):
+                numbers = tensors_of(other, self._dtype)["vectors"]
+            self._refuse_infinite(numbers)
+            return other
         with np.errstate(over="ignore"):
             found = np.ascontiguousarray(vectors, dtype=self._dtype)
-        if self._dtype == np.float16 and not np.isfinite(found).all():
+        self._refuse_infinite(found)
+        return found
+
+    def _refuse_infinite(self, numbers: NDArray[Any]) -> None:
+        if self._dtype == np.float16 and not np.isfinite(numbers).all():
             raise InputError(
                 f"encoder {self.identity!r}: a number in its vectors is too large for half precision: leave "
                 "out --half"
             )
-        return found
 
     def _refuse_unless_unwritable(self, error: OSError) -> None:
         """Go on in memory, with a warning, where nothing can be written; else raise XlingualError."""
@@ -201,7 +251,7 @@ class Collection:
     def _open_shards(self) -> None:
         live = {line.shard: line for line in self._journal.live()}
         for place, shard in enumerate(self._shards):
-            if shard.name not in live and isinstance(shard, FileShard):
+            if shard.name not in live and shard.name != "memory":
                 self._dead.add(place)  # another process found it damaged
                 self._index = None
         broken = []
@@ -240,7 +290,7 @@ class Collection:
         return self._index
 
 
-def _copy(shard: Shard, rows: Ints, out: Vectors, lines: Ints) -> None:
+def _copy(shard: FileShard | MemoryShard, rows: Ints, out: Vectors, lines: Ints) -> None:
     """Copy rows of a shard to lines of `out`; raise BrokenShardError where they are not as written."""
     vectors = shard.vectors(most=len(rows) > _MOST * len(shard))
     size = max(1, _BLOCK_BYTES // max(1, vectors.shape[1] * vectors.itemsize))

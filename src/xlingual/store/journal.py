@@ -29,6 +29,7 @@ class ShardLine:
     dim: int
     dtype: str
     head: str
+    form: str = ""  # of sparse rows and token vectors, and how they are compared; "" of an array
 
 
 @dataclass
@@ -72,7 +73,8 @@ class Journal:
 
     def add(self, line: ShardLine) -> None:
         """Append a shard that is whole and in its place."""
-        append(self.path, self._sealed(asdict(line)))
+        record = {name: value for name, value in asdict(line).items() if name != "form" or value}
+        append(self.path, self._sealed(record))
         self.shards[line.shard] = line
 
     def drop(self, name: str) -> None:

@@ -5,25 +5,29 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder, writing
+from xlingual.forms import form_of, joined_vectors
 from xlingual.store.collection import IDENTITY
 from xlingual.store.disk import TEMPORARY
 from xlingual.store.journal import NAME, Journal
+from xlingual.store.ragged import DamagedRowsError, RaggedShard, tensors_of
 from xlingual.store.shard import SUFFIX, BrokenShardError, FileShard, open_shard
 from xlingual.store.store import Store
 
 _YOUNG = 3600.0  # seconds in which a file without a journal line may belong to a process that is writing
 _BLOCK = 4096
 _DAY = 86400.0
+Kept: TypeAlias = FileShard | RaggedShard
 
 
 @dataclass(frozen=True)
@@ -132,14 +136,19 @@ def export(store: Store, out: Path, encoder: str | None = None) -> list[tuple[st
             raise _refused(next(iter(broken.values())))
         if not shards:
             continue
+        ragged = [shard for shard in shards if isinstance(shard, RaggedShard)]
+        dense = [shard for shard in shards if isinstance(shard, FileShard)]
+        if ragged:
+            written.append((identity, *_export_ragged(out / f"{folder.name}.npz", ragged)))
+            continue
         path = out / f"{folder.name}.npy"
-        shape = sum(map(len, shards)), shards[0].dim
-        keys = np.concatenate([shard.keys for shard in shards]).astype("<u8").view(np.uint8)
+        shape = sum(map(len, dense)), dense[0].dim
+        keys = np.concatenate([shard.keys for shard in dense]).astype("<u8").view(np.uint8)
         with atomic_file(path) as whole, whole.open("wb") as file:
-            dtype = np.dtype(shards[0].line.dtype)
+            dtype = np.dtype(dense[0].line.dtype)
             header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(file, header)
-            for shard in shards:  # not mapped: a full disk would end the program
+            for shard in dense:  # not mapped: a full disk would end the program
                 try:
                     _check(shard)
                 except BrokenShardError as error:
@@ -150,6 +159,19 @@ def export(store: Store, out: Path, encoder: str | None = None) -> list[tuple[st
             shutil.copyfile(folder / IDENTITY, out / f"{folder.name}.json")
         written.append((identity, path, shape[0]))
     return written
+
+
+def _export_ragged(path: Path, shards: Sequence[RaggedShard]) -> tuple[Path, int]:
+    """Write sparse rows or token vectors: numbers, bounds of rows, columns of sparse ones, and keys."""
+    try:
+        vectors = joined_vectors([shard.read(np.arange(len(shard))) for shard in shards])
+    except DamagedRowsError as error:
+        raise _refused(f"{shards[0].path.parent}: {error}") from error
+    keys = np.concatenate([shard.keys for shard in shards]).astype("<u8").view(np.uint8).reshape(-1, 16)
+    arrays = tensors_of(vectors, np.float32)
+    with atomic_file(path) as whole, whole.open("wb") as file:
+        np.savez(file, allow_pickle=False, **arrays, keys=keys, form=np.array(form_of(vectors)))
+    return path, len(vectors)
 
 
 def _refused(what: str) -> InputError:
@@ -178,7 +200,7 @@ def _named(folder: Path) -> tuple[str, str]:
     return folder.name, "float32"
 
 
-def _verified(folder: Path) -> tuple[Journal, list[FileShard], dict[str, str]]:
+def _verified(folder: Path) -> tuple[Journal, list[Kept], dict[str, str]]:
     """Return the journal, the shards all of whose checksums are right, and the damage: name → sentence."""
     journal, shards, broken = _opened(folder)
     for shard in shards:
@@ -200,11 +222,11 @@ def _drop_damaged(folder: Path) -> list[str]:
     return list(broken.values())
 
 
-def _opened(folder: Path) -> tuple[Journal, list[FileShard], dict[str, str]]:
+def _opened(folder: Path) -> tuple[Journal, list[Kept], dict[str, str]]:
     """Return the journal, the shards that can be opened, and the damage of the others by name."""
     journal = Journal(folder / NAME, folder.name)
     journal.refresh()
-    shards: list[FileShard] = []
+    shards: list[Kept] = []
     broken: dict[str, str] = {}
     for line in journal.live():
         try:
@@ -214,7 +236,13 @@ def _opened(folder: Path) -> tuple[Journal, list[FileShard], dict[str, str]]:
     return journal, shards, broken
 
 
-def _check(shard: FileShard) -> None:
+def _check(shard: FileShard | RaggedShard) -> None:
+    if isinstance(shard, RaggedShard):
+        try:
+            shard.read(np.arange(len(shard)))
+        except DamagedRowsError as error:
+            raise BrokenShardError(str(error)) from error
+        return
     vectors = shard.vectors()
     parts = (slice(start, start + _BLOCK) for start in range(0, len(shard), _BLOCK))
     if not all(shard.whole(vectors[part], part) for part in parts):

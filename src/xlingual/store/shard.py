@@ -16,9 +16,11 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from xlingual.forms import OtherVectors, form_of
 from xlingual.store.checksum import Words, key_sums, key_words, row_checksums, row_sums
 from xlingual.store.disk import write_file
 from xlingual.store.journal import ShardLine
+from xlingual.store.ragged import RaggedShard, ragged_checksums, tensors_of
 
 SUFFIX = ".safetensors"
 _LONGEST_HEADER = 1 << 12  # bytes; ours have a few hundred
@@ -107,7 +109,7 @@ class FileShard:
         return bool((row_sums(vectors) == self._sums[rows]).all())
 
 
-Shard: TypeAlias = FileShard | MemoryShard
+Shard: TypeAlias = FileShard | MemoryShard | RaggedShard
 
 
 def write_shard(
@@ -132,7 +134,34 @@ def write_shard(
     return FileShard(folder / name, line, offset, keys, tensors["checksums"], truncated)
 
 
-def open_shard(folder: Path, line: ShardLine) -> FileShard:
+def write_ragged(
+    folder: Path,
+    keys: Words,
+    vectors: OtherVectors,
+    truncated: NDArray[np.bool_] | None,
+    dtype: Any,  # noqa: ANN401
+) -> RaggedShard:
+    """Write sparse rows, or token vectors, as a shard of its own kind; see `write_shard`."""
+    from safetensors.numpy import save
+
+    own = tensors_of(vectors, dtype)
+    tensors = own | {
+        "keys": np.ascontiguousarray(keys).astype("<u8").view(np.uint8).reshape(len(keys), 16),
+        "checksums": ragged_checksums(own, keys),
+    }
+    if truncated is not None:
+        tensors["truncated"] = np.ascontiguousarray(truncated, dtype=np.bool_)
+    content = save(tensors, {"format": "xlingual/ragged/1", "form": form_of(vectors)})
+    name = f"{uuid4().hex}{SUFFIX}"
+    head, offset = _head(content)
+    kept = own["vectors"].dtype.name
+    line = ShardLine(name, len(vectors), vectors.shape[1], kept, head, form_of(vectors))
+    write_file(folder / name, content)
+    own.pop("vectors")
+    return RaggedShard(folder / name, line, offset, keys, tensors["checksums"], truncated, own)
+
+
+def open_shard(folder: Path, line: ShardLine) -> FileShard | RaggedShard:
     """Read all of a shard but its vectors; raise BrokenShardError where it is not what the journal says."""
     path = folder / line.shard
     try:
@@ -156,7 +185,14 @@ def open_shard(folder: Path, line: ShardLine) -> FileShard:
 
     cut = np.frombuffer(content("truncated"), dtype=np.bool_) if "truncated" in parts else None
     checksums = np.frombuffer(content("checksums"), dtype="<u8").astype(np.uint64, copy=False)
-    return FileShard(path, line, first, key_words(content("keys")), checksums, cut)
+    keys = key_words(content("keys"))
+    if not line.form:
+        return FileShard(path, line, first, keys, checksums, cut)
+    if "bounds" not in parts or ("columns" in parts) is not line.form.startswith("sparse"):
+        raise BrokenShardError("tensors missing")
+    names = [name for name in ("bounds", "columns") if name in parts]
+    more: dict[str, NDArray[Any]] = {name: np.frombuffer(content(name), "<i8") for name in names}
+    return RaggedShard(path, line, first, keys, checksums, cut, more)
 
 
 @dataclass(frozen=True)

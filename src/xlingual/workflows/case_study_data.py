@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 if TYPE_CHECKING:
     from xlingual.embed.encoding import Progress
@@ -31,7 +30,9 @@ def recipes_path(out: Path, seed: int) -> Path:
 
 def built_in_options(out: Path, seed: int) -> Mapping[str, Any]:
     """Return the options of a study on the built-in recipes: encoders, base, and three trainings."""
-    fit = f"fit={quote(str(recipes_path(out, seed)), safe='/')}%23fit"
+    from xlingual.encoders.spec import written
+
+    fit = f"fit={written(str(recipes_path(out, seed)))}#fit"
     base, few = f"lsa-{PARALLEL}", PARALLEL // 10
     return {
         "text_encoders": ("random", "chargram", f"lsa-{few}=lsa:?pairs={few}&{fit}", f"{base}=lsa:?{fit}"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import quote
 
 from xlingual.data.manifest import Manifest
 from xlingual.demo_data.scenes import write_scenes
 from xlingual.embed import fit_texts_for
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import text_encoders
+from xlingual.encoders.spec import written
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.files import make_folder
@@ -43,7 +43,7 @@ def run_demo(
     )
     test = Manifest.read(manifest, split="test")
     most = items // 2
-    fit = f"fit={quote(str(manifest), safe='/')}%23train"
+    fit = f"fit={written(str(manifest))}#train"
     specs = [
         "random:?dim=64",
         f"chargram:?{fit}",

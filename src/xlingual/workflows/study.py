@@ -16,7 +16,7 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.embed import batch_identity, embed_texts, fit_texts_for, refuse_fitted_rows
+from xlingual.embed import batch_identity, embed_roles, fit_texts_for, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import DataWarning, InputError
@@ -163,7 +163,7 @@ def _lists(
     kept = open_store(store)
     lists, signatures = {}, {}
     for name, encoder in built.items():
-        vectors = embed_texts(manifest, name, encoder, rows, store=kept, progress=progress)
+        vectors = embed_roles(manifest, name, encoder, queries, pool, store=kept, progress=progress)
         lists[name] = nearest(
             manifest,
             vectors,

@@ -12,10 +12,10 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed import TextVectors
+from xlingual.embed import RoleVectors, TextVectors
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.ragged import members
-from xlingual.ranking import CPU, UNIT, Cosine, Ranker, one_library_thread, top
+from xlingual.ranking import CPU, UNIT, Ranker, one_library_thread, similarity_of, top
 from xlingual.streams import stream
 from xlingual.study.design import Candidate, Listed, StudyQuery
 
@@ -101,7 +101,7 @@ def proportional(sizes: dict[str, int], count: int) -> dict[str, int]:
 
 def nearest(
     manifest: Manifest,
-    vectors: TextVectors,
+    vectors: TextVectors | RoleVectors,
     queries: Ints,
     pool: Ints,
     k: int,
@@ -121,8 +121,8 @@ def nearest(
             f"--per-system {k}: only {len(pool) - most_own} different texts can be suggested; ask for fewer, "
             "or give more"
         )
-    query_vectors, pool_vectors = vectors.pool(queries), vectors.pool(pool)
-    similarity = Cosine(query_vectors.vectors, pool_vectors.vectors)
+    query_vectors, pool_vectors = vectors.queries.pool(queries), vectors.candidates.pool(pool)
+    similarity = similarity_of(query_vectors.vectors, pool_vectors.vectors)
     most = min(k + most_own, len(pool_vectors.vectors))
     with one_library_thread():
         found = top(similarity, most, ranker=ranker, seed=seed)[0]

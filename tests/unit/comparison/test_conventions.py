@@ -123,7 +123,7 @@ def test_an_old_hit_rate_of_items_with_several_target_texts_is_noted(folders):
     assert Results.read(new).warnings == []
     with pytest.warns(match="R@1 is the share of them"):
         share = folders.xlr("share", encoders, **options | {"measures": ["R@1", "RR"]})
-    with pytest.raises(InputError, match=r"conventions: 1 against 2 \(R@k was.*answers: – against several"):
+    with pytest.raises(InputError, match=r"conventions: 1 against 3 \(R@k was.*answers: – against several"):
         read_aligned([old, share])
     assert [e["measure"] for e in json.loads(path.read_text(encoding="utf-8"))["results"]] == ["R@1", "RR"]
 
@@ -162,3 +162,41 @@ def test_every_language_pair_is_looked_at_for_several_target_texts():
     assert remarks(entries[:1], table) == []
     (said,) = remarks(entries, table)
     assert "R@1 is the hit rate" in said
+
+
+class TestPromptsByRole:
+    """Conventions 3: sources are queries and targets candidates, for encoders to which that matters."""
+
+    PROMPTED = "st:abc?&prompt=&query_prompt=q%3A&candidate_prompt="
+
+    def number(self, version, encoder="st:abc", **more):
+        conditions = {"task": "backretrieval", "measure": "R@10", "conventions": version, **more}
+        return Signature(conditions, {"encoder": encoder})
+
+    def test_numbers_without_such_prompts_are_comparable(self):
+        for version in ("1", "2"):
+            assert self.number(version).differences(self.number("3")) == []
+            assert self.number("3", self.PROMPTED).differences(self.number(version)) == []
+
+    def test_older_numbers_with_them_are_not(self):
+        for old, new in (("2", self.PROMPTED), ("1", "st:abc")):
+            (found,) = self.number(old, self.PROMPTED).differences(self.number("3", new))
+            assert found.startswith(f"conventions: {old} against 3 (prompts for queries and candidates count")
+        assert self.number("1", self.PROMPTED).differences(self.number("2")) == []
+
+    def test_pools_had_roles_before(self):
+        task = {"task": "multilingual-pool", "measure": "AP"}
+        old, new = (self.number(version, self.PROMPTED, **task) for version in ("2", "3"))
+        assert old.differences(new) == []
+
+    @pytest.mark.parametrize("place", [0, 1])
+    def test_a_folder_with_both_is_refused_whichever_comes_first(self, tmp_path, place):
+        old = Path(written(tmp_path / "old", ["R@1"], task="backretrieval", version="2"))
+        new = written(tmp_path / "new", ["R@1"], task="backretrieval", version="3")
+        assert compare([f"{old}#good", f"{new}#bad"])
+        text = (old / "results.json").read_text(encoding="utf-8")
+        name = ("good", "bad")[place]
+        text = text.replace(f"encoder:{name}", "encoder:st:abc?query_prompt=q")
+        (old / "results.json").write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=r"conventions: 2 against 3 \(prompts for queries"):
+            compare([str(old), f"{new}#bad"])

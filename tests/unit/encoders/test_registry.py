@@ -138,8 +138,10 @@ def test_an_object_without_identity_is_known_by_its_class():
     assert encoder.encode(Texts(["a"], ["en"], ["1"])).shape == (1, 2)
 
 
-def test_two_objects_that_only_a_class_identifies_are_refused():
-    assert "attribute `identity`" in refused({"a": Plain(), "b": Plain()})
+def test_two_objects_that_only_a_class_identifies_are_known_by_their_names():
+    made = text_encoders({"a": Plain(), "b": Plain()}, languages=["en"])
+    assert made["a"].identity != made["b"].identity
+    assert made["a"].identity == text_encoders({"a": Plain()}, languages=["en"])["a"].identity
 
 
 def test_seed_is_the_default_of_specs():

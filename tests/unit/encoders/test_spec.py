@@ -195,3 +195,40 @@ def test_errors_print_no_secret(more):
     assert "spec 'api:m?base_url=https://…@host/v1" in message
     assert "SECRET" not in message
     assert "SECRET" not in refused(f"api:m?base_url=https://user:SECRET@host/v1{more}", IMAGES)
+
+
+@pytest.mark.parametrize(
+    ("written", "argument", "options"),
+    [
+        (
+            "st:e5?query_prompt=query: &candidate_prompt=passage: ",
+            "e5",
+            {"query_prompt": "query: ", "candidate_prompt": "passage: "},
+        ),
+        ("st:m?prompt=Q & A: &dim=3", "m", {"prompt": "Q & A: ", "dim": "3"}),
+        ("st:m?prompt=Really? Yes: ", "m", {"prompt": "Really? Yes: "}),
+        ("lsa:?fit=a b/shop.parquet#train", "", {"fit": "a b/shop.parquet#train"}),
+        ("st:m?prompt=100% sure: ", "m", {"prompt": "100% sure: "}),
+        ("st:m?revision=refs/pr/1", "m", {"revision": "refs/pr/1"}),
+    ],
+)
+def test_usual_values_need_no_percent_signs(written, argument, options):
+    spec = parse(written, SCHEMES)
+    assert (spec.argument, dict(spec.options)) == (argument, options)
+    assert parse(str(spec), SCHEMES) == spec
+
+
+def test_a_file_may_have_a_question_mark_in_its_name(tmp_path):
+    path = tmp_path / "what?.npy"
+    path.touch()
+    for written, options in ((f"vectors:{path}", ()), (f"{path}?key=a", (("key", "a"),))):
+        spec = parse(written, SCHEMES)
+        assert (spec.scheme, spec.argument, spec.options) == ("vectors", str(path), options)
+    with pytest.raises(InputError, match="is not written key=value"):
+        parse(f"vectors:{tmp_path / 'other?.npy'}", SCHEMES)
+
+
+@pytest.mark.parametrize("written", ["st:m?dim=3&normalize", "st:m?dim=3&", "st:m?A & B"])
+def test_what_is_no_option_is_still_refused(written):
+    with pytest.raises(InputError, match="is not written key=value"):
+        parse(written, SCHEMES)

@@ -9,7 +9,6 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.samples import Sample
-from xlingual.embed import TextVectors
 from xlingual.evaluation.approximation.checked import (
     CheckedScorer,
     by_sample,
@@ -23,10 +22,18 @@ from xlingual.evaluation.backretrieval.way_back import Routes, WayBackRanks, Way
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.evaluation.ragged import distinct_of, sums
-from xlingual.evaluation.run import Tally
+from xlingual.evaluation.run import Tally, TextSides
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import RankMeasure, RecallAt
-from xlingual.ranking import Cosine, Counts, ImageScores, Ranker, Top, as_scores, one_library_thread
+from xlingual.ranking import (
+    Counts,
+    ImageScores,
+    Ranker,
+    Top,
+    as_scores,
+    one_library_thread,
+    similarity_of,
+)
 from xlingual.ranking.approximate import Approximate
 from xlingual.stats.intervals import LEVEL, wilson
 from xlingual.streams import stream
@@ -46,7 +53,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
     def _encoders(self) -> list[str]:
         return list(self.run.text_encoders)
 
-    def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
+    def texts(self, encoder: str, vectors: TextSides, found: Sequence[Nearest]) -> None:
         """Find the nearest texts of the checked queries exactly; `found` [tasks] are those of the search."""
         self._approximate[encoder], tasks = found, self.run.tasks
         with self.run.stage("texts: check"), one_library_thread():
@@ -115,7 +122,7 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
 
 
 def recall_of_nearest(
-    vectors: TextVectors, sample: Sample, queries: Ints, found: Nearest, exact: Nearest
+    vectors: TextSides, sample: Sample, queries: Ints, found: Nearest, exact: Nearest
 ) -> float:
     """Return the share of the checked queries whose text found is as near as the truly nearest; ties count.
 
@@ -127,7 +134,9 @@ def recall_of_nearest(
     first = np.searchsorted(exact.query, np.arange(len(queries)))
     ours, theirs = found.target[place[present]], exact.target[first[present]]
     used, number = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
-    similarity = Cosine(vectors.unit(sample.source[queries]), vectors.unit(sample.target[used]))
+    similarity = similarity_of(
+        vectors.queries.unit(sample.source[queries]), vectors.candidates.unit(sample.target[used])
+    )
     answered = np.flatnonzero(present)
     keys = [similarity.exact(answered, which) for which in np.split(number, 2)]
     return float(np.count_nonzero(keys[0] >= keys[1]) / len(queries))

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.embed import TextVectors
 from xlingual.evaluation.backretrieval.nearest import Nearest
 from xlingual.evaluation.backretrieval.way_back import WayBackRanks
 from xlingual.evaluation.estimates import score
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.ragged import members, sums
+from xlingual.evaluation.run import TextSides
 from xlingual.evaluation.scorer import Scorable, Scorer
 from xlingual.measures import RankMeasure, RecallAt
 from xlingual.ranking import pairs
@@ -121,7 +121,7 @@ def _oracle_target(ranks: WayBackRanks, task: int, columns: Ints) -> Ints:
 class BackretrievalScorer(Scorer):
     """Scores the ranks of exact ranking; a subclass that checks a search gets the steps on the way too."""
 
-    def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
+    def texts(self, encoder: str, vectors: TextSides, found: Sequence[Nearest]) -> None:
         """Take the nearest texts of an encoder, of each task."""
 
     def images(self, ranks: WayBackRanks, task: int) -> None:

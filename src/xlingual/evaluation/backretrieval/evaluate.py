@@ -15,7 +15,6 @@ from xlingual.arrays import distinct_values
 from xlingual.data.manifest import ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.embed import TextVectors
 from xlingual.encoders import ImageModelLike
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
@@ -32,7 +31,7 @@ from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
-from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
 from xlingual.evaluation.scorer import Scorable
 from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import (
@@ -164,7 +163,7 @@ class _Backretrieval:
                 results.examples = examples_table(self.run.manifest, blocks)
         return self.run.finished(results)
 
-    def _nearest(self, name: str, vectors: TextVectors) -> list[Nearest]:
+    def _nearest(self, name: str, vectors: TextSides) -> list[Nearest]:
         """Return the nearest texts of one encoder for each task."""
         found: list[Nearest] = []
         with self.run.stage("texts: rank"), one_library_thread():

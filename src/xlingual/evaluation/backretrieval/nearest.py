@@ -10,11 +10,10 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
-from xlingual.embed import TextVectors
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.ragged import members
-from xlingual.evaluation.run import Tally
+from xlingual.evaluation.run import Tally, TextSides
 from xlingual.ranking import Offsets, Progress, Ranker, Repair, Top, TopK, adjusted
 from xlingual.streams import stream
 
@@ -59,7 +58,7 @@ def cluster_ids(manifest: Manifest, number: int, task: PairTask, retrieved: Ints
 
 
 def nearest_texts(
-    vectors: TextVectors,
+    vectors: TextSides,
     samples: Sequence[Sample],
     *,
     ranker: Ranker,

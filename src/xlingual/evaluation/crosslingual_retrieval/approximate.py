@@ -8,7 +8,6 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed import TextVectors
 from xlingual.evaluation.approximation.checked import (
     CheckedScorer,
     by_sample,
@@ -20,10 +19,10 @@ from xlingual.evaluation.backretrieval.nearest import nearest_texts
 from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
 from xlingual.evaluation.pair_run import PairRun, PairTask
 from xlingual.evaluation.passes import TextUnion
-from xlingual.evaluation.run import Tally
+from xlingual.evaluation.run import Tally, TextSides
 from xlingual.evaluation.scorer import Scorable, Scorer
 from xlingual.measures import MeanImageSimilarity, RankMeasure
-from xlingual.ranking import Cosine, Counts, Ranker, UnitVectors, one_library_thread
+from xlingual.ranking import Counts, Ranker, one_library_thread, similarity_of
 from xlingual.ranking.approximate import Approximate
 from xlingual.records import RankCounts
 from xlingual.streams import stream
@@ -32,7 +31,7 @@ from xlingual.streams import stream
 class RetrievalScorer(Scorer):
     """Scores what exact ranking found; one that checks a search looks at the texts."""
 
-    def texts(self, encoder: str, vectors: TextVectors) -> None:
+    def texts(self, encoder: str, vectors: TextSides) -> None:
         """Take the vectors of an encoder."""
 
 
@@ -43,7 +42,7 @@ class CheckedRetrieval(CheckedScorer, RetrievalScorer):
         super().__init__(run, ranker, measures, images=False)
         self._exact: dict[tuple[str, int], RankCounts] = {}
 
-    def texts(self, encoder: str, vectors: TextVectors) -> None:
+    def texts(self, encoder: str, vectors: TextSides) -> None:
         """Rank the checked queries of every task exactly."""
         manifest, inner, tally = self.run.manifest, self.ranker.inner, self.run.tally
         pools = {number: len(self.run.tasks[number].sample.target) for number in self.queries}
@@ -71,7 +70,7 @@ class CheckedRetrieval(CheckedScorer, RetrievalScorer):
 
 
 def sampled_ranks(
-    manifest: Manifest, vectors: TextVectors, task: PairTask, candidates: int, ranker: Ranker, tally: Tally
+    manifest: Manifest, vectors: TextSides, task: PairTask, candidates: int, ranker: Ranker, tally: Tally
 ) -> SampledRanks:
     """Return the rank of each source's best match, estimated from a sample of the targets."""
     sample = task.sample
@@ -86,8 +85,7 @@ def sampled_ranks(
     keys = request.counts.keys_given
     place = np.minimum(np.searchsorted(used, target), len(used) - 1)
     known = np.where(used[place] == target, place, -1)
-    few = UnitVectors(union.targets.vectors.raw, union.targets.vectors.rows[used])
-    similarity = Cosine(union.sources.vectors, few)
+    similarity = similarity_of(union.sources.vectors, union.targets.vectors.take(used))
     counts = Counts(source, known, keys, weights=weights[used])
     ranker.scan(similarity, [counts])
     tally.add(similarity)

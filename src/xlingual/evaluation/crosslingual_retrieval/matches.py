@@ -9,17 +9,16 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
-from xlingual.embed import TextVectors
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.ragged import distinct_of, members
-from xlingual.evaluation.run import Tally
+from xlingual.evaluation.run import Tally, TextSides
 from xlingual.ranking import Counts, Offsets, Progress, Ranker, Repair, adjusted
 from xlingual.records import TargetCounts
 
 
 def rank_matches(
     manifest: Manifest,
-    vectors: TextVectors,
+    vectors: TextSides,
     samples: Sequence[Sample],
     *,
     ranker: Ranker,

@@ -227,7 +227,7 @@ class _ImageSentence(Run):
         vectors = images.pool.vectors
         with self.stage("rank"):
             to_image, to_sentence, similarity = ranked_pairs(
-                texts.pool(one.texts),
+                Pool.of(texts.vectors, texts.position[one.texts]),
                 Pool.of(vectors.raw, vectors.rows[images.points[one.images]]),
                 one.text,
                 one.image,

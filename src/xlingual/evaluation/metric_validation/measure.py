@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 
@@ -28,12 +29,13 @@ from xlingual.evaluation.distance_correlation import (
     RankedTables,
     SamplePairs,
     correlation,
+    without_distance,
 )
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.metric_validation.degrade import Weakened, Weakening, neighbours_kept
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
-from xlingual.evaluation.run import Tally
+from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import MeanImageSimilarity, RecallAt, SuccessAt
 from xlingual.ranking import Progress, Ranker, Reduction, Repair, one_library_thread
 from xlingual.records import RankCounts
@@ -102,9 +104,12 @@ class ValidationPass:
             for name, vectors in self._run.encoded():
                 nearest[name], matches = self._texts(name, vectors)
                 self._enter_truth(name, matches)
-                self._correlate(name, vectors, first)
+                alike = vectors.queries
+                if not without_distance(alike):  # a correlation of distances has no queries
+                    alike = self._run.without_role(name, vectors)
+                self._correlate(name, alike, first)
                 if later:
-                    kept[name] = vectors
+                    kept[name] = alike
             for chunk in later:  # the image ranks of all tasks together would not fit into memory
                 for ranks in self._ranks.values():
                     ranks.forget()
@@ -136,7 +141,7 @@ class ValidationPass:
             room -= size
         return chunks
 
-    def _texts(self, name: str, vectors: TextVectors) -> tuple[list[Nearest], list[RankCounts]]:
+    def _texts(self, name: str, vectors: TextSides) -> tuple[list[Nearest], list[RankCounts]]:
         """Return the nearest texts and the ranks of matches of one encoder, by task."""
         run, progress = self._run, self._run.progress(f"ranking texts: {name}")
         nearest: list[Nearest] = []
@@ -168,6 +173,10 @@ class ValidationPass:
     def _correlate(self, name: str, vectors: TextVectors, chunk: Sequence[int]) -> None:
         """Enter the correlations of one encoder in some tasks, at all levels; texts are ranked once."""
         run = self._run
+        if reason := without_distance(vectors):
+            for level, number in product(self.levels, chunk):
+                self.measured.correlations[level, name, number] = Correlation(None, reason)
+            return
         report = run.progress(f"correlating distances: {name}")
         with run.stage("correlate"), one_library_thread():
             self._prepare(chunk)
@@ -242,7 +251,7 @@ class ValidationPass:
 
 def text_steps(
     manifest: Manifest,
-    vectors: TextVectors,
+    vectors: TextSides,
     non_matching: Sequence[Sample],
     matching: Sequence[Sample],
     *,

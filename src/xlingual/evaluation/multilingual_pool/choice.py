@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import CANDIDATE_TEXTS
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.evaluation.multilingual_pool.alignment import check_alignment
 from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
+from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
 from xlingual.measures import AlignmentMeasure, AveragePrecision, PoolMeasure
 
 FROM_COUNTS = ("one-target", "remove-one", "monolingual-pool", "alignment", "subsets", "loss")
@@ -28,6 +30,23 @@ class Choice:
     candidate_text: str
     subsets: tuple[tuple[str, ...], ...]
     with_ap: bool = True  # whether AP is measured; all views belong to AP
+    named: bool = False  # whether views are chosen by their names
+
+    def of_form(self, vectors: AnyVectors, who: str) -> Choice:
+        """Return the choice for an encoder's vectors: without the views that need one dense vector for each.
+
+        Raises InputError where such a view is chosen by its name.
+        """
+        left_out = [view for view in FROM_VECTORS if view in self.views]
+        if not isinstance(vectors, SparseVectors | TokenVectors) or not left_out:
+            return self
+        views = "the view" if len(left_out) == 1 else "the views"
+        problem = f"{who} gives {vectors.what}, not one dense vector for each text, which {views} "
+        problem += f"{' and '.join(left_out)} would need"
+        if self.named:
+            raise InputError(f"{problem}: name other views (--views), or take a dense encoder")
+        warnings.warn(f"{problem}: left out", DataWarning, stacklevel=3)
+        return replace(self, views=self.views - set(left_out))
 
     def heads(self, n_candidates: int) -> tuple[int | None, int]:
         """Return in how many first places languages are counted, and how many candidates are kept."""
@@ -104,6 +123,7 @@ def choose(
         candidate_text,
         tuple(_subset(pool, subset) for subset in subsets),
         with_ap,
+        bool(named) or bool(picture),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,7 @@ def encoder_findings(
     pool: MultilingualPool,
     choice: Choice,
     ranked: PassCounts,
-    vectors: tuple[np.ndarray, np.ndarray],
+    vectors: tuple[Any, Any],  # of questions and candidates, dense where views are made of them
     seed: int,
     pair: tuple[str, str] | None,
 ) -> EncoderFindings:

@@ -175,7 +175,8 @@ class _MultilingualPool(Run):
         self.fit(made, pool.question_texts(), pool.candidate_texts())
 
     def _embedded(self, name: str, encoder: Encoder) -> PoolVectors:
-        return embed_pool(self.pool, name, encoder, self.choice.candidate_text, **self.embedding())
+        text = self.choice.candidate_text
+        return embed_pool(self.pool, name, encoder, text, **self.embedding(), any_form=True)
 
     def results(
         self, measures: Sequence[PoolMeasure], rankings: TrecFolder | None, examples: bool
@@ -189,6 +190,7 @@ class _MultilingualPool(Run):
         for name in self.text_encoders:
             vectors = self.encode(name, self._embedded)
             questions, candidates = vectors.questions, vectors.candidates
+            choice = self.choice.of_form(questions, f"text encoder {name!r}")
             with self.stage("texts: rank"):
                 ranked_pool = one_pass(
                     self.pool,
@@ -206,7 +208,7 @@ class _MultilingualPool(Run):
             with self.stage("views", f"looking at languages: {name}"):
                 findings = encoder_findings(
                     self.pool,
-                    self.choice,
+                    choice,
                     ranked_pool,
                     (questions, candidates),
                     self.options.seed,

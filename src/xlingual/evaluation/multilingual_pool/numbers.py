@@ -74,7 +74,7 @@ class PoolNumbers:
             "candidates": self.choice.candidate_text,
             "policy": self.choice.policy,
         }
-        return self.run.signature(conditions, measure.name, encoder=self.run.identities[encoder])
+        return self.run.signature(conditions, measure.name, **self.run.system(encoder))
 
     def results(self) -> Results:
         """Return all numbers."""

@@ -15,18 +15,21 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.passes import offsets_of, two_passes
+from xlingual.forms import AnyVectors
 from xlingual.ranking import (
     CPU,
-    Cosine,
     GroupCounts,
     Offsets,
-    Pool,
     Ranker,
     Repair,
+    TextPool,
+    TextRows,
+    TextSimilarity,
     Top,
     TopK,
-    UnitVectors,
     adjusted,
+    rows_of,
+    similarity_of,
 )
 from xlingual.records import TargetCounts
 
@@ -44,8 +47,8 @@ class PassCounts:
 
 def one_pass(
     pool: MultilingualPool,
-    questions: np.ndarray,
-    candidates: np.ndarray,
+    questions: AnyVectors,
+    candidates: AnyVectors,
     *,
     top: int | None = None,
     depth: int = 0,
@@ -61,7 +64,7 @@ def one_pass(
     more pass, over all questions and candidates.
     """
     columns = PoolColumns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
-    similarity = Cosine(UnitVectors(questions), columns.vectors)
+    similarity = similarity_of(rows_of(questions), columns.vectors)
     question, candidate = pool.relevant
     offsets = None
     before, during = two_passes(progress, repair)
@@ -97,14 +100,14 @@ def one_pass(
 class PoolColumns:
     """The candidates as columns: language by language, equal vectors of one language as one column."""
 
-    vectors: UnitVectors  # [u]
+    vectors: TextRows  # [u]
     of: Ints  # [m] column of each candidate
     language: Ints  # [u], ascending
     bounds: Ints  # [G + 1] first column of each language, and the number of columns
     weights: Ints  # [u] how many candidates a column stands for
 
     @classmethod
-    def of_candidates(cls, vectors: np.ndarray, language: Ints, n_languages: int) -> PoolColumns:
+    def of_candidates(cls, vectors: AnyVectors, language: Ints, n_languages: int) -> PoolColumns:
         """Collapse the candidates' vectors [m, d] within each language."""
         of = np.empty(len(vectors), dtype=np.int64)
         rows: list[Ints] = []
@@ -112,13 +115,13 @@ class PoolColumns:
         for code in range(n_languages):
             own = distinct = np.flatnonzero(language == code)
             if len(own):
-                pool = Pool.of(vectors, own)
+                pool = TextPool.of(vectors, own)
                 of[own], distinct = sum(sizes) + pool.code, pool.vectors.rows
             rows.append(distinct)
             sizes.append(len(distinct))
         bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         return cls(
-            UnitVectors(vectors, np.concatenate(rows)),
+            rows_of(vectors, np.concatenate(rows)),
             of,
             np.repeat(np.arange(n_languages), sizes),
             bounds,
@@ -242,7 +245,7 @@ class BlockHeads:
         lines = (found.query[head] + first, found.candidate[head], found.above[head], found.tied[head])
         return _Block(first, places, lines, crowded + first, found.candidate[last], chance[last])
 
-    def result(self, similarity: Cosine, ranker: Ranker, offsets: Offsets | None = None) -> Heads:
+    def result(self, similarity: TextSimilarity, ranker: Ranker, offsets: Offsets | None = None) -> Heads:
         """Return the heads; the similarity is scanned once more for questions with very many ties."""
         blocks = sorted(self._blocks, key=lambda block: block.first)
         places, crowded, last, chance = (
@@ -259,7 +262,7 @@ class BlockHeads:
 
 
 def _tied_with(
-    similarity: Cosine,
+    similarity: TextSimilarity,
     questions: Ints,
     columns_tied: Ints,
     columns: PoolColumns,
@@ -267,8 +270,7 @@ def _tied_with(
     offsets: Offsets | None,
 ) -> Ints:
     """Return how many candidates of each language tie with a column of each question, int64 [c, G]."""
-    queries = similarity.queries
-    crowded = Cosine(UnitVectors(queries.raw, queries.rows[questions]), similarity.candidates)
+    crowded = similarity_of(similarity.queries.take(questions), similarity.candidates)
     numbers = np.arange(len(questions))
     keys = crowded.exact(numbers, columns_tied)
     if offsets is not None:

@@ -8,22 +8,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ranking import UNIT, Cosine, Offsets, Top, UnitVectors, adjusted, scan
+from xlingual.ranking import Offsets, TextSimilarity, Top, adjusted, scan, similarity_of
 from xlingual.ranking.scan import TILE_BYTES
 
-_DOUBT = 1e-3  # a score so near a rounding boundary, in units, is decided from the pair alone
 _MOST_SCREENED = 2048  # candidates of a question: longer lists are cheaper sorted whole
 _FEW = 4  # and so are lists of over one candidate in so many
 _CAP = 1000  # different vectors that tie with the last place: with more, names decide among all candidates
+_LARGEST = 1 << 62  # of an integer of a key and a column
 _AT_ONCE = 4096  # questions, and candidates, scored in float64 at a time
 
 
 def ranked(
-    similarity: Cosine, column: Ints, count: int, offsets: Offsets | None = None
+    similarity: TextSimilarity, column: Ints, count: int, offsets: Offsets | None = None
 ) -> Iterator[list[int]]:
     """Yield the `count` best columns of each question, best first, ties in the order of the columns.
 
-    Scores are cosines, less `offsets` where there are any.
+    Scores are those of the similarity, less `offsets` where there are any.
 
     `column` [m] is the similarity's candidate of each column. Short lists are screened in
     float32, long ones and all columns are sorted by exact keys. Memory: about four times TILE_BYTES for what
@@ -52,7 +52,7 @@ class _Columns:
 
 
 def _screened(
-    similarity: Cosine, questions: Ints, columns: _Columns, count: int, offsets: Offsets | None
+    similarity: TextSimilarity, questions: Ints, columns: _Columns, count: int, offsets: Offsets | None
 ) -> Iterator[list[int]]:
     """Yield the best columns of each question; only those that may be among them are scored exactly.
 
@@ -60,7 +60,7 @@ def _screened(
     """
     width, n = len(columns.of), len(questions)
     vectors = similarity.queries
-    part = Cosine(UnitVectors(vectors.raw, vectors.rows[questions]), similarity.candidates)
+    part = similarity_of(vectors.take(questions), similarity.candidates)
     found = Top(count, part.shape, weights=columns.sizes, cap=_CAP)
     of_part = None if offsets is None else replace(offsets, queries=offsets.queries[questions])
     scan(part, [adjusted(found, of_part)], budget=TILE_BYTES)
@@ -83,7 +83,7 @@ def _screened(
 
 
 def _sorted(
-    similarity: Cosine, questions: Ints, columns: _Columns, count: int, offsets: Offsets | None
+    similarity: TextSimilarity, questions: Ints, columns: _Columns, count: int, offsets: Offsets | None
 ) -> Iterator[list[int]]:
     """Yield the best columns of each question by the exact keys of all, a block of questions at a time.
 
@@ -98,28 +98,20 @@ def _sorted(
             yield (width - 1 - best[::-1] % width).tolist()
 
 
-def _packed(similarity: Cosine, questions: Ints, columns: _Columns, offsets: Offsets | None) -> Ints:
+def _packed(similarity: TextSimilarity, questions: Ints, columns: _Columns, offsets: Offsets | None) -> Ints:
     """Return key · m + (m - 1 - column) of every question and column, int64 [questions, m]."""
     width = len(columns.of)
     packed = np.empty((len(questions), width), dtype=np.int64)
     step = min(_AT_ONCE, max(1, TILE_BYTES // (8 * len(questions))))
     for start in range(0, similarity.shape[1], step):
         part = np.arange(start, min(start + step, similarity.shape[1]))
-        keys = _keys(similarity, questions, part)
+        keys = similarity.block_keys(questions, part)
         if offsets is not None:
             keys = offsets.keys(keys, questions[:, None], part)
         own = columns.order[columns.first[start] : columns.first[part[-1]] + columns.sizes[part[-1]]]
-        packed[:, own] = keys[:, columns.of[own] - start] * width + (width - 1 - own)
+        packed[:, own] = keys[:, columns.of[own] - start]
+    if max(int(packed.max()), -int(packed.min())) > _LARGEST // width:  # of scores that are no cosines
+        packed = np.unique(packed, return_inverse=True)[1].reshape(packed.shape).astype(np.int64)
+    packed *= width
+    packed += width - 1 - np.arange(width)
     return packed
-
-
-def _keys(similarity: Cosine, queries: Ints, candidates: Ints) -> Ints:
-    """Return the exact keys of a block, int64 [queries, candidates], the same as one by one."""
-    scaled = similarity.block(queries, candidates)
-    scaled /= UNIT
-    keys = np.rint(scaled).astype(np.int64)
-    scaled -= keys
-    i, j = np.nonzero(np.abs(np.abs(scaled) - 0.5) < _DOUBT)
-    if len(i):
-        keys[i, j] = similarity.exact(queries[i], candidates[j])
-    return keys

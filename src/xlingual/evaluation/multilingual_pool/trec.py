@@ -29,7 +29,8 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.multilingual_pool.ordered import ranked
 from xlingual.files import atomic_file, make_folder
-from xlingual.ranking import Cosine, Offsets, Pool, UnitVectors
+from xlingual.forms import AnyVectors
+from xlingual.ranking import Offsets, TextPool, rows_of, similarity_of
 
 GIB = 1 << 30
 _UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
@@ -46,8 +47,8 @@ class TrecFolder:
     def write(
         self,
         encoder: str,
-        question_vectors: np.ndarray,
-        candidate_vectors: np.ndarray,
+        question_vectors: AnyVectors,
+        candidate_vectors: AnyVectors,
         offsets: Offsets | None = None,
     ) -> Path:
         """Write ENCODER.run and return its path; characters that a file's name cannot have are escaped."""
@@ -103,8 +104,8 @@ def write_qrels(path: str | Path, pool: MultilingualPool, *, own_language: bool 
 def write_run(
     path: str | Path,
     pool: MultilingualPool,
-    question_vectors: np.ndarray,
-    candidate_vectors: np.ndarray,
+    question_vectors: AnyVectors,
+    candidate_vectors: AnyVectors,
     *,
     tag: str,
     depth: int | None = 1000,
@@ -112,7 +113,8 @@ def write_run(
 ) -> None:
     """Write the `depth` best candidates (None: all) of every question by the cosine of its vector.
 
-    With the `offsets` of the pool's questions and candidates, by the cosine less these.
+    Sparse rows and token vectors are compared in their own way. With the `offsets` of the pool's questions
+    and candidates, scores are less these.
 
     Vectors are [questions, d] and [candidates, d], in the pool's order. The order is exact: float64
     cosines to 9 decimals; ties, also those at the depth, are resolved by name. Raises InputError where
@@ -124,8 +126,8 @@ def write_run(
     names = candidate_names(pool)
     by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
     ordered = [names[c] for c in by_name]
-    collapsed = Pool.of(candidate_vectors)
-    similarity = Cosine(UnitVectors(question_vectors), collapsed.vectors)
+    collapsed = TextPool.of(candidate_vectors)
+    similarity = similarity_of(rows_of(question_vectors), collapsed.vectors)
     if offsets is not None:  # equal vectors have equal ones
         offsets = replace(offsets, candidates=offsets.candidates[collapsed.vectors.rows])
     count = len(names) if depth is None else min(depth, len(names))
@@ -165,7 +167,7 @@ def _check_depth(depth: int | None) -> None:
         raise InputError(f"TREC runs of depth {depth}: expected a whole number from 1 up")
 
 
-def _check_rows(what: str, vectors: np.ndarray, count: int) -> None:
+def _check_rows(what: str, vectors: AnyVectors, count: int) -> None:
     if vectors.ndim != 2 or len(vectors) != count:
         raise InputError(
             f"{what} vectors have the shape {'×'.join(map(str, vectors.shape))}: expected one row for each "

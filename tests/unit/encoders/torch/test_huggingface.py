@@ -321,7 +321,9 @@ def test_code_of_a_model_is_never_run(copied, tmp_path):
     settings = json.loads((folder / "config.json").read_text()) | {"model_type": "own"}
     auto = {"AutoConfig": "own.C", "AutoModel": "own.C"}
     (folder / "config.json").write_text(json.dumps(settings | {"auto_map": auto}))
-    with pytest.raises(InputError, match=r"comes with code, which is never run: .*python:MODULE"):
+    with pytest.raises(
+        InputError, match=r"comes with Python code, which is not run .*remote-code=COMMIT.*python:MODULE"
+    ):
         encoder(folder).encode(texts())
     assert not ran.exists()
 
@@ -455,3 +457,15 @@ def test_options_by_role_are_not_ignored_silently(checkpoints):
 @pytest.mark.parametrize(("kind", "known"), [("clip", {"trained_on_images": True}), ("bert", {})])
 def test_a_tower_for_texts_of_a_model_of_images_is_known_as_such(checkpoints, kind, known):
     assert kind_of(encoder(checkpoints(kind))) == known
+
+
+def test_the_first_dimensions_only(checkpoints):
+    folder = checkpoints("bert")
+    whole, first = (
+        text_encoders({"a": f"hf:{folder}?device=cpu{dim}"}, languages=["en"])["a"] for dim in ("", "&dim=5")
+    )
+    batch = Texts(["a red chair", "a table"], ["en", "en"], ["1", "2"])
+    np.testing.assert_array_equal(first.encode(batch), whole.encode(batch)[:, :5])
+    assert first.identity != whole.identity
+    with pytest.raises(InputError, match="dim=999, but the model's vectors have"):
+        text_encoders({"a": f"hf:{folder}?device=cpu&dim=999"}, languages=["en"])["a"].encode(batch)

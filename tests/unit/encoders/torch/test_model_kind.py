@@ -8,9 +8,14 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
 
 from xlingual.encoders import checkpoints as hub  # noqa: E402
-from xlingual.encoders import image_encoder, text_encoders  # noqa: E402
+from xlingual.encoders import (  # noqa: E402
+    image_encoder,
+    sentence_transformer,
+    text_encoders,
+)
 from xlingual.encoders import networks as module  # noqa: E402
 from xlingual.encoders.checkpoints import check_dense  # noqa: E402
+from xlingual.encoders.sentence_transformer_kinds import ModelFolder  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 
@@ -26,19 +31,32 @@ def encoder(spec):
     return next(iter(text_encoders([spec], languages=["en"]).values()))
 
 
+SERVED = ("sparse_encoder", "multi_vector_encoder")  # by st:, as they are
+
+
 @pytest.mark.parametrize("scheme", ["st", "hf"])
 @pytest.mark.parametrize("kind", WORDS)
 def test_what_the_library_saves(checkpoints, scheme, kind):
-    with pytest.raises(InputError, match=f"^{scheme}:.*: is a {WORDS[kind]}.* take a dense one"):
+    if scheme == "st" and kind in SERVED:
+        assert isinstance(encoder(f"st:{checkpoints(kind)}"), ModelFolder)
+        return
+    hint = "write st: to score its texts as they are, or take" if kind in SERVED else "take"
+    with pytest.raises(InputError, match=f"^{scheme}:.*: is a {WORDS[kind]}.* {hint} a dense one"):
         encoder(f"{scheme}:{checkpoints(kind)}")
 
 
-@pytest.mark.parametrize("scheme", ["st", "hf"])
-def test_a_model_of_a_hub_is_looked_at_too(checkpoints, scheme, monkeypatch):
+@pytest.mark.parametrize("option", ["dim=8", "long=windows"])
+def test_options_of_dense_vectors_are_refused(checkpoints, option):
+    with pytest.raises(InputError, match=f"{option} is of dense vectors: leave it out"):
+        encoder(f"st:{checkpoints('sparse_encoder')}?{option}")
+
+
+def test_a_model_of_a_hub_is_looked_at_too(checkpoints, monkeypatch):
     folder = checkpoints("sparse_encoder")
     monkeypatch.setattr(hub, "_from_hub", lambda *_: folder)
-    with pytest.raises(InputError, match=f"^{scheme}:naver/splade: is a sparse encoder"):
-        encoder(f"{scheme}:naver/splade")
+    with pytest.raises(InputError, match=r"^hf:naver/splade: is a sparse encoder"):
+        encoder("hf:naver/splade")
+    assert encoder("st:naver/splade").kind == "SparseEncoder"
 
 
 def test_images_are_looked_at_too(checkpoints):
@@ -51,14 +69,16 @@ def test_images_are_looked_at_too(checkpoints):
 def test_modules_tell_where_the_settings_do_not(copied, kind):
     folder = copied(kind)
     (folder / "config_sentence_transformers.json").unlink()
+    assert isinstance(encoder(f"st:{folder}"), ModelFolder)
     with pytest.raises(InputError, match=WORDS[kind]):
-        encoder(f"st:{folder}")
+        encoder(f"hf:{folder}")
 
 
 def test_modules_tell_after_loading_where_no_file_does(copied, monkeypatch):
     folder = copied("sparse_encoder")
     (folder / "config_sentence_transformers.json").unlink()
-    monkeypatch.setattr(module, "check_dense", lambda *_, **__: None)
+    for one in (module, sentence_transformer):
+        monkeypatch.setattr(one, "check_dense", lambda *_, **__: None)
     with pytest.raises(InputError, match=WORDS["sparse_encoder"]):
         encoder(f"st:{folder}").encode(BATCH)
 

@@ -325,3 +325,14 @@ def test_a_model_of_texts_and_images_is_known_as_such(copied):
     (folder / "0_CLIPModel").mkdir()
     (folder / "0_CLIPModel" / "config.json").write_text('{"model_type": "clip"}', encoding="utf-8")
     assert kind_of(encoder(folder)) == {"trained_on_images": True}
+
+
+def test_prompts_are_named(checkpoints):
+    folder = checkpoints("sentence_bert")
+    by_name = text_encoders({"a": f"st:{folder}?device=cpu&prompt_name=query"}, languages=["en"])["a"]
+    written = text_encoders({"a": f"st:{folder}?device=cpu&prompt=query: "}, languages=["en"])["a"]
+    assert by_name.identity == written.identity
+    with pytest.raises(InputError, match="no prompt named 'none'"):
+        text_encoders({"a": f"st:{folder}?query_prompt_name=none"}, languages=["en"])
+    with pytest.raises(InputError, match="prompt and prompt_name: give one"):
+        text_encoders({"a": f"st:{folder}?prompt=a&prompt_name=query"}, languages=["en"])

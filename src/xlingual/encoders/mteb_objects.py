@@ -1,0 +1,194 @@
+"""An encoder of MTEB (its EncoderProtocol): it gets batches, the role, and a task's metadata made up."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from xlingual.arrays import Vectors
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.batching import distinct_rows
+from xlingual.encoders.objects import in_words, is_a, unnamed
+from xlingual.encoders.state_digest import is_plain, model_digest
+from xlingual.errors import InputError
+from xlingual.records import Images, Texts, digest
+
+_BATCH = 32
+_NO_REVISION = (None, "", "external", "no_revision_available")
+_SEVERAL = ("SparseEncoder", "MultiVectorEncoder")
+
+
+class PromptType(StrEnum):
+    """What MTEB calls the roles, for a model that is written without it."""
+
+    query = "query"
+    document = "document"
+
+
+class Columns:
+    """The part of a data set that encoders of MTEB look at: its features and columns."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        self._columns = columns
+        self.features = dict.fromkeys(columns, True)
+        self.column_names = list(columns)
+
+    def __len__(self) -> int:
+        return len(next(iter(self._columns.values())))
+
+    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401  (a column, or a row)
+        if isinstance(place, str):
+            return self._columns[place]
+        return {name: values[place] for name, values in self._columns.items()}
+
+
+class Batches:
+    """What MTEB hands to an encoder instead of a list: batches, each a mapping from column to values."""
+
+    num_workers = 0
+    collate_fn = None
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]], batch_size: int = _BATCH) -> None:
+        self.dataset, self.batch_size, self._columns = Columns(columns), batch_size, columns
+
+    def __len__(self) -> int:
+        return -(-len(self.dataset) // self.batch_size)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for start in range(0, len(self.dataset), self.batch_size):
+            part = slice(start, start + self.batch_size)
+            yield {name: list(values[part]) for name, values in self._columns.items()}
+
+
+def task_metadata(languages: Sequence[str], *, images: bool) -> SimpleNamespace:
+    """Return what stands in for the metadata of a task: a retrieval task that has no prompt of its own."""
+    modalities = ["image"] if images else ["text"]
+    return SimpleNamespace(
+        name="xlingual",
+        description="cross-lingual retrieval on data of the user's own",
+        type="Retrieval",
+        simplified_task_type="retrieval",
+        prompt=None,
+        category="i2i" if images else "t2t",
+        modalities=modalities,
+        get_modalities=lambda prompt_type=None: modalities,
+        eval_langs=list(languages),
+        languages=list(languages),
+        eval_splits=["test"],
+        main_score="hit_rate_at_10",
+        domains=[],
+        task_subtypes=[],
+    )
+
+
+class MtebObject(Encoder):
+    """An encoder of MTEB as it is: sources and questions are queries, targets and answers documents."""
+
+    by_role = True
+
+    def __init__(self, target: Any, kind: str) -> None:  # noqa: ANN401
+        self.target, self.kind = target, kind
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """The text and its role; of images the bytes."""
+        return ("bytes",) if self.kind == "images" else ("text", "language", "role")
+
+    @property
+    def identity(self) -> str:
+        """The weights' digest, or name and revision of its model card; and its settings."""
+        known = self._known
+        if known is None:
+            name = getattr(getattr(self.target, "mteb_model_meta", None), "name", None)
+            own = unnamed(self.target, self.label)
+            return f"{own}@{name}" if name else own
+        return f"mteb:{known}#{digest(_settings(self.target)).hex()[:8]}"
+
+    @property
+    def has_own_identity(self) -> bool:  # type: ignore[override]
+        """Whether it has weights that can be read, or a name and a revision."""
+        return self._known is not None
+
+    @cached_property
+    def _known(self) -> str | None:
+        inner = getattr(self.target, "model", None)
+        if is_a(inner, "sentence_transformers", "SentenceTransformer") and is_plain(inner):
+            return f"weights-{model_digest(inner)}"
+        meta = getattr(self.target, "mteb_model_meta", None)
+        name, revision = getattr(meta, "name", None), getattr(meta, "revision", None)
+        return None if not name or revision in _NO_REVISION else f"{name}@{revision}"
+
+    def encode(self, batch: Texts | Images, /) -> Vectors:
+        """Return float32 [n, d]; raise InputError where it fails, or returns anything else."""
+        if isinstance(batch, Images):
+            return self._run({"image": batch.images}, list(batch.language), None)
+        role = batch.role
+        found: Vectors | None = None
+        for language in dict.fromkeys(batch.language):  # an encoder may go by the language of its subset
+            rows = np.array([row for row, tag in enumerate(batch.language) if tag == language])
+            texts, index = distinct_rows([batch.text[int(row)] for row in rows])
+            also = {"query": {"query": texts}, "candidate": {"body": texts}}.get(role or "", {})
+            vectors = self._run({"text": list(texts), **also}, [language], role)[index]
+            found = np.empty((len(batch), vectors.shape[1]), dtype=np.float32) if found is None else found
+            found[rows] = vectors
+        return np.empty((0, 0), dtype=np.float32) if found is None else found
+
+    def _run(self, columns: Mapping[str, Sequence[Any]], languages: list[str], role: str | None) -> Vectors:
+        count, who = len(next(iter(columns.values()))), type(self.target).__name__
+        try:
+            found = self.target.encode(
+                Batches(columns),
+                task_metadata=task_metadata(languages, images="image" in columns),
+                hf_split="test",
+                hf_subset=languages[0] if languages else "default",
+                prompt_type=_prompt_type(role),
+                batch_size=_BATCH,
+                show_progress_bar=False,
+            )
+            array = np.asarray(found.detach().cpu().float() if hasattr(found, "detach") else found)
+        except (InputError, MemoryError):
+            raise
+        except Exception as error:
+            raise InputError(f"{who} (of MTEB): encoding {count:,} rows failed: {in_words(error)}") from error
+        if array.dtype.kind not in "fiu" or array.ndim != 2 or len(array) != count:
+            raise InputError(
+                f"{who} (of MTEB): returned shape {array.shape} for {count:,} rows; expected a dense vector "
+                "for each"
+            )
+        return array.astype(np.float32)
+
+
+def _prompt_type(role: str | None) -> Any:  # noqa: ANN401  (of MTEB where it is loaded)
+    if role is None:
+        return None
+    kind = getattr(sys.modules.get("mteb.types"), "PromptType", PromptType)
+    return kind("query" if role == "query" else "document")
+
+
+def _settings(target: Any) -> str:  # noqa: ANN401
+    """Return the simple attributes of an object, such as its prompts, as text."""
+    simple = {
+        name: value
+        for name, value in vars(target).items()
+        if isinstance(value, str | int | float | bool | dict | list | tuple | None) and name[0] != "_"
+    }
+    return f"{type(target).__module__}.{type(target).__qualname__} " + json.dumps(
+        simple, sort_keys=True, default=lambda value: type(value).__name__
+    )
+
+
+def adapter_of(entry: Any, kind: str) -> Encoder:  # noqa: ANN401
+    """Return the encoder; of a sparse or multi-vector model inside it, that model's own."""
+    inner = getattr(entry, "model", None)
+    if is_a(inner, "sentence_transformers", *_SEVERAL):
+        from xlingual.encoders.base import adopt
+
+        return adopt(inner, kind)
+    return MtebObject(entry, kind)

@@ -1,0 +1,185 @@
+"""Objects that people already have: what those of each library look like, and the module that adapts them.
+
+No library is imported to recognise its objects: classes are known by their names and modules, interfaces by
+their methods. The first row of `KINDS` that fits counts.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from xlingual.encoders.vectorfile import SUFFIXES
+
+
+@dataclass(frozen=True)
+class ObjectKind:
+    """A row of the table: what is taken, how it is recognised, and the module whose `adapter_of` adapts it.
+
+    `adapter_of(entry, kind)` gets the object and "texts" or "images".
+    """
+
+    name: str
+    fits: Callable[[Any], bool]
+    module: str
+
+
+@dataclass(frozen=True)
+class WithOptions:
+    """An encoder or an object, and options of its own; what `xlingual.encoder` returns."""
+
+    entry: Any
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_a(entry: object, library: str, *names: str) -> bool:
+    """Return whether the object's class, or one that it inherits from, is one of a library's by name.
+
+    >>> from collections import OrderedDict
+    >>> is_a(OrderedDict(), "collections", "OrderedDict")
+    True
+    """
+    return any(
+        kind.__name__ in names and f"{kind.__module__}.".startswith(f"{library}.")
+        for kind in type(entry).__mro__
+    )
+
+
+def has(entry: object, *methods: str) -> bool:
+    """Return whether the object has these methods."""
+    return all(callable(getattr(entry, name, None)) for name in methods)
+
+
+def parameters(function: Any) -> tuple[str, ...]:  # noqa: ANN401  (anything that can be called)
+    """Return the names of a function's parameters, () where they are not known."""
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return ()
+
+
+def is_array(entry: object) -> bool:
+    """Return whether the object is a table of numbers: an array or a tensor of two dimensions."""
+    return getattr(entry, "ndim", None) == 2 and hasattr(entry, "shape") and hasattr(entry, "dtype")
+
+
+def _is_haystack(entry: object) -> bool:
+    return has(entry, "run") and bool({"text", "documents"} & set(parameters(getattr(entry, "run", None))))
+
+
+def _is_mteb(entry: object) -> bool:
+    return has(entry, "encode") and "task_metadata" in parameters(getattr(entry, "encode", None))
+
+
+def _is_vectors(entry: object) -> bool:
+    if not isinstance(entry, Mapping):
+        return is_array(entry)
+    tables = (is_array(value) or isinstance(value, str | PathLike) for value in entry.values())
+    return bool(entry) and all(isinstance(tag, str) for tag in entry) and all(tables)
+
+
+def _is_by_role(entry: object) -> bool:
+    return isinstance(entry, Mapping) and set(entry) == {"query", "candidate"}
+
+
+_HERE = "xlingual.encoders."
+_ST = "sentence_transformers"
+KINDS: tuple[ObjectKind, ...] = (
+    ObjectKind(
+        "an encoder with options of its own (xlingual.encoder)",
+        lambda it: isinstance(it, WithOptions),
+        f"{_HERE}with_options",
+    ),
+    ObjectKind(
+        "SparseEncoder and MultiVectorEncoder (sentence-transformers)",
+        lambda it: is_a(it, _ST, "SparseEncoder", "MultiVectorEncoder"),
+        f"{_HERE}sentence_transformer_kinds",
+    ),
+    ObjectKind(
+        "SentenceTransformer",
+        lambda it: is_a(it, _ST, "SentenceTransformer"),
+        f"{_HERE}sentence_transformer_objects",
+    ),
+    ObjectKind(
+        "StaticEmbedding (sentence-transformers)",
+        lambda it: is_a(it, _ST, "StaticEmbedding"),
+        f"{_HERE}sentence_transformer_objects",
+    ),
+    ObjectKind(
+        "StaticModel (model2vec)",
+        lambda it: is_a(it, "model2vec", "StaticModel"),
+        f"{_HERE}model2vec_objects",
+    ),
+    ObjectKind("encoders of MTEB (EncoderProtocol)", _is_mteb, f"{_HERE}mteb_objects"),
+    ObjectKind(
+        "Embeddings (LangChain)",
+        lambda it: has(it, "embed_query", "embed_documents"),
+        f"{_HERE}embedding_objects",
+    ),
+    ObjectKind(
+        "BaseEmbedding (LlamaIndex)",
+        lambda it: has(it, "get_query_embedding", "get_text_embedding_batch"),
+        f"{_HERE}embedding_objects",
+    ),
+    ObjectKind("text and document embedders (Haystack)", _is_haystack, f"{_HERE}embedding_objects"),
+    ObjectKind('{"query": encoder, "candidate": encoder}', _is_by_role, f"{_HERE}embedding_objects"),
+    ObjectKind("{language: array or path}, or one array", _is_vectors, f"{_HERE}vector_objects"),
+    ObjectKind(
+        "a function of a list of texts",
+        lambda it: callable(it) and not isinstance(it, type) and not hasattr(it, "encode"),
+        f"{_HERE}function_objects",
+    ),
+)
+
+
+def kind_of(entry: object) -> ObjectKind | None:
+    """Return the first row of the table that the object fits, None where none does."""
+    return next((row for row in KINDS if row.fits(entry)), None)
+
+
+def is_one(entry: object, languages: Any = ()) -> bool:  # noqa: ANN401  (a sequence of tags)
+    """Return whether the object is one encoder, not a list or a mapping of several.
+
+    A mapping from names is several encoders; one whose names are all languages of the data, to arrays or
+    paths, is one.
+    """
+    if not isinstance(entry, Mapping):
+        return hasattr(entry, "encode") or (
+            not isinstance(entry, list | tuple) and kind_of(entry) is not None
+        )
+    if _is_vectors(entry) and all(tag in languages for tag in entry):
+        return all(is_array(value) or _is_file(value) for value in entry.values())
+    return _is_by_role(entry) and not any(isinstance(value, str | PathLike) for value in entry.values())
+
+
+def _is_file(value: object) -> bool:
+    return str(value).endswith(SUFFIXES) and ":" not in str(value)
+
+
+def unnamed(entry: object, label: str) -> str:
+    """Return the identity of an object that has none: its class or function, and what results call it."""
+    kind = entry if hasattr(entry, "__qualname__") else type(entry)
+    own = f"python:{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', '')}"
+    usual = (type(entry).__name__, getattr(entry, "__name__", ""), getattr(entry, "name", ""))
+    return own if not label or label in usual else f"{own}#{label}"
+
+
+def name_of(entry: object) -> str:
+    """Return what results call an object that nobody names: its own name, or that of its class.
+
+    Names are printable words; a function's is that in its definition.
+    """
+    entry = entry.entry if isinstance(entry, WithOptions) else entry
+    for given in (getattr(entry, "name", None), getattr(entry, "__name__", None)):
+        if isinstance(given, str) and given and given != "<lambda>":
+            return given
+    return "vectors" if isinstance(entry, Mapping) or hasattr(entry, "ndim") else type(entry).__name__
+
+
+def in_words(error: BaseException) -> str:
+    """Return an error as part of a sentence, at most 200 characters."""
+    message = " ".join(str(error).split())
+    return f"{type(error).__name__}: {message[:200]}".removesuffix(": ")

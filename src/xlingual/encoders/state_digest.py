@@ -1,0 +1,97 @@
+"""The digest of a model in memory: its weights, its tokenizer and its settings, in a fixed order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+import numpy as np
+
+# whose code is known by their versions; a module of any other package may compute anything
+_KNOWN = ("torch", "transformers", "sentence_transformers")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_PASSING = (
+    "transformers_version",
+    "torch_dtype",
+    "dtype",
+)  # settings that change no vector; the state has types
+
+
+def model_digest(model: Any) -> str:  # noqa: ANN401  (a torch module)
+    """Return 16 digits that change with every weight, the tokenizers, and the settings of modules."""
+    hasher = hashlib.sha256()
+    for part in _parts(model):
+        raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        hasher.update(len(raw).to_bytes(8, "little"))
+        hasher.update(raw)
+    return hasher.hexdigest()[:16]
+
+
+def is_plain(model: Any) -> bool:  # noqa: ANN401
+    """Return whether all that the model computes is in its weights and settings.
+
+    It is not where a module's code is a user's own, or where another engine than torch runs the network.
+    """
+    if getattr(model, "get_backend", lambda: "torch")() != "torch":
+        return False
+    return all(type(part).__module__.partition(".")[0] in _KNOWN for part in model.modules())
+
+
+def arrays_digest(arrays: Iterable[Any], *settings: object) -> str:
+    """Return 16 digits of some arrays, None among them, and of settings."""
+    hasher = hashlib.sha256()
+    for array in arrays:
+        found = None if array is None else np.ascontiguousarray(array)
+        hasher.update(b"-" if found is None else f"{found.dtype}{found.shape}".encode())
+        if found is not None:
+            hasher.update(memoryview(cast(Any, found.reshape(-1))).cast("B"))
+    hasher.update(json.dumps(settings, default=str, sort_keys=True).encode())
+    return hasher.hexdigest()[:16]
+
+
+def _parts(model: Any) -> Iterator[str | bytes | memoryview]:  # noqa: ANN401
+    import torch
+
+    for name, value in sorted(model.state_dict().items()):
+        if not isinstance(value, torch.Tensor):  # further state of a module
+            yield f"{name} {value!r}"
+            continue
+        flat = value.detach().cpu().contiguous().reshape(-1)
+        yield f"{name} {value.dtype} {tuple(value.shape)}"
+        yield memoryview(cast(Any, flat.view(torch.uint8).numpy())) if flat.numel() else b""
+    for name, part in model.named_modules():
+        yield f"{name} {type(part).__module__}.{type(part).__qualname__}"
+        if callable(getattr(part, "get_config_dict", None)):
+            yield _settings(part.get_config_dict())
+        if callable(getattr(getattr(part, "config", None), "to_dict", None)):
+            yield _settings(part.config.to_dict())
+    yield from _tokenizers(model)
+
+
+def _tokenizers(model: Any) -> Iterator[str]:  # noqa: ANN401
+    """Yield what each tokenizer of a module does, as text."""
+    seen: set[int] = set()
+    for part in (model, *model.modules()):
+        tokenizer = getattr(part, "tokenizer", None)
+        if tokenizer is None or id(tokenizer) in seen:
+            continue
+        seen.add(id(tokenizer))
+        inner = getattr(tokenizer, "backend_tokenizer", tokenizer)
+        if callable(getattr(inner, "to_str", None)):
+            settings = json.loads(inner.to_str())
+            # set anew by every call
+            yield _settings({key: settings[key] for key in settings if key not in ("truncation", "padding")})
+        elif callable(getattr(tokenizer, "get_vocab", None)):
+            yield f"{type(tokenizer).__qualname__} {_settings(tokenizer.get_vocab())}"
+        yield f"{getattr(tokenizer, 'model_max_length', None)} {getattr(tokenizer, 'padding_side', None)}"
+
+
+def _settings(settings: Any) -> str:  # noqa: ANN401  (a dict of simple values)
+    """Return settings as text, without names of folders and versions of libraries."""
+    plain = {
+        key: value for key, value in settings.items() if not str(key).startswith("_") and key not in _PASSING
+    }
+    return _ADDRESS.sub("", json.dumps(plain, sort_keys=True, default=str))

@@ -1,0 +1,233 @@
+"""MaxSim: late interaction of the token vectors of queries and candidates, as ColBERT is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from threading import Lock
+
+import numpy as np
+
+from xlingual.arrays import Floats, Ints, Vectors, distinct_values
+from xlingual.errors import InputError
+from xlingual.forms import MEAN_MAXSIM, TokenVectors
+from xlingual.ranking.similarity import UNIT
+from xlingual.ranking.sizes import ROUNDING, check_sizes
+
+_QUERY_TOKENS = 1024  # of a product, at most, where no text has more
+_CANDIDATE_TOKENS = 2048
+_PROBE = 16  # queries and candidates on which the screen's error is looked at beforehand
+_DOUBT = 1e-3  # of a unit: a score so near a rounding boundary is decided from the pair alone
+
+
+class TokenRows:
+    """The token vectors of the chosen texts, as `UnitVectors` has the rows of an array; not scaled."""
+
+    def __init__(self, raw: TokenVectors, rows: Ints | None = None) -> None:
+        self.raw = raw
+        self.rows: Ints = np.arange(len(raw)) if rows is None else np.asarray(rows, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of a token's vector."""
+        return self.raw.shape[1]
+
+    def take(self, index: Ints) -> TokenRows:
+        """Return some of the texts."""
+        return TokenRows(self.raw, self.rows[index])
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many tokens each text has, int64 [n]."""
+        return self.raw.sizes[self.rows]
+
+    def tokens(self, index: Ints) -> Vectors:
+        """Return the token vectors of some texts, one text after the other, float32 [tokens, d]."""
+        return self.raw[self.rows[index]].vectors
+
+    @cached_property
+    def longest(self) -> float:
+        """The length of the longest token vector."""
+        return max(
+            (float(self._norms(part).max(initial=0.0)) for part in self.pieces(_CANDIDATE_TOKENS)),
+            default=0.0,
+        )
+
+    @cached_property
+    def heaviest(self) -> float:
+        """The largest sum (for meanmaxsim: mean) of the lengths of a text's token vectors."""
+        found = 0.0
+        for part in self.pieces(_CANDIDATE_TOKENS):
+            sizes = self.sizes[part]
+            ends = np.cumsum(sizes)
+            sums = np.concatenate([[0.0], np.cumsum(self._norms(part))])
+            total = sums[ends] - sums[ends - sizes]
+            if self.raw.compared_by == MEAN_MAXSIM:
+                total = total / np.maximum(sizes, 1)
+            found = max(found, float(total.max(initial=0.0)))
+        return found
+
+    def _norms(self, part: Ints) -> Floats:
+        wide = self.tokens(part).astype(np.float64)
+        squares: Floats = np.einsum("ij,ij->i", wide, wide)
+        return np.sqrt(squares)
+
+    def pieces(self, most: int, start: int = 0, stop: int | None = None) -> Iterator[Ints]:
+        """Yield the texts start … stop − 1 in pieces of at most so many tokens; of one text more."""
+        stop = len(self) if stop is None else stop
+        ends = np.cumsum(self.sizes[start:stop])
+        low = 0
+        while low < stop - start:
+            before = ends[low - 1] if low else 0
+            high = max(int(np.searchsorted(ends, before + most, side="right")), low + 1)
+            yield np.arange(start + low, start + high)
+            low = high
+
+
+class MaxSim:
+    """MaxSim of queries and candidates that have a vector for each token.
+
+        MaxSim(q, c) = Σ_i max_j q_i · c_j
+
+    over the tokens i of the query and j of the candidate, of the vectors as the encoder gives them, which
+    have unit length as a rule (Khattab and Zaharia, ColBERT, SIGIR 2020, section 3.3); "meanmaxsim" divides
+    by the number of the query's tokens. It is not symmetric. A text without tokens scores 0 with everything.
+
+    The exact key of a pair is its float64 score rounded to 9 decimals. Many pairs are scored by products,
+    which may differ in the last bits from the pair's own sum: where that could move a score over a rounding
+    boundary, it is decided from the pair alone. So keys do not depend on tiles, threads or samples.
+
+    Tiles are float32 products. With L the largest possible score (the greatest sum of lengths over a query's
+    tokens, times the longest vector of a candidate's), each product of two tokens is off by at most half of
+    (2e-7·√d + 4e-7) times their lengths, as measured for cosines; a maximum is off by no more, and the sum by
+    no more than that share of L. The band is twice that, and 8 · 2⁻²⁴ · L + 2 units for the rounding of
+    scores, limits and keys; wider where a probe of pairs shows more.
+    """
+
+    def __init__(self, queries: TokenRows, candidates: TokenRows) -> None:
+        if queries.dim != candidates.dim:
+            raise InputError(
+                f"tokens of queries have {queries.dim} dimensions and those of candidates {candidates.dim}: "
+                "both must come from one encoder"
+            )
+        self.queries, self.candidates = queries, candidates
+        self.screened = self.decided = 0
+        self._lock = Lock()
+        check_sizes(self.largest)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(queries, candidates)."""
+        return len(self.queries), len(self.candidates)
+
+    @cached_property
+    def largest(self) -> float:
+        """A bound of every score."""
+        return self.queries.heaviest * self.candidates.longest
+
+    @cached_property
+    def band(self) -> float:
+        """Two screen scores further apart than this have the same order as their exact scores."""
+        usual = 2e-7 * float(np.sqrt(self.queries.dim)) + 4e-7
+        return max(usual * self.largest, 4 * self._probed_error()) + 8 * ROUNDING * self.largest + 2 * UNIT
+
+    def _probed_error(self) -> float:
+        """Return the largest difference of screen and exact scores over up to 16 × 16 pairs."""
+        sides = [
+            distinct_values(np.linspace(0, size - 1, _PROBE).astype(np.int64)) for size in self.shape if size
+        ]
+        if len(sides) < 2:
+            return 0.0
+        left, right = sides
+        return float(np.abs(self._scores(left, right, np.float32) - self.block(left, right)).max())
+
+    def tile(self, rows: slice, columns: slice, out: Vectors) -> Vectors:
+        """Return screen scores, float32 [rows, columns], in `out` of that shape."""
+        for right in self.candidates.pieces(_CANDIDATE_TOKENS, columns.start, columns.stop):
+            held = self.candidates.tokens(right)
+            place = slice(int(right[0]) - columns.start, int(right[-1]) + 1 - columns.start)
+            for left in self.queries.pieces(_QUERY_TOKENS, rows.start, rows.stop):
+                found = self._scores(left, right, np.float32, held)
+                out[int(left[0]) - rows.start : int(left[-1]) + 1 - rows.start, place] = found
+        with self._lock:
+            self.screened += out.size
+        return out
+
+    def exact(self, queries: Ints, candidates: Ints) -> Ints:
+        """Return the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
+        with self._lock:
+            self.decided += len(queries)
+        keys = np.empty(len(queries), dtype=np.int64)
+        order = np.argsort(queries, kind="stable")
+        for pairs in np.split(order, np.flatnonzero(np.diff(queries[order])) + 1) if len(order) else []:
+            query, right = queries[pairs[:1]], distinct_values(candidates[pairs])
+            scores = self.block(query, right)[0, np.searchsorted(right, candidates[pairs])]
+            keys[pairs] = self._settled(scores, int(query[0]), candidates[pairs])
+        return keys
+
+    def block(self, queries: Ints, candidates: Ints) -> Floats:
+        """Return float64 scores [queries, candidates]."""
+        found = np.empty((len(queries), len(candidates)))
+        left, right = self.queries.take(queries), self.candidates.take(candidates)
+        for columns in right.pieces(_CANDIDATE_TOKENS):
+            for rows in left.pieces(_QUERY_TOKENS):
+                found[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = self._scores(
+                    queries[rows], candidates[columns], np.float64
+                )
+        return found
+
+    def block_keys(self, queries: Ints, candidates: Ints) -> Ints:
+        """Return the exact keys of a block, int64 [queries, candidates]."""
+        scores = self.block(queries, candidates)
+        keys = np.empty(scores.shape, dtype=np.int64)
+        for row, query in enumerate(queries.tolist()):
+            keys[row] = self._settled(scores[row], query, candidates)
+        return keys
+
+    def _scores(
+        self, queries: Ints, candidates: Ints, dtype: type, held: Vectors | None = None
+    ) -> np.ndarray:
+        """Return scores [queries, candidates] by one product of their tokens, `held` those of candidates.
+
+        The maximum over the tokens of a candidate is taken for all tokens of all queries at once.
+        """
+        tokens = self.candidates.tokens(candidates) if held is None else held
+        own = self.queries.tokens(queries)
+        products: np.ndarray = tokens.astype(dtype, copy=False) @ own.astype(dtype, copy=False).T
+        best: np.ndarray = np.zeros((len(candidates), len(own)), dtype=dtype)
+        ends = np.cumsum(self.candidates.sizes[candidates])
+        starts = ends - self.candidates.sizes[candidates]
+        for number, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+            if start < end:
+                np.max(products[start:end], axis=0, out=best[number])
+        scores = np.zeros((len(queries), len(candidates)))
+        sizes = self.queries.sizes[queries]
+        filled = np.flatnonzero(sizes)
+        if len(filled):
+            begin = (np.cumsum(sizes) - sizes)[filled]
+            scores[filled] = np.add.reduceat(best, begin, axis=1, dtype=np.float64).T
+        if self.queries.raw.compared_by == MEAN_MAXSIM:
+            scores /= np.maximum(sizes, 1)[:, None]
+        return scores.astype(dtype, copy=False)
+
+    def _settled(self, scores: Floats, query: int, candidates: Ints) -> Ints:
+        """Return the keys of one query's scores, those near a rounding boundary from the pair alone."""
+        scaled = scores / UNIT
+        keys = np.rint(scaled).astype(np.int64)
+        terms = self.queries.dim + int(self.queries.sizes[query])
+        doubt = _DOUBT + 4 * terms * 2.0**-53 * self.largest / UNIT
+        for place in np.flatnonzero(np.abs(scaled - keys) > 0.5 - doubt).tolist():
+            keys[place] = round(self._alone(query, int(candidates[place])) / UNIT)
+        return keys
+
+    def _alone(self, query: int, candidate: int) -> float:
+        """Return the score of one pair."""
+        left = self.queries.tokens(np.array([query])).astype(np.float64)
+        right = self.candidates.tokens(np.array([candidate])).astype(np.float64)
+        if not len(left) or not len(right):
+            return 0.0
+        total = float(np.einsum("id,jd->ij", left, right).max(axis=1).sum())
+        return total / len(left) if self.queries.raw.compared_by == MEAN_MAXSIM else total

@@ -1,0 +1,247 @@
+"""Models of other libraries, taken as they are wherever an encoder is."""
+
+import shutil
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from xlingual import InputError, Manifest, backretrieval, crosslingual_retrieval, encoder, image_sentence
+from xlingual.encoders import text_encoders
+from xlingual.records import Texts
+
+TEXTS = ["a red chair", "ein roter Stuhl", "a blue table", "ein blauer Tisch", "a red chair"]
+BATCH = Texts(TEXTS, ["en", "de", "en", "de", "en"], [str(i) for i in range(5)])
+WORDS = ["red", "blue", "green", "old", "new", "tall", "flat", "round"]
+
+
+def as_role(role):
+    return Texts(BATCH.text, BATCH.language, BATCH.ids, role=role)
+
+
+def taken(entry, languages=("en", "de")):
+    return text_encoders({"mine": entry}, languages=languages)["mine"]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """A small shop: 16 items in two languages, each with an image."""
+    folder = tmp_path_factory.mktemp("shop")
+    rows = ["id,lang,text,image,item"]
+    for i in range(16):
+        Image.new("RGB", (8, 8), (15 * i, 255 - 15 * i, 40)).save(folder / f"{i}.png")
+        for tag, noun in (("en", "chair"), ("de", "Stuhl")):
+            rows.append(f"{i}{tag},{tag},{WORDS[i % 8]} {noun} {i // 8},{i}.png,{i}")
+    (folder / "shop.csv").write_text("\n".join(rows), encoding="utf-8")
+    return Manifest.read(folder / "shop.csv")
+
+
+@pytest.fixture(scope="module")
+def st_model(checkpoints):
+    library = pytest.importorskip("sentence_transformers")
+    return library.SentenceTransformer(str(checkpoints("sentence_bert")), device="cpu")
+
+
+def test_a_sentence_transformer_gives_what_the_library_gives_by_role(st_model):
+    made = taken(st_model)
+    for role, encode in ((None, st_model.encode), ("query", st_model.encode_query)):
+        np.testing.assert_allclose(made.encode(as_role(role)), encode(TEXTS), atol=1e-6)
+    documents = st_model.encode_document(TEXTS)
+    np.testing.assert_allclose(made.encode(as_role("candidate")), documents, atol=1e-6)
+    assert made.by_role and not np.allclose(documents, st_model.encode_query(TEXTS), atol=1e-4)
+
+
+def test_a_sentence_transformer_scores_as_its_folder_does(st_model, checkpoints, shop, tmp_path):
+    specs = {"object": st_model, "folder": f"st:{checkpoints('sentence_bert')}?device=cpu"}
+    found = crosslingual_retrieval(shop, text_encoders=specs, measures="R@3", store=tmp_path)
+    values = {(e.encoder, e.source): e.value for e in found.entries}
+    assert all(values["object", tag] == values["folder", tag] for tag in ("en", "de"))
+    again = backretrieval(shop, text_encoders=st_model, image_encoder="pixels", measures="R@3")
+    assert {e.encoder for e in again.entries} == {"SentenceTransformer"}
+
+
+def test_equal_weights_have_one_identity_and_others_another(st_model, checkpoints):
+    library = pytest.importorskip("sentence_transformers")
+    other = library.SentenceTransformer(str(checkpoints("sentence_bert")), device="cpu")
+    first = taken(st_model)
+    assert first.has_own_identity and first.identity == taken(other).identity
+    with_dim = taken(encoder(other, dim=8))
+    assert with_dim.identity != first.identity and with_dim.encode(BATCH).shape == (5, 8)
+    assert other.truncate_dim is None  # put back
+    next(other.parameters()).data[0, 0] += 1
+    assert taken(other).identity != first.identity
+    other.prompts["query"] = "Q: "
+    assert "query_prompt=Q%3A%20" in taken(other).identity
+
+
+def test_prompts_are_named_or_written(st_model):
+    named = taken(encoder(st_model, prompt_name="query"))
+    np.testing.assert_allclose(named.encode(BATCH), st_model.encode(TEXTS, prompt_name="query"), atol=1e-6)
+    written = taken(encoder(st_model, query_prompt="find: "))
+    expected = st_model.encode(TEXTS, prompt="find: ")
+    np.testing.assert_allclose(written.encode(as_role("query")), expected, atol=1e-6)
+    with pytest.raises(InputError, match=r"no prompt named 'quary'. Did you mean 'query'"):
+        taken(encoder(st_model, prompt_name="quary"))
+
+
+def test_long_texts_are_noted(st_model):
+    long = Texts(["chair " * 900, "chair"], ["en", "en"], ["0", "1"])
+    assert taken(st_model).encode_noting(long).truncated.tolist() == [True, False]
+
+
+def test_a_model_in_training_stays_in_training(st_model):
+    st_model.train()
+    taken(st_model).encode(BATCH)
+    assert st_model.training
+    st_model.eval()
+
+
+def test_a_static_embedding(checkpoints):
+    library = pytest.importorskip("sentence_transformers")
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
+    tokenizer = library.SentenceTransformer(str(checkpoints("sentence_bert")), device="cpu").tokenizer
+    static = modules.StaticEmbedding(tokenizer, embedding_dim=12)
+    expected = library.SentenceTransformer(modules=[static], device="cpu").encode(TEXTS)
+    made = taken(static)
+    np.testing.assert_allclose(made.encode(BATCH), expected, atol=1e-6)
+    assert made.has_own_identity and not made.by_role
+
+
+@pytest.fixture(scope="module")
+def clip_model(checkpoints, tmp_path_factory):
+    library = pytest.importorskip("sentence_transformers")
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
+    processors = pytest.importorskip("transformers")
+    folder = shutil.copytree(checkpoints("clip"), tmp_path_factory.mktemp("models") / "clip")
+    sizes = {"size": {"shortest_edge": 32}, "crop_size": {"height": 32, "width": 32}}
+    tokenizer = processors.AutoTokenizer.from_pretrained(folder)
+    tokenizer.model_max_length = 40
+    processors.CLIPProcessor(processors.CLIPImageProcessorPil(**sizes), tokenizer).save_pretrained(folder)
+    model = library.SentenceTransformer(modules=[modules.Transformer(str(folder))], device="cpu")
+    assert model.supports("image")
+    return model
+
+
+def test_a_clip_model_encodes_texts_and_images(clip_model, shop):
+    model = clip_model
+    found = image_sentence(shop, text_encoders=model, image_encoders=model, measures="Success@3")
+    assert {e.encoder for e in found.entries} == {"SentenceTransformer"}
+    backretrieval(shop, text_encoders="chargram", image_encoder=model, measures="R@3")
+
+
+def test_a_static_model_of_model2vec(checkpoints):
+    library = pytest.importorskip("model2vec")
+    tokenizers = pytest.importorskip("tokenizers")
+    vocabulary = {word: i for i, word in enumerate(["[UNK]", "a", "red", "blue", "chair", "ein", "roter"])}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    vectors = np.random.default_rng(0).normal(size=(len(vocabulary), 6)).astype(np.float32)
+    model = library.StaticModel(vectors, tokenizer, max_length=4)
+    made = taken(model)
+    np.testing.assert_allclose(made.encode(BATCH), model.encode(TEXTS), atol=1e-6)
+    long = Texts(["red chair", "a red chair red chair", "r" * 99], ["en"] * 3, ["0", "1", "2"])
+    assert made.encode_noting(long).truncated.tolist() == [False, True, True]
+    other = library.StaticModel(2 * vectors, tokenizer, max_length=4)
+    assert made.has_own_identity and made.identity != taken(other).identity
+    assert made.identity == taken(library.StaticModel(vectors.copy(), tokenizer, max_length=4)).identity
+
+
+def test_an_encoder_of_mteb(st_model):
+    mteb = pytest.importorskip("mteb")
+    from mteb.models import SentenceTransformerEncoderWrapper
+
+    model = SentenceTransformerEncoderWrapper(st_model)
+    assert isinstance(model, mteb.models.EncoderProtocol)
+    made = taken(model)
+    np.testing.assert_allclose(made.encode(as_role("query")), st_model.encode_query(TEXTS), atol=1e-5)
+    documents = st_model.encode_document(TEXTS)
+    np.testing.assert_allclose(made.encode(as_role("candidate")), documents, atol=1e-5)
+    np.testing.assert_allclose(made.encode(BATCH), st_model.encode(TEXTS), atol=1e-5)
+    assert made.has_own_identity and made.identity == taken(model).identity
+
+
+def test_an_mteb_encoder_of_images(clip_model, shop):
+    pytest.importorskip("mteb")
+    from mteb.models import SentenceTransformerEncoderWrapper
+
+    model = SentenceTransformerEncoderWrapper(clip_model)
+    model.mteb_model_meta.modalities = ["text", "image"]
+    found = backretrieval(shop, text_encoders="chargram", image_encoder=model, measures="R@3")
+    straight = backretrieval(shop, text_encoders="chargram", image_encoder=clip_model, measures="R@3")
+    assert [e.value for e in found.entries] == [e.value for e in straight.entries]
+
+
+def test_the_random_baseline_of_mteb(shop):
+    pytest.importorskip("mteb")
+    from mteb.models.model_implementations.random_baseline import RandomEncoderBaseline
+
+    model = RandomEncoderBaseline("baseline/random-encoder-baseline", "1")
+    found = crosslingual_retrieval(shop, text_encoders={"random": model}, measures="R@3")
+    assert all(0 <= e.value <= 1 for e in found.entries)
+    assert not taken(model).has_own_identity  # it has no model card
+
+
+def test_embeddings_of_langchain(shop):
+    library = pytest.importorskip("langchain_core.embeddings")
+
+    class Asymmetric(library.Embeddings):
+        def embed_query(self, text):
+            return [1.0, len(text)]
+
+        def embed_documents(self, texts):
+            return [[2.0, len(text)] for text in texts]
+
+    made = taken(Asymmetric())
+    assert made.encode(as_role("query"))[:, 0].tolist() == [1] * 5
+    assert made.encode(as_role("candidate"))[:, 0].tolist() == [2] * 5
+    assert made.encode(BATCH)[:, 1].tolist() == [len(text) for text in TEXTS]
+    fake = library.DeterministicFakeEmbedding(size=16)
+    found = crosslingual_retrieval(shop, text_encoders=fake, measures="R@3", pairs="en-de")
+    assert found.entries[0].encoder == "DeterministicFakeEmbedding"
+    kept = taken(encoder(fake, identity="fake-16"))
+    assert kept.has_own_identity and kept.identity == "named:fake-16"
+
+
+def test_embeddings_of_llama_index():
+    library = pytest.importorskip("llama_index.core.embeddings")
+
+    class Asymmetric(library.BaseEmbedding):
+        def _get_query_embedding(self, query):
+            return [1.0, len(query)]
+
+        async def _aget_query_embedding(self, query):
+            return self._get_query_embedding(query)
+
+        def _get_text_embedding(self, text):
+            return [2.0, len(text)]
+
+    made = taken(Asymmetric(model_name="tiny"))
+    assert made.encode(as_role("query"))[:, 0].tolist() == [1] * 5
+    assert made.encode(as_role("candidate")).tolist() == [[2, len(text)] for text in TEXTS]
+    assert "@tiny" in made.identity and not made.has_own_identity
+
+
+def test_embedders_of_haystack():
+    library = pytest.importorskip("haystack.components.embedders")
+    text, document = library.MockTextEmbedder(dimension=8), library.MockDocumentEmbedder(dimension=8)
+    expected = np.array([text.run(text=one)["embedding"] for one in TEXTS], dtype=np.float32)
+    np.testing.assert_allclose(taken(text).encode(BATCH), expected, atol=1e-6)
+    assert taken(document).encode(BATCH).shape == (5, 8)
+    prefixed = library.MockTextEmbedder(dimension=8, prefix="query: ")
+    both = taken({"query": prefixed, "candidate": document})
+    np.testing.assert_array_equal(both.encode(as_role("candidate")), taken(document).encode(BATCH))
+    np.testing.assert_array_equal(both.encode(as_role("query")), taken(prefixed).encode(BATCH))
+    assert both.by_role
+
+
+@pytest.mark.parametrize("kind", ["sparse_encoder", "multi_vector_encoder"])
+def test_sparse_and_multi_vector_models_are_never_read_as_dense(checkpoints, kind):
+    library = pytest.importorskip("sentence_transformers")
+    name = {"sparse_encoder": "SparseEncoder", "multi_vector_encoder": "MultiVectorEncoder"}[kind]
+    model = getattr(library, name)(str(checkpoints(kind)), device="cpu")
+    if find_spec("xlingual.encoders.sentence_transformer_kinds") is None:
+        with pytest.raises(InputError, match="one dense vector"):
+            taken(model)
+    else:
+        assert "SentenceTransformerObject" not in type(taken(model)).__name__

@@ -1,0 +1,268 @@
+"""The door for objects of other libraries, on stand-ins of their shapes."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from xlingual import encoder
+from xlingual.encoders import image_encoder, text_encoders
+from xlingual.encoders.objects import KINDS, kind_of
+from xlingual.errors import InputError
+from xlingual.records import Numbering, Texts
+
+TEXTS = ["a", "bb", "ccc", "a"]
+BATCH = Texts(TEXTS, ["en", "de", "en", "de"], ["1", "2", "3", "4"])
+LENGTHS = [[1.0], [2.0], [3.0], [1.0]]
+
+
+def in_role(role):
+    return Texts(BATCH.text, BATCH.language, BATCH.ids, role=role)
+
+
+def taken(entry, languages=("en", "de")):
+    return text_encoders({"mine": entry}, languages=languages)["mine"]
+
+
+def by_length(texts):
+    return [[float(len(text))] for text in texts]
+
+
+class LangChain:
+    def embed_query(self, text):
+        return [10.0 + len(text)]
+
+    def embed_documents(self, texts):
+        return by_length(texts)
+
+
+class LlamaIndex:
+    model_name = "tiny"
+
+    def get_query_embedding(self, query):
+        return [10.0 + len(query)]
+
+    def get_text_embedding_batch(self, texts, show_progress=False):
+        return by_length(texts)
+
+
+class HaystackText:
+    warmed = 0
+
+    def warm_up(self):
+        self.warmed += 1
+
+    def run(self, text):
+        return {"embedding": [float(len(text))]}
+
+
+class HaystackDocuments:
+    def run(self, documents):
+        for one in documents:
+            one.embedding = [float(len(one.content))]
+        return {"documents": documents}
+
+
+class Mteb:
+    def __init__(self, name=None, revision=None):
+        self.seen = []
+        self.mteb_model_meta = SimpleNamespace(name=name, revision=revision)
+
+    def encode(self, inputs, *, task_metadata, hf_split, hf_subset, prompt_type=None, **kwargs):
+        assert "text" in inputs.dataset.features and len(inputs) == 1
+        self.seen.append((prompt_type, hf_subset, task_metadata.type))
+        return np.array([[len(text)] for batch in inputs for text in batch["text"]], dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("entry", "row"),
+    [
+        (LangChain(), "LangChain"),
+        (LlamaIndex(), "LlamaIndex"),
+        (HaystackText(), "Haystack"),
+        (Mteb(), "MTEB"),
+        (by_length, "function"),
+        (np.ones((2, 2)), "array"),
+        ({"en": "a.npy"}, "array"),
+    ],
+)
+def test_each_shape_has_its_row(entry, row):
+    assert row in kind_of(entry).name
+
+
+def test_objects_written_for_the_program_have_no_row():
+    assert kind_of(SimpleNamespace(encode=len)) is None
+    assert len({row.name for row in KINDS}) == len(KINDS)
+
+
+@pytest.mark.parametrize("entry", [LangChain(), LlamaIndex()])
+def test_queries_and_documents_go_their_ways(entry):
+    made = taken(entry)
+    assert made.by_role and not made.has_own_identity
+    assert made.encode(in_role("candidate")).tolist() == made.encode(BATCH).tolist() == LENGTHS
+    assert made.encode(in_role("query"))[:, 0].tolist() == [11, 12, 13, 11]
+
+
+def test_a_single_object_is_one_encoder_even_if_it_can_be_iterated():
+    class Iterable(LangChain):  # as pydantic models are
+        def __iter__(self):
+            return iter([("a", 1)])
+
+    assert list(text_encoders(Iterable(), languages=["en"])) == ["Iterable"]
+    assert list(text_encoders([Iterable(), "random"], languages=["en"])) == ["Iterable", "random"]
+    assert list(text_encoders(by_length, languages=["en"])) == ["by_length"]
+
+
+def test_haystack_is_warmed_up_once():
+    embedder = HaystackText()
+    made = taken(embedder)
+    assert made.encode(BATCH).tolist() == made.encode(BATCH).tolist() == LENGTHS
+    assert (embedder.warmed, made.by_role) == (1, False)
+    assert taken(HaystackDocuments()).encode(BATCH).tolist() == LENGTHS
+
+
+def test_two_encoders_by_role():
+    made = taken({"query": LangChain(), "candidate": HaystackText()})
+    assert made.encode(in_role("candidate")).tolist() == LENGTHS
+    assert made.encode(in_role("query"))[:, 0].tolist() == [11, 12, 13, 11]
+    assert "mine-query" in made.identity and "mine-candidate" in made.identity
+
+
+def test_mteb_gets_role_language_and_a_task():
+    model = Mteb("owner/model", "abc")
+    made = taken(model)
+    assert made.encode(in_role("query")).tolist() == LENGTHS
+    assert model.seen == [("query", "en", "Retrieval"), ("query", "de", "Retrieval")]
+    made.encode(in_role("candidate"))
+    assert model.seen[-1][0] == "document"
+    assert made.has_own_identity and made.identity.startswith("mteb:owner/model@abc#")
+    assert not taken(Mteb("owner/model", None)).has_own_identity
+
+
+def test_a_failing_object_is_reported_in_one_line():
+    class Broken(LangChain):
+        def embed_documents(self, texts):
+            raise RuntimeError("no\nnetwork")
+
+    class Odd(LangChain):
+        def embed_documents(self, texts):
+            return [[1.0]]
+
+    with pytest.raises(InputError, match="Broken: embedding 3 texts failed: RuntimeError: no network"):
+        taken(Broken()).encode(BATCH)
+    with pytest.raises(InputError, match=r"Odd: returned shape \(1, 1\) for 3 texts"):
+        taken(Odd()).encode(BATCH)
+    with pytest.raises(InputError, match="LangChain embeds texts"):
+        image_encoder(LangChain())
+
+
+def test_arrays_by_language_are_found_by_line():
+    index = np.array([0, 0, 1, 1])
+    batch = Texts(
+        *(BATCH.text, BATCH.language, BATCH.ids), numberings=(Numbering("items", index, {"en": 2, "de": 2}),)
+    )
+    tables = {"en": np.array([[1.0, 2], [3, 4]]), "de": np.array([[5.0, 6], [7, 8]])}
+    made = taken(tables)
+    assert made.encode(batch).tolist() == [[1, 2], [5, 6], [3, 4], [7, 8]]
+    assert list(text_encoders(tables, languages=["en", "de"])) == [
+        "vectors"
+    ]  # the languages name no encoders
+    assert made.identity == taken({tag: table.copy() for tag, table in tables.items()}).identity
+    assert made.identity != taken({**tables, "de": tables["en"]}).identity
+    with pytest.raises(InputError, match="array of en has 2 lines, but the data for the language en has 3"):
+        made.encode(
+            Texts(
+                *(BATCH.text, BATCH.language, BATCH.ids), numberings=(Numbering("items", index, {"en": 3}),)
+            )
+        )
+
+
+def test_paths_by_language(tmp_path):
+    for tag in ("en", "de"):
+        np.save(tmp_path / f"{tag}.npy", np.full((2, 3), ord(tag[0]), dtype=np.float32))
+    given = {tag: tmp_path / f"{tag}.npy" for tag in ("en", "de")}
+    (made,) = text_encoders(given, languages=["en", "de"]).values()
+    batch = Texts(["a", "b"], ["en", "de"], ["1", "2"], numberings=(
+        Numbering("items", np.array([0, 1]), {"en": 2, "de": 2}),))  # fmt: skip
+    assert made.encode(batch)[:, 0].tolist() == [ord("e"), ord("d")]
+    with pytest.raises(InputError, match="there are no vectors for 'fr': give an array"):
+        made.encode(Texts(["a"], ["fr"], ["1"]))
+    # other names are names of encoders, as they were
+    assert list(text_encoders({"one": tmp_path / "en.npy"}, languages=["en"])) == ["one"]
+
+
+class TestUnknownObjects:
+    def test_a_list_where_the_parameter_says_so(self):
+        class Library:
+            def encode(self, sentences: list[str]):
+                assert type(sentences) is list
+                return by_length(sentences)
+
+        assert np.asarray(taken(Library()).encode(BATCH)).tolist() == LENGTHS
+
+    def test_a_batch_where_the_parameter_says_so(self):
+        class Ours:
+            def encode(self, batch: Texts):
+                return by_length(batch.text)
+
+        assert np.asarray(taken(Ours()).encode(BATCH)).tolist() == LENGTHS
+
+    def test_a_list_where_the_batch_cannot_be_read(self):
+        class Library:
+            def encode(self, sentences, **kwargs):
+                return np.array([[len(text)] for text in sentences])
+
+        assert taken(Library()).encode(BATCH).tolist() == LENGTHS
+
+    def test_the_error_says_what_to_do(self):
+        class Broken:
+            def encode(self, what):
+                raise ValueError("never")
+
+        with pytest.raises(InputError, match=r"ValueError: never.*annotate its parameter.*list\[str\]"):
+            taken(Broken()).encode(BATCH)
+
+    def test_an_object_with_an_identity_gets_the_batch_alone(self):
+        class Ours:
+            identity = "ours"
+
+            def encode(self, batch):
+                raise ValueError("its own")
+
+        with pytest.raises(ValueError, match="its own"):
+            taken(Ours()).encode(BATCH)
+
+
+def test_objects_without_an_identity_are_different_unless_named_equal():
+    made = text_encoders({"a": LangChain(), "b": LangChain()}, languages=["en"])
+    again = text_encoders({"a": LangChain()}, languages=["en"])
+    assert made["a"].identity == again["a"].identity != made["b"].identity
+    functions = text_encoders({"a": lambda texts: texts, "b": lambda texts: texts}, languages=["en"])
+    assert len({one.identity for one in functions.values()}) == 2
+    assert not any(one.has_own_identity for one in functions.values())
+
+
+class TestOptions:
+    def test_prompts_go_before_texts_by_role(self):
+        made = taken(encoder(by_length, query_prompt="query: ", candidate_prompt="p: "))
+        assert made.by_role
+        assert made.encode(in_role("query"))[:, 0].tolist() == [8, 9, 10, 8]
+        assert made.encode(in_role("candidate"))[:, 0].tolist() == [4, 5, 6, 4]
+        assert "query_prompt=query%3A%20&candidate_prompt=p%3A%20" in made.identity
+
+    def test_dimensions_and_identity(self):
+        wide = encoder(lambda texts: np.ones((len(texts), 8)), dim=3)
+        made = taken(encoder(wide, identity="wide@1"))  # options add up
+        assert made.encode(BATCH).shape == (4, 3)
+        assert made.identity == "named:wide@1#dim=3" and made.has_own_identity
+        assert "text" in made.content
+        with pytest.raises(InputError, match="dim=9, but the vectors have 8 dimensions"):
+            taken(encoder(lambda texts: np.ones((len(texts), 8)), dim=9)).encode(BATCH)
+
+    def test_what_cannot_be(self):
+        with pytest.raises(InputError, match="is a spec: write its options behind a question mark"):
+            encoder("st:LaBSE", dim=3)
+        with pytest.raises(InputError, match="dim must be a whole number"):
+            encoder(by_length, dim=0)
+        with pytest.raises(InputError, match="prompt_name is for a SentenceTransformer"):
+            taken(encoder(by_length, prompt_name="query"))
