@@ -8,14 +8,14 @@ leaves the old result or the new one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from xlingual.errors import InputError, XlingualError
+from xlingual.errors import InputError, XlingualError, did_you_mean, listed
 from xlingual.notebook import html_of
 from xlingual.results.conventions import remarks
 from xlingual.results.document import RequestRecord, RunOf, plain, remedy
@@ -141,6 +141,33 @@ class Results:
             **{name: plain(getattr(self, name)) for name in _BESIDE},
             **{name: plain(part) for name in _MADE if (part := getattr(self, name))},
         }
+
+    def only(self, *encoders: str) -> Results:
+        """Return the results of some encoders alone; raise InputError where one is not there."""
+        known = list(dict.fromkeys(entry.encoder for entry in self.entries))
+        for name in encoders:
+            if name not in known:
+                raise InputError(
+                    f"no encoder {name!r}.{did_you_mean(name, known)} Encoders: {listed(known, 30)}"
+                )
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        def rows(table: pa.Table) -> pa.Table:
+            if "encoder" not in table.schema.names:
+                return table
+            return table.filter(pc.is_in(table["encoder"].cast(pa.string()), pa.array(encoders, pa.string())))
+
+        return replace(
+            self,
+            entries=[entry for entry in self.entries if entry.encoder in encoders],
+            summary=[row for row in self.summary if row.encoder in encoders],
+            per_query=rows(self.per_query),
+            examples=None if self.examples is None else rows(self.examples),
+            tables={name: rows(table) for name, table in self.tables.items()},
+            truncated={name: found for name, found in self.truncated.items() if name in encoders},
+            encoders={name: found for name, found in self.encoders.items() if name in encoders},
+        )
 
     def to_pandas(self) -> Any:  # noqa: ANN401  (pandas is not a dependency)
         """Return the entries as a pandas DataFrame; pandas must be installed."""
