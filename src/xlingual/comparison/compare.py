@@ -53,11 +53,12 @@ def compare(
 
     A mapping of `Results` names them where encoders have equal names; `results.only(name)` is one encoder.
     `baseline` names the encoder that the others are compared with, or is results or a folder with one;
-    without it that is each measure's leader. `correction` (holm, bh, none) is made over all tests of the boards over all queries of a measure, over
-    those of its language pairs (`per_pair`), and over those of each column of `by`; a leader was chosen on
-    the same data, so against it the pairs of all encoders count, not only those that are shown. With `margin`
-    encoders whose difference is shown to be smaller are "equivalent". `replicates` of each test: 1999, or
-    more where the correction for many tests would otherwise leave nothing to be found.
+    without it that is each measure's leader. `correction` (holm, bh, none) is made over all tests of the
+    boards over all queries of a measure, over those of its language pairs (`per_pair`), and over those of
+    each column of `by`; a leader was chosen on the same data, so against it the pairs of all encoders count,
+    not only those that are shown. With `margin` encoders whose difference is shown to be smaller are
+    "equivalent". `replicates` of each test: 1999, or more where the correction for many tests would otherwise
+    leave nothing to be found.
 
     Raises:
         InputError: results cannot be compared, or an option is not what it must be; the text says why.
