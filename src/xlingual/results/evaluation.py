@@ -24,6 +24,7 @@ from xlingual.results.files import DIGESTS, REPORT, read_json, write_together
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
 from xlingual.results.values import Count, Number, Whole, about
 from xlingual.results.views import tagged, untagged
+from xlingual.tasks import load
 from xlingual.typed import convert
 from xlingual.visible import visible
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "xlingual/results/1"
+TREC = "xlingual.evaluation.trec:write_trec"  # of a higher layer, so it is loaded late
 
 
 class Dropped(Struct, frozen=True):
@@ -118,6 +120,7 @@ class Results:
     request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results
     run: dict[str, Any] = field(default_factory=dict)  # circumstances that change no number
     remarks: list[str] = field(default_factory=list)  # on names that meant something else when it was written
+    evaluated: Any = field(default=None, repr=False, compare=False)  # the data and its lists; in memory only
 
     def _repr_html_(self) -> str | None:
         return html_of(self)
@@ -181,6 +184,13 @@ class Results:
             interval = row.pop("ci") or {}
             flat.append(row | {"ci_low": interval.get("low"), "ci_high": interval.get("high")})
         return pd.DataFrame(flat)
+
+    def write_trec(self, folder: str | Path, depth: int | None = 1000) -> None:
+        """Write runs and qrels of what was ranked, for trec_eval, ir_measures and ranx.
+
+        Only results in memory know it. A list has `depth` candidates, None for all.
+        """
+        load(TREC)(self, folder, depth)
 
     def write(self, folder: str | Path) -> None:
         """Write the files into `folder` (made if need be): a crash leaves the old result or the new one.
