@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
-from xlingual.notebook import html_of
+from xlingual.notebook import Plotted, html_of
 from xlingual.results.conventions import remarks
 from xlingual.results.document import RequestRecord, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
@@ -100,7 +100,7 @@ class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
 
 
 @dataclass
-class Results:
+class Results(Plotted):
     """Everything an evaluation found.
 
     `entries` holds one number per encoder, pair, measure and seed; `summary` their means; `per_query` (Arrow)

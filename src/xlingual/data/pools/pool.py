@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+import numpy as np
+
 from xlingual.data.pools.folder import write_pool
 from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.rows import PoolRows
+from xlingual.notebook import PoolOverview, html_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +32,14 @@ class MultilingualPool(PoolRows):
         `languages` restricts and orders the languages, `split` takes the rows of one split.
         """
         return cls.of(read_pool(path, languages, split))
+
+    def _repr_html_(self) -> str | None:
+        counts = [
+            np.bincount(part.language, minlength=len(self.languages)).tolist()
+            for part in (self.questions, self.candidates)
+        ]
+        by_language = (dict(zip(self.languages, count, strict=True)) for count in counts)
+        return html_of(PoolOverview(Path(self.source).name, *by_language, len(self.relevant[0])))
 
     def write(self, folder: str | Path, format: str = "parquet", *, overwrite: bool = False) -> Path:
         """Write the pool as a folder that reads back as this pool ("parquet" or "jsonl"); return it.
