@@ -262,7 +262,8 @@ class _PoolTexts:
     def find(self, language: str, own: str, item: str | None) -> Member | None:
         """Return the question that the table of queries calls "ar/ID"."""
         row = self._rows.get(own)
-        return None if row is None else Member(*own.split("/", 1), row)
+        tag, _, name = own.partition("/")
+        return None if row is None else Member(tag, name, row)
 
     def right(self, query: Member, row: Mapping[str, Any]) -> list[Member]:
         """Return the right answers of a question."""
@@ -285,7 +286,7 @@ def _line(row: Mapping[str, Any], found: _Found | None, texts: _Texts | _PoolTex
         first = None if retrieved is None else texts.find(row["target"], retrieved, None)
         right = [] if query is None else texts.right(query, row)
     else:
-        query, first, right = found.query, found.first, found.right
+        query, first, right = found.query, found.first, list(found.right)
     known = [one for one in right if query is not None and one.language == query.language]
     parts = {"query": query, "retrieved": first, "right": next(iter(known or right), None)}
     line = {name: row[name] for name in ("task", *_KEYS, "measure", "value", "tied", "item")}

@@ -23,6 +23,7 @@ from xlingual.report.figures.over_pairs import annotated
 from xlingual.report.pages import PAGES, page_of
 from xlingual.report.render import html
 from xlingual.report.shapes import text
+from xlingual.report.table import Key
 
 _STYLES = Path(__file__).parent / "templates" / "style.css"
 _WIDTH, _MARGIN, _LINE, _LETTER = 900.0, 16.0, 18.0, 6.4  # px; a letter of 12 px is about so wide
@@ -38,7 +39,7 @@ class Plot:
     name: str
     title: str
     figure: Figure
-    legend: tuple[blocks.Key, ...] = ()
+    legend: tuple[Key, ...] = ()
 
     def __repr__(self) -> str:
         return f"Plot({self.name!r})"
@@ -150,7 +151,7 @@ def _headed(section: blocks.Section) -> Iterator[tuple[str, Block]]:
         yield heading, block
 
 
-def _figures(block: Block) -> Iterator[tuple[Figure, tuple[blocks.Key, ...]]]:
+def _figures(block: Block) -> Iterator[tuple[Figure, tuple[Key, ...]]]:
     """Yield the figure that a block is, or that box plots make, with a legend of its own."""
     if isinstance(block, Figure) and block.drawing.shapes:
         yield block, ()
@@ -175,7 +176,7 @@ def _unnamed(names: Iterable[str]) -> list[str]:
     return [f"without room for a name: {found}"] if found else []
 
 
-def _placed(keys: Iterable[blocks.Key], width: float, top: float) -> Iterator[tuple[Any, str, float, float]]:
+def _placed(keys: Iterable[Key], width: float, top: float) -> Iterator[tuple[Any, str, float, float]]:
     """Yield swatch, text and place of each key, as many beside each other as there is room for."""
     x, y = _MARGIN, top
     for key in keys:

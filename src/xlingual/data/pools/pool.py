@@ -34,12 +34,11 @@ class MultilingualPool(PoolRows):
         return cls.of(read_pool(path, languages, split))
 
     def _repr_html_(self) -> str | None:
-        counts = [
-            np.bincount(part.language, minlength=len(self.languages)).tolist()
-            for part in (self.questions, self.candidates)
-        ]
-        by_language = (dict(zip(self.languages, count, strict=True)) for count in counts)
-        return html_of(PoolOverview(Path(self.source).name, *by_language, len(self.relevant[0])))
+        questions, candidates = (
+            dict(zip(self.languages, np.bincount(codes, minlength=len(self.languages)).tolist(), strict=True))
+            for codes in (self.questions.language, self.candidates.language)
+        )
+        return html_of(PoolOverview(Path(self.source).name, questions, candidates, len(self.relevant[0])))
 
     def write(self, folder: str | Path, format: str = "parquet", *, overwrite: bool = False) -> Path:
         """Write the pool as a folder that reads back as this pool ("parquet" or "jsonl"); return it.

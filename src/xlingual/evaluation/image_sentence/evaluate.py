@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,12 +16,12 @@ from xlingual.errors import InputError
 from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, directions
-from xlingual.evaluation.image_sentence.rankings import rankings
+from xlingual.evaluation.image_sentence.rankings import rankings_of
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
 from xlingual.evaluation.image_sentence.systems import EncoderPair, baseline_of, check_baselines, make_systems
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
 from xlingual.evaluation.pair_run import checked_manifest, counted_out, usable_rows
-from xlingual.evaluation.rankings import Evaluated
+from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import write_trec
@@ -191,11 +191,26 @@ class ImageSentence(Run):
         with self.stage("statistics", "computing intervals"):
             results = numbers.results(self.manifest, row_clusters[0])
         self.forget_images()
-        results.evaluated = Evaluated(self.manifest, partial(rankings, self))
+        results.evaluated = Evaluated(self.manifest, self.rankings)
         if trec is not None:
             with self.stage("trec", "writing rankings"):
                 write_trec(results, trec, depth)
         return self.finished(results)
+
+    def rankings(self, encoder: str) -> Iterator[Ranking]:
+        """Yield the lists of a system both ways for each language; raise InputError for slices."""
+        if self.fold is not None:
+            raise InputError("lists are of one ranking, and --fold makes several: leave --fold out")
+        system = next(one for one in self.systems if one.name == encoder)
+        images, shown = self.images_of(system)
+        texts = self._texts(system, encoder, system.texts)
+        for language, rows in self.captions.items():
+            if language in system.languages:
+                (one,) = shown.slices(self.manifest, rows, None, language)
+                yield from rankings_of(
+                    encoder, language, self.manifest, one, shown, texts, images, self.options
+                )
+        self.forget_images()
 
     def forget_images(self) -> None:
         """Free the vectors of images."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
 from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
-from xlingual.evaluation.multilingual_pool.rankings import rankings as lists_of
+from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder, warn_of_size
 from xlingual.evaluation.near_duplicates import (
@@ -32,7 +31,7 @@ from xlingual.evaluation.near_duplicates import (
     near_duplicates,
     warn_of_near_duplicates,
 )
-from xlingual.evaluation.rankings import Evaluated
+from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
@@ -225,8 +224,13 @@ class PoolRun(Run):
                     rankings.write(name, questions, candidates, ranked_pool.offsets)
         results = numbers.results()
         results.tables = tables.tables()
-        results.evaluated = Evaluated(self.pool, partial(lists_of, self))
+        results.evaluated = Evaluated(self.pool, self.rankings)
         return self.finished(results)
+
+    def rankings(self, encoder: str) -> Iterator[Ranking]:
+        """Yield the lists of an encoder."""
+        vectors = self.embedded(encoder, self.text_encoders[encoder])
+        yield ranking_of(encoder, self.pool, vectors, self.choice.policy, self.options)
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""
