@@ -180,6 +180,16 @@ def test_ties_come_in_the_order_of_names(tmp_path):
         assert lists[f"en:{query.replace(' ', '%20')}"] == [names[place] for place in wanted]
 
 
+def test_runs_change_no_number(tmp_path):
+    options = {"text_encoders": [Vectors("a", 0.9)], "image_encoder": Vectors("images", 0.3), **OPTIONS}
+    without, written = (
+        backretrieval(manifest_of(), **options),
+        backretrieval(manifest_of(), **options, trec=tmp_path),
+    )
+    assert written.entries == without.entries and written.summary == without.summary
+    assert written.per_query.equals(without.per_query) and written.request == without.request
+
+
 def test_what_has_no_rankings_says_so(tmp_path):
     results = crosslingual_retrieval(manifest_of(), text_encoders=[Vectors("a", 0.9)], **OPTIONS)
     results.write(tmp_path / "kept")
