@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from markupsafe import Markup
@@ -22,11 +23,12 @@ from xlingual.report.blocks import Block, Boxes, Figure, Heading, Legend, Page
 from xlingual.report.figures.over_pairs import annotated
 from xlingual.report.pages import PAGES, page_of
 from xlingual.report.render import html
-from xlingual.report.shapes import text
+from xlingual.report.shapes import Drawing, text
 from xlingual.report.table import Key
 
 _STYLES = Path(__file__).parent / "templates" / "style.css"
 _WIDTH, _MARGIN, _LINE, _LETTER = 900.0, 16.0, 18.0, 6.4  # px; a letter of 12 px is about so wide
+_SPACE = 480.0  # px
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif"
 _DRAWN = re.compile(r"\b(fill|stroke|opacity|font|paint-order)")  # properties that a drawing has
 _OWN = {"w0": "chance", "w1": "oracle", "w2": "ink", "w3": "leader"}  # colours of what stands out
@@ -47,29 +49,22 @@ class Plot:
     def svg(self) -> str:
         """Return the figure as an SVG that stands alone."""
         drawing, keys = self.figure.drawing, (*self.figure.legend, *self.legend)
-        width = drawing.width or _WIDTH
+        width, height = _size(drawing)
         shown: list[Markup] = []
         top = _MARGIN
         if self.title:
             title = text(_MARGIN, top + 12, self.title, "plot-title")
             shown.append(html.element(title))
             top += 2 * _LINE
-        inner = html.svg(drawing).replace(
-            "<svg",
-            Markup('<svg x="{}" y="{}" width="{}" height="{}"').format(_MARGIN, top, width, drawing.height),
-            1,
-        )
-        shown.append(Markup(inner))
-        top += drawing.height + _LINE
-        for words in (*drawing.notes, *_unnamed(drawing.unnamed)):
+        shown.append(_put(drawing, _MARGIN, top, width, height))
+        top += height + _LINE
+        notes = (*drawing.notes, *_unnamed(drawing.unnamed))
+        for words in (line for note in notes for line in wrap(note, int(width / _LETTER))):
             shown.append(html.element(text(_MARGIN, top, words, "plot-note")))
             top += _LINE
         for swatch, words, x, y in _placed(keys, width, top):
             if swatch is not None:
-                at = Markup('<svg x="{}" y="{}" width="{}" height="{}"').format(
-                    x, y - swatch.height + 2, swatch.width or 0, swatch.height
-                )
-                shown.append(Markup(html.svg(swatch).replace("<svg", at, 1)))
+                shown.append(_put(swatch, x, y - swatch.height + 2, swatch.width or 0, swatch.height))
                 x += (swatch.width or 0) + 6
             shown.append(html.element(text(x, y, words, "plot-key")))
             top = y + _LINE
@@ -85,8 +80,12 @@ class Plot:
         return self.svg()
 
     def _repr_html_(self) -> str:
-        legend = [Legend(self.legend)] if self.legend else []
-        return html.fragment(Page.of("plot", self.title, [self.figure, *legend]), figures=True)
+        shown = html.fragment(Page.of("plot", self.title, self._blocks()), figures=True)
+        width = _size(self.figure.drawing)[0] + 5 * _MARGIN
+        return f'<div style="max-width: {width:g}px">\n{shown}\n</div>'
+
+    def _blocks(self) -> list[Block]:
+        return [self.figure, *([Legend(self.legend)] if self.legend else [])]
 
     def save(self, path: str | Path) -> Path:
         """Write the figure to a file that ends in .svg or .html, atomically, and return its path."""
@@ -97,27 +96,44 @@ class Plot:
                 f"{path}: a plot is written as .svg or .html: name it {path.with_suffix('.svg').name}, which "
                 "browsers, Inkscape and LaTeX (through rsvg-convert) read"
             )
-        made = self.svg() if ending == ".svg" else html.render(Page.of("plot", self.title, [self.figure]))
+        made = self.svg() if ending == ".svg" else html.render(Page.of("plot", self.title, self._blocks()))
         make_folder(path.parent)
         with atomic_file(path) as temporary:
             temporary.write_text(made, encoding="utf-8")
         return path
 
 
+def _size(drawing: Drawing) -> tuple[float, float]:
+    """Return how large a drawing is shown; a space of points has a scale of its own."""
+    width = drawing.width or _WIDTH
+    shown = min(width, _SPACE) if drawing.style == "space" else width
+    return shown, drawing.height * shown / width
+
+
+def _put(drawing: Drawing, x: float, y: float, width: float, height: float) -> Markup:
+    """Return a drawing as SVG at a place of another."""
+    begin, rest = str(html.svg(drawing)).split(">", 1)
+    begin = re.sub(r' (width|height)="[^"]*"', "", begin)
+    at = f' x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
+    return Markup(f"{begin}{at}>{rest}")
+
+
 def plots_of(found: Any) -> dict[str, Plot]:  # noqa: ANN401  (a record of results)
     """Return the figures of what was found by their names, in the order of its page."""
     if type(found).__name__ not in PAGES:
         return {}
+    page = page_of(found)
     drawn = [
         (figure.drawing.name or heading, heading, figure, legend)
-        for section in page_of(found).sections
-        for heading, block in _headed(section)
-        for figure, legend in _figures(block)
+        for section in page.sections
+        for heading, figure, legend in _drawn(section)
     ]
     titles = Counter(title for title, *_ in drawn)
     plots: dict[str, Plot] = {}
     for title, heading, figure, legend in drawn:
-        if titles[title] > 1 and heading != title:
+        if heading != title and title in page.names:
+            title = f"{heading}, {title}"
+        elif heading != title and titles[title] > 1:
             title = f"{title}, {heading}"
         name = _unused(_slug(title), plots)
         plots[name] = Plot(name, title, figure, legend)
@@ -143,23 +159,20 @@ def plot_of(found: Any, name: str | None = None) -> Plot:  # noqa: ANN401  (as a
     raise InputError(f"{asked} of this {kind}: name one.{hint} Its plots: {listed(fitting or plots, 40)}")
 
 
-def _headed(section: blocks.Section) -> Iterator[tuple[str, Block]]:
-    """Yield the blocks of a section, each with the heading above it."""
-    heading = section.title
-    for block in blocks.walk(section.blocks):
-        heading = block.text if isinstance(block, Heading) and block.where != "terminal" else heading
-        yield heading, block
-
-
-def _figures(block: Block) -> Iterator[tuple[Figure, tuple[Key, ...]]]:
-    """Yield the figure that a block is, or that box plots make, with a legend of its own."""
-    if isinstance(block, Figure) and block.drawing.shapes:
-        yield block, ()
-    if isinstance(block, Boxes):
-        figure, legend = annotated(block, [])
-        assert isinstance(figure, Figure)
-        assert isinstance(legend, Legend)
-        yield figure, legend.keys
+def _drawn(section: blocks.Section) -> Iterator[tuple[str, Figure, tuple[Key, ...]]]:
+    """Yield the figures of a section, each with the heading above it and the legend that it lacks."""
+    heading, shown = section.title, list(blocks.walk(section.blocks))
+    for place, block in enumerate(shown):
+        if isinstance(block, Heading) and block.where != "terminal":
+            heading = block.text
+        if isinstance(block, Figure) and block.drawing.shapes:
+            below = next((one for one in shown[place:] if not isinstance(one, Figure)), None)
+            yield heading, block, below.keys if isinstance(below, Legend) else ()
+        if isinstance(block, Boxes):
+            figure, legend = annotated(block, [])
+            assert isinstance(figure, Figure)
+            assert isinstance(legend, Legend)
+            yield heading, figure, legend.keys
 
 
 def _slug(title: str) -> str:

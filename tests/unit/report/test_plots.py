@@ -6,6 +6,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from tests.unit.report.pool_results import pool_results
 
 from xlingual.errors import InputError
 from xlingual.notebook import Overview
@@ -37,6 +38,17 @@ def test_a_saved_svg_stands_alone(results, tmp_path):
     for name in ("point", "quartiles", "grid"):  # what is drawn has a colour
         assert re.search(rf"^\.{name} \{{[^}}]*(fill|stroke): #", content, re.M)
     assert results.plot().save(path).read_text(encoding="utf-8") == content
+
+
+def test_every_plot_of_a_pool_is_an_svg_with_its_legend():
+    plots = pool_results().plots
+    assert "own-language-against-other-languages" in plots and len(plots) > 2
+    for name, plot in plots.items():
+        root = ElementTree.fromstring(plot.svg())  # well-formed: no attribute twice
+        texts = ["".join(one.itertext()) for one in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert plot.title in texts and len(texts) > 2, name
+        if name.startswith("the-space"):
+            assert any(text.endswith(", questions") for text in texts)
 
 
 def test_colours_that_stand_out_are_plain_too(results):
