@@ -35,7 +35,14 @@ STATISTICS = (
     "study_statistics",
     "chance_alarm",
 )
-NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed", "mini_batches")  # need torch
+NETWORKS = (
+    "encoder_speed",
+    "evaluator_speed",
+    "mlmme_speed",
+    "triplet_speed",
+    "torch_speed",
+    "mini_batches",
+)  # need torch
 CLUSTER = ("ray_speed",)  # needs ray
 EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "nbest_table3")  # trainings of minutes
 DATA = (

@@ -19,6 +19,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
     "study": ("starlette>=0.40", "uvicorn>=0.30", "markdown-it-py>=3"),
     "ray": ("ray>=2.40", "fsspec>=2024.6"),
+    "remote": ("fsspec>=2024.6",),
     "ann": ("faiss-cpu>=1.8",),
     "segment": ("sentencex>=1.0",),
     "excel": ("openpyxl>=3.1",),

@@ -5,13 +5,25 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-_KEY = re.compile(r"[A-Za-z][\w-]*")
+_KEY = re.compile(r"[A-Za-z][\w.-]*")
+_SECRET = ("key", "token", "secret", "password", "passwd", "pwd", "auth", "authorization", "signature")
 _HIDDEN = "…"
 # options whose values errors may print; any other may hold a key by mistake
 _PLAIN = frozenset(
     {
-        *("base", "base_url", "batch", "beams", "body", "candidate_prompt", "device", "dim", "dtype"),
-        *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
+        *(
+            "base",
+            "base_url",
+            "batch",
+            "beams",
+            "body",
+            "candidate_prompt",
+            "column",
+            "device",
+            "dim",
+            "dtype",
+        ),
+        *("encoding_format", "file", "fit", "id", "lang", "layer", "long", "max_cost", "max_length"),
         *("n", "output", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
         *(
             "query_prompt",
@@ -26,6 +38,7 @@ _PLAIN = frozenset(
             "to",
         ),
         *("trained_on", "unknown", "weight", "words"),
+        *("parallel", "profile", "body.NAME", "query_body.NAME", "candidate_body.NAME", "url.NAME"),
     }
 )
 _URL_QUERY = re.compile(r"(?<=://)([^?#]*[?#]).*", re.DOTALL)
@@ -57,10 +70,20 @@ def _without_secrets(part: str) -> str:
 def shown_option(option: str) -> str:
     """Return an option of a spec, key=value, as errors may print it."""
     key, equals, value = option.partition("=")
-    if not option or key in _PLAIN:
+    head, dot, member = key.partition(".")
+    if not option or key in _PLAIN or (dot and f"{head}.NAME" in _PLAIN and not names_secret(member)):
         plain = without_url_secrets(unquote(value), base=key == "base_url")
         return option if plain == unquote(value) else f"{key}={plain}"
     return f"{key}={_HIDDEN}" if equals and _KEY.fullmatch(key) else _HIDDEN
+
+
+def names_secret(name: str) -> bool:
+    """Return whether the name of a parameter says that its value is a key or a password.
+
+    >>> names_secret("api-key"), names_secret("accessToken"), names_secret("max_tokens")
+    (True, True, False)
+    """
+    return name.lower().endswith(_SECRET)
 
 
 def without_url_secrets(text: str, *, base: bool = False) -> str:

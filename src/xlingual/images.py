@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from xlingual.files import regular_file
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# an image: its encoded bytes, a path to them, or several images of one item, whose vectors are averaged
+ImageSource: TypeAlias = "bytes | Path | tuple[bytes | Path, ...]"
+
 # formats that are opened: some others that Pillow knows start outside programs, or are no images
 IMAGE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
 MOST_PIXELS = 80_000_000  # larger images are refused before they are decoded
@@ -35,7 +38,9 @@ MAX_BYTES = 200_000_000
 GLANCE = 32  # side of an image that is only looked at: JPEG is decoded at a small scale
 NO_URL = "download it and name the file, or use vectors of the images (vectors:PATH)"
 _NO_EXIF = (OSError, ValueError, SyntaxError, TypeError, AttributeError, struct.error)  # what damage raises
-_URL = re.compile(r"(?:^|/)(https?|ftp|s3|gs):/")  # also where a folder stands before it
+_URL = re.compile(
+    r"(?:^|/)(https?|ftp|s3|gs|hf|gcs|az|abfss?|memory):/"
+)  # also where a folder stands before it
 
 
 def url_in(path: str) -> str | None:
@@ -48,8 +53,13 @@ def url_in(path: str) -> str | None:
     return None if found is None else f"{found[1]}://{path[found.end() :].lstrip('/')}"
 
 
-def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
-    """Return the encoded bytes of an image; `row`, the id of the row that shows it, is for messages."""
+def read_bytes(source: ImageSource | None, *, row: str | None = None) -> bytes:
+    """Return the encoded bytes of an image; `row`, the id of the row that shows it, is for messages.
+
+    Of several images it is the first.
+    """
+    if isinstance(source, tuple):
+        source = source[0]
     where = "" if row is None else f"row {row!r}: "
     if source is None:
         who = "a row" if row is None else f"row {row!r}"
@@ -70,14 +80,32 @@ def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
         if isinstance(error, InputError):
             raise
         reason = getattr(error, "strerror", None) or error
+        looked = "" if source.is_absolute() else f"; looked in {Path.cwd()}"
         raise InputError(
-            f"{where}cannot read the image {source} ({reason}): put it there, correct the path in the "
-            "manifest, or use vectors of the images (vectors:PATH)"
+            f"{where}cannot read the image {source} ({reason}{looked}): put it there, correct the path in "
+            "the manifest, or use vectors of the images (vectors:PATH)"
         ) from error
 
 
+def is_opened(value: object) -> bool:
+    """Return whether a value is an image of Pillow."""
+    return type(value).__module__.partition(".")[0] == "PIL" and hasattr(value, "convert")
+
+
+def png_of(image: Image) -> bytes:
+    """Return an image of Pillow as PNG: upright, in RGB, transparency over white, as files are opened."""
+    from PIL import ImageOps
+
+    upright = image
+    with suppress(*_NO_EXIF):
+        upright = ImageOps.exif_transpose(image)
+    out = BytesIO()
+    _over_white(upright).save(out, "PNG", compress_level=1)
+    return out.getvalue()
+
+
 def missing_files(
-    sources: Sequence[bytes | Path | None], exists: Callable[[str | Path], bool] = os.path.isfile
+    sources: Sequence[ImageSource | None], exists: Callable[[str | Path], bool] = os.path.isfile
 ) -> Ints:
     """Return the numbers of those sources that are paths at which there is no file, ascending.
 
@@ -86,8 +114,9 @@ def missing_files(
     """
     base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
     if not isinstance(base, Paths):
-        paths = ((i, source) for i, source in enumerate(sources) if isinstance(source, Path))
-        return np.array([i for i, path in paths if not exists(path)], dtype=np.int64)
+        several = (source if isinstance(source, tuple) else (source,) for source in sources)
+        paths = ((i, path) for i, part in enumerate(several) for path in part if isinstance(path, Path))
+        return np.array(list(dict.fromkeys(i for i, path in paths if not exists(path))), dtype=np.int64)
     folder = "" if base.folder is None else str(base.folder)
     is_folder = cache(os.path.isdir)
     gone = np.zeros(len(base), dtype=bool)
@@ -100,7 +129,7 @@ def missing_files(
     return np.flatnonzero(np.append(gone, False)[np.maximum(codes, -1)])  # -1, no image, is the last
 
 
-def open_image(source: bytes | Path | None, *, row: str | None = None, side: int | None = None) -> Image:
+def open_image(source: ImageSource | None, *, row: str | None = None, side: int | None = None) -> Image:
     """Return an image as an RGB image: upright (EXIF), transparency over white, the first frame.
 
     Where the image will be scaled down to about `side` pixels, a JPEG may be decoded at a smaller scale,
@@ -113,7 +142,7 @@ def open_image(source: bytes | Path | None, *, row: str | None = None, side: int
     return decode(content, source if isinstance(source, Path) else None, row=row, side=side)
 
 
-def open_images(sources: Sequence[bytes | Path | None], rows: Sequence[str]) -> list[Image]:
+def open_images(sources: Sequence[ImageSource | None], rows: Sequence[str]) -> list[Image]:
     """Return several images, opened side by side; `rows` are the ids of the rows that show them."""
     with ThreadPoolExecutor(THREADS, thread_name_prefix="decoding") as executor:
         return list(executor.map(lambda source, row: open_image(source, row=row), sources, rows))

@@ -88,6 +88,12 @@ _FROM_THE_RIGHT = frozenset(
 )
 
 
+def names() -> dict[str, str]:
+    """Return the English name of each language by its code; of two codes of one the current one is last."""
+    old = ("iw", "ji")
+    return {code: _NAMES[code] for code in (*old, *(code for code in _NAMES if code not in old))}
+
+
 def name_of(tag: str) -> str | None:
     """Return the English name of a tag's language; None where it has none here."""
     return _NAMES.get(_subtags(tag)[0])

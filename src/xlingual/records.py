@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from xlingual.arrays import Ints, Vectors
@@ -18,6 +17,8 @@ from xlingual.errors import InputError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from xlingual.images import ImageSource
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,11 @@ class Texts:
 class Images:
     """A batch of n images: encoded image bytes, a path to them, or None where only vectors exist."""
 
-    source: Sequence[bytes | Path | None]
+    source: Sequence[ImageSource | None]
     language: Sequence[str]
     ids: Sequence[str]  # the row that shows the image, for messages
     numberings: tuple[Numbering, ...] = ()
+    items: Sequence[str] = ()  # what the images belong to
 
     def __len__(self) -> int:
         return len(self.source)
@@ -100,6 +102,19 @@ class Images:
 
         return open_images(self.source, self.ids)
 
+    def singles(self) -> tuple[Images, Ints] | None:
+        """Return each image of the rows with several as a row of its own, and the row that each is of [m].
+
+        None where no row has several. An encoder is given single images only.
+        """
+        import numpy as np
+
+        if not any(isinstance(source, tuple) for source in self.source):
+            return None
+        parts = [source if isinstance(source, tuple) else (source,) for source in self.source]
+        row = np.repeat(np.arange(len(self)), [len(part) for part in parts])
+        return replace(self.take(row), source=[source for part in parts for source in part]), row
+
     def plain(self) -> Images:
         """Return the same batch with plain lists for columns that are kept out of Python's memory."""
         return self.take(_all(self)) if _is_lazy(self.source, self.ids, self.language) else self
@@ -112,6 +127,7 @@ class Images:
             language=_pick(self.language, rows),
             ids=_pick(self.ids, rows),
             numberings=tuple(numbering.take(rows) for numbering in self.numberings),
+            items=_pick(self.items, rows),
         )
 
 

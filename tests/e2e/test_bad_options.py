@@ -99,7 +99,8 @@ SPECS: dict[str, tuple[str, list[str]]] = {
     "fitted on rows that are evaluated": ("lsa:?fit=s#100:120", ["'lsa'", "60 of the 360"]),
     "missing folder": ("w/good.{lang}.npy", ["w/good.en.npy", "no folder w"]),
     "pattern without a match": ("v/*.{lang}.safetensors", ["v/*.{lang}.safetensors", "no file matches"]),
-    "other suffix": ("v/good.npz", ["v/good.npz", "save the one of vectors with numpy.save"]),
+    "other suffix": ("v/good.h5", ["v/good.h5", "a file of vectors ends in .npy"]),
+    "a pickle": ("v/good.pt", ["v/good.pt", "refused", "python -c"]),
     "a folder": ("s.npy", ["s.npy is a folder"]),
 }
 

@@ -1,4 +1,4 @@
-"""`xlingual data`: check a manifest, describe and make pools, make built-in data."""
+"""`xlingual data`: check and import manifests, read public corpora, make pools and built-in data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.corpora import from_
 from xlingual.cli.from_request import command
+from xlingual.cli.imports import import_
 from xlingual.cli.opening import columns
 from xlingual.cli.pools import describe, mix_pool, squad_to_pool, translate_pool
 from xlingual.errors import InputError
@@ -32,7 +34,7 @@ _MOST_PAIRS = 6  # language pairs that are shown
 
 @click.group()
 def data() -> None:
-    """Check a manifest, describe or make a multilingual pool, make built-in data."""
+    """Check or import a manifest, read public corpora, make pools and built-in data."""
 
 
 @command(ScenesRequest, short_help="Make images with texts in several languages.")
@@ -122,7 +124,7 @@ def check(request: CheckRequest) -> int:
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-for made in (describe, squad_to_pool, mix_pool, translate_pool, scenes, check):
+for made in (import_, from_, describe, squad_to_pool, mix_pool, translate_pool, scenes, check):
     data.add_command(made)
 
 

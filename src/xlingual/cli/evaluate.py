@@ -55,9 +55,11 @@ def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `e
         pools = pool_requests(request)
         if len(pools) > 1:
             depth = _trec_depth(request)
-            evaluate_pools(
+            found = evaluate_pools(
                 request, pools, lambda one, pool: _evaluated(task, one, {"trec_depth": depth}, pool)
             )
+            for name, results in found.items():
+                _log(results, request, name)
             return
         (request,) = pools.values()
     calibration = _calibration(request) if hasattr(request, "calibration") else None
@@ -75,8 +77,18 @@ def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `e
             screen.note("No XLR can be estimated: no value of Backretrieval.")
     write_and_show(results, request.output)
     say_written(results, request.output, emphasis=emphasis_of(request))
+    _log(results, request)
     if getattr(request, "trec", None) is not None:
         screen.wrote(request.trec, quiet=request.output.quiet)
+
+
+def _log(results: Results, request: Any, name: str = "") -> None:  # noqa: ANN401  (a request)
+    """Log the numbers, with --log-to."""
+    if request.output.log_to:
+        from xlingual.integrations.tracking import log_results
+
+        with screen.warnings_as_lines():
+            log_results(results, request.output.log_to, name=name)
 
 
 def _data(request: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool or files)
@@ -120,6 +132,10 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
     function, output = load(task.evaluation), request.output
     parameters = list(signature(function).parameters)
     check_output(output.out, output.report, task.name)
+    if output.log_to:
+        from xlingual.integrations.tracking import check_sinks
+
+        check_sinks(output.log_to)
     store = store_of(request.keeping)
     given = keywords(request, function) | more
     given |= {"text_encoders": within_cost(request.text_encoders, request.keeping), "store": store}

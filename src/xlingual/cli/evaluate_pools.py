@@ -57,8 +57,8 @@ def evaluate_pools(
     request: MultilingualPoolRequest,
     pools: Mapping[str, MultilingualPoolRequest],
     evaluated: Callable[[MultilingualPoolRequest, MultilingualPool], Results],
-) -> None:
-    """Evaluate each pool, write its results as soon as they are there, and show all of them."""
+) -> dict[str, Results]:
+    """Evaluate each pool, write its results as soon as they are there, show all of them and return them."""
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.report import page_of, write_report
 
@@ -87,6 +87,7 @@ def evaluate_pools(
     if output.report and output.out is not None:
         write_report(results, output.out / "report.html")
         screen.wrote(output.out / "report.html", quiet=output.quiet)
+    return found
 
 
 def _refuse_equal(data: Mapping[str, MultilingualPool]) -> None:

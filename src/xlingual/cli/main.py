@@ -27,7 +27,7 @@ _PIPE = 141  # 128 + SIGPIPE, as of other programs
 # verb, which is the name of its module and of the command there → one line of help
 _VERBS = {
     "demo": "Make built-in data, evaluate encoders of rising quality, write a report.",
-    "data": "Check a manifest, describe or make a pool, make built-in data.",
+    "data": "Check or import a manifest, read public corpora, make pools and built-in data.",
     "embed": "Compute vectors of texts and images once, and write them to files.",
     "store": "List, verify, clean up and export the stored vectors.",
     "evaluate": "Evaluate text encoders on a manifest or a pool.",
@@ -44,6 +44,7 @@ _VERBS = {
     "encoders": "List the encoders, and the packages that are missing for them.",
     "run": "Run the commands of a TOML file, with their options.",
     "report": "Make one HTML report from folders of results.",
+    "export": "Give results to MTEB, a model card, MLflow, Weights & Biases, TensorBoard or CSV.",
 }
 
 

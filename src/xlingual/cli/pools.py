@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @command(DescribeRequest, short_help="Count what a multilingual pool holds.")
 def describe(request: DescribeRequest) -> None:
-    """Count questions and candidates of POOL: a pool folder, or SQuAD-style files with sentence breaks."""
+    """Count questions and candidates of POOL: a pool folder, one of BEIR or MTEB, or SQuAD-style files."""
     from xlingual.data.pools.describe import describe_pool
     from xlingual.data.pools.reading import read_pool
 

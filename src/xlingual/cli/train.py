@@ -175,7 +175,7 @@ def dual_encoder(request: DualEncoderRequest) -> None:
 
 def _trained(request: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a request of `train`)
     """Run a training with the arguments that all trainings share, and return its result."""
-    from xlingual.training.sinks import parse_sink
+    from xlingual.training.trackers import parse_sink
 
     folder = request.folder
     check_folder(folder.out)

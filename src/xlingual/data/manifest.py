@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 import numpy as np
 
@@ -18,13 +19,15 @@ from xlingual.data.reading.build import (
     empty_texts_warning,
     table_splits,
 )
-from xlingual.data.reading.columns import ReadOptions, find_columns
+from xlingual.data.reading.columns import DataOptions, ReadOptions, find_columns
 from xlingual.data.reading.gathering import table_of_rows
+from xlingual.data.reading.objects import table_of_object
 from xlingual.data.reading.opening import open_table
 from xlingual.data.reading.problems import Problem, Reading
 from xlingual.data.reading.select import choose, split_reference
 from xlingual.data.reading.tables import SourceTable, table_of_arrow
 from xlingual.data.reading.textrows import TextRows, chosen_rows, numberings
+from xlingual.data.reading.translations import spread
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.notebook import Overview, html_of
 from xlingual.records import Images, Numbering, Texts
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BEFORE = " before rows were chosen"
+ManifestLike: TypeAlias = Any  # a Manifest, a path, or data in memory: see `Manifest.of`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,12 +69,14 @@ class Manifest(TextRows):
         encoding: str | None = None,
         split: str | None = None,
         rows: str | None = None,
+        images: Literal["first", "mean"] | None = None,
     ) -> Manifest:
         """Read a Parquet, Arrow, JSONL, CSV, TSV or XLSX file, or the folder that holds one.
 
         Columns have their usual names unless given; `text_column="name_{lang}"` is a pattern for the wide
         form. `split` and `rows` ("A:B", counted from 0, B left out) choose rows of the file before items are
-        numbered. `separator` and `encoding` are for text files; without them, a separator that differs
+        numbered. `images` says which of several images of a row count: the first, or the mean of their unit
+        vectors. `separator` and `encoding` are for text files; without them, a separator that differs
         from the file's name and an encoding other than UTF-8 are guessed with a DataWarning, or refused.
         Raises InputError for anything that cannot be right; warns (DataWarning) of empty texts.
         """
@@ -83,9 +89,40 @@ class Manifest(TextRows):
             "cluster_column": cluster_column,
             "separator": separator,
             "encoding": encoding,
+            "images": images,
         }
         table, file = open_table(path, Reading(separator, encoding))
         return cls._of_table(table, columns, split, rows, file)
+
+    @classmethod
+    def of(cls, data: ManifestLike, /, **options: Unpack[DataOptions]) -> Manifest:
+        """Return the manifest of a path, or of anything in memory that holds texts; a Manifest stays one.
+
+        Taken are data frames of pandas and polars, DuckDB relations, Arrow tables and whatever else gives
+        itself as Arrow, `Dataset` and `DatasetDict` of Hugging Face (whose splits become the column `split`),
+        and lists of records. Options are those of `read`, and `folder`: what paths of images are relative to
+        (they must then stay within it); without it they are relative to the current folder. Images may be
+        bytes or opened by Pillow, too. Empty cells of any kind (None, NaN, NaT) are no texts.
+
+        Raises InputError for anything that cannot be right, as `read` does.
+        """
+        if isinstance(data, Manifest):
+            if given := [name for name, value in options.items() if value is not None]:
+                raise InputError(
+                    f"{listed(given)} says how data are read, and a Manifest has been read already: give it "
+                    "to Manifest.of or Manifest.read, or give the data in place of the Manifest"
+                )
+            return data
+        folder = options.pop("folder", None)
+        if isinstance(data, (str, Path)) or hasattr(data, "__fspath__"):
+            if folder is not None:
+                raise InputError(
+                    f"folder={str(folder)!r} is for data in memory: images are relative to the folder of "
+                    f"{os.fspath(data)}"
+                )
+            return read_reference(os.fspath(data), **cast("ReadOptions", options))
+        table = table_of_object(data, None if folder is None else Path(folder))
+        return cls._of_table(table, *_split_options(cast("ReadOptions", options)), None)
 
     @classmethod
     def read_gathering(
@@ -134,7 +171,8 @@ class Manifest(TextRows):
     def _of_table(
         cls, table: SourceTable, options: ReadOptions, split: str | None, rows: str | None, path: Path | None
     ) -> Manifest:
-        columns = find_columns(table, options)
+        table, found = spread(table, options)
+        columns = find_columns(table, found)
         whole = build_rows(table, columns)
         part, all_numberings = whole, numberings(whole)
         bad = [row for problem in table.reading.problems or () for row in problem.rows]
@@ -211,6 +249,7 @@ class Manifest(TextRows):
             language=self._tags(rows),
             ids=self.ids.view(rows),
             numberings=tuple(numbering.take(rows) for numbering in self.numberings),
+            items=self.item_ids.view(self.item[rows]),
         )
 
     def _tags(self, rows: Ints) -> Lookup[str]:

@@ -170,7 +170,12 @@ def _compute(
     while done < len(missing):
         piece = missing[done : done + size]
         start = time.perf_counter()
-        found = _checked_answer(encoder, batch.take(rows[piece]), source.who)
+        try:
+            found = _checked_answer(encoder, batch.take(rows[piece]), source.who)
+        except BaseException as error:
+            if (part := getattr(error, "encoded", None)) is not None:  # rows of the piece that were done
+                keep(piece[part[0]], part[1])
+            raise
         dim = found.vectors.shape[1] if dim is None else dim
         if found.vectors.shape[1] != dim:
             raise InputError(

@@ -17,7 +17,7 @@ from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.encoders.decoding import SKIP, BrokenImagesError, broken, counted
 from xlingual.errors import DataWarning, InputError
-from xlingual.images import missing_files, read_bytes
+from xlingual.images import ImageSource, missing_files, read_bytes
 from xlingual.ranking import Cosine, Pool, UnitVectors
 from xlingual.records import Images, digest
 from xlingual.store import Store
@@ -121,10 +121,13 @@ def _encoded(
     _, first, same = np.unique(key, return_index=True, return_inverse=True)
     images = manifest.images(rows[first])
     vector_source = VectorSource(f"image encoder {name!r}", "encoding images", store, progress)
+    several = images.singles() if encoder.opens_images else None  # a file has one vector of an item
     try:
-        vectors = encode(encoder, images, vector_source).vectors
+        vectors = encode(encoder, images if several is None else several[0], vector_source).vectors
+        if several is not None:
+            vectors = _means(vectors, several[1])
     except BrokenImagesError as error:  # it counts those of one piece only
-        reasons = broken(images)
+        reasons = broken(images if several is None else several[0])
         if not reasons:
             raise
         text = counted(next(iter(reasons.values())), len(reasons), len(images), remedy)
@@ -133,7 +136,22 @@ def _encoded(
     return images, vectors, same
 
 
-def _distinct_images(vector_code: Ints, sources: Sequence[bytes | Path | None]) -> Ints:
+def _means(vectors: np.ndarray, row: Ints) -> np.ndarray:
+    """Return float32 [n, d]: the mean of the unit vectors of each row, `row` [m] ascending.
+
+    That of a single vector is itself, as it is.
+    """
+    count = np.bincount(row)
+    first = np.cumsum(count) - count
+    found = np.asarray(vectors[first], dtype=np.float32)
+    for number in np.flatnonzero(count > 1).tolist():
+        part = np.asarray(vectors[first[number] : first[number] + count[number]], dtype=np.float64)
+        length = np.linalg.norm(part, axis=1, keepdims=True)
+        found[number] = (part / np.where(length > 0, length, 1.0)).mean(axis=0)
+    return found
+
+
+def _distinct_images(vector_code: Ints, sources: Sequence[ImageSource | None]) -> Ints:
     """Return one number per distinct image, for images in which equal vectors have equal codes.
 
     Only images whose vectors are equal need their bytes compared.
@@ -146,8 +164,11 @@ def _distinct_images(vector_code: Ints, sources: Sequence[bytes | Path | None]) 
     return image
 
 
-def _content(source: bytes | Path | None) -> bytes | None:
+def _content(source: ImageSource | None) -> bytes | None:
     """Return a digest of an image's bytes, or None where there are none to read."""
+    if isinstance(source, tuple):
+        parts = [_content(part) for part in source]
+        return None if None in parts else digest(*filter(None, parts))
     if source is None or (isinstance(source, Path) and not source.is_file()):
         return None
     return digest(read_bytes(source))

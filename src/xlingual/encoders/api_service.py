@@ -6,6 +6,7 @@ The key is read from the environment when it is needed and is kept in no object 
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -13,18 +14,20 @@ from urllib.parse import urlsplit
 
 from xlingual.errors import DataWarning, InputError
 
+BEARER = "Authorization"  # the header where a key comes after the word Bearer; in others it stands alone
 _PIECE = 6  # so many characters of a key in a row give it away
 
 
 @dataclass(frozen=True)
 class Service:
-    """An address such as https://api.openai.com/v1, and the environment variable that holds its key."""
+    """An address such as https://api.openai.com/v1, the environment variable of its key, the key's header."""
 
     base_url: str
     key_env: str
+    key_header: str = BEARER
 
     @classmethod
-    def of(cls, base_url: str, key_env: str) -> Service:
+    def of(cls, base_url: str, key_env: str, key_header: str = BEARER, path: str = "/embeddings") -> Service:
         """Return the service at a URL; raise InputError where it is no http(s) address or holds a secret."""
         try:
             parts = urlsplit(base_url.strip())
@@ -43,9 +46,11 @@ class Service:
             )
         if not key_env.replace("_", "a").isalnum() or not key_env.isascii():  # not shown: it may be a key
             raise InputError("api: key_env must be the name of an environment variable, such as MY_API_KEY")
+        if not re.fullmatch("[A-Za-z][A-Za-z0-9-]*", key_header):  # not shown: it may be a key
+            raise InputError("api: key_header must be the name of a header, such as api-key")
         at = (f"[{host}]" if ":" in host else host) + ("" if port is None else f":{port}")
-        path = parts.path.rstrip("/").removesuffix("/embeddings")
-        return cls(f"{parts.scheme}://{at}{path}", key_env)
+        below = parts.path.rstrip("/").removesuffix(path)
+        return cls(f"{parts.scheme}://{at}{below}", key_env, key_header)
 
     @property
     def place(self) -> str:
@@ -81,6 +86,12 @@ class Service:
                 "breaks or letters beyond ASCII) that no key has"
             )
         return key
+
+    def headers(self) -> dict[str, str]:
+        """Return the header with the key; none without a key."""
+        key = self.key()
+        bearer = self.key_header.lower() == BEARER.lower()
+        return {self.key_header: f"Bearer {key}" if bearer else key} if key else {}
 
     def check(self) -> None:
         """Raise InputError where a key is needed and absent; warn where it would go out unencrypted."""

@@ -63,7 +63,11 @@ class Encoder(ABC):
         """
 
     def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Images, as the encoder takes)
-        """Return float32 [n, d]: one vector for each row of the batch."""
+        """Return float32 [n, d]: one vector for each row of the batch.
+
+        An exception may carry what was done before it, which is kept: `error.encoded`, the rows of the batch
+        and their `Encoded`.
+        """
         return self.encode_noting(batch).vectors
 
     def encode_noting(self, batch: Any, /) -> Encoded:  # noqa: ANN401

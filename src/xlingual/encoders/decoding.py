@@ -20,7 +20,7 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.options import TEXT
 from xlingual.errors import InputError
-from xlingual.images import GLANCE, THREADS, open_image, read_bytes
+from xlingual.images import GLANCE, THREADS, ImageSource, open_image, read_bytes
 from xlingual.records import Images, digest
 
 if TYPE_CHECKING:
@@ -78,6 +78,15 @@ def broken(images: Images, *, threads: int = THREADS) -> dict[int, str]:
     return {i: str(outcome) for i, outcome in found if isinstance(outcome, InputError)}
 
 
+def broken_rows(images: Images) -> dict[int, str]:
+    """Return the same for images of which some stand for several: one that is broken breaks the row."""
+    several = images.singles()
+    if several is None:
+        return broken(images)
+    single, row = several
+    return {int(row[i]): reason for i, reason in reversed(broken(single).items())}
+
+
 def distinct(images: Images) -> tuple[Ints, Ints]:
     """Return (first [u], code [n]): the first image of each content, and which content each image has.
 
@@ -101,7 +110,7 @@ def _outcomes(
 ) -> Iterator[T | InputError]:
     """Yield what each image gives, or the error that says why it gives nothing."""
 
-    def one(source: bytes | Path | None, row: str) -> T | InputError:
+    def one(source: ImageSource | None, row: str) -> T | InputError:
         try:
             image = open_image(source, row=row, side=side)
         except InputError as error:
@@ -128,16 +137,16 @@ def _outcomes(
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _size(source: bytes | Path | None) -> int:
+def _size(source: ImageSource | None) -> int:
     """Return how many bytes an image has; -1 where there are none to read."""
     if isinstance(source, bytes):
         return len(source)
     with suppress(OSError, ValueError):
-        return -1 if source is None else source.stat().st_size
+        return source.stat().st_size if isinstance(source, Path) else -1
     return -1
 
 
-def _content(source: bytes | Path | None, position: int) -> bytes | int:
+def _content(source: ImageSource | None, position: int) -> bytes | int:
     """Return a digest of an image's bytes, or its position where they cannot be read."""
     try:
         return digest(read_bytes(source))

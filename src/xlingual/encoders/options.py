@@ -12,7 +12,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a scheme: its reader returns the value, or raises ValueError with the expected form."""
+    """An option of a scheme: its reader returns the value, or raises ValueError with the expected form.
+
+    `body.NAME` stands for any option that begins with `body.`: its value is a dict from each NAME to what was
+    written.
+    """
 
     name: str
     read: Callable[[str], Any]
@@ -34,6 +38,7 @@ def _written(pattern: str, value: Callable[[str], T], expected: str) -> Callable
 integer = _written(r"-?[0-9]{1,9}", int, "a whole number")  # it may be negative
 amount = _written(r"[0-9]{1,12}(\.[0-9]{1,9})?", float, "a number of at least 0, such as 0.5")
 not_empty = _written(r"(?s:.+)", str, "a value")
+anything = _written(r"(?s:.*)", str, "a value")
 
 
 def one_of(*words: str) -> Callable[[str], str]:

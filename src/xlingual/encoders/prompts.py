@@ -16,23 +16,30 @@ _BY_ROLE = ("query_prompt", "candidate_prompt", "pair")  # options that do not c
 class IdleOptions:
     """Options of a spec that count for texts with a role only; reports once that they are not used.
 
-    `prompt` is for texts without a role: where it is given too, there is nothing to report.
+    `prompt` and `body.NAME` are for texts without a role: where they are given too, there is nothing to
+    report.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         counts = ("pair",) if options.get("prompt") is not None else _BY_ROLE
-        self.names = tuple(name for name in counts if options.get(name) is not None)
+        fields = (name for name in options if "_body." in name and _plain(name) not in options)
+        self.names = tuple(name for name in (*counts, *fields) if options.get(name) is not None)
 
     def report(self) -> None:
         """Warn, the first time, that texts without a role are encoded."""
         names, self.names = self.names, ()
         if not names:
             return
-        remedies = ("leave pair out" if name == "pair" else "write prompt=" for name in names)
+        remedies = ("leave pair out" if name == "pair" else f"write {_plain(name)}=" for name in names)
         verb, remedy = "is" if len(names) == 1 else "are", _joined(dict.fromkeys(remedies))
         warnings.warn(
             f"these texts have no role: {_joined(names)} {verb} not used; {remedy}", DataWarning, stacklevel=3
         )
+
+
+def _plain(name: str) -> str:
+    """Return the option for texts without a role that an option for a role takes the place of."""
+    return name.removeprefix("query_").removeprefix("candidate_")
 
 
 def _joined(words: Iterable[str]) -> str:

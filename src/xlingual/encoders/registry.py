@@ -257,15 +257,20 @@ def read_options(spec: Spec, scheme: Scheme, seed: int = 0, above: Spec | None =
     """
     known = {option.name: option for option in scheme.options}
     values: dict[str, Any] = {}
+    seen = set[str]()
     for key, text in spec.options:
-        if key not in known:
+        head, dot, member = key.partition(".")
+        name = f"{head}.NAME" if dot and member else key
+        if name not in known:
             raise InputError(
                 f"spec {shown(spec)!r}: {scheme.name} has no option {key!r}{_instead(key, known, above)}"
             )
-        if key in values:
+        if key in seen:
             raise InputError(f"spec {shown(spec)!r}: option {key!r} is given twice; give it once")
+        seen.add(key)
         try:
-            values[key] = known[key].read(text)
+            value = known[name].read(text)
+            values[name] = values.get(name, {}) | {member: value} if dot else value
         except ValueError as error:
             raise InputError(
                 f"spec {shown(spec)!r}: {key} must be {error}, found {without_url_secrets(text)!r}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from xlingual.encoders.api_profiles import OPENAI, PROFILES
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.options import (
     BATCH,
@@ -17,6 +18,7 @@ from xlingual.encoders.options import (
     TRAINED_ON,
     Option,
     amount,
+    anything,
     integer,
     not_empty,
     number_range,
@@ -85,11 +87,14 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "vectors",
             (TEXTS, IMAGES),
-            "vectors from .npy or .safetensors files",
+            "vectors that you have: in arrays, in a column of a table, in an index",
             "xlingual.encoders.vectors",
             argument="PATH",
             options=(
-                Option("key", not_empty, None, "name of the tensor in a .safetensors file"),
+                Option("key", not_empty, None, "name of the array in a .safetensors or .npz file"),
+                Option("column", not_empty, None, "column of vectors in a Parquet, Arrow or Lance table"),
+                Option("id", not_empty, None, "column of ids: vectors belong to texts or items by these"),
+                Option("lang", not_empty, None, "column of languages, where an id has a vector in each"),
                 Option(
                     "packed", one_of("1"), None, "1: each bit is a dimension (binary and ubinary vectors)"
                 ),
@@ -259,14 +264,21 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "api",
             (TEXTS,),
-            "an embeddings service that speaks OpenAI's protocol",
+            "an embeddings service: OpenAI, others that speak its protocol, and those of a profile",
             "xlingual.encoders.api",
             argument="MODEL",
             options=(
-                Option("base_url", not_empty, "https://api.openai.com/v1", "where the service is"),
-                Option("key_env", not_empty, "OPENAI_API_KEY", "environment variable that holds the key"),
-                Option("batch", whole_number(1), 128, "texts of one request"),
+                Option("profile", one_of(*PROFILES), OPENAI, f"how it is asked: {', '.join(PROFILES)}"),
+                Option("base_url", not_empty, None, "where the service is; unless given, as the profile"),
+                Option("key_env", not_empty, None, "environment variable that holds the key; as the profile"),
+                Option("key_header", not_empty, None, "header that carries the key; as the profile"),
+                Option("batch", whole_number(1), None, "texts of one request; as the profile"),
+                Option("parallel", whole_number(1), 1, "requests at a time; changes no vector"),
                 Option("dim", whole_number(1), None, "dimensions to ask for"),
+                Option("body.NAME", anything, None, "a field of requests; empty: not that of the profile"),
+                Option("query_body.NAME", anything, None, "the same for queries, instead of body.NAME"),
+                Option("candidate_body.NAME", anything, None, "the same for candidates"),
+                Option("url.NAME", not_empty, None, "a parameter of the address, such as api-version"),
                 Option("rate", amount, None, "most requests a minute"),
                 Option("price", amount, None, "price of a million tokens, for the estimate"),
                 Option("max_cost", amount, None, "refuse to start where the estimate is higher"),
@@ -274,7 +286,12 @@ SCHEMES: Mapping[str, Scheme] = {
                     "retries", whole_number(0), 6, "how often a request that failed in passing is repeated"
                 ),
                 Option("timeout", amount, 60.0, "seconds to wait for an answer"),
-                Option("encoding_format", one_of("float", "base64"), "float", "how vectors travel"),
+                Option(
+                    "encoding_format",
+                    one_of("float", "base64", "none"),
+                    None,
+                    "how vectors travel: float, base64, or none to leave it out; as the profile",
+                ),
                 Option("revision", not_empty, None, "of your own: a new one makes all vectors anew"),
                 *(option for option in TEXT if "prompt" in option.name),
                 TRAINED_ON,

@@ -21,7 +21,7 @@ _NAME = re.compile(r"([\w.-]+)=")
 _SCHEME = re.compile(r"([A-Za-z][\w+.-]+):")  # two characters at least: C:\x is a drive letter, so a path
 _WORD = re.compile(r"[\w+-]+")
 _EXAMPLE = "'random:?dim=64' or 'vectors:model.{lang}.npy'"
-_KEY = re.compile(r"[A-Za-z][\w-]*")
+_KEY = re.compile(r"[A-Za-z][\w.-]*")
 
 
 @dataclass(frozen=True)

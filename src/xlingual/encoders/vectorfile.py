@@ -1,30 +1,67 @@
-"""Files of vectors: `.npy` and `.safetensors`, opened without ever running code in them."""
+"""Files of vectors, opened without ever running code in them: arrays, columns of tables, indexes."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.arrays import Rows
+from xlingual.encoders.vectorindex import INDEXES, npy_of_pickles, open_archive, open_index
+from xlingual.encoders.vectortable import LANCE, TABLES, saved_parts, vectors_of_table
 from xlingual.errors import InputError, did_you_mean, listed, nearest
 from xlingual.files import regular_file
+from xlingual.records import digest
 
-SUFFIXES = (".npy", ".safetensors")
+SUFFIXES = (".npy", ".safetensors", ".npz", *TABLES, *INDEXES)
+_PICKLES = {  # files that run code when they are opened → what makes an array of one that is trusted
+    **dict.fromkeys(
+        (".pt", ".pth", ".bin"), "import torch; v = torch.load({path!r}, weights_only=True).float().numpy()"
+    ),
+    **dict.fromkeys((".pkl", ".pickle"), "import pickle; v = pickle.load(open({path!r}, 'rb'))"),
+}
+_SHARDED = (".npy", ".parquet", ".arrow")
 _SHARD = re.compile(r".*?(?P<number>[0-9]+)(?:-of-(?P<count>[0-9]+))?")
 _MAGIC = b"\x93NUMPY"
 
 
+@dataclass(frozen=True)
+class VectorOptions:
+    """Which vectors of a file, and how they belong to the data."""
+
+    key: str | None = None  # name of an array in an archive
+    packed: bool = False  # each bit is a dimension
+    column: str | None = None  # of vectors, in a table
+    id: str | None = None  # column of ids, by which lines belong to texts or items; None: by their order
+    lang: str | None = None  # column of languages beside the ids
+
+    @property
+    def stated(self) -> str:
+        """The options that change vectors, as an identity has them."""
+        named = ("key", "column", "id", "lang")
+        options = [f"{name}={quote(value)}" for name in named if (value := getattr(self, name)) is not None]
+        options += ["packed=1"] if self.packed else []
+        return f"?{'&'.join(options)}" if options else ""
+
+
 def check_file(path: Path) -> None:
     """Raise InputError where there is no such file (naming the nearest one) or its suffix is not known."""
-    if path.suffix not in SUFFIXES and shards_of(path):
+    if path.suffix in _PICKLES:
+        code = _PICKLES[path.suffix].format(path=str(path))
+        target = path.with_suffix(".npy").name
+        raise InputError(
+            f"{path}: a pickle, which is refused, since it could run code when it is opened; where you trust "
+            f"it: python -c \"import numpy as np; {code}; np.save('{target}', np.asarray(v, 'float32'))\""
+        )
+    if path.suffix not in SUFFIXES and (shards_of(path) or (path.suffix == LANCE and path.is_dir())):
         return
-    if path.suffix == ".npz":
-        raise InputError(f"{path}: an .npz may hold several arrays: save the one of vectors with numpy.save")
     if path.suffix not in SUFFIXES:
         raise InputError(f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}")
     if path.is_file():
@@ -48,15 +85,40 @@ def names_beside(path: Path, what: str) -> list[str]:
 
 
 def shards_of(path: Path) -> list[Path]:
-    """Return the files `.npy` of a folder that end in a number, in the order of these; [] where it has none.
+    """Return the files of one kind in a folder that end in a number, in their order; [] where it has none.
 
-    Raises InputError where two of them have one number, or some that are counted (`-00000-of-00004`) lack.
+    They are `.npy`, else Parquet, else Arrow; or those of a data set that `save_to_disk` wrote. Raises
+    InputError where two of them have one number, or some that are counted (`-00000-of-00004`) lack.
     """
-    if path.suffix in SUFFIXES or not path.is_dir():
+    if path.suffix in (*SUFFIXES, LANCE) or not path.is_dir():
         return []
+    if parts := saved_parts(path):
+        return parts
+    return next(filter(None, (_numbered(path, suffix) for suffix in _SHARDED)), [])
+
+
+def parts_of(path: Path) -> list[Path]:
+    """Return the files of a path: those of a folder of shards, or itself."""
+    return shards_of(path) or [path]
+
+
+def file_digest(path: Path) -> bytes:
+    """Return a hash of all bytes of a file, of shards, or of a folder of Lance."""
+    if shards := shards_of(path):
+        return digest(*map(file_digest, shards))
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        return digest(
+            *(part for file in files for part in (file.relative_to(path).as_posix(), file_digest(file)))
+        )
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").digest()
+
+
+def _numbered(path: Path, suffix: str) -> list[Path]:
     found: dict[int, Path] = {}
     counts: set[int] = set()
-    for file in sorted(path.glob("*.npy")):
+    for file in sorted(path.glob(f"*{suffix}")):
         if (match := _SHARD.fullmatch(file.stem)) is None:
             continue
         other = found.setdefault(int(match["number"]), file)
@@ -97,8 +159,8 @@ def placeholder_hint(path: str) -> str:
     return f" {found[0]} is no placeholder" + (f". Did you mean {{{near}}}?" if near else remedy)
 
 
-def open_vectors(path: Path, key: str | None = None, packed: bool = False) -> NDArray[Any]:
-    """Return the array of a file, [lines, d], of numbers; `.npy` is mapped into memory, not read.
+def open_vectors(path: Path, options: VectorOptions = VectorOptions()) -> NDArray[Any]:
+    """Return the array of a file, [lines, d], of numbers; mapped into memory and not read, where that can be.
 
     `packed`: each bit of a file of bytes is a dimension. Raises InputError where the file is missing,
     damaged, a pickle, or not a table of numbers, and where it holds bytes without a sign, whose cosine means
@@ -106,13 +168,24 @@ def open_vectors(path: Path, key: str | None = None, packed: bool = False) -> ND
     """
     check_file(path)
     if shards := shards_of(path):
-        return _joined(shards, key, packed)
+        return _joined(shards, options)
+    for name, wanted in (("key", (".safetensors", ".npz")), ("column", (*TABLES, LANCE))):
+        if getattr(options, name) is not None and path.suffix not in wanted:
+            raise InputError(f"{path}: the option {name}= is for {listed(wanted)} files; leave it out")
+    if path.suffix in (*TABLES, LANCE):
+        parts = [_checked(part, path, options.packed) for part in vectors_of_table(path, options.column)]
+        return parts[0] if len(parts) == 1 else cast("NDArray[Any]", Rows(parts))
     if path.suffix == ".safetensors":
-        array = _open_safetensors(path, key)
-    elif key is not None:
-        raise InputError(f"{path}: the option key= is for .safetensors files; leave it out")
+        array = open_safetensors(path, options.key)
+    elif path.suffix == ".npz":
+        array = open_archive(path, options.key)
     else:
-        array = _open_npy(path)
+        array = open_index(path) if path.suffix in INDEXES else _open_npy(path)
+    return _checked(array, path, options.packed)
+
+
+def _checked(array: NDArray[Any], path: Path, packed: bool) -> NDArray[Any]:
+    """Return an array that is a table of numbers; raise InputError for any other."""
     if array.dtype.kind not in "fiub":
         raise InputError(
             f"{path}: vectors must be numbers, found the type {array.dtype}: save float16 or float32"
@@ -154,9 +227,9 @@ class Unpacked:
         return 2 * np.unpackbits(content, axis=-1).astype(np.float32) - 1
 
 
-def _joined(shards: list[Path], key: str | None, packed: bool) -> NDArray[Any]:
+def _joined(shards: list[Path], options: VectorOptions) -> NDArray[Any]:
     """Return the shards as one array, each mapped into memory."""
-    arrays = [open_vectors(shard, key, packed) for shard in shards]
+    arrays = [open_vectors(shard, options) for shard in shards]
     for shard, array in zip(shards, arrays, strict=True):
         if array.shape[1] != arrays[0].shape[1]:
             raise InputError(
@@ -167,7 +240,10 @@ def _joined(shards: list[Path], key: str | None, packed: bool) -> NDArray[Any]:
 
 
 def _open_npy(path: Path) -> NDArray[Any]:
-    refused = f"{path}: a pickle inside .npy is refused, it could run code; save a plain array of numbers"
+    refused = (
+        f"{path}: a pickle inside .npy is refused, it could run code; save a plain array of numbers, where "
+        f"you trust it by {npy_of_pickles(path)}"
+    )
     try:
         with path.open("rb") as handle:
             start = handle.read(len(_MAGIC))
@@ -191,7 +267,8 @@ def _open_npy(path: Path) -> NDArray[Any]:
         raise InputError(f"{path} is damaged or cut short ({_line(error)}): save it again") from error
 
 
-def _open_safetensors(path: Path, key: str | None) -> NDArray[Any]:
+def open_safetensors(path: Path, key: str | None) -> NDArray[Any]:
+    """Return a tensor of a file, the only table in it where no key is given."""
     from safetensors import SafetensorError, safe_open
 
     try:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +17,15 @@ from xlingual.columns import coded
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.patterns import FIELD, fields_there, filled, fitting, language_at_end, places
 from xlingual.encoders.schemes import TEXTS, Context
-from xlingual.encoders.vectorfile import SUFFIXES, check_file, one_size, open_vectors, shards_of
+from xlingual.encoders.vectorfile import (
+    SUFFIXES,
+    VectorOptions,
+    check_file,
+    file_digest,
+    one_size,
+    open_vectors,
+)
+from xlingual.encoders.vectorids import lines_by_id
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Encoded, Images, Texts, digest
 
@@ -34,8 +40,8 @@ class VectorsEncoder(Encoder):
     file is known from the batch's numberings: the first one that has as many numbers as the file has lines is
     used, and where none has, the file does not belong to the data. `role_languages` says for each role which
     of the languages have texts in it; other files are not asked for. `{field}` stands for the column that is
-    encoded, such as `title`, where texts have several: each field then has separate files. `packed`: the
-    files hold bytes, and each bit is a dimension.
+    encoded, such as `title`, where texts have several: each field then has separate files. `options` say
+    what of a file counts, and whether lines belong to texts by their order, or by ids that stand beside them.
     """
 
     opens_images = False  # images that are missing or broken do not matter
@@ -45,13 +51,15 @@ class VectorsEncoder(Encoder):
         self,
         pattern: str,
         languages: Sequence[str],
-        key: str | None = None,
+        options: VectorOptions = VectorOptions(),  # noqa: B008
         role_languages: Mapping[str, Sequence[str]] | None = None,
-        *,
-        packed: bool = False,
     ) -> None:
         self.pattern, self._languages, self.role_languages = pattern, tuple(languages), role_languages
-        self.key, self.packed = key, packed
+        self.options = options
+        if options.lang is not None and options.id is None:
+            raise InputError(
+                f"vectors:{pattern}: lang= goes with id=: name the column of ids, or leave it out"
+            )
         self.places = places(pattern, self._languages, role_languages)
         if "{role}" not in pattern and FIELD not in pattern:
             for place in self.places:
@@ -61,21 +69,14 @@ class VectorsEncoder(Encoder):
     def identity(self) -> str:
         """A hash of the bytes of all its files; read once, when first asked for."""
         if FIELD in self.pattern:
-            return f"vectors:{self._identity_of_fields()}{self._stated_options}"
+            return f"vectors:{self._identity_of_fields()}{self.options.stated}"
         parts: list[str | bytes] = []
         for language, role in sorted(self.places, key=lambda place: place[0]):
             path = self._path(language, role)
             self._check_file(path)
-            parts += [language, role or "", _file_digest(path)]
+            parts += [language, role or "", file_digest(path)]
         whole = parts[-1] if len(parts) == 3 and isinstance(parts[-1], bytes) else digest(*parts)
-        return f"vectors:{whole.hex()[:16]}{self._stated_options}"
-
-    @property
-    def _stated_options(self) -> str:
-        """The options that change vectors, as an identity has them."""
-        options = [f"key={quote(self.key)}"] if self.key else []
-        options += ["packed=1"] if self.packed else []
-        return f"?{'&'.join(options)}" if options else ""
+        return f"vectors:{whole.hex()[:16]}{self.options.stated}"
 
     def encode(self, batch: Texts | Images, /) -> Vectors:
         """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
@@ -96,9 +97,12 @@ class VectorsEncoder(Encoder):
         arrays: list[NDArray[Any]] = []
         index = np.empty(0 if copied else len(batch), dtype=np.int64)
         for path, language, rows in self._rows_by_file(batch, role):
-            array = open_vectors(path, self.key, self.packed)
-            lines = _lines(path, len(array), language, batch, rows)
-            if isinstance(batch, Texts) and language is None:
+            array = open_vectors(path, self.options)
+            if self.options.id is None:
+                lines = _lines(path, len(array), language, batch, rows)
+            else:
+                lines = lines_by_id(path, self.options, batch, rows, language)
+            if isinstance(batch, Texts) and language is None and self.options.lang is None:
                 _warn_of_shared(path, lines, batch.language)
             bad: set[int] = set()
             for start in range(0, len(rows), _BLOCK):
@@ -131,7 +135,7 @@ class VectorsEncoder(Encoder):
                 "models of several columns, such as model:DIR::vectors:…; leave it out"
             )
         pattern = self.pattern.replace(FIELD, name)
-        return VectorsEncoder(pattern, self._languages, self.key, self.role_languages, packed=self.packed)
+        return VectorsEncoder(pattern, self._languages, self.options, self.role_languages)
 
     def _identity_of_fields(self) -> str:
         """Return a hash of the files of all fields."""
@@ -165,7 +169,7 @@ class VectorsEncoder(Encoder):
         known = (language for language, other in self.places if other in (role, None))
         languages = dict.fromkeys((*known, *more)) if "{lang}" in self.pattern else ("",)
         paths = [self._path(language, role) for language in languages]
-        dims = {path: int(open_vectors(path, self.key, self.packed).shape[1]) for path in paths}
+        dims = {path: int(open_vectors(path, self.options).shape[1]) for path in paths}
         return one_size(dims, "be of one size, made by one model")
 
     def _rows_by_file(self, batch: Texts | Images, role: str | None) -> list[tuple[Path, str | None, Ints]]:
@@ -223,23 +227,18 @@ def _unit(unit: str, language: str | None) -> str:
     return f"{unit} {language}" if language is not None and unit.endswith("of the language") else unit
 
 
-def _file_digest(path: Path) -> bytes:
-    if shards := shards_of(path):
-        return digest(*map(_file_digest, shards))
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").digest()
-
-
 def build(argument: str, options: Mapping[str, Any], context: Context) -> VectorsEncoder:
     """Return the encoder for a spec without `*`; raise InputError where it is one language's file for all."""
     path, languages = Path(argument), context.languages
     language = language_at_end(path.stem, languages)
     one_for_all = context.kind == TEXTS and "{lang}" not in argument and len(set(languages)) > 1
+    one_for_all = one_for_all and options["lang"] is None
     if one_for_all and language is not None:
         right = path.with_name(path.stem.removesuffix(language) + "{lang}" + path.suffix)
         raise InputError(
             f"vectors:{argument}: by its name the vectors of the language {language}, which would serve all "
             f"languages ({listed(languages)}): write {right}, or rename a file that has vectors of all"
         )
-    packed = options["packed"] is not None
-    return VectorsEncoder(argument, languages, options["key"], context.role_languages, packed=packed)
+    given = {name: options[name] for name in ("key", "column", "id", "lang")}
+    read = VectorOptions(packed=options["packed"] is not None, **given)
+    return VectorsEncoder(argument, languages, read, context.role_languages)

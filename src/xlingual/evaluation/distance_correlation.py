@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import ManifestLike
+from xlingual.data.reading.columns import DataOptions
 from xlingual.data.samples import Sample
+from xlingual.data.taking import takes_data
 from xlingual.embed import ImageIndex
 from xlingual.encoders import EncoderLike
 from xlingual.evaluation.estimates import Score
@@ -47,12 +49,13 @@ KEPT_BYTES = 1 << 29  # ranked image distances kept for the next encoder
 Unit = Callable[[Ints], UnitVectors]  # the unit vectors of some codes (text rows, images)
 
 
+@takes_data()
 @answers(DistanceCorrelationRequest)
 @keeping_warnings
 def distance_correlation(
-    manifest: Manifest,
-    *,
+    manifest: ManifestLike,
     text_encoders: EncoderSpecs,
+    *,
     image_encoder: EncoderLike,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
@@ -67,6 +70,7 @@ def distance_correlation(
     skip_broken: bool = False,
     cluster: str = DECLARED,
     preset: str | None = None,
+    **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by the correlation of text and image distances, on a non-matching sample.
 

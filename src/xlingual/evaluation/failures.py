@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.evaluation.rankings import IMAGE, Member, Ranking
@@ -35,7 +35,7 @@ _TEXT = ("language", "id", "text", "image")
 
 def failures_table(
     results: Results,
-    data: Manifest | MultilingualPool | None = None,
+    data: ManifestLike | MultilingualPool | None = None,
     *,
     encoder: str | None = None,
     pair: str | None = None,
@@ -48,11 +48,13 @@ def failures_table(
 
     held = results.evaluated
     data = held.data if data is None and held is not None else data
-    if not isinstance(data, Manifest | MultilingualPool):
+    if data is None:
         raise InputError(
             "these results hold no texts: give the data that was evaluated, as in "
             "results.failures(Manifest.read(PATH))"
         )
+    if not isinstance(data, Manifest | MultilingualPool):
+        data = Manifest.of(data)
     _check_same_data(results, data)
     rows = _chosen(results, encoder, pair, _measure(results, measure), seed)
     if worst is not None:
@@ -242,7 +244,8 @@ class _Texts:
         """Return language, id, text and image path of a text or an image."""
         manifest, slot = self.manifest, int(self.manifest.image[member.row])
         source = manifest.image_source[slot] if slot >= 0 else None
-        image = str(source) if isinstance(source, Path) else None
+        first = source[0] if isinstance(source, tuple) else source
+        image = str(first) if isinstance(first, Path) else None
         text = None if member.language == IMAGE else manifest.text[member.row]
         return {"language": member.language, "id": member.id, "text": text, "image": image}
 

@@ -14,7 +14,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, fit_texts_for
 from xlingual.encoders import Encoder, ImageModelLike
-from xlingual.encoders.decoding import broken
+from xlingual.encoders.decoding import broken_rows
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
@@ -128,7 +128,7 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
     rows.sort()
     with_image = rows[manifest.image[rows] >= 0]
     slots, first = np.unique(manifest.image[with_image], return_index=True)
-    reasons = broken(manifest.images(with_image[first]))
+    reasons = broken_rows(manifest.images(with_image[first]))
     usable = np.ones(len(manifest), dtype=bool)
     usable[rows] = (manifest.image[rows] >= 0) & ~np.isin(manifest.image[rows], slots[list(reasons)])
     left_out = rows[~usable[rows]]
@@ -162,7 +162,7 @@ class PairRun(Run):
         image_spec: ImageModelLike | None = None,
     ) -> None:
         super().__init__(task, options)
-        self.manifest, self.matching, self._image_spec = checked_manifest(manifest), matching, image_spec
+        self.manifest, self.matching, self._image_spec = manifest, matching, image_spec
         pairs = resolve_pairs(options.pairs, manifest.languages)
         self._requested = list(dict.fromkeys(language for pair in pairs for language in pair))
         self._usable = self._openable() if options.skip_broken and image_spec is not None else None
@@ -253,6 +253,7 @@ class PairRun(Run):
             **per_item,
             **queries,
             **self.clusters(),
+            **images_of_rows(self.manifest),
             "matching": "yes" if self.matching else "no",
             **more,
         }
@@ -280,10 +281,7 @@ class PairRun(Run):
         return super().finished(results, ranked=ranked)
 
 
-def checked_manifest(manifest: Manifest) -> Manifest:
-    """Return the manifest; raise InputError where it is none."""
-    if not isinstance(manifest, Manifest):
-        raise InputError(
-            f"expected a Manifest, found {type(manifest).__name__}: read it with Manifest.read(path)"
-        )
-    return manifest
+def images_of_rows(manifest: Manifest) -> dict[str, str]:
+    """Return the condition of a signature about several images of a row: none where that was not chosen."""
+    several = manifest.columns.get("images")
+    return {} if several is None else {"images-of-a-row": several}

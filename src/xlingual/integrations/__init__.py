@@ -1,1 +1,1 @@
-"""What other programs load: thin, each behind the extra of the program."""
+"""What other programs load, and results as they read them: thin, each behind the extra of the program."""

@@ -1,4 +1,6 @@
-"""Modules of sentence-transformers that hold a model trained here; a folder's `modules.json` names them.
+"""What sentence-transformers loads: evaluators for its training, and modules with a model trained here.
+
+A folder's `modules.json` names the modules:
 
 model = SentenceTransformer("OUT", trust_remote_code=True)
 model.encode_query(questions), model.encode_document(answers)  # a dual encoder
@@ -21,9 +23,22 @@ from torch import Tensor
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY, DualNetwork, with_context
 from xlingual.encoders.trained_mlmme import MlmmeNetwork
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.integrations.evaluators import (
+    BackretrievalEvaluator,
+    CrosslingualRetrievalEvaluator,
+    MultilingualPoolEvaluator,
+)
 from xlingual.models.batches import bags, padded, padded_numbers
 from xlingual.models.folder import CHECKPOINT, LOG, WEIGHTS, ModelFolder
 from xlingual.records import Texts
+
+__all__ = [
+    "BackretrievalEvaluator",
+    "CrosslingualRetrievalEvaluator",
+    "MultilingualPoolEvaluator",
+    "TrainedLayer",
+    "TrainedTexts",
+]
 
 SETTINGS = "module.json"  # of the module, in the model's folder
 _DOCUMENT = ("document", "passage", "corpus", CANDIDATE)  # tasks that mean an answer

@@ -29,10 +29,15 @@ class PoolColumn:
         known = [name for name, row in self.rows.items() if row.value is not None]
         return sorted(known, key=lambda name: leaders.badness(self.rows[name]))
 
+    @property
+    def best(self) -> BoardRow | None:
+        """The row with the best value of several; None also where that is not above chance."""
+        first = self.rows[self.ordered[0]] if len(self.rows) > 1 and self.ordered else None
+        return None if first is None or first.side_of_chance in ("at", "below") else first
+
     def is_best(self, row: BoardRow) -> bool:
         """Tell whether a row has the best value of several."""
-        first = self.ordered[:1]
-        return len(self.rows) > 1 and bool(first) and row.value == self.rows[first[0]].value
+        return self.best is not None and row.value == self.best.value
 
 
 def columns(runs: Sequence[Results], measure: str) -> list[PoolColumn]:

@@ -15,10 +15,10 @@ from xlingual.requests.shared import (
     PAPER,
     Annotate,
     Cluster,
+    EvaluationOutput,
     ImageEncoding,
     Keeping,
     ManifestOptions,
-    Output,
     PaperPreset,
     Pool,
     PoolLanguages,
@@ -80,7 +80,7 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     approximation: ApproximateSearch
     trec: Trec = None
     trec_depth: TrecDepth = None
-    output: Output
+    output: EvaluationOutput
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
     calibration: Annotated[
         Path | None,
@@ -109,7 +109,7 @@ class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
     approximation: ApproximateSearch
     trec: Trec = None
     trec_depth: TrecDepth = None
-    output: Output
+    output: EvaluationOutput
 
 
 class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
@@ -120,16 +120,16 @@ class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
     images: ImageEncoding
     cluster: Cluster = "declared"
     threads: Threads = field(default_factory=available_cores)
-    output: Output
+    output: EvaluationOutput
 
 
 class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     """Find answers in a multilingual pool, and see whether an encoder prefers its own language.
 
     Every question is asked in one language; its answers are among the candidates of all languages. POOL is a
-    pool folder (see: xlingual data squad-to-pool, xlingual data mix-pool), or a folder of SQuAD-style files
-    with sentence breaks, one for each language. Several pools are evaluated one by one and shown side by
-    side; NAME=POOL names one.
+    pool folder (see: xlingual data squad-to-pool, xlingual data mix-pool), a retrieval folder of BEIR or
+    MTEB, or a folder of SQuAD-style files with sentence breaks, one for each language. Several pools are
+    evaluated one by one and shown side by side; NAME=POOL names one.
     """
 
     command = "evaluate multilingual-pool"
@@ -196,7 +196,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
-    output: Output
+    output: EvaluationOutput
     examples: Annotated[bool, option("Keep texts for the report.", run=True)] = True
 
 
@@ -262,7 +262,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     ranking: ExactRanking
     trec: Trec = None
     trec_depth: TrecDepth = None
-    output: Output
+    output: EvaluationOutput
 
 
 class StsRequest(Request, frozen=True, kw_only=True):
@@ -302,4 +302,4 @@ class StsRequest(Request, frozen=True, kw_only=True):
     keeping: Keeping
     seed: Annotated[Natural, option("Seed of the bootstrap.")] = 0
     threads: Threads = field(default_factory=available_cores)
-    output: Output
+    output: EvaluationOutput

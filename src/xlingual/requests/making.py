@@ -6,10 +6,22 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.shared import AsJson, Form, ManifestOptions, Pool, PoolLanguages, Quiet, Split
+from xlingual.requests.shared import (
+    AsJson,
+    Form,
+    ManifestOptions,
+    Pool,
+    PoolLanguages,
+    Quiet,
+    Split,
+    TableColumns,
+)
 from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
 
 Folder: TypeAlias = Annotated[Path, option("Write the data to the folder DIR.", metavar="DIR", run=True)]
+Manifest: TypeAlias = Annotated[
+    Path, option("Write the manifest, a Parquet file.", metavar="MANIFEST", run=True)
+]
 Force: TypeAlias = Annotated[bool, option("Replace the pool that DIR holds already.", run=True)]
 FileFormat: TypeAlias = Annotated[
     Literal["parquet", "jsonl"],
@@ -126,6 +138,80 @@ class TranslatePoolRequest(Request, frozen=True, kw_only=True):
     out: Folder
     file_format: FileFormat = "parquet"
     force: Force = False
+    quiet: Quiet = False
+
+
+class ExportColumns(TableColumns, frozen=True, kw_only=True):
+    """How an export is read."""
+
+    heading = "Reading the export"
+
+    join: Annotated[
+        tuple[str, ...],
+        option(
+            "Columns whose texts become one, line by line; patterns such as title_{lang}, too.",
+            metavar="title,description,…",
+            otherwise="none: the others are further columns",
+            reads=comma_list,
+        ),
+    ] = ()
+    language: Annotated[
+        str | None, option("Language of the texts where no column says it.", metavar="LANG")
+    ] = None
+    images: Annotated[
+        Path | None,
+        option("Folder of the images.", metavar="DIR", otherwise="that of the export"),
+    ] = None
+
+
+class ImportRequest(Request, frozen=True, kw_only=True):
+    """Make a clean manifest of an export."""
+
+    command = "data import"
+
+    export: Annotated[
+        Path, argument("EXPORT", "The export: CSV, TSV, text, Excel, JSON lines, JSON or Parquet.")
+    ]
+    columns: ExportColumns = ExportColumns()
+    out: Manifest
+    force: Annotated[bool, option("Replace MANIFEST where it is there already.", run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
+    quiet: Quiet = False
+
+
+class FromRequest(Request, frozen=True, kw_only=True):
+    """Read a public corpus from the folder that holds it."""
+
+    command = "data from"
+
+    name: Annotated[str | None, argument("NAME", "The corpus; --list shows all.")] = None
+    folder: Annotated[Path | None, argument("FOLDER", "The folder that it was downloaded to.")] = None
+    out: Annotated[
+        Path | None,
+        option(
+            "Write a manifest (a Parquet file), or a pool or sentence pairs (a folder).",
+            metavar="MANIFEST|POOL",
+            run=True,
+        ),
+    ] = None
+    languages: Annotated[
+        tuple[str, ...], option("Only these languages.", metavar="en,de,…", otherwise="all", reads=comma_list)
+    ] = ()
+    split: Annotated[
+        str | None, option("Only this split.", metavar="NAME", otherwise="all; MLQA test, MIRACL dev")
+    ] = None
+    suite: Annotated[
+        Path | None,
+        option("Write a file of commands for it too, for xlingual run.", metavar="FILE", run=True),
+    ] = None
+    every: Annotated[bool, option("List the corpora, with their licences.", names=("--list",), run=True)] = (
+        False
+    )
+    file_format: FileFormat = "parquet"
+    force: Annotated[bool, option("Replace what is there already.", run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
     quiet: Quiet = False
 
 

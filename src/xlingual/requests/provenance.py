@@ -52,7 +52,8 @@ def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
             bound.arguments |= preset_values(kind.presets, bound.arguments, wanted.parameters)
             found = function(*bound.args, **bound.kwargs)
             bound.apply_defaults()
-            return sign(found, kind, bound.arguments)
+            columns = getattr(bound.arguments.get("manifest"), "columns", {})  # as it was read
+            return sign(found, kind, {**columns, **bound.arguments})
 
         return answered
 

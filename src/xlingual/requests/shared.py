@@ -17,7 +17,10 @@ from xlingual.requests.values import (
     seed_or_mean,
 )
 
-Pool: TypeAlias = Annotated[Path, argument("POOL", "A pool folder, or a folder of SQuAD-style files.")]
+Pool: TypeAlias = Annotated[
+    Path,
+    argument("POOL", "A pool folder, a retrieval folder of BEIR or MTEB, or a folder of SQuAD-style files."),
+]
 PoolLanguages: TypeAlias = Annotated[
     tuple[str, ...] | None,
     option("Use only these languages, in this order.", metavar="ar,de,…", otherwise="all", reads=comma_list),
@@ -56,8 +59,8 @@ TextSimilarity: TypeAlias = Annotated[
 ]
 
 
-class Columns(Record, frozen=True, kw_only=True):
-    """How a manifest is read, but for the choice of rows."""
+class TableColumns(Record, frozen=True, kw_only=True):
+    """How a table of texts is read."""
 
     heading = "Reading the manifest"
 
@@ -80,6 +83,20 @@ class Columns(Record, frozen=True, kw_only=True):
     encoding: Annotated[
         str | None,
         option("Encoding of a text file, such as cp1252.", metavar="NAME", otherwise="UTF-8"),
+    ] = None
+
+
+class Columns(TableColumns, frozen=True, kw_only=True):
+    """How a manifest is read, but for the choice of rows."""
+
+    images: Annotated[
+        Literal["first", "mean"] | None,
+        option(
+            "Which of several images of a row count: the first, or the mean of their vectors.",
+            names=("--several-images",),
+            metavar="first|mean",
+            otherwise="several are refused",
+        ),
     ] = None
 
 
@@ -242,6 +259,17 @@ Form: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, option("Print JSON, as --format json does.", names=("--json",), run=True)]
 
 
+LogTo: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "Log there too: tensorboard:DIR, mlflow[:URI], wandb[:PROJECT] or csv:FILE; repeat for several.",
+        metavar="SINK",
+        run=True,
+        secret=True,
+    ),
+]
+
+
 class Output(Record, frozen=True, kw_only=True):
     """Output of an evaluation: files and terminal."""
 
@@ -254,3 +282,9 @@ class Output(Record, frozen=True, kw_only=True):
     form: Form = "table"
     as_json: AsJson = False
     quiet: Quiet = False
+
+
+class EvaluationOutput(Output, frozen=True, kw_only=True):
+    """Output of an evaluation of encoders: files, terminal and trackers."""
+
+    log_to: LogTo = ()

@@ -102,6 +102,41 @@ class ReportRequest(Request, frozen=True, kw_only=True):
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
 
 
+class ExportRequest(Request, frozen=True, kw_only=True):
+    """Give results to other programs: MTEB, model cards, trackers."""
+
+    command = "export"
+
+    folder: Annotated[Path, argument("RESULTS", "A folder that was written with --out.")]
+    to: Annotated[
+        tuple[str, ...],
+        option(
+            "Where to: mteb:DIR, model-index:README.md, tensorboard:DIR, mlflow[:URI], wandb[:PROJECT] or "
+            "csv:FILE; repeat for several.",
+            metavar="TARGET",
+            run=True,
+            secret=True,
+        ),
+    ]
+    encoder: Annotated[
+        str | None, option("The encoder, for mteb and model-index.", metavar="NAME", otherwise="the only one")
+    ] = None
+    model: Annotated[
+        str | None,
+        option(
+            "Name of the model there, such as org/name.",
+            names=("--model-name",),
+            metavar="NAME",
+            otherwise="the encoder's",
+        ),
+    ] = None
+    name: Annotated[
+        str | None,
+        option("Name of the data there.", names=("--data-name",), metavar="NAME", otherwise="its digest"),
+    ] = None
+    quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False
+
+
 class RunRequest(Request, frozen=True, kw_only=True):
     """Run the commands of a TOML file."""
 

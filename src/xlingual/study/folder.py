@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder, regular_file
-from xlingual.images import open_image
+from xlingual.images import ImageSource, open_image
 from xlingual.results.document import read_record, remedy
 from xlingual.results.files import to_json
 from xlingual.study.records import BEST, MADE_BY, WORST, Study, StudyKey
@@ -173,7 +173,7 @@ def _why_refused(raw: bytes, study: Study) -> str:
     return f"was changed since the study was made (its SHA-256 is not {study.key_digest[:12]}…)"
 
 
-def encoded_image(source: bytes | Path | None, *, row: str | None = None) -> bytes:
+def encoded_image(source: ImageSource | None, *, row: str | None = None) -> bytes:
     """Return an image as WebP of at most `SIDE` pixels, without EXIF or other data about it.
 
     `row` is the id of the row that shows it, for messages. Raises InputError where it cannot be opened.

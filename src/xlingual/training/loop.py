@@ -22,7 +22,8 @@ from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision, seeded, torch_threads, training_device
 from xlingual.training.recipe import Loss, Recipe, Validate, ValidationScores
 from xlingual.training.resuming import compared_settings, start
-from xlingual.training.sinks import Log, Sink, Sinks
+from xlingual.training.sinks import Log, Sinks
+from xlingual.training.trackers import Sink
 
 __all__ = ["FitOptions", "Fitted", "Loss", "Recipe", "Validate", "ValidationScores", "fit"]
 _PAUSE = 0.1  # seconds between two reports of steps
@@ -85,7 +86,8 @@ def fit(
         progress_line.continued(state)
     stepper = Stepper(recipe, options, optimizer, precision)
     try:
-        all_sinks.config({**settings, "fit": options.settings()}, state.epoch)
+        begun_with = {**settings, "fit": options.settings(), "continued_after_epoch": state.epoch}
+        all_sinks.config(begun_with, state.epoch)
         if checkpoint is None:
             checkpoints.remove()  # nothing can be refused any more
         log = Log(folder, after=state.epoch)

@@ -14,6 +14,7 @@ from xlingual.requests.shared import (
     Form,
     ImageEncoding,
     Keeping,
+    LogTo,
     ManifestOptions,
     Output,
     PoolLanguages,
@@ -55,15 +56,7 @@ class ModelOutput(Record, frozen=True, kw_only=True):
     ] = None
     resume: Annotated[bool, option("Continue an interrupted training.", run=True)] = False
     force: Annotated[bool, option("Replace the model or training that MODEL holds.", run=True)] = False
-    log_to: Annotated[
-        tuple[str, ...],
-        option(
-            "Log there too: tensorboard:DIR, mlflow[:URI] or wandb[:PROJECT]; repeat for several.",
-            metavar="SINK",
-            run=True,
-            secret=True,
-        ),
-    ] = ()
+    log_to: LogTo = ()
     form: Form = "table"
     as_json: Annotated[
         bool, option("Print config.json, as --format json does.", names=("--json",), run=True)

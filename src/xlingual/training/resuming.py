@@ -12,7 +12,7 @@ from xlingual.models.folder import CARD, CONFIG, NETWORK, WEIGHTS
 from xlingual.models.recorded import as_before
 from xlingual.training.checkpoints import Checkpoint, Checkpoints
 from xlingual.training.options import FitOptions
-from xlingual.training.sinks import flat
+from xlingual.training.trackers import flat
 
 _WRITTEN = (CARD, WEIGHTS, NETWORK)  # written beside a configuration or a checkpoint only
 _SCHEMA = "xlingual/model/"  # what the "schema" of every model's configuration begins with

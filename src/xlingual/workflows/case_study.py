@@ -9,13 +9,15 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 from msgspec.structs import replace
 
 from xlingual import encoders
 from xlingual.comparison.case_study import WORST, Cast, case_study
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
@@ -83,13 +85,14 @@ class Evaluated:
         )
 
 
+@takes_data("train")
 def run_case_study(
-    manifest: Manifest,
+    manifest: ManifestLike,
     out: str | Path,
     *,
     text_encoders: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
     evaluated: Evaluated,
-    train: Manifest | None = None,
+    train: ManifestLike | None = None,
     base: str | None = None,
     trained: Trained | None = None,
     worst: int = WORST,
@@ -97,6 +100,7 @@ def run_case_study(
     replicates: int | None = None,
     store: StoreLike = "default",
     progress: Progress | None = None,
+    **columns: Unpack[DataOptions],
 ) -> CaseStudy:
     """Evaluate encoders, train Triplet and TripletXL on one of them, evaluate all, and compare.
 

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
 from xlingual import encoders
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.embed import (
     embed_pool,
     embed_texts,
@@ -42,8 +45,9 @@ class Exported:
     kept: bool  # whether the store has them
 
 
+@takes_data(leave=MultilingualPool)
 def embed(
-    data: Manifest | MultilingualPool,
+    data: ManifestLike | MultilingualPool,
     out: str | Path,
     *,
     text_encoders: Sequence[EncoderLike] = (),
@@ -53,6 +57,7 @@ def embed(
     store: StoreLike = "default",
     crew: EncoderPool | None = None,
     progress: Progress | None = None,
+    **columns: Unpack[DataOptions],
 ) -> list[Exported]:
     """Compute the vectors of all texts and images, and write them to `out`.
 

@@ -27,6 +27,7 @@ class StudyParts:
     """What is trained on, validated on and ranked, and the encoders of their images.
 
     `languages` are those of the multilingual models. Encoders differ where vectors are in several files.
+    The three parts may be given as anything that `Manifest.of` takes.
     """
 
     train: Manifest
@@ -36,6 +37,12 @@ class StudyParts:
     image_encoder: str | None = None
     validation_image_encoder: str | None = None
     test_image_encoder: str | None = None
+
+    def __post_init__(self) -> None:
+        """Read what was given as data."""
+        for name in ("train", "validation", "test"):
+            if (part := getattr(self, name)) is not None:
+                object.__setattr__(self, name, Manifest.of(part))
 
     def check(self, betas: Sequence[float], tables: Sequence[str]) -> None:
         """Raise InputError where the parts do not serve the study."""

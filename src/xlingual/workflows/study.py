@@ -6,13 +6,16 @@ import warnings
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 from msgspec.structs import replace
 
 from xlingual import encoders
 from xlingual.arrays import Ints
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity, embed_texts, fit_texts_for, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
@@ -37,8 +40,9 @@ from xlingual.workflows.study_lists import (
 )
 
 
+@takes_data()
 def new_study(
-    manifest: Manifest,
+    manifest: ManifestLike,
     out: str | Path,
     *,
     source: str,
@@ -50,6 +54,7 @@ def new_study(
     ranker: Ranker | None = None,
     store: StoreLike = "default",
     progress: Progress | None = None,
+    **columns: Unpack[DataOptions],
 ) -> Study:
     """Draw queries, let each system suggest texts for them, and write the study and its links into `out`.
 

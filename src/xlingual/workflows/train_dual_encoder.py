@@ -29,7 +29,7 @@ from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.dual_options import NETWORK_FIT, WORDS, DualOptions
-from xlingual.training.sinks import Sink
+from xlingual.training.trackers import Sink
 from xlingual.workflows.trained import TrainingOutcome, TrainingRun, running
 
 if TYPE_CHECKING:

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from xlingual import encoders
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike
@@ -26,21 +28,22 @@ from xlingual.training.packing import Source, TextReading, count_vocabularies, p
 from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.mlmme_options import SELECTIONS, MlmmeOptions
 from xlingual.training.samplers import IMAGES
-from xlingual.training.sinks import Sink
+from xlingual.training.trackers import Sink
 from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
 
 if TYPE_CHECKING:
     from xlingual.training.recipes.mlmme import Placed
 
 
+@takes_data("validation", leave=(int, float))
 def train_mlmme(
-    manifest: Manifest,
+    manifest: ManifestLike,
     options: MlmmeOptions,
     out: str | Path,
     *,
     fit: FitOptions | None = None,
     image_encoder: EncoderLike | None = None,
-    validation: Manifest | float = 0.1,
+    validation: ManifestLike | float = 0.1,
     validation_image_encoder: EncoderLike | None = None,
     select: str = "auto",
     recipe: str = "mlmme",
@@ -49,6 +52,7 @@ def train_mlmme(
     sinks: Sequence[Sink] = (),
     store: StoreLike = "default",
     progress: Progress | None = None,
+    **columns: Unpack[DataOptions],
 ) -> TrainedModel:
     """Train a model on a manifest's texts and images and write it to the folder `out`.
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
 from xlingual import encoders
 from xlingual.arrays import Vectors
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity, fit_texts_for
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder, EncoderLike
@@ -22,24 +25,26 @@ from xlingual.training.packing import Source
 from xlingual.training.recipe import ValidationScores
 from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions
-from xlingual.training.sinks import Sink
+from xlingual.training.trackers import Sink
 from xlingual.workflows.trained import TrainedModel, TrainingRun, check_size, data_part, divided, running
 
 
+@takes_data("validation", leave=(int, float))
 def train_triplet(
-    manifest: Manifest,
+    manifest: ManifestLike,
     options: TripletOptions,
     out: str | Path,
     *,
     text_encoder: EncoderLike,
     fit: FitOptions | None = None,
-    validation: Manifest | float = 0.1,
+    validation: ManifestLike | float = 0.1,
     recipe: str | None = None,
     resume: bool = False,
     replace: bool = False,
     sinks: Sequence[Sink] = (),
     store: StoreLike = "default",
     progress: Progress | None = None,
+    **columns: Unpack[DataOptions],
 ) -> TrainedModel:
     """Train a model on the titles and bodies of a manifest and write it to the folder `out`.
 

@@ -25,7 +25,7 @@ from xlingual.models.folder import ModelFolder, write_model
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.options import FitOptions
 from xlingual.training.recipe import Recipe, Validate, ValidationScores
-from xlingual.training.sinks import Sink
+from xlingual.training.trackers import Sink
 
 if TYPE_CHECKING:
     from xlingual.training.loop import Fitted
@@ -221,7 +221,8 @@ def _image_keys(manifest: Manifest) -> set[Path | bytes]:
     """Return a key for each image without opening any: the path of its file, or a digest of its bytes."""
     return {
         hashlib.sha256(source).digest() if isinstance(source, bytes) else source.resolve()
-        for source in manifest.image_source
+        for several in manifest.image_source
+        for source in (several if isinstance(several, tuple) else (several,))
     }
 
 

@@ -37,18 +37,18 @@ def test_languages_without_any_text_do_not_count():
 @pytest.mark.parametrize(
     ("row", "options", "words"),
     [
-        (ROW, {"image_column": "imag"}, r"no column 'imag' \(--image-column\)"),
+        (ROW, {"image_column": "imag"}, r"no column 'imag' \(image_column=…\)"),
         (ROW, {"text_column": "txt"}, "no column 'txt' .*Did you mean 'text'.*columns: id, lang, text"),
         ({"id": 1, "lang": "en"}, {}, "has a column 'lang' but no column 'text'"),
-        ({"language": "en", "text": "a"}, {}, r"no column 'lang'.*Did you mean --lang-column language\?"),
+        ({"language": "en", "text": "a"}, {}, r"no column 'lang'.*Did you mean lang_column='language'\?"),
         (
             {"id": "1", "language": "en", "title": "a"},
             {},
-            r"no texts: .*Did you mean --lang-column language --text-column title\? Its columns: id",
+            r"no texts: .*Did you mean lang_column='language', text_column='title'\? Its columns: id",
         ),
-        ({"lang": "en", "caption": "a"}, {}, r"no column 'text'.*Did you mean --text-column caption\?"),
+        ({"lang": "en", "caption": "a"}, {}, r"no column 'text'.*Did you mean text_column='caption'\?"),
         ({"id": "1"}, {}, "has no texts: the long form needs .* Its columns: id"),
-        ({"name_en": "a", "name_de": "b"}, {}, r"Did you mean --text-column 'name_\{lang\}'"),
+        ({"name_en": "a", "name_de": "b"}, {}, r"Did you mean text_column='name_\{lang\}'"),
         (
             {"name_en": "a", "name_de": "b"},
             {"text_column": "nam_{lang}"},
@@ -58,7 +58,7 @@ def test_languages_without_any_text_do_not_count():
         (
             {"text_en": "a"},
             {"text_column": "text_{lang}", "lang_column": "x"},
-            "--lang-column x does not go with",
+            "lang_column='x' does not go with",
         ),
         ({"text_en": "a", "p": "b"}, {"item_column": "p"}, "wide form, where each row is an item"),
         ({"text_en": "a", "text_zh_Hant": "b"}, {}, "rename the column to 'text_zh-Hant'"),

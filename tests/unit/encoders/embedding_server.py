@@ -77,8 +77,8 @@ class Server:
 
 
 @contextmanager
-def serving():
-    """Give a running `Server` on a free port of this machine."""
+def serving(kind=Server):
+    """Give a running `Server`, or another kind of it, on a free port of this machine."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -107,7 +107,7 @@ def serving():
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     http.daemon_threads = True
-    server = Server(f"http://127.0.0.1:{http.server_port}/v1")
+    server = kind(f"http://127.0.0.1:{http.server_port}/v1")
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from xlingual.encoders import SCHEMES, pixels, token_estimate
+from xlingual.encoders.api_profiles import PROFILES
 from xlingual.encoders.base import ABILITIES
 
 PAGE = (Path(__file__).parents[3] / "docs/encoders.md").read_text(encoding="utf-8")
@@ -15,7 +16,7 @@ def test_the_page_has_a_row_for_every_scheme_with_its_options(name):
     row = next(line for line in PAGE.splitlines() if re.match(rf"\| `{name}[:`]", line))
     encodes, _, options = row.split("|")[2:5]
     assert encodes.strip() == ", ".join(scheme.takes)
-    assert re.findall(r"`(\w+)`", options) == [option.name for option in scheme.options]
+    assert re.findall(r"`([\w.-]+)`", options) == [option.name for option in scheme.options]
     for option in scheme.options:
         if isinstance(option.default, int):
             assert f"`{option.name}` ({option.default})" in options
@@ -37,3 +38,13 @@ def test_the_page_has_all_that_an_object_may_offer():
         re.findall(r"`(\w+)(?:\(\w*\))?`", "".join(row.split("|")[1] for row in table.split("\n")[2:]))
     )
     assert offered - {"identity", "name"} == ABILITIES - {"has_own_identity", "has_estimate"}
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_the_page_has_a_row_for_every_profile(name):
+    profile = PROFILES[name]
+    address = (profile.base_url or "{base_url}") + profile.path
+    values = [profile.by_role.get(role, "–") for role in ("query", "candidate", None)]
+    role = f"`{profile.role}`: {', '.join(values)}" if profile.role else "–"
+    cells = [f"`{name}`", f"`{address}`", f"`{profile.key_env}`", f"`{profile.key_header}`", role]
+    assert f"| {' | '.join(cells)} | {profile.batch}, {profile.most or '–'} |" in PAGE

@@ -179,7 +179,11 @@ def test_any_text_can_be_shown(written):
 
 
 def test_every_option_is_shown_but_those_of_keys():
-    assert {option.name for row in SCHEMES.values() for option in row.options} - {"key", "key_env"} == _PLAIN
+    assert {option.name for row in SCHEMES.values() for option in row.options} - {
+        "key",
+        "key_env",
+        "key_header",
+    } == (_PLAIN)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from xlingual.data.manifest import Manifest
 from xlingual.encoders import image_model, text_encoders
+from xlingual.encoders.vectorfile import VectorOptions
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import Images, Numbering, Texts
@@ -228,7 +229,9 @@ ASKED_IN = {"query": ["en", "fr"], "candidate": ["en", "de"]}
 
 
 def roles_encoder(folder, role_languages=ASKED_IN):
-    return VectorsEncoder(str(folder / "v.{role}.{lang}.npy"), ["en", "de", "fr"], None, role_languages)
+    return VectorsEncoder(
+        str(folder / "v.{role}.{lang}.npy"), ["en", "de", "fr"], VectorOptions(), role_languages
+    )
 
 
 def save_by_role(folder):
@@ -282,10 +285,10 @@ def test_safetensors(tmp_path):
     np.testing.assert_array_equal(encode(path, items([3, 1], ["en", "de"])), array[[3, 1]].astype(np.float32))
     numpy_files.save_file({"a": array, "b": 2 * array}, path)
     assert "choose one with ?key=NAME" in refused(lambda: encode(path))
-    keyed = VectorsEncoder(str(path), LANGUAGES, key="b")
+    keyed = VectorsEncoder(str(path), LANGUAGES, VectorOptions(key="b"))
     np.testing.assert_array_equal(keyed.encode(items([2], ["en"])), 2 * array[[2]].astype(np.float32))
-    assert keyed.identity != VectorsEncoder(str(path), LANGUAGES, key="a").identity
-    wrong = VectorsEncoder(str(path), LANGUAGES, key="c")
+    assert keyed.identity != VectorsEncoder(str(path), LANGUAGES, VectorOptions(key="a")).identity
+    wrong = VectorsEncoder(str(path), LANGUAGES, VectorOptions(key="c"))
     assert "has no tensor 'c'" in refused(lambda: wrong.encode(items([2], ["en"])))
     path.write_bytes(path.read_bytes()[:50])
     assert "cannot be read" in refused(lambda: encode(path))
@@ -340,7 +343,7 @@ def test_bytes_are_refused_unless_they_are_said_to_be_packed(tmp_path):
     np.save(tmp_path / "v.npy", UBINARY)
     assert "write ?packed=1 where each bit is a dimension" in refused(lambda: encode(tmp_path / "v.npy"))
     np.save(tmp_path / "v.npy", SIGNS)
-    made = VectorsEncoder(str(tmp_path / "v.npy"), LANGUAGES, packed=True)
+    made = VectorsEncoder(str(tmp_path / "v.npy"), LANGUAGES, VectorOptions(packed=True))
     assert "packed=1 is for bits in bytes" in refused(lambda: made.encode(items([0], ["en"])))
     spec = f"vectors:{tmp_path / 'v.npy'}?packed=yes"
     assert "packed must be one of 1" in refused(lambda: text_encoders([spec], languages=LANGUAGES))
@@ -351,14 +354,9 @@ def test_int8_is_taken_as_numbers_of_a_scale(tmp_path):
     np.testing.assert_array_equal(encode(tmp_path / "v.npy", items([1], ["en"])), BINARY[[1]])
 
 
-def test_an_archive_of_arrays_is_no_file_of_vectors(tmp_path):
-    np.savez(tmp_path / "v.npz", a=SIGNS)
-    assert "save the one of vectors with numpy.save" in refused(lambda: encode(tmp_path / "v.npz"))
-
-
 def test_a_key_is_for_safetensors(tmp_path):
     save(tmp_path / "v.npy")
-    encoder = VectorsEncoder(str(tmp_path / "v.npy"), LANGUAGES, key="a")
+    encoder = VectorsEncoder(str(tmp_path / "v.npy"), LANGUAGES, VectorOptions(key="a"))
     assert "key= is for .safetensors" in refused(lambda: encoder.encode(items([0], ["en"])))
 
 

@@ -58,7 +58,7 @@ def test_a_narrow_look_gives_its_spare_room_to_names():
 
 def test_columns_left_out_are_named_with_the_remedy():
     one = " ".join(printed(57, table()).split())
-    assert "adjusted p is left out for lack of room: widen the window or use --json" in one
+    assert "“adjusted p” is left out for lack of room: widen the window or use --json" in one
     two = " ".join(printed(32, table()).split())
     assert "left out for lack of room: widen the window or use --json" in two and " are left out" in two
     assert "left out" not in printed(57, table(in_verdict=("adjusted p",)))
@@ -73,7 +73,7 @@ def test_intervals_stand_below_their_values_where_there_is_no_room_beside():
 
 def test_an_interval_that_is_left_out_is_named():
     found = " ".join(printed(50, table(looks=(TableRoom(bare=("difference",)),))).split())
-    assert "intervals of difference are left out" in found and "[" not in found
+    assert "intervals of “difference” are left out" in found and "[" not in found
 
 
 def test_intervals_that_are_left_out_are_named_together():
@@ -81,9 +81,9 @@ def test_intervals_that_are_left_out_are_named_together():
     (row,) = whole.rows
     cells = tuple(replace(cell, interval="[0, 1]") if cell.value == 0.2345 else cell for cell in row.cells)
     found = " ".join(printed(57, replace(whole, rows=(replace(row, cells=cells),))).split())
-    assert "intervals of value and difference are left out" in found
+    assert "intervals of “value” and “difference” are left out" in found
     without = " ".join(printed(57, whole).split())  # the value has no interval that could be left out
-    assert "intervals of difference are left out" in without
+    assert "intervals of “difference” are left out" in without
 
 
 def test_a_table_that_fits_in_no_look_has_another_form():

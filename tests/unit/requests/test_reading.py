@@ -85,7 +85,7 @@ def test_what_is_wrong_is_reported_in_a_line(text, message):
         (BackretrievalRequest, {"memory": "much"}, "memory: 'much' is no size"),
         (BackretrievalRequest, {"memory": "8B"}, "too little to rank in"),
         (BackretrievalRequest, {"memory": 8}, "memory must be a whole number of at least"),
-        (BackretrievalRequest, {"log_to": 3}, "unknown option 'log_to'"),
+        (BackretrievalRequest, {"keep_epoch": 3}, "unknown option 'keep_epoch'"),
         (TripletRequest, {"log-to": [3]}, "log-to is not what it must be"),
     ],
 )

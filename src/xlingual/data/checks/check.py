@@ -23,7 +23,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.reading.problems import Problem
 from xlingual.data.reading.strings import blank, character_lengths, numbered_strings
 from xlingual.errors import InputError
-from xlingual.images import GLANCE, THREADS, decode, missing_files, read_bytes
+from xlingual.images import GLANCE, THREADS, ImageSource, decode, missing_files, read_bytes
 from xlingual.languages import scripts_of
 from xlingual.records import digest
 
@@ -228,7 +228,7 @@ def check_images(manifest: Manifest, progress: Progress | None = None) -> ImageC
     )
 
 
-def _opened(sources: Sequence[bytes | Path], rows: Sequence[str]) -> Iterator[bytes | InputError]:
+def _opened(sources: Sequence[ImageSource], rows: Sequence[str]) -> Iterator[bytes | InputError]:
     """Yield a digest of each image's bytes, or why it cannot be opened; some are opened side by side."""
     with ThreadPoolExecutor(THREADS, thread_name_prefix="decoding") as executor:
         for start in range(0, len(sources), _AT_ONCE):
@@ -236,7 +236,11 @@ def _opened(sources: Sequence[bytes | Path], rows: Sequence[str]) -> Iterator[by
             yield from executor.map(_open, sources[part], rows[part])
 
 
-def _open(source: bytes | Path, row: str) -> bytes | InputError:
+def _open(source: ImageSource, row: str) -> bytes | InputError:
+    if isinstance(source, tuple):
+        found = [_open(part, row) for part in source]
+        wrong = next((one for one in found if isinstance(one, InputError)), None)
+        return wrong or digest(*(one for one in found if isinstance(one, bytes)))
     try:
         content = read_bytes(source, row=row)
         decode(content, source if isinstance(source, Path) else None, row=row, side=GLANCE)
@@ -245,6 +249,6 @@ def _open(source: bytes | Path, row: str) -> bytes | InputError:
     return digest(content)
 
 
-def _name(sources: Sequence[bytes | Path], rows: Sequence[str], number: int) -> str:
+def _name(sources: Sequence[ImageSource], rows: Sequence[str], number: int) -> str:
     source = sources[number]
     return str(source) if isinstance(source, Path) else f"bytes of row {rows[number]!r}"

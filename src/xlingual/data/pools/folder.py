@@ -119,7 +119,24 @@ def _candidates(table: SourceTable, language: Ints) -> Candidates:
     keys = [_keys(table, row, value) for row, value in enumerate(cells)]
     context = _texts(table, "context") if "context" in table.names else [""] * table.n_rows
     ids, unknown = _ids(table, language), np.zeros(table.n_rows, dtype=np.int64)
-    return Candidates(ids, language, _texts(table, "text"), context, keys, unknown, _split(table))
+    text, grades = _texts(table, "text"), _grades(table, keys)
+    return Candidates(ids, language, text, context, keys, unknown, _split(table), grades)
+
+
+def _grades(table: SourceTable, keys: list[tuple[str, ...]]) -> list[tuple[int, ...]] | None:
+    """Return the grades of the candidates' keys; None where the file has none."""
+    if "grades" not in table.names:
+        return None
+    found = []
+    for row, (value, own) in enumerate(zip(table.load("grades"), keys, strict=True)):
+        values = [] if is_missing(value) else value if isinstance(value, (list, tuple)) else [value]
+        if len(values) != len(own) or not all(type(grade) is int and grade > 0 for grade in values):
+            raise InputError(
+                f"{table.where(row, 'grades')}: expected {len(own)} whole numbers above 0, one for each key, "
+                f"found {value!r:.60}: write them, or leave the column out"
+            )
+        found.append(tuple(values))
+    return found
 
 
 def _clustered(
@@ -253,6 +270,8 @@ def candidate_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
     }
     if c.split is not None:
         columns["split"] = c.split
+    if c.grades is not None:
+        columns["grades"] = [list(grades) for grades in c.grades]
     return columns
 
 
@@ -260,7 +279,8 @@ def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds = {"keys": pa.list_(pa.string()), "cluster": pa.int64(), "article": pa.int64()}
+    numbers = {"cluster": pa.int64(), "article": pa.int64(), "grades": pa.list_(pa.int64())}
+    kinds = numbers | {"keys": pa.list_(pa.string())}
     arrays = {name: pa.array(values, type=kinds.get(name, pa.string())) for name, values in columns.items()}
     pq.write_table(pa.table(arrays), path, compression="zstd")
 

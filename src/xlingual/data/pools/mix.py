@@ -6,22 +6,26 @@ import math
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.drawing import draw_all, draw_one, numbers_listed
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.roles import ItemRoles, roles
 from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.streams import stream
 
 
+@takes_data()
 def mix_pool(
-    manifest: Manifest,
+    manifest: ManifestLike,
     *,
     question_languages: Sequence[str] | None = None,
     mix: Mapping[str, float] | None = None,
@@ -29,6 +33,7 @@ def mix_pool(
     candidates: int | None = None,
     questions: int | None = None,
     seed: int = 0,
+    **columns: Unpack[DataOptions],
 ) -> MultilingualPool:
     """Return a pool of questions and candidates made from the texts of a manifest.
 

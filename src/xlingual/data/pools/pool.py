@@ -27,9 +27,10 @@ class MultilingualPool(PoolRows):
     def read(
         cls, path: str | Path, languages: Sequence[str] | None = None, split: str | None = None
     ) -> MultilingualPool:
-        """Read a pool folder, or SQuAD-style files with sentence breaks; see docs/pools.md for the formats.
+        """Read a pool folder, a retrieval folder of BEIR or MTEB, or SQuAD-style files with sentence breaks.
 
-        `languages` restricts and orders the languages, `split` takes the rows of one split.
+        See docs/pools.md for the formats. `languages` restricts and orders the languages, `split` takes
+        the rows of one split.
         """
         return cls.of(read_pool(path, languages, split))
 

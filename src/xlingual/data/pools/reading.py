@@ -1,4 +1,4 @@
-"""Opening a multilingual pool: a pool folder, or SQuAD-style files with sentence breaks."""
+"""Opening a multilingual pool: a pool folder, a retrieval folder of BEIR or MTEB, or SQuAD-style files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from xlingual.data.pools.beir import read_beir
+from xlingual.data.pools.beir_files import is_retrieval_folder
 from xlingual.data.pools.build import build_pool, warn
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files, read_folder
 from xlingual.data.pools.rows import PoolRows
@@ -24,11 +26,12 @@ from xlingual.records import Texts
 
 
 def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: str | None = None) -> PoolRows:
-    """Read a pool from a pool folder, from a folder of SQuAD-style files, or from one such file.
+    """Read a pool: a pool folder, a retrieval folder of BEIR or MTEB, SQuAD-style files in a folder, or one.
 
     `languages` restricts and orders the languages; without it they are in the order of their first candidates
-    (in SQuAD-style files: of the file names). `split` takes the rows of one split. Raise InputError where the
-    pool is not sound; oddities are a DataWarning each, and kept in the pool's `warnings`.
+    (in SQuAD-style files: of the file names). A single language is that of a retrieval folder which says
+    none. `split` takes the rows of one split. Raise InputError where the pool is not sound; oddities are a
+    DataWarning each, and kept in the pool's `warnings`.
     """
     path = Path(path)
     if isinstance(languages, str):
@@ -36,6 +39,11 @@ def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: s
     try:
         if path.is_dir() and pool_files(path):
             known, questions, candidates, notes = read_folder(path)
+            pool = build_pool(str(path), known, questions, candidates, languages, split)
+            return _checked(pool, *notes)
+        if is_retrieval_folder(path):
+            alone = languages[0] if languages and len(languages) == 1 else None
+            known, questions, candidates, notes = read_beir(path, alone, split)
             pool = build_pool(str(path), known, questions, candidates, languages, split)
             return _checked(pool, *notes)
         _check_path(path)
@@ -46,10 +54,10 @@ def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: s
 
 
 def is_pool(path: str | Path) -> bool:
-    """Return whether a path looks like a pool: a pool folder, or SQuAD-style files."""
+    """Return whether a path looks like a pool: a pool folder, a retrieval folder, or SQuAD-style files."""
     path = Path(path)
     if os.path.isdir(path):
-        return bool(pool_files(path)) or any(path.glob("*.json"))
+        return bool(pool_files(path)) or any(path.glob("*.json")) or is_retrieval_folder(path)
     return path.suffix.lower() == ".json" and os.path.isfile(path)
 
 
@@ -86,7 +94,10 @@ def _checked(pool: PoolRows, *sentences: str) -> PoolRows:
 
 def _check_path(path: Path) -> None:
     """Raise InputError where a path cannot be SQuAD-style files."""
-    what = "a pool folder (questions.parquet and candidates.parquet, or .jsonl) or SQuAD-style *.json files"
+    what = (
+        "a pool folder (questions.parquet and candidates.parquet, or .jsonl), a retrieval folder "
+        "(corpus.jsonl, queries.jsonl, qrels/*.tsv) or SQuAD-style *.json files"
+    )
     if path.is_dir():
         if not any(path.glob("*.json")):
             manifest = any((path / name).is_file() for name in FOLDER_NAMES)

@@ -44,6 +44,7 @@ class Candidates(_Part):
     keys: list[tuple[str, ...]]  # [m], may be empty
     cluster: Ints  # [m], in the numbers of the questions' clusters, and beyond them where no question is
     split: list[str] | None = None  # [m]
+    grades: list[tuple[int, ...]] | None = None  # [m], of how relevant it is, one for each of its keys
 
 
 @dataclass(frozen=True, eq=False, repr=False)

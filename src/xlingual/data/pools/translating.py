@@ -106,7 +106,7 @@ def _more_questions(questions: Questions, rows: Ints, text: list[str], code: int
 def _more_candidates(
     candidates: Candidates, rows: Ints, text: list[str], context: list[str], code: int
 ) -> Candidates:
-    split = candidates.split
+    split, grades = candidates.split, candidates.grades
     return replace(
         candidates,
         ids=candidates.ids + [candidates.ids[row] for row in rows],
@@ -116,4 +116,5 @@ def _more_candidates(
         keys=candidates.keys + [candidates.keys[row] for row in rows],
         cluster=np.append(candidates.cluster, candidates.cluster[rows]),
         split=None if split is None else split + [split[row] for row in rows],
+        grades=None if grades is None else grades + [grades[row] for row in rows],
     )

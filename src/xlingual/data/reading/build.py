@@ -82,7 +82,7 @@ def _long(table: SourceTable, columns: ManifestColumns) -> TextRows:
     remedy = "give each text of a language its own id (--id-column names the column)"
     keys, where = language * len(id_words) + id_code, table.where(column=columns.id)
     check_unique(keys, where, ids, every_row, remedy, table.reading)
-    image, sources = images_in(table, columns.image)
+    image, sources = images_in(table, columns.image, columns.several_images)
     item, item_ids = (
         _items_by_image(image, ids, id_code, Lookup(languages, language))
         if columns.item is None
@@ -151,7 +151,7 @@ def _wide(table: SourceTable, columns: ManifestColumns) -> TextRows:
     id_code, id_words = numbered_strings(ids)
     again = "do not end ids in '#2', '#3' …"
     check_unique(language * len(id_words) + id_code, table.source, ids, row, again, table.reading)
-    image, sources = images_in(table, columns.image)
+    image, sources = images_in(table, columns.image, columns.several_images)
     shows, used = numbered_ints(np.append(-1, image[row]))
     splits = table_splits(table, columns)
     return TextRows(

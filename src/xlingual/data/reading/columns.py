@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, case_problem, differing_in_case
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed, nearest
+from xlingual.languages import name_of
 
 # What columns of languages and of texts are often called, the likeliest first.
 _LIKE_LANG = ("language", "lang", "langs", "lang_code", "language_code", "locale", "lng", "language_tag")
@@ -17,6 +18,9 @@ _LIKE_TEXT = (
     *("text", "texts", "title", "caption", "sentence", "description", "name", "body", "content", "question"),
     *("query", "document", "review", "summary", "label"),
 )
+_Role = Literal["id_column", "image_column", "item_column", "cluster_column"]
+SEVERAL_IMAGES = ("first", "mean")
+LANGUAGE_ALONE = "{lang}"  # the pattern of text columns that are named by their language: en, de
 
 
 class ReadOptions(TypedDict, total=False):
@@ -32,6 +36,13 @@ class ReadOptions(TypedDict, total=False):
     encoding: str | None
     split: str | None
     rows: str | None
+    images: Literal["first", "mean"] | None  # which of several images of a row
+
+
+class DataOptions(ReadOptions, total=False):
+    """Options of functions that take data in memory, or a path, in place of a Manifest."""
+
+    folder: str | Path | None  # what paths of images are relative to; None: the current folder
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,7 @@ class ManifestColumns:
     fields: dict[str, str]  # field → column
     language_fields: dict[str, dict[str, str]] = field(default_factory=dict)  # field → language → column
     codes: tuple[str, ...] = ()  # further columns of whole numbers or truth values
+    several_images: str | None = None  # "first" or "mean": which images of a row count
 
 
 def find_columns(table: SourceTable, options: ReadOptions) -> ManifestColumns:
@@ -76,12 +88,10 @@ def find_columns(table: SourceTable, options: ReadOptions) -> ManifestColumns:
     of_folder = source.stem == "metadata" and source.suffix != ""  # as in an image folder of Hugging Face
     images = ("file_name", "image") if of_folder else ("image",)
     roles = {
-        "id": _given_or_usual(table, options.get("id_column"), "--id-column", "id"),
-        "image": _given_or_usual(table, options.get("image_column"), "--image-column", *images),
-        "item": None
-        if texts
-        else _given_or_usual(table, options.get("item_column"), "--item-column", "item"),
-        "cluster": _given_or_usual(table, options.get("cluster_column"), "--cluster-column", "cluster"),
+        "id": _given_or_usual(table, options, "id_column", "id"),
+        "image": _given_or_usual(table, options, "image_column", *images),
+        "item": None if texts else _given_or_usual(table, options, "item_column", "item"),
+        "cluster": _given_or_usual(table, options, "cluster_column", "cluster"),
         "split": "split" if "split" in table.names else None,
     }
     used = {text, lang, *(column.name for column in texts), *roles.values()}
@@ -96,17 +106,26 @@ def find_columns(table: SourceTable, options: ReadOptions) -> ManifestColumns:
         fields={name: name for name in others if name not in folded},
         language_fields=language_fields,
         codes=tuple(name for name in table.names if name not in used and table.is_code(name)),
+        several_images=_several(table, options),
     )
+
+
+def _several(table: SourceTable, options: ReadOptions) -> str | None:
+    given = options.get("images")
+    if given is not None and given not in SEVERAL_IMAGES:
+        raise InputError(f"{table.option('images', given)}: expected {' or '.join(SEVERAL_IMAGES)}")
+    return given
 
 
 def _is_wide(table: SourceTable, options: ReadOptions) -> bool:
     text, lang, item = options.get("text_column"), options.get("lang_column"), options.get("item_column")
     if text is not None and "{lang}" in text:
-        for given, option in ((lang, "--lang-column"), (item, "--item-column")):
+        for given, option in ((lang, "lang_column"), (item, "item_column")):
             if given is not None:
                 raise InputError(
-                    f"{option} {given} does not go with --text-column {text!r}: in the wide form the "
-                    "columns name the language and each row is an item; leave one of the two out"
+                    f"{table.option(option, given)} does not go with {table.option('text_column', text)}: in "
+                    "the wide form the columns name the language and each row is an item; leave one of the "
+                    "two out"
                 )
         return True
     if text is not None or lang is not None or {"lang", "text"} <= set(table.names):
@@ -114,23 +133,25 @@ def _is_wide(table: SourceTable, options: ReadOptions) -> bool:
     wide = bool(_matches(table, "text_{lang}", SHORT_TAG))
     if wide and item is not None:
         raise InputError(
-            f"{table.source} is in the wide form, where each row is an item: leave --item-column out, or use "
-            "--cluster-column for rows that belong together"
+            f"{table.source} is in the wide form, where each row is an item: leave "
+            f"{table.option('item_column')} out, or use {table.option('cluster_column')} for rows that "
+            "belong together"
         )
     return wide
 
 
 def _long_texts(table: SourceTable, options: ReadOptions) -> tuple[str, str]:
     given_text, given_lang = options.get("text_column"), options.get("lang_column")
-    text = "text" if given_text is None else table.require(given_text, "--text-column")
-    lang = "lang" if given_lang is None else table.require(given_lang, "--lang-column")
+    text = "text" if given_text is None else table.require(given_text, table.option("text_column"))
+    lang = "lang" if given_lang is None else table.require(given_lang, table.option("lang_column"))
     if text not in table.names and lang in table.names:
         raise InputError(
-            f"{table.source} has a column {lang!r} but no column 'text': name it with --text-column."
-            f"{_usual_hint(table, options)} Its columns: {listed(table.names, 20)}"
+            f"{table.source} has a column {lang!r} but no column 'text': name it with "
+            f"{table.option('text_column')}.{_usual_hint(table, options)} "
+            f"Its columns: {listed(table.names, 20)}"
         )
     if text not in table.names:
-        hint = _pattern_hint(table) or _usual_hint(table, options)
+        hint = _pattern_hint(table) or _languages_hint(table, options) or _usual_hint(table, options)
         raise InputError(
             f"{table.source} has no texts: the long form needs the columns 'lang' and 'text', the wide form "
             f"columns such as 'text_en'.{hint} Its columns: {listed(table.names, 20)}"
@@ -138,7 +159,7 @@ def _long_texts(table: SourceTable, options: ReadOptions) -> tuple[str, str]:
     if lang not in table.names:
         raise InputError(
             f"{table.source} has a column {text!r} but no column 'lang' of languages: add it, "
-            f"or name it with --lang-column.{_usual_hint(table, options)} "
+            f"or name it with {table.option('lang_column')}.{_usual_hint(table, options)} "
             f"Its columns: {listed(table.names, 20)}"
         )
     return text, lang
@@ -147,14 +168,21 @@ def _long_texts(table: SourceTable, options: ReadOptions) -> tuple[str, str]:
 def _wide_texts(table: SourceTable, options: ReadOptions) -> tuple[TextColumn, ...]:
     pattern = options.get("text_column") or "text_{lang}"
     if pattern.count("{lang}") != 1:
-        raise InputError(f"--text-column {pattern!r}: write {{lang}} once, as in 'name_{{lang}}'")
+        raise InputError(
+            f"{table.option('text_column', pattern)}: write {{lang}} once, as in 'name_{{lang}}'"
+        )
     found = _matches(table, pattern, SHORT_TAG)
-    if not found and options.get("text_column") is not None:
+    if pattern == LANGUAGE_ALONE:
+        roles = _roles(table, options)
+        found = [
+            entry for entry in found if entry[2] not in roles and _is_language(table, entry[1], entry[2])
+        ]
+    elif not found and options.get("text_column") is not None:
         found = _matches(table, pattern, TAG)
     if not found:
         raise InputError(
-            f"{table.source} has no column that fits --text-column {pattern!r}.{_pattern_hint(table)} "
-            f"Its columns: {listed(table.names, 20)}"
+            f"{table.source} has no column that fits {table.option('text_column', pattern)}."
+            f"{_pattern_hint(table)} Its columns: {listed(table.names, 20)}"
         )
     for _, language, name in _matches(table, pattern, UNDERSCORED):
         table.reading.error(
@@ -183,9 +211,19 @@ def _matches(table: SourceTable, pattern: str, tag: re.Pattern[str]) -> list[tup
     return [(int(match["number"] or -1), match["lang"], name) for match, name in fits]
 
 
-def _given_or_usual(table: SourceTable, given: str | None, option: str, *usual: str) -> str | None:
-    if given is not None:
-        return table.require(given, option)
+def _roles(table: SourceTable, options: ReadOptions) -> set[str | None]:
+    """Return the columns that are ids, images, items, clusters or splits, whatever language they spell."""
+    names: tuple[_Role, ...] = ("id_column", "image_column", "item_column", "cluster_column")
+    return {"split", *(options.get(name) or name.removesuffix("_column") for name in names)}
+
+
+def _is_language(table: SourceTable, tag: str, name: str) -> bool:
+    return name_of(tag) is not None and table.is_text(name)
+
+
+def _given_or_usual(table: SourceTable, options: ReadOptions, option: _Role, *usual: str) -> str | None:
+    if (given := options.get(option)) is not None:
+        return table.require(given, table.option(option))
     return next((name for name in usual if name in table.names), None)
 
 
@@ -205,16 +243,16 @@ def _usual_hint(table: SourceTable, options: ReadOptions) -> str:
     """Return the options that name columns called something else, where they can be guessed."""
     found = []
     for given, usual, option, others in (
-        (options.get("lang_column"), "lang", "--lang-column", _LIKE_LANG),
-        (options.get("text_column"), "text", "--text-column", _LIKE_TEXT),
+        (options.get("lang_column"), "lang", "lang_column", _LIKE_LANG),
+        (options.get("text_column"), "text", "text_column", _LIKE_TEXT),
     ):
         if given is None and usual not in table.names:
             like = [name for other in others for name in table.names if name.lower() == other]
             guess = next((name for name in like if table.is_text(name)), None) or nearest(usual, table.names)
             if guess is None:
                 return ""  # half of a remedy is none
-            found.append(f"{option} {guess}")
-    return f" Did you mean {' '.join(found)}?" if found else ""
+            found.append(table.option(option, guess))
+    return f" Did you mean {(', ' if table.in_memory else ' ').join(found)}?" if found else ""
 
 
 def _pattern_hint(table: SourceTable) -> str:
@@ -225,4 +263,18 @@ def _pattern_hint(table: SourceTable) -> str:
         if match and table.is_text(name):
             languages.setdefault(match[1], set()).add(match[2])
     stems = [stem for stem, found in languages.items() if len(found) > 1]
-    return f" Did you mean --text-column '{stems[0]}_{{lang}}'?" if stems else ""
+    return f" Did you mean {table.option('text_column', stems[0] + '_{lang}')}?" if stems else ""
+
+
+def _languages_hint(table: SourceTable, options: ReadOptions) -> str:
+    """Return the pattern for columns named by languages, where there are at least two: `en`, `de`."""
+    roles = _roles(table, options)
+    found = [entry for entry in _matches(table, LANGUAGE_ALONE, SHORT_TAG) if entry[2] not in roles]
+    tags = {tag: name_of(tag) for _, tag, name in found if _is_language(table, tag, name)}
+    if len(tags) < 2:
+        return ""
+    *some, last = tags.values()
+    return (
+        f" Did you mean {table.option('text_column', LANGUAGE_ALONE)}? The columns {listed(tags)} look like "
+        f"texts in {', '.join(map(str, some))} and {last}."
+    )

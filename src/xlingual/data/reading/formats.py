@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from xlingual.data.reading.encodings import UTF8, Encoding, find_encoding
 from xlingual.data.reading.excel import read_excel
+from xlingual.data.reading.features import with_names
 from xlingual.data.reading.gathering import ROWS, Gathered, table_of, table_of_strings
 from xlingual.data.reading.problems import STRICT, Problem, Reading, first_line
 from xlingual.data.reading.separators import Separator, find_separator
@@ -79,7 +80,7 @@ def read_arrow(path: Path, reading: Reading = STRICT) -> SourceTable:
         except pa.ArrowInvalid:
             source.seek(0)
             table = pa.ipc.open_stream(source).read_all()
-        return table_of_arrow(table, str(path), path.parent, reading)
+        return table_of_arrow(with_names(table), str(path), path.parent, reading)
 
 
 def read_jsonl(path: Path, reading: Reading = STRICT) -> SourceTable:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from errno import ELOOP, ENAMETOOLONG
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xlingual.data.reading.formats import READERS, read_arrow
+from xlingual.data.reading.joining import as_splits, joined
 from xlingual.data.reading.problems import STRICT, Reading
+from xlingual.data.reading.remote import fetched, remote_address, without_scheme
+from xlingual.data.reading.saved import saved_shards, saved_splits
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed, nearest, why
 from xlingual.files import regular_file
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 FOLDER_NAMES = (
     "metadata.jsonl",
@@ -41,12 +40,18 @@ def open_table(path: str | Path, reading: Reading = STRICT) -> tuple[SourceTable
     """Return the table of a manifest, and its file: `path` itself or the one found in the folder `path`.
 
     A folder of numbered Parquet or Arrow files, or a pattern with `*` that matches such files, is one table;
-    the folder then stands for its file.
+    the folder then stands for its file. So is a folder that `save_to_disk` of Hugging Face datasets wrote;
+    its splits are a column `split`. An address (`hf://datasets/…`, `s3://…`) is copied first.
     """
-    path = Path(path)
+    path = without_scheme(Path(path))
+    if (url := remote_address(path)) is not None:
+        return _open_remote(url, reading), path
+    if splits := saved_splits(path):
+        tables = {name: open_table(folder, reading)[0] for name, folder in splits.items()}
+        return as_splits(tables, str(path), path, reading), path
     shards, folder = [], path.parent
     if os.path.isdir(path):
-        shards, folder = ([] if _manifests_in(path) else shards_in(path)), path
+        shards, folder = ([] if _manifests_in(path) else saved_shards(path) or shards_in(path)), path
         path = path if shards else _find_in_folder(path)
     elif not os.path.isfile(path):
         shards = shards_like(str(path)) if "*" in path.name else []
@@ -61,9 +66,18 @@ def open_table(path: str | Path, reading: Reading = STRICT) -> tuple[SourceTable
             "convert it (a spreadsheet: save it as CSV UTF-8), or give the folder that holds it"
         )
     try:
-        return (joined(shards, str(path), folder, reader, reading) if shards else reader(path, reading)), path
+        if not shards:
+            return reader(path, reading), path
+        return joined([reader(shard, reading) for shard in shards], str(path), folder, reading), path
     except OSError as error:
         raise InputError(f"{path} cannot be read: {why(error)}") from error
+
+
+def _open_remote(url: str, reading: Reading) -> SourceTable:
+    """Return the table of a file or folder on the net; images in files of their own are not copied."""
+    with fetched(url, FOLDER_NAMES, ENDINGS) as path:
+        table = open_table(path, reading)[0]
+    return replace(table, source=url, folder=None if table.folder is None else Path(url).parent)
 
 
 def _manifests_in(folder: Path) -> list[Path]:
@@ -127,47 +141,6 @@ def shards_in(folder: Path) -> list[Path]:
 def shards_like(pattern: str) -> list[Path]:
     """Return the numbered files that a pattern with `*` matches; see `shards_in`."""
     return _in_order(sorted(Path(path) for path in glob.glob(pattern) if Path(path).is_file()), pattern)
-
-
-def joined(
-    paths: Sequence[Path], source: str, folder: Path, reader: Callable[..., SourceTable], reading: Reading
-) -> SourceTable:
-    """Return the rows of all files, one file after the other; images lie beside the files.
-
-    Raises InputError where the files have different columns.
-    """
-    tables = [reader(path, reading) for path in paths]
-    first = tables[0]
-    for path, table in zip(paths, tables, strict=True):
-        if set(table.names) != set(first.names):
-            raise InputError(
-                f"{path} and {paths[0].name} have different columns "
-                f"({listed(sorted({*table.names} ^ {*first.names}))} only in one of them): "
-                "write all shards of one table with the same columns"
-            )
-
-    def arrow(name: str) -> pa.ChunkedArray | None:
-        import pyarrow as pa
-
-        parts = [table.arrow(name) for table in tables]
-        if any(part is None for part in parts):
-            return None
-        return pa.chunked_array(
-            [chunk for part in parts if part is not None for chunk in part.cast(pa.large_string()).chunks],
-            pa.large_string(),
-        )
-
-    return SourceTable(
-        source,
-        folder,
-        first.names,
-        sum(table.n_rows for table in tables),
-        load=lambda name: [cell for table in tables for cell in table.load(name)],
-        is_text=lambda name: all(table.is_text(name) for table in tables),
-        is_code=lambda name: all(table.is_code(name) for table in tables),
-        arrow=arrow,
-        reading=reading,
-    )
 
 
 def _in_order(paths: Sequence[Path], where: str) -> list[Path]:

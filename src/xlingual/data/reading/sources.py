@@ -16,13 +16,18 @@ from xlingual.data.reading.strings import numbered_strings
 from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import arrow_cells, described, encodes, is_missing
 from xlingual.errors import InputError
+from xlingual.images import ImageSource, is_opened, png_of
 from xlingual.records import digest
 
 
-def images_in(table: SourceTable, name: str | None) -> tuple[Ints, Sequence[bytes | Path]]:
+def images_in(
+    table: SourceTable, name: str | None, several: str | None = None
+) -> tuple[Ints, Sequence[ImageSource]]:
     """Return, for each row of the table, the number of its image (-1: none), and the different images.
 
     Images are equal where their bytes or their paths are. A path must stay within the manifest's folder.
+    `several` says what stands for a list of images: "first", or "mean": all of them, as one tuple, whose
+    vector is the mean of theirs.
     """
     if name is None:
         return np.full(table.n_rows, -1, dtype=np.int64), []
@@ -37,13 +42,15 @@ def images_in(table: SourceTable, name: str | None) -> tuple[Ints, Sequence[byte
         names = [cell or "" for cell in cells]
         if encodes("".join(names)):
             return _paths(table, name, Strings.of(names))
-    return _mixed(table, name, cells)
+    return _mixed(table, name, cells, several)
 
 
-def image_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  # noqa: ANN401  (uint8 [n, 16])
+def image_keys(sources: Sequence[ImageSource], folder: Path | None) -> Any:  # noqa: ANN401  (uint8 [n, 16])
     """Return one digest for each image: of its bytes, or of its path within the folder."""
 
-    def key(source: bytes | Path) -> bytes:
+    def key(source: ImageSource) -> bytes:
+        if isinstance(source, tuple):
+            return digest("mean", *map(key, source))
         if isinstance(source, bytes):
             return digest("bytes", source)
         path = source.relative_to(folder) if folder is not None else source
@@ -58,7 +65,7 @@ def image_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  # 
     return np.frombuffer(raw, np.uint8).reshape(-1, 16)
 
 
-def _paths(table: SourceTable, name: str, strings: Strings) -> tuple[Ints, Sequence[bytes | Path]]:
+def _paths(table: SourceTable, name: str, strings: Strings) -> tuple[Ints, Sequence[ImageSource]]:
     """Return the images of a column of paths; each different one is looked at once."""
     codes, words = numbered_strings(strings)
     inside = _confine(table.folder) if table.folder is not None else lambda text: Path(text).as_posix()
@@ -77,36 +84,57 @@ def _paths(table: SourceTable, name: str, strings: Strings) -> tuple[Ints, Seque
     return number_of[codes], Paths(table.folder, Strings.of(numbers))
 
 
-def _mixed(table: SourceTable, name: str, cells: Sequence[Any]) -> tuple[Ints, Sequence[bytes | Path]]:
-    """Return the images of a column that holds bytes, or bytes and paths."""
+def _mixed(
+    table: SourceTable, name: str, cells: Sequence[Any], several: str | None
+) -> tuple[Ints, Sequence[ImageSource]]:
+    """Return the images of a column that holds bytes, bytes and paths, or lists of these."""
     folder = table.folder
     within = _confine(folder) if folder is not None else None
     path_of = cache(lambda text: Path(text) if within is None else Path(str(folder)) / within(text))
-    numbers: dict[bytes | Path, int] = {}
+
+    def image_of(value: Any) -> bytes | Path:  # noqa: ANN401
+        if not isinstance(value, (str, Path, bytes)):
+            raise InputError(
+                f"found {described(value)} where an image is expected: give a path or the image's bytes"
+            )
+        return value if isinstance(value, bytes) else path_of(str(value))
+
+    numbers: dict[ImageSource, int] = {}
     codes = np.full(len(cells), -1, dtype=np.int64)
-    for row, value in enumerate(map(_source, cells)):
-        if value is None:
-            continue
+    for row, cell in enumerate(cells):
         try:
-            if not isinstance(value, (str, Path, bytes)):
-                raise InputError(
-                    f"found {described(value)} where an image is expected: give a path or the image's bytes"
-                )
-            image = value if isinstance(value, bytes) else path_of(str(value))
+            images = tuple(dict.fromkeys(map(image_of, _sources(table, cell, several))))
         except (InputError, ValueError, OSError) as error:
             table.reading.error("image path", f"{table.where(row, name)}: {error}", [row])
             continue
-        codes[row] = numbers.setdefault(image, len(numbers))
+        if images:
+            codes[row] = numbers.setdefault(images[0] if len(images) == 1 else images, len(numbers))
     return codes, list(numbers)
 
 
+def _sources(table: SourceTable, cell: Any, several: str | None) -> list[Any]:  # noqa: ANN401
+    """Return the bytes or paths of a cell that count, [] where it is empty."""
+    if hasattr(cell, "tolist") and hasattr(cell, "dtype"):
+        cell = cell.tolist()  # an array of paths
+    many = isinstance(cell, (list, tuple))
+    found = [source for source in map(_source, cell if many else [cell]) if source is not None]
+    if len(found) > 1 and several is None:
+        raise InputError(
+            f"found {len(found)} images in one cell: {table.option('images', 'first')} takes the first of "
+            f"each row, {table.option('images', 'mean')} the mean of their unit vectors"
+        )
+    return found[:1] if several != "mean" else found
+
+
 def _source(cell: Any) -> Any:  # noqa: ANN401
-    """Return the bytes or path of a cell, which may be a {bytes, path} struct; None where it is empty."""
+    """Return the bytes or path of an image, which may be a {bytes, path} struct or open; None for none."""
     if isinstance(cell, Mapping):
         content, path = cell.get("bytes"), cell.get("path")
         cell = path if is_missing(content) else content
     if isinstance(cell, (bytearray, memoryview)):
         cell = bytes(cell)
+    if is_opened(cell):
+        return png_of(cell)
     return None if cell == b"" or is_missing(cell) else cell
 
 

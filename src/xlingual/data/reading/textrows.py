@@ -15,6 +15,7 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import ColumnBase, Lookup, view
 from xlingual.data.reading.sources import image_keys
 from xlingual.data.reading.strings import hash_column, numbered_ints
+from xlingual.images import ImageSource
 from xlingual.records import Numbering
 
 
@@ -30,7 +31,7 @@ class TextRows:
     item_ids: ColumnBase[str]  # [n_items]
     cluster: Ints  # [n]
     image: Ints  # [n], index into image_source, -1 where there is none
-    image_source: Sequence[bytes | Path]
+    image_source: Sequence[ImageSource]
     fields: Mapping[str, ColumnBase[str]]  # each [n]
     split: Lookup[str] | None  # [n]
     table_row: Ints  # [n], the 0-based row of the table a text came from

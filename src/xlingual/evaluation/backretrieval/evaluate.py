@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 from xlingual.arrays import distinct_values
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.embed import TextVectors
 from xlingual.encoders import ImageModelLike
 from xlingual.evaluation.approximation.checked import approximate
@@ -57,12 +59,13 @@ SIM = MeanImageSimilarity()
 _LARGE = 100_000  # distinct source images above which R@0.1% is reported beside R@k
 
 
+@takes_data()
 @answers(BackretrievalRequest)
 @keeping_warnings
 def backretrieval(
-    manifest: Manifest,
-    *,
+    manifest: ManifestLike,
     text_encoders: EncoderSpecs,
+    *,
     image_encoder: ImageModelLike,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
@@ -84,6 +87,7 @@ def backretrieval(
     similarity: str | Repair = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
+    **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
 

@@ -14,7 +14,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
-from xlingual.images import open_image
+from xlingual.images import ImageSource, open_image
 from xlingual.measures import Measure
 from xlingual.results import Summary
 
@@ -128,7 +128,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _thumbnail(source: bytes | Path) -> bytes | None:
+def _thumbnail(source: ImageSource) -> bytes | None:
     """Return the JPEG of an image, or None where there is none to open."""
     if isinstance(source, Path) and not source.is_file():
         return None

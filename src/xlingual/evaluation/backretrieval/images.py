@@ -72,6 +72,11 @@ def image_space(run: PairRun) -> tuple[str, str, ImageSpace]:
         return name, identity, index
     rows, code = rows_with_image(run.tasks), np.full(len(run.manifest), -1, dtype=np.int64)
     images = run.manifest.images(rows)
+    if images.singles() is not None:
+        raise InputError(
+            f"{name!r} compares images and gives no vectors, of which images=mean takes the mean: choose "
+            "images=first, or an image encoder"
+        )
     first, code[rows] = distinct(images)
     run.join_near_duplicates()
     return name, found.identity, ComparedImages(code, images.take(first), found)

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
@@ -47,12 +49,13 @@ from xlingual.store import StoreLike, open_store
 NAME = "crosslingual-retrieval"
 
 
+@takes_data()
 @answers(CrosslingualRetrievalRequest)
 @keeping_warnings
 def crosslingual_retrieval(
-    manifest: Manifest,
-    *,
+    manifest: ManifestLike,
     text_encoders: EncoderSpecs,
+    *,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
     or_fewer: bool = False,
@@ -71,6 +74,7 @@ def crosslingual_retrieval(
     similarity: str | Repair = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
+    **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 

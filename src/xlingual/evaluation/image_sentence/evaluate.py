@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError
@@ -20,7 +23,7 @@ from xlingual.evaluation.image_sentence.rankings import rankings_of
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
 from xlingual.evaluation.image_sentence.systems import EncoderPair, baseline_of, check_baselines, make_systems
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
-from xlingual.evaluation.pair_run import checked_manifest, counted_out, usable_rows
+from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
@@ -37,12 +40,13 @@ NAME = "image-sentence"
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
 
 
+@takes_data()
 @answers(ImageSentenceRequest)
 @keeping_warnings
 def image_sentence(
-    manifest: Manifest,
-    *,
+    manifest: ManifestLike,
     text_encoders: EncoderSpecs,
+    *,
     image_encoders: Sequence[EncoderLike] | EncoderLike,
     languages: Sequence[str] | None = None,
     fold: int | None = None,
@@ -57,6 +61,7 @@ def image_sentence(
     similarity: str | Repair = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
+    **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate pairs of a text and an image encoder by ranking images for sentences and the other way.
 
@@ -94,7 +99,6 @@ def image_sentence(
         raise InputError("--trec writes one ranking of each query, and --fold makes several: leave one out")
     if fold is not None and fold < 2:
         raise InputError(f"--fold {fold}: a slice needs two images at least; 1000 is usual")
-    checked_manifest(manifest)
     options = Options(
         threads=threads,
         progress=progress,
@@ -223,6 +227,7 @@ class ImageSentence(Run):
             "data": self.manifest.digest[:12],
             "sample": "all#0" if self.fold is None else f"fold:{self.fold}#0",
             **self.clusters(),
+            **images_of_rows(self.manifest),
             "candidates": str(direction.pool),
         }
         images = self.image_identities[system.name]

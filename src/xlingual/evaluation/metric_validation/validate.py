@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
-from xlingual.data.manifest import Manifest
+from xlingual.data.manifest import ManifestLike
+from xlingual.data.reading.columns import DataOptions
 from xlingual.data.samples import resolve_pairs
+from xlingual.data.taking import takes_data
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.checked import exact_only
@@ -38,11 +40,12 @@ SEEDS = 25
 _FEWEST = 3  # encoders over which a correlation says anything
 
 
+@takes_data()
 @answers(ValidateBackretrievalRequest)
 def validate_backretrieval(
-    manifest: Manifest,
-    *,
+    manifest: ManifestLike,
     text_encoders: EncoderSpecs,
+    *,
     image_encoder: EncoderLike,
     pairs: str | Sequence[str] | None = None,
     both_directions: bool = False,
@@ -64,6 +67,7 @@ def validate_backretrieval(
     cluster: str = DECLARED,
     preset: str | None = None,
     similarity: str | Repair = COSINE,
+    **columns: Unpack[DataOptions],
 ) -> Validation:
     """Compare Backretrieval, SIM and CORR with true cross-lingual retrieval, over encoders.
 

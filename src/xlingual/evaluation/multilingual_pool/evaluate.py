@@ -49,8 +49,8 @@ _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
 @keeping_warnings
 def multilingual_pool(
     pool: MultilingualPool | str | Path,
-    *,
     text_encoders: EncoderSpecs,
+    *,
     measures: str | Sequence[str | Measure] = ("AP",),
     views: str | Sequence[str] = "all",
     subsets: str | Sequence[str | Sequence[str]] = (),

@@ -108,7 +108,7 @@ def _others(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
         shown = f"; none can be shown for {numbers.in_words(free)}" if free else ""
         most = f"{high.row.encoder} prefers its own language most: Δ {high.share(*DELTA).plain}"
         return [f"Of the others, {most}{shown}."]
-    unshown = dict.fromkeys(free, ", none that can be shown")
+    unshown = dict.fromkeys(free, ", which may be zero")
     deltas = [(one.row.encoder, one.share(*DELTA).plain) for one in known]
     texts = [f"{name} {delta}{unshown.get(name, '')}" for name, delta in deltas]
     return [f"The same Δ for {'the other' if len(texts) == 1 else 'the others'}: {'; '.join(texts)}."]

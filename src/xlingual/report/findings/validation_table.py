@@ -64,7 +64,7 @@ def _means(table: ValidationTable) -> list[str]:
     kinds = " and ".join(kind.capitalize() for kind in COEFFICIENTS)
     return [
         f"Agreement with true retrieval (XLR), mean over {over} ± standard error over seeds ({kinds}): "
-        f"{head}; {numbers.in_words(rest)}."
+        f"{head}; {'; '.join(rest)}."
     ]
 
 

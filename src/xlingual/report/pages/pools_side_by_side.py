@@ -135,9 +135,18 @@ def findings(pools: Sequence[PoolColumn], name: str) -> list[str]:
 
 def _best(pools: Sequence[PoolColumn], name: str) -> list[str]:
     """Return the best encoder of each pool, and with whom it is level."""
-    known = [(pool, pool.ordered[0]) for pool in pools if len(pool.ordered) > 1]
-    if not known:
+    several = [pool for pool in pools if len(pool.ordered) > 1]
+    if not several:
         return _alone(pools, name)
+    known = [(pool, pool.ordered[0]) for pool in several if pool.best]
+    lost = numbers.in_words([pool.name for pool in several if not pool.best])
+    return [*_named(known, name), *([f"No encoder is above chance on {lost}."] if lost else [])]
+
+
+def _named(known: Sequence[tuple[PoolColumn, str]], name: str) -> list[str]:
+    """Return who is best where somebody is."""
+    if not known:
+        return []
     level = [
         f"level with {numbers.in_words(names)} on {pool.name}"
         for pool, _ in known

@@ -32,14 +32,13 @@ def page(table: ValidationTable, *, title: str | None = None) -> Page:
     sets = data_sets(table)
     facts = numbers.facts((len(sets), "data set", "data sets"), (len(table.rows), "row", "rows"))
     tested = [one for row in table.rows for own in row.differences.values() for one in own.values()]
-    about = "BkR's coefficient less the other's, of the encoders' means over seeds."
     return Page(
         kind="report",
         title=title or f"Backretrieval compared with true retrieval: {numbers.in_words(sets, 4)}",
         verdict=[Finding(findings(table))],
         sections=[
             Section("Agreement with true retrieval", [*_agreement(table)]),
-            Section("Is BkR's advantage real?", [_differences(table, one) for one in CONTRASTS[::-1]], about),
+            Section("Is BkR's advantage real?", [_differences(table, one) for one in CONTRASTS[::-1]]),
             Section("What the rows are", [_rows(table)]),
         ],
         facts=[*facts, ("measure", table.measure)],
@@ -80,7 +79,8 @@ def _agreement(table: ValidationTable) -> Iterator[Block]:
         where="both",
     )
     meant = (
-        f"Mean ± standard error over seeds. * differs from BkR, p below {ALPHA:g} by itself; ** also after"
+        f"Mean ± standard error over seeds. * differs from BkR (tables below), p below {ALPHA:g} by itself; "
+        "** also after"
     )
     yield Prose(f"{meant} correction for {table.n_tests} tests (Holm).", "note-line", "both")
     yield Prose("The highest of a row is bold.", "note-line", "both", bold=True)
@@ -146,6 +146,10 @@ def _differences(table: ValidationTable, contrast: str) -> Table:
                 Cell(outcome(one)),
             )
             rows.append(Row(cells, _TONES.get(outcome(one), "level")))
+    meant = (
+        "BkR's coefficient less the other's, of the encoders' means over seeds. The coefficients above are "
+        "means over seeds: their difference is another number."
+    )
     notes = words.gathered(
         ((row_name(row), kind.capitalize()), row.differences[contrast][kind].note)
         for row in table.rows
@@ -163,7 +167,7 @@ def _differences(table: ValidationTable, contrast: str) -> Table:
             Column("BkR is", "words", where="terminal"),
         ),
         tuple(rows),
-        notes=tuple(notes),
+        notes=(meant, *notes),
         legend=(
             Key("difference with its 95 % interval", SWATCHES["interval"]),
             Key("no difference", SWATCHES["chance"]),

@@ -218,11 +218,13 @@ def _name_dropped(drawn: RichTable, table: Table, look: TableRoom) -> None:
         for row in table.rows
         if row.cells and (row.cells[i].interval or (row.cells[i].gap or Cell()).interval)
     }
-    if bare := [name for name in keys if name in look.bare and name in intervals and name not in dropped]:
-        dropped.append(f"intervals of {numbers.in_words(bare)}")
-    if dropped:
-        verb = "is" if len(dropped) == 1 and dropped[0] in keys else "are"
-        left_out = f"{numbers.in_words(dropped)} {verb} left out for lack of room"
+    bare = [name for name in keys if name in look.bare and name in intervals and name not in dropped]
+    if dropped or bare:
+        verb = "is" if len(dropped) == 1 and not bare else "are"
+        named = [f"“{name}”" for name in dropped]
+        if bare:
+            named.append(f"intervals of {numbers.in_words([f'“{name}”' for name in bare])}")
+        left_out = f"{numbers.in_words(named)} {verb} left out for lack of room"
         drawn.caption = f"{left_out}: widen the window or use --json"
 
 

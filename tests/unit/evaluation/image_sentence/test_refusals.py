@@ -57,7 +57,7 @@ class OtherSpace(data.Images):  # type: ignore[misc, name-defined]
         ("--fold 1: a slice needs two", {"fold": 1}),
         ("--fold 1000 needs 1000 images with texts in 'en', there are 20", {"fold": 1000}),
         ("AP is no measure of this task", {"measures": "AP"}),
-        ("expected a Manifest", {"manifest": "file.parquet"}),
+        ("file.parquet: no such file or folder", {"manifest": "file.parquet"}),
         (
             "'m' is for fr, none of the languages",
             {"text_encoders": data.Captions("m", IMAGES, 1.0, ("fr",))},

@@ -358,7 +358,7 @@ def test_the_glossary_has_the_terms_of_the_parts_that_are_shown(pool):
 def test_a_narrow_terminal_drops_monolingual_pools_first_and_explains_what_is_left(pool):
     text = printed(pool.results(), 80)
     assert "behind" in text and "Δ: what removing" in text
-    assert "monolingual and monolingual → here are left out" in " ".join(text.split())
+    assert "“monolingual” and “monolingual → here” are left out" in " ".join(text.split())
     assert "monolingual: " not in text and "rank with candidates" not in text
     less = printed(
         pool.each_with(pool.results(), one_target_summary=None, monolingual_pool_average=None), 120

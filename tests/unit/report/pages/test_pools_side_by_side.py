@@ -137,3 +137,15 @@ def test_the_verdict_says_whether_pools_agree(pool):
     alone = [run_of(pool, data, data, encoders=("chargram",)) for data in ("abc123", "def456")]
     (values,) = page.findings(columns(alone, "AP"), "mAP")[:-1]
     assert values.startswith("mAP: chargram 0.") and values.endswith("] on def456.")
+
+
+def test_no_encoder_is_best_where_none_is_above_chance(pool):
+    """The first of a pool may be so by luck: nothing is bold there, and the verdict says why."""
+    wide = Interval(0.0, 0.9, 0.95, "made up")
+    runs = [run_of(pool, "abc123", "one"), run_of(pool, "def456", "two")]
+    lucky = [structs.replace(row, ci=wide, ci_simultaneous=None) for row in runs[1].summary]
+    runs[1] = replace(runs[1], summary=lucky)
+    table = page.side_by_side(runs, TASK)[0]
+    assert [[cell.tone for cell in row.cells] for row in table.rows[:1]] == [["", "best", ""]]
+    said = " ".join(verdict(runs))
+    assert "balanced_mix has the best mAP on one" in said and "No encoder is above chance on two." in said

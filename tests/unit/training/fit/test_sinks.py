@@ -1,5 +1,6 @@
 """Sinks: real TensorBoard files, stand-ins for the services, and failures that cost no training."""
 
+import csv
 import sys
 from types import SimpleNamespace
 
@@ -7,7 +8,7 @@ import pytest
 
 from xlingual.errors import DataWarning, InputError, MissingExtraError
 from xlingual.training.loop import FitOptions, fit
-from xlingual.training.sinks import numbers, parse_sink
+from xlingual.training.trackers import numbers, parse_sink
 
 LINE = {
     "epoch": 3,
@@ -73,10 +74,10 @@ def test_mlflow(toy, tmp_path, calls):
         sinks=[parse_sink("mlflow:http://x:5000")],
     )
     assert [name for name, *_ in calls] == [
-        *("set_tracking_uri", "start_run", "log_params", "log_param", "log_metrics", "log_metrics", "end_run")
+        *("set_tracking_uri", "start_run", "log_params", "log_metrics", "log_metrics", "end_run")
     ]
     assert calls[0][1] == ("http://x:5000",) and calls[2][1][0]["beta"] == "0.5"
-    assert calls[5][2] == {"step": 2} and "loss/l1" in calls[5][1][0]
+    assert calls[4][2] == {"step": 2} and "loss/l1" in calls[4][1][0]
 
 
 def test_wandb(toy, tmp_path, calls):
@@ -85,6 +86,27 @@ def test_wandb(toy, tmp_path, calls):
     assert calls[0][2]["project"] == "mine" and calls[0][2]["config"]["fit.epochs"] == 1
     parse_sink("wandb").config({}, 0)
     assert calls[-1][2]["project"] is None
+
+
+def test_a_file_of_csv_has_every_epoch_once_and_keeps_other_runs(toy, tmp_path, log_of):
+    path = tmp_path / "all.csv"
+    parse_sink(f"csv:{path}", "other").log({"loss": 9.0}, 4)
+    for epochs in (2, 4):
+        recipe = toy()
+        options = {"settings": {}, "validate": recipe.validate, "resume": epochs == 4}
+        fit(recipe, FitOptions(epochs=epochs), tmp_path / "m", sinks=[parse_sink(f"csv:{path}")], **options)
+    parse_sink(f"csv:{path}").config({}, 3)  # the fourth epoch will be trained again
+    lines = list(csv.DictReader(path.open(newline="")))
+    assert [(line["run"], line["step"]) for line in lines] == [
+        ("other", "4"),
+        ("", "1"),
+        ("", "2"),
+        ("", "3"),
+    ]
+    assert [float(line["loss"]) for line in lines[1:]] == [line["loss"] for line in log_of(tmp_path / "m")][
+        :3
+    ]
+    assert lines[1]["validation/score"] and not lines[0]["validation/score"]
 
 
 @pytest.mark.parametrize("kind", ["mlflow", "wandb"])
@@ -105,6 +127,7 @@ def test_tensorboard_that_is_missing_names_its_extra(monkeypatch, tmp_path):
     [
         ("tensorbord:x", "Did you mean 'tensorboard'"),
         ("tensorboard", "needs a folder"),
+        ("csv", "needs a file"),
         ("", "Write tensorboard:DIR"),
     ],
 )

@@ -1,0 +1,1 @@
+"""Public corpora, read from the folder that a person has downloaded."""

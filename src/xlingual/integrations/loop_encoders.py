@@ -1,0 +1,84 @@
+"""Encoders of the training loop: the model that is trained, and images, which stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from xlingual.arrays import Vectors
+from xlingual.embed.encoding import VectorSource, encode
+from xlingual.encoders import Adapter, Encoder
+from xlingual.encoders.batching import distinct_rows
+from xlingual.records import Images, Texts
+from xlingual.store import Store
+
+MODEL = "model"  # the trained model's name in results
+
+
+class TrainedModel(Encoder):
+    """The model that is trained, as an encoder: texts by their role, equal texts once."""
+
+    has_own_identity = False  # it is another one at each step
+    name = MODEL
+
+    def __init__(
+        self,
+        model: Any,  # noqa: ANN401  (a SentenceTransformer)
+        encoding: Mapping[str, Any],
+        prompts: Mapping[str, Mapping[str, Any]],
+        when: str,
+    ) -> None:
+        self.model, self.encoding, self.prompts, self.when = model, encoding, prompts, when
+
+    @property
+    def by_role(self) -> bool:
+        """Whether a text may have another vector as a query than as a candidate."""
+        own = any((getattr(self.model, "prompts", None) or {}).values())
+        given = any(text is not None for side in self.prompts.values() for text in side.values())
+        parts = self.model.modules() if callable(getattr(self.model, "modules", None)) else ()
+        return own or given or any(type(part).__name__ in ("Router", "Asym") for part in parts)
+
+    @property
+    def identity(self) -> str:
+        """The class of the model, and when in the training it is evaluated."""
+        kind = type(self.model)
+        return f"python:{kind.__module__}.{kind.__qualname__}?{self.when}"
+
+    def encode(self, batch: Texts, /) -> Vectors:
+        """Return the vectors of texts, as the library's own evaluators have them made."""
+        own = {"query": "encode_query", "candidate": "encode_document"}.get(batch.role or "", "encode")
+        texts, index = distinct_rows(batch.text)
+        given = {
+            key: text for key, text in self.prompts.get(batch.role or "", {}).items() if text is not None
+        }
+        function = getattr(self.model, own, self.model.encode)
+        vectors = function(list(texts), convert_to_numpy=True, **self.encoding, **given)
+        return np.asarray(vectors, dtype=np.float32)[index]
+
+
+class RememberedImages(Adapter):
+    """An encoder of images that encodes none twice."""
+
+    content = ()  # the store has the base's vectors
+
+    def __init__(self, name: str, base: Encoder, store: Store | None = None) -> None:
+        super().__init__(base)
+        self.name, self.store = name, store
+        self.rows: dict[tuple[str, str], Vectors] = {}  # by language and id of the row that shows it
+
+    @property
+    def identity(self) -> str:
+        """That of the encoder, whose vectors these are."""
+        return self.base.identity
+
+    def encode(self, batch: Images, /) -> Vectors:
+        """Return the vectors of images, and encode those that are new."""
+        keys = list(zip(batch.language, batch.ids, strict=True))
+        new = np.array([row for row, key in enumerate(keys) if key not in self.rows], dtype=np.int64)
+        if len(new):
+            source = VectorSource(f"image encoder {self.name!r}", "encoding images", self.store)
+            vectors = encode(self.base, batch.take(new), source).vectors
+            self.rows |= {keys[row]: vector for row, vector in zip(new.tolist(), vectors, strict=True)}
+        return np.stack([self.rows[key] for key in keys])

@@ -1,0 +1,151 @@
+"""`xlingual data import` and `data from`: what they print and write, and that the result is used as it is."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from xlingual.cli.run import _parts, _request
+from xlingual.data.corpora.table import CORPORA
+from xlingual.requests.reading import read_toml
+
+refused = SimpleNamespace(**run_path(str(Path(__file__).with_name("refusals.py")))).refused
+WORDS = ("red", "blue", "green", "black", "white", "small", "big", "old", "new", "warm", "long", "soft")
+
+
+def paint(path: str, n: int) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (8, 8), (20 * n % 256, 60 * n % 256, 90)).save(path)
+
+
+def export() -> None:
+    rows = [["SKU", "Title EN", "Title DE", "Images"]]
+    for n, word in enumerate(WORDS):
+        rows.append([str(n), f"<b>{word}</b> shoe &amp; hat", f"{word} Schuh", f"i{n}.png|x.png"])
+        paint(f"shop/i{n}.png", n)
+    with Path("shop/export.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=";").writerows(rows)
+
+
+def test_an_export_becomes_a_manifest_that_is_checked_and_evaluated(xlingual: Any) -> None:
+    export()
+    made = xlingual("data", "import", "shop/export.csv", "--out", "shop/m.parquet", "--separator", ";")
+    assert made.code == 0, made.err
+    assert "HTML tags" in made.out and "12 rows read, 24 texts written: en 12, de 12" in made.out
+    assert made.err == "wrote shop/m.parquet\nwrote shop/m.changes.csv\n"
+    checked = xlingual("data", "check", "shop/m.parquet", "--json")
+    content = json.loads(checked.out)
+    assert checked.code == 0 and content["n_texts"] == 24 and content["n_items_multilingual"] == 12
+    assert {found["kind"] for found in content["findings"]} <= {"small pairs"}
+    assert content["pictures"]["missing"] == []
+    again = xlingual("data", "import", "shop/export.csv", "--out", "shop/m.parquet")
+    refused(again, "shop/m.parquet is there already", "--force")
+    options = ("--text-encoder", "chargram", "--image-encoder", "pixels", "--measure", "R@2", "--quiet")
+    assert xlingual("evaluate", "bkr", "shop/m.parquet", *options).code == 0
+
+
+def test_import_prints_its_counts_as_json(xlingual: Any) -> None:
+    export()
+    made = xlingual("data", "import", "shop/export.csv", "--out", "shop/m.parquet", "--json")
+    content = json.loads(made.out)
+    assert content["texts"] == {"en": 12, "de": 12} and content["columns"]["image"] == "Images"
+    assert content["changes"]["several images: the first is kept"] == 12
+
+
+def test_an_export_without_texts_is_refused(xlingual: Any) -> None:
+    Path("e.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    refused(xlingual("data", "import", "e.csv", "--out", "m.parquet"), "--text-column", "a, b")
+    refused(xlingual("data", "import", "none.csv", "--out", "m.parquet"), "no such file")
+
+
+def captions() -> None:
+    Path("xm").mkdir()
+    with Path("xm/captions.jsonl").open("w", encoding="utf-8") as file:
+        for n, word in enumerate(WORDS):
+            own = {tag: {"caption": [f"{word} {tag}"]} for tag in ("en", "de")}
+            file.write(json.dumps({"image/key": f"k{n}"} | own) + "\n")
+            paint(f"xm/images/k{n}.jpg", n)
+
+
+def test_a_corpus_by_name_with_its_suite(xlingual: Any) -> None:
+    captions()
+    made = xlingual("data", "from", "xm3600", "xm", "--out", "xm/m.parquet", "--suite", "xm/suite.toml")
+    assert made.code == 0, made.err
+    for part in ("24 texts of 12 items", "CC BY 4.0", "Thapliyal", "crossmodal-3600"):
+        assert part in made.out
+    assert made.err == "wrote xm/m.parquet\nwrote xm/suite.toml\n"
+    suite = Path("xm/suite.toml")
+    suite.write_text(
+        suite.read_text(encoding="utf-8").replace(
+            'encoder = "pixels"', 'encoder = "pixels"\nmeasure = ["R@2"]'
+        )
+    )
+    ran = xlingual("run", "xm/suite.toml")
+    assert ran.code == 0, ran.err
+    assert sorted(path.name for path in Path("xm/results").iterdir()) == [
+        "xm3600-backretrieval",
+        "xm3600-crosslingual-retrieval",
+    ]
+    refused(xlingual("data", "from", "xm3600", "xm", "--out", "xm/m.parquet"), "is there already", "--force")
+
+
+def test_suites_of_pools_and_of_sentence_pairs_are_commands(xlingual: Any) -> None:
+    pairs = [{"sentence1": f"a {n}", "sentence2": f"b {n}", "score": n} for n in range(6)]
+    for name in ("en-en", "en-de"):
+        Path("sts").mkdir(exist_ok=True)
+        Path(f"sts/{name}.jsonl").write_text("\n".join(map(json.dumps, pairs)), encoding="utf-8")
+    assert xlingual("data", "from", "sts17", "sts", "--out", "17", "--suite", "17.toml").code == 0
+    assert [_request(*reversed(part))[1].language for part in _parts(read_toml("17.toml"), "17.toml")] == [
+        "en"
+    ]
+    ran = xlingual("run", "17.toml")
+    assert ran.code == 0, ran.err
+    folder = Path("miracl")
+    for name, content in {
+        "topics/topics.miracl-v1.0-sw-dev.tsv": "1\tq\n",
+        "qrels/qrels.miracl-v1.0-sw-dev.tsv": "1 Q0 d1 1\n",
+        "miracl-corpus-v1.0-sw/docs-0.jsonl": '{"docid": "d1", "title": "t", "text": "x"}\n',
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    made = xlingual("data", "from", "miracl", "miracl", "--out", "p", "--suite", "p.toml")
+    assert made.code == 0 and "1 question, 1 candidate" in made.out, made.err
+    ((where, content),) = _parts(read_toml("p.toml"), "p.toml")
+    assert _request(content, where)[1].pool == Path("p")
+    refused_again = xlingual("data", "from", "miracl", "miracl", "--out", "p")
+    assert refused_again.code == 2 and "--force" in refused_again.err
+
+
+def test_many_languages_are_evaluated_with_english(xlingual: Any) -> None:
+    Path("f/dev").mkdir(parents=True)
+    for tag in ("eng_Latn", "deu_Latn", "fra_Latn", "spa_Latn", "ita_Latn", "tur_Latn", "swh_Latn"):
+        Path(f"f/dev/{tag}.dev").write_text(f"{tag}\n", encoding="utf-8")
+    assert xlingual("data", "from", "flores", "f", "--out", "f.parquet", "--suite", "f.toml").code == 0
+    ((where, content),) = _parts(read_toml("f.toml"), "f.toml")
+    pairs = _request(content, where)[1].sampling.pairs
+    assert pairs is not None and len(pairs) == 12 and all("en" in pair.split("-") for pair in pairs)
+
+
+def test_the_list_and_what_is_missing(xlingual: Any) -> None:
+    shown = xlingual("data", "from", "--list")
+    assert shown.code == 0 and all(f" {name} " in shown.out for name in CORPORA)
+    listed = json.loads(xlingual("data", "from", "--list", "--json").out)["corpora"]
+    assert [one["name"] for one in listed] == list(CORPORA)
+    refused(xlingual("data", "from"), "NAME is missing", "--list")
+    refused(xlingual("data", "from", "flores"), "FOLDER is missing", "xlingual data from flores FOLDER --out")
+    refused(xlingual("data", "from", "floress", "x", "--out", "m.parquet"), "Did you mean 'flores'")
+
+
+@pytest.mark.parametrize("name", ["xquad", "flores", "sts17"])
+def test_a_wrong_folder_writes_nothing(xlingual: Any, name: str) -> None:
+    Path("empty").mkdir()
+    made = xlingual("data", "from", name, "empty", "--out", "m.parquet")
+    refused(made, CORPORA[name].title, "It holds nothing", CORPORA[name].url)
+    assert not Path("m.parquet").exists()

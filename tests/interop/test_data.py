@@ -1,0 +1,212 @@
+"""Data frames, data sets and addresses of the real libraries, given as they are."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from xlingual import Manifest, backretrieval, write_report
+
+ROWS = [
+    {"id": "1", "lang": "en", "text": "a red shoe", "item": "17"},
+    {"id": "2", "lang": "de", "text": "ein roter Schuh", "item": "17"},
+    {"id": "3", "lang": "de", "text": "ein blauer Hut", "item": "18"},
+]
+COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+DIGEST = Manifest.from_rows(ROWS).digest
+
+
+def colours(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return [Image.fromarray(rng.integers(0, 255, (8, 8, 3), dtype=np.uint8)) for _ in range(n)]
+
+
+def png(image):
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+def test_pandas_three_lines_to_a_report(tmp_path):
+    pd = pytest.importorskip("pandas")
+    for i, image in enumerate(colours(24)):
+        image.save(tmp_path / f"{i}.png")
+    rows = [{"text_en": f"shoe {i}", "text_de": f"Schuh {i}", "photo": f"{i}.png"} for i in range(24)]
+    pd.DataFrame(rows).to_csv(tmp_path / "shop.csv", index=False)
+
+    df = pd.read_csv(tmp_path / "shop.csv")
+    results = backretrieval(
+        df, {"mine": "chargram"}, image_column="photo", folder=tmp_path, image_encoder="pixels", store=None
+    )
+    write_report(results, tmp_path / "report.html")
+    assert "mine" in (tmp_path / "report.html").read_text()
+    read = Manifest.read(tmp_path / "shop.csv", image_column="photo")
+    expected = backretrieval(read, {"mine": "chargram"}, image_encoder="pixels", store=None)
+    assert results.entries[0].signature == expected.entries[0].signature
+
+
+@pytest.mark.parametrize("dtype", ["str", "object", "category", "string[pyarrow]"])
+def test_pandas_of_every_kind_of_text(dtype):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(COLUMNS)
+    frame["text"] = frame["text"].astype(dtype)
+    frame["lang"] = frame["lang"].astype(dtype)
+    assert Manifest.of(frame).digest == DIGEST
+
+
+@pytest.mark.parametrize("dtype", ["String", "Categorical", "Enum"])
+def test_polars(dtype):
+    pl = pytest.importorskip("polars")
+    kind = pl.Enum(sorted(set(COLUMNS["lang"]))) if dtype == "Enum" else getattr(pl, dtype)
+    frame = pl.DataFrame(COLUMNS).with_columns(pl.col("lang").cast(kind))
+    assert Manifest.of(frame).digest == DIGEST
+    assert Manifest.of(frame.lazy()).digest == DIGEST
+    assert Manifest.of(frame.with_columns(item=None), item_column="id").n_items == 3
+
+
+def test_polars_with_objects():
+    pl = pytest.importorskip("polars")
+    images = colours(3)
+    frame = pl.DataFrame(COLUMNS).with_columns(image=pl.Series(images, dtype=pl.Object))
+    shown = Manifest.of(frame).images(np.arange(3)).images
+    assert [one.tobytes() for one in shown] == [one.tobytes() for one in images]
+
+
+def test_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    import pyarrow as pa
+
+    shop = pa.Table.from_pylist(ROWS)  # noqa: F841  (duckdb finds it by its name)
+    assert Manifest.of(duckdb.sql("select * from shop")).digest == DIGEST
+    assert Manifest.of(duckdb.sql("select * from shop where lang = 'de'")).ids == ["2", "3"]
+
+
+def test_lance(tmp_path):
+    lance = pytest.importorskip("lance")
+    import pyarrow as pa
+
+    written = lance.write_dataset(pa.Table.from_pylist(ROWS), str(tmp_path / "rows.lance"))
+    assert Manifest.of(written).digest == DIGEST
+
+
+def test_datasets_with_images():
+    datasets = pytest.importorskip("datasets")
+    images = colours(3)
+    dataset = datasets.Dataset.from_dict({**COLUMNS, "image": images}).cast_column("image", datasets.Image())
+    shown = Manifest.of(dataset).images(np.arange(3)).images
+    assert [one.tobytes() for one in shown] == [one.tobytes() for one in images]
+    chosen = dataset.shuffle(seed=0).select([2, 0]).filter(lambda row: row["id"] != "9")
+    assert Manifest.of(chosen).ids == chosen["id"]
+    several = datasets.Dataset.from_dict(
+        {"text_en": ["a"], "image": [[png(one) for one in images]]},
+        features=datasets.Features(
+            {"text_en": datasets.Value("string"), "image": datasets.List(datasets.Image())}
+        ),
+    )
+    assert len(Manifest.of(several, images="mean").image_source[0]) == 3
+
+
+def test_datasets_formats_classes_and_streams():
+    datasets = pytest.importorskip("datasets")
+    dataset = datasets.Dataset.from_dict(COLUMNS)
+    assert Manifest.of(dataset).digest == DIGEST
+    assert Manifest.of(dataset.with_format("numpy", columns=["id"])).digest == DIGEST
+    assert Manifest.of(dataset.class_encode_column("lang")).digest == DIGEST
+    assert Manifest.of(dataset.to_iterable_dataset()).digest == DIGEST
+
+
+def test_datasets_with_splits(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    whole = datasets.Dataset.from_dict(COLUMNS).class_encode_column("lang")
+    splits = datasets.DatasetDict({"train": whole.select([0, 1]), "test": whole.select([2])})
+    assert list(Manifest.of(splits).split) == ["train", "train", "test"]
+    splits.save_to_disk(tmp_path / "set")
+    assert Manifest.of(tmp_path / "set").digest == Manifest.of(splits).digest == DIGEST
+    assert Manifest.of(f"{tmp_path / 'set'}#test").ids == ["3"]
+    whole.save_to_disk(tmp_path / "whole", num_shards=2)
+    assert Manifest.read(tmp_path / "whole").digest == DIGEST
+
+
+@pytest.mark.parametrize("variable", [False, True])
+def test_datasets_of_translations(variable):
+    datasets = pytest.importorskip("datasets")
+    kind = (datasets.TranslationVariableLanguages if variable else datasets.Translation)(["en", "de"])
+    cells = [{"en": "a", "de": "b"}, {"en": "c", "de": ["d", "e"] if variable else "d"}]
+    dataset = datasets.Dataset.from_dict(
+        {"translation": cells}, features=datasets.Features({"translation": kind})
+    )
+    found = Manifest.of(dataset)
+    texts = {(found.languages[code], text) for code, text in zip(found.language, found.text, strict=True)}
+    assert texts == {("en", "a"), ("de", "b"), ("en", "c"), ("de", "d")} | (
+        {("de", "e")} if variable else set()
+    )
+    assert found.n_items == 2
+
+
+def test_fsspec(tmp_path, monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+    pd = pytest.importorskip("pandas")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda *names, **more: tmp_path / "cache")
+    pd.DataFrame(ROWS).to_parquet("memory://shop/m.parquet")
+    assert Manifest.of("memory://shop/m.parquet").digest == DIGEST
+    with fsspec.open("memory://shop/m.jsonl", "w") as file:
+        pd.DataFrame(ROWS).to_json(file, orient="records", lines=True)
+    assert Manifest.of("memory://shop/m.jsonl").digest == DIGEST
+
+
+VECTORS = np.arange(9, dtype=np.float32).reshape(3, 3)[[2, 0, 1]] - 4
+
+
+def vectors_of(spec, **options):
+    from xlingual.encoders import text_encoders
+
+    manifest = Manifest.from_rows(ROWS)
+    encoder = next(iter(text_encoders([spec], languages=manifest.languages).values()))
+    return encoder.encode(manifest.texts(np.arange(3)))
+
+
+def test_vectors_of_lance(tmp_path):
+    lance = pytest.importorskip("lance")
+    import pyarrow as pa
+
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(VECTORS.ravel()), 3)
+    lance.write_dataset(pa.table({"key": ["3", "1", "2"], "v": vectors}), str(tmp_path / "v.lance"))
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'v.lance'}?column=v"), VECTORS)
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'v.lance'}?id=key"), VECTORS[[1, 2, 0]])
+
+
+def test_vectors_of_a_saved_data_set(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    given = datasets.Dataset.from_dict({"key": ["3", "1", "2"], "embedding": VECTORS.tolist()})
+    given.save_to_disk(tmp_path / "plain", num_shards=2)
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'plain'}?column=embedding"), VECTORS)
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'plain'}?id=key"), VECTORS[[1, 2, 0]])
+    datasets.DatasetDict({"train": given}).save_to_disk(tmp_path / "set")
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'set/train'}?column=embedding"), VECTORS)
+
+
+def test_vectors_of_frames(tmp_path):
+    pl = pytest.importorskip("polars")
+    pd = pytest.importorskip("pandas")
+    pl.DataFrame({"key": [3, 1, 2], "v": VECTORS}).write_parquet(tmp_path / "polars.parquet")
+    pl.DataFrame({"key": [3, 1, 2], "v": VECTORS}).write_ipc(tmp_path / "polars.arrow")
+    pd.DataFrame({"key": [3, 1, 2], "v": list(VECTORS)}).to_parquet(tmp_path / "pandas.parquet")
+    for name in ("polars.parquet", "polars.arrow", "pandas.parquet"):
+        np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / name}?id=key"), VECTORS[[1, 2, 0]])
+
+
+def test_pickled_tensors_are_refused_with_what_converts_them(tmp_path):
+    torch = pytest.importorskip("torch")
+    import shlex
+    import subprocess
+    import sys
+
+    from xlingual import InputError
+
+    torch.save(torch.tensor(VECTORS).half(), tmp_path / "v.pt")
+    with pytest.raises(InputError, match="a pickle, which is refused") as caught:
+        vectors_of(f"vectors:{tmp_path / 'v.pt'}")
+    line = str(caught.value).partition("python -c ")[2]
+    subprocess.run([sys.executable, "-c", shlex.split(line)[0]], cwd=tmp_path, check=True)
+    np.testing.assert_array_equal(vectors_of(f"vectors:{tmp_path / 'v.npy'}"), VECTORS)

@@ -1,0 +1,294 @@
+"""Retrieval folders of BEIR and MTEB as pools: every layout gives the pairs that the judgements name."""
+
+import gzip
+import json
+import warnings
+from collections import Counter
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xlingual.data.pools.judged import Judgements, rows_of
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.reading import is_pool
+from xlingual.data.pools.translating import _more_candidates
+from xlingual.errors import DataWarning, InputError
+
+QRELS = (("q0", "d0", 1), ("q0", "d1", 0), ("q1", "d1", 2), ("q1", "d2", 1), ("q2", "d2", -1))
+
+
+def texts(prefix, language, n=3, **more):
+    return [{"_id": f"{prefix}{i}", "text": f"{prefix} {i} {language}", **more} for i in range(n)]
+
+
+def write(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+        return
+    raw = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+
+
+def write_qrels(path, rows=QRELS, header=True, trec=False):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ["query-id\tcorpus-id\tscore"] if header else []
+    lines += [f"{q} 0 {d} {g}" if trec else f"{q}\t{d}\t{g}" for q, d, g in rows]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_folder(folder, language="en", **more):
+    write(folder / "corpus.jsonl", texts("d", language, **more))
+    write(folder / "queries.jsonl", texts("q", language, **more))
+    write_qrels(folder / "qrels" / "test.tsv")
+
+
+def pairs(pool):
+    q, c, tags = pool.questions, pool.candidates, pool.languages
+    return {
+        (tags[q.language[i]], q.ids[i], tags[c.language[j]], c.ids[j])
+        for i, j in zip(*(part.tolist() for part in pool.relevant), strict=True)
+    }
+
+
+def read(folder, *args, **more):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        pool = MultilingualPool.read(folder, *args, **more)
+    return pool, [str(one.message) for one in caught]
+
+
+def beir_gz(folder, language):
+    write(folder / "corpus.jsonl.gz", texts("d", language))
+    write(folder / "queries.jsonl.gz", texts("q", language))
+    write_qrels(folder / "qrels" / "test.tsv", header=False)
+
+
+def beir_parquet(folder, language):
+    write(folder / "corpus" / "corpus-00000-of-00001.parquet", texts("d", language))
+    write(folder / "queries" / "queries-00000-of-00001.parquet", texts("q", language))
+    write_qrels(folder / "qrels" / "test.tsv", header=False, trec=True)
+
+
+def mteb_parquet(folder, language):
+    rows = [{"query-id": q, "corpus-id": d, "score": float(g)} for q, d, g in QRELS]
+    both = texts("d", language)
+    write(folder / "corpus" / "test-00000-of-00002.parquet", both[:1])
+    write(folder / "corpus" / "test-00001-of-00002.parquet", both[1:])
+    write(folder / "queries" / "test-00000-of-00001.parquet", texts("q", language))
+    write(folder / "data" / "test-00000-of-00001.parquet", rows)
+
+
+@pytest.mark.parametrize("layout", [write_folder, beir_gz, beir_parquet, mteb_parquet])
+def test_every_layout_gives_the_same_pool(tmp_path, layout):
+    layout(tmp_path / "x", "en")
+    assert is_pool(tmp_path / "x")
+    pool, said = read(tmp_path / "x", ["en"])
+    assert pairs(pool) == {("en", "q0", "en", "d0"), ("en", "q1", "en", "d1"), ("en", "q1", "en", "d2")}
+    assert pool.candidates.grades == [(1,), (2,), (1,)]
+    assert pool.candidates.text == ["d 0 en", "d 1 en", "d 2 en"]  # the one that answers nothing, too
+    assert pool.questions.split == ["test", "test"]
+    assert any("grades -1 (1), 0 (1), 1 (2), 2 (1)" in line for line in said)
+    assert any("queries without a relevant document (1)" in line for line in said)
+
+
+def test_titles_stand_before_texts(tmp_path):
+    write_folder(tmp_path, "en", title="T")
+    assert read(tmp_path, "en")[0].candidates.text[0] == "T d 0 en"
+
+
+def test_one_folder_per_language_of_the_same_questions(tmp_path):
+    for language in ("en", "de"):
+        write_folder(tmp_path / language, language)
+    pool, said = read(tmp_path)
+    expected = {
+        (asked, q, answered, d)
+        for asked in ("en", "de")
+        for answered in ("en", "de")
+        for q, d, grade in QRELS
+        if grade > 0
+    }
+    assert pairs(pool) == expected
+    assert any("one question in several languages" in line and "2 of 2" in line for line in said)
+    assert pool.questions.cluster.tolist() == [0, 1, 0, 1]
+    only, _ = read(tmp_path, ["de"])
+    assert pairs(only) == {pair for pair in expected if pair[0] == pair[2] == "de"}
+
+
+def test_queries_and_documents_may_have_equal_ids(tmp_path):
+    for language in ("en", "de"):
+        write(tmp_path / language / "corpus.jsonl", texts("", language))
+        write(tmp_path / language / "queries.jsonl", texts("", f"ask {language}"))
+        write_qrels(tmp_path / language / "qrels" / "test.tsv", [("0", "1", 1)])
+    pool, said = read(tmp_path)
+    assert len(pairs(pool)) == 4 and any("one question in several languages" in line for line in said)
+
+
+def test_languages_of_their_own_questions_share_nothing(tmp_path):
+    write_folder(tmp_path / "ar-x", "ar")  # no language: said
+    with pytest.raises(InputError, match="'ar-x' is no language"):
+        read(tmp_path)
+    (tmp_path / "ar-x").rename(tmp_path / "ar")
+    write_folder(tmp_path / "te", "te")
+    write_qrels(tmp_path / "te" / "qrels" / "test.tsv", [("q0", "d2", 1), ("q1", "d0", 1)])
+    pool, said = read(tmp_path)
+    assert pairs(pool) == {
+        ("ar", "ar:q0", "ar", "d0"),
+        ("ar", "ar:q1", "ar", "d1"),
+        ("ar", "ar:q1", "ar", "d2"),
+        ("te", "te:q0", "te", "d2"),
+        ("te", "te:q1", "te", "d0"),
+    }
+    assert len(set(pool.questions.cluster.tolist())) == 4
+    assert any("count as different ones (only 0 of 2" in line for line in said)
+
+
+def test_subsets_of_mteb_name_the_languages_of_corpus_and_queries(tmp_path):
+    for pair, corpus, queries in (("eng-deu", "en", "de"), ("deu-deu", "de", "de")):
+        write(tmp_path / f"{pair}-corpus" / "test-00000-of-00001.parquet", texts("d", corpus))
+        write(tmp_path / f"{pair}-queries" / "test-00000-of-00001.parquet", texts("q", queries))
+        write_qrels(tmp_path / f"{pair}-qrels" / "test.tsv", [("q0", "d1", 1)])
+    pool, _ = read(tmp_path)
+    assert pairs(pool) == {("de", "q0", "de", "d1"), ("de", "q0", "en", "d1")}
+    assert pool.languages == ("de", "en")
+
+
+def test_an_id_with_two_texts_in_one_language_is_two_documents(tmp_path):
+    for pair in ("eng-deu", "eng-fra"):
+        write(tmp_path / f"{pair}-corpus" / "test.parquet", texts("d", pair))
+        write(tmp_path / f"{pair}-queries" / "test.parquet", texts("q", pair))
+        write_qrels(tmp_path / f"{pair}-qrels" / "test.tsv", [("q0", "d1", 1)])
+    pool, said = read(tmp_path)
+    assert pairs(pool) == {
+        ("de", "eng-deu:q0", "en", "d1"),
+        ("fr", "eng-fra:q0", "en", "eng-fra:d1"),
+    }
+    assert any("an id has two texts" in line for line in said)
+
+
+@pytest.mark.parametrize("place", ["language", "lang", "metadata"])
+def test_a_column_says_the_language(tmp_path, place):
+    def tagged(rows, tag):
+        return [{**row, place: {"language": tag} if place == "metadata" else tag} for row in rows]
+
+    write(tmp_path / "corpus.jsonl", tagged(texts("e", "en"), "en") + tagged(texts("d", "de"), "deu-Latn"))
+    write(tmp_path / "queries.jsonl", tagged(texts("q", "en"), "EN"))
+    write_qrels(tmp_path / "qrels" / "test.tsv", [("q0", "e0", 1), ("q0", "d0", 1)])
+    assert pairs(read(tmp_path)[0]) == {("en", "q0", "en", "e0"), ("en", "q0", "de", "d0")}
+
+
+def test_splits_are_those_of_the_judgements(tmp_path):
+    write_folder(tmp_path / "en")
+    write_qrels(tmp_path / "en" / "qrels" / "dev.tsv", [("q2", "d0", 1), ("q0", "d2", 1)])
+    pool, said = read(tmp_path)
+    assert sorted(pool.questions.split) == ["dev", "dev", "test"]
+    assert any("several splits" in line and "--split" in line for line in said)
+    assert pairs(read(tmp_path, split="test")[0]) == {
+        ("en", "q0", "en", "d0"),
+        ("en", "q1", "en", "d1"),
+        ("en", "q1", "en", "d2"),
+    }
+    assert {pair[1] for pair in pairs(read(tmp_path, split="dev")[0])} == {"q0", "q2"}
+    with pytest.raises(InputError, match=r"no split 'tset'.*'test'"):
+        read(tmp_path, split="tset")
+
+
+@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+def test_grades_are_written_and_read(tmp_path, form):
+    for language in ("en", "de"):
+        write_folder(tmp_path / "b" / language, language)
+    pool, _ = read(tmp_path / "b")
+    again, _ = read(pool.write(tmp_path / "p", form))
+    assert again.candidates.grades == pool.candidates.grades
+    assert again.candidates.keys == pool.candidates.keys and again.digest == pool.digest
+    c = pool.candidates
+    more = _more_candidates(c, [1, 0], ["x", "y"], ["", ""], 2)
+    assert more.grades == [*c.grades, c.grades[1], c.grades[0]]
+
+
+def test_grades_that_do_not_fit_their_keys_are_refused(tmp_path, pool_folder, tables):
+    questions, candidates = tables
+    for row in candidates:
+        row["grades"] = [1] * len(row["keys"])
+    candidates[3]["grades"] = [1]
+    with pytest.raises(InputError, match=r"row 4, column 'grades': expected 2 whole numbers"):
+        MultilingualPool.read(pool_folder(questions, candidates))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda f: write_qrels(f / "qrels" / "test.tsv", [("q0", "d0", 0.5)]),
+            "line 2: found '0.5' where a grade",
+        ),
+        (lambda f: write_qrels(f / "qrels" / "test.tsv", [("q9", "d0", 1)]), "not among the queries"),
+        (lambda f: write_qrels(f / "qrels" / "test.tsv", [("q0", "d9", 1)]), "not in the corpus"),
+        (lambda f: (f / "queries.jsonl").unlink(), "has a corpus but no queries"),
+        (lambda f: write(f / "queries.jsonl", [{"text": "a"}]), "line 1: no '_id' or 'id'"),
+        (lambda f: write(f / "queries.jsonl", [{"_id": "q0", "text": 3}]), "found the number 3"),
+        (lambda f: (f / "queries.jsonl").write_text("{"), "line 1 is not JSON"),
+        (lambda f: write(f / "queries.jsonl.gz", texts("q", "en")), "keep one of them"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, change, words):
+    write_folder(tmp_path)
+    change(tmp_path)
+    with pytest.raises(InputError, match=words.replace("(", r"\(")):
+        read(tmp_path, ["en"])
+
+
+def test_a_folder_without_a_language_asks_for_it(tmp_path):
+    write_folder(tmp_path)
+    with pytest.raises(InputError, match="--languages en"):
+        read(tmp_path)
+
+
+def test_a_damaged_gz_is_named(tmp_path):
+    beir_gz(tmp_path, "en")
+    whole = (tmp_path / "corpus.jsonl.gz").read_bytes()
+    (tmp_path / "corpus.jsonl.gz").write_bytes(whole[:-12])
+    with pytest.raises(InputError, match=r"no whole \.gz file"):
+        read(tmp_path, ["en"])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(-1, 3)), min_size=1),
+    st.lists(st.sampled_from(["de", "en", "ja"]), min_size=1, max_size=3, unique=True),
+)
+@settings(deadline=None, max_examples=30)
+def test_relevant_pairs_are_those_of_a_loop_over_the_judgements(judged, languages):
+    grades = {(f"q{q}", f"d{d}"): grade for q, d, grade in judged}
+    read_ones = []
+    for language in languages:
+        documents = {(language, f"d{i}"): f"{language} {i}" for i in range(5)}
+        queries = {(language, f"q{i}"): f"{language} ask {i}" for i in range(4)}
+        own = Judgements(language, documents, queries)
+        for (query, document), grade in grades.items():
+            if grade > 0:
+                own.grades.setdefault(query, {})[document] = grade
+                own.split[query] = "test"
+        read_ones.append(own)
+    expected = {
+        (asked, query, answered, document, grade)
+        for asked in languages
+        for answered in languages
+        for (query, document), grade in grades.items()
+        if grade > 0
+    }
+    if not expected:
+        with pytest.raises(InputError, match="no judgement above 0"):
+            rows_of("x", read_ones, Counter(), splits=True)
+        return
+    known, questions, candidates, _ = rows_of("x", read_ones, Counter(), splits=True)
+    found = set()
+    for i, key in enumerate(questions.key):
+        for j, keys in enumerate(candidates.keys):
+            if key in keys:
+                grade = candidates.grades[j][keys.index(key)]
+                place = (known[candidates.language[j]], candidates.ids[j])
+                found.add((known[questions.language[i]], questions.ids[i], *place, grade))
+    assert found == expected

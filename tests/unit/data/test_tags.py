@@ -1,0 +1,46 @@
+"""Words for languages as BCP 47 tags."""
+
+import re
+
+import pytest
+
+from xlingual.data.tags import tag_of
+from xlingual.languages import names
+
+
+@pytest.mark.parametrize(
+    ("word", "tag"),
+    [
+        ("EN", "en"),
+        (" english ", "en"),
+        ("en_GB", "en-GB"),
+        ("pt-br", "pt-BR"),
+        ("English (UK)", "en"),
+        ("ger", "de"),
+        ("Deutsch", "de"),
+        ("deu_Latn", "de"),
+        ("zho_Hans", "zh-Hans"),
+        ("zh-hans-cn", "zh-Hans-CN"),
+        ("srp_Latn", "sr-Latn"),
+        ("rus_Cyrl", "ru"),
+        ("iw", "he"),
+        ("fil", "fil"),
+        ("日本語", "ja"),
+        ("n/a", None),
+        ("xx", None),
+        ("klingon", None),
+        ("", None),
+    ],
+)
+def test_words(word, tag):
+    assert tag_of(word) == tag
+
+
+def test_a_tag_is_its_own_tag():
+    for code in names().keys() - {"iw", "ji"}:
+        assert tag_of(code) == code and tag_of(code.upper()) == code
+        assert re.fullmatch("[a-z]{2,3}", code)
+
+
+def test_every_english_name_is_known():
+    assert all(tag_of(name) == code for code, name in names().items() if code not in ("iw", "ji"))

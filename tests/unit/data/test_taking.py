@@ -1,0 +1,55 @@
+"""What the decorator of functions that take data does with their arguments."""
+
+from typing import Unpack
+
+import pytest
+
+from xlingual import Manifest
+from xlingual.data.manifest import ManifestLike
+from xlingual.data.reading.columns import DataOptions
+from xlingual.data.taking import takes_data
+from xlingual.workflows.mlmme_study_data import StudyParts
+
+ROWS = [{"language": "en", "text": "a", "split": "train"}, {"language": "de", "text": "b", "split": "test"}]
+
+
+@takes_data("validation", leave=(int, float))
+def trained(
+    manifest: ManifestLike,
+    out: str,
+    *,
+    validation: ManifestLike | float = 0.1,
+    **columns: Unpack[DataOptions],
+) -> tuple[object, ...]:
+    """Return what came in."""
+    return manifest, out, validation, columns
+
+
+def test_data_become_manifests_and_the_columns_are_used_up():
+    manifest, out, validation, columns = trained(ROWS, "m", lang_column="language", split="train")
+    assert isinstance(manifest, Manifest) and manifest.text == ["a"]
+    assert (out, validation, columns) == ("m", 0.1, {})
+
+
+def test_further_arguments_are_taken_in_the_same_way():
+    _, _, validation, _ = trained(ROWS, "m", validation=ROWS, lang_column="language")
+    assert isinstance(validation, Manifest) and len(validation) == 2
+    ready = Manifest.from_rows(ROWS, lang_column="language")
+    assert trained(ROWS, out="m", validation=ready, lang_column="language")[2] is ready
+    assert trained(manifest=ready, out="m", validation=0.2)[0] is ready
+
+
+def test_parts_of_a_study_are_data_too():
+    rows = [{"lang": "en", "text": "a"}, {"lang": "de", "text": "b"}]
+    parts = StudyParts(rows, Manifest.from_rows(rows), None, ("en", "de"))
+    assert isinstance(parts.train, Manifest) and parts.train.digest == parts.validation.digest
+    assert parts.test is None
+
+
+def test_arguments_that_are_missing_or_unknown_are_errors_of_the_function():
+    with pytest.raises(TypeError, match="missing a required argument: 'out'"):
+        trained(ROWS)
+    with pytest.raises(
+        TypeError, match=r"trained\(\) has no argument 'validaton'\. Did you mean 'validation'"
+    ):
+        trained(ROWS, "m", validaton=0.1)
