@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.reading import Aligned, read_aligned
-from xlingual.comparison.references import parse_reference
+from xlingual.comparison.references import Reference, SeveralGiven
 from xlingual.errors import InputError, did_you_mean, listed
 
 
 def aligned_queries(
-    references: Sequence[str], measure: str | None, task: str | None, pairs: Sequence[str] = ()
+    references: SeveralGiven, measure: str | None, task: str | None, pairs: Sequence[str] = ()
 ) -> tuple[Aligned, Queries]:
     """Read the results and return them with the queries of one task and measure, by default the first.
 
@@ -50,13 +50,10 @@ def check_pairs(aligned: Aligned, task: str) -> None:
         )
 
 
-def encoder_named(reference: str, aligned: Aligned) -> str:
+def encoder_named(ref: Reference, aligned: Aligned) -> str:
     """Return the label of the encoder that `FOLDER#ENCODER`, or a folder of one encoder, names."""
-    ref = parse_reference(reference)
     fitting = [member for member in aligned.members if member.meant_by(ref)]
     if len(fitting) != 1:
         names = listed([member.encoder for member in fitting], 30)
-        raise InputError(
-            f"{reference} has {len(fitting)} encoders: name one with {ref.folder}#ENCODER ({names})"
-        )
+        raise InputError(f"{ref} has {len(fitting)} encoders: name one with {ref.how_to_name_one} ({names})")
     return fitting[0].label

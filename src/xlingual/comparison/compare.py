@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,10 +17,17 @@ from xlingual.comparison.outcome import EncoderTest, QuerySubset, Resampling, Ru
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.ranks import not_against, pairwise_p, rank_intervals
 from xlingual.comparison.reading import read_aligned
-from xlingual.comparison.references import parse_reference
+from xlingual.comparison.references import (
+    Given,
+    Reference,
+    SeveralGiven,
+    as_references,
+    parse_reference,
+)
 from xlingual.errors import InputError
 from xlingual.requests import answers
 from xlingual.requests.comparing import CompareRequest
+from xlingual.results import Results
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
 
@@ -30,9 +36,9 @@ Progress = Callable[[str, int, int], None]  # progress: what, done, total
 
 @answers(CompareRequest)
 def compare(
-    results: Sequence[str | Path],
+    results: SeveralGiven,
     *,
-    baseline: str | None = None,
+    baseline: Given | None = None,
     measures: Sequence[str] = (),
     by: Sequence[str] = (),
     per_pair: bool = False,
@@ -43,14 +49,16 @@ def compare(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare the encoders of folders of results (`FOLDER`, or `FOLDER#ENCODER` for one).
+    """Compare the encoders of `Results`, or of folders of results (`FOLDER`, or `FOLDER#ENCODER` for one).
 
-    `baseline` names the encoder that the others are compared with; without one it is each measure's leader.
-    `correction` (holm, bh, none) is made over all tests of the boards over all queries of a measure, over
-    those of its language pairs (`per_pair`), and over those of each column of `by`; a leader was chosen on
-    the same data, so against it the pairs of all encoders count, not only those that are shown. With `margin`
-    encoders whose difference is shown to be smaller are "equivalent". `replicates` of each test: 1999, or
-    more where the correction for many tests would otherwise leave nothing to be found.
+    A mapping of `Results` names them where encoders have equal names; `results.only(name)` is one encoder.
+    `baseline` names the encoder that the others are compared with, or is results or a folder with one;
+    without it that is each measure's leader. `correction` (holm, bh, none) is made over all tests of the
+    boards over all queries of a measure, over those of its language pairs (`per_pair`), and over those of
+    each column of `by`; a leader was chosen on the same data, so against it the pairs of all encoders count,
+    not only those that are shown. With `margin` encoders whose difference is shown to be smaller are
+    "equivalent". `replicates` of each test: 1999, or more where the correction for many tests would otherwise
+    leave nothing to be found.
 
     Raises:
         InputError: results cannot be compared, or an option is not what it must be; the text says why.
@@ -63,15 +71,20 @@ def compare(
             f"{int(np.ceil(2 / alpha))} are needed"
         )
     started = time.perf_counter()
-    references = [str(reference) for reference in results]
-    if baseline is not None and (parse_reference(baseline).folder / "results.json").is_file():
-        references.append(baseline)  # else it is the label of an encoder
+    references = as_references(results)
+    if baseline is not None and _is_results(baseline):
+        references = as_references([*references, baseline])
+        baseline = references[-1]  # else it is the label of an encoder
     aligned = read_aligned(references, measures=measures)
     if len(aligned.members) < 2:
         raise InputError(
             f"only one encoder to compare ({aligned.members[0].label}): give results of at least two"
         )
-    against = None if baseline is None else aligned.label(baseline)
+    against = (
+        None
+        if baseline is None
+        else aligned.label(baseline if isinstance(baseline, Reference) else str(baseline))
+    )
     baselines = {(q.task, q.measure): against or q.best for q in aligned.queries}
     families = [family for q in aligned.queries for family in _families(q, by, per_pair)]
     members = len(aligned.members)
@@ -101,6 +114,10 @@ def compare(
         notes=notes,
         timings={"compare": time.perf_counter() - started},
     )
+
+
+def _is_results(baseline: Given) -> bool:
+    return isinstance(baseline, Results) or (parse_reference(baseline).folder / "results.json").is_file()
 
 
 def _chosen(members: int, against: str | None, rules: Rules) -> list[str]:

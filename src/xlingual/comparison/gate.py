@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from xlingual.comparison.choice import aligned_queries, check_pairs, encoder_named
 from xlingual.comparison.queries import Queries
+from xlingual.comparison.references import Given, as_references
 from xlingual.errors import InputError
 from xlingual.requests import answers
 from xlingual.requests.comparing import GateRequest
@@ -28,8 +29,8 @@ _POOL = "multilingual-pool"  # the task
 
 @answers(GateRequest)
 def gate(
-    candidate: str,
-    baseline: str,
+    candidate: Given,
+    baseline: Given,
     *,
     margin: float,
     measure: str | None = None,
@@ -43,7 +44,8 @@ def gate(
 ) -> Gate:
     """Decide whether `candidate` is no worse than `baseline` by more than `margin`.
 
-    Both are `FOLDER#ENCODER`, or folders of results with one encoder. `pairs` ("en-de") names the language
+    Both are `FOLDER#ENCODER`, or folders of results with one encoder, or `Results` with one
+    (`results.only(name)`). `pairs` ("en-de") names the language
     pairs to decide on; without it both must have the same ones. With `per_pair` every language pair is
     decided, with `by` every label of a column ("language" in results of a pool): the gate passes when all
     pass (an intersection–union test, which needs no correction: Berger 1982), fails when any fails after
@@ -53,10 +55,11 @@ def gate(
         InputError: results cannot be read or compared; an option is out of range.
 
     """
-    aligned, queries = aligned_queries([candidate, baseline], measure, task, pairs)
+    both = as_references([candidate, baseline])
+    aligned, queries = aligned_queries(both, measure, task, pairs)
     if not pairs:
         check_pairs(aligned, queries.task)
-    named = encoder_named(candidate, aligned), encoder_named(baseline, aligned)
+    named = encoder_named(both[0], aligned), encoder_named(both[1], aligned)
     if named[0] == named[1]:
         raise InputError(f"candidate and baseline are the same encoder, {named[0]}: name two")
     _check(margin, alpha, replicates, queries.span)

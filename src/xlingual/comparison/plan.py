@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from xlingual.comparison.choice import aligned_queries, encoder_named
 from xlingual.comparison.queries import Queries
+from xlingual.comparison.references import Given, SeveralGiven, as_references
 from xlingual.errors import InputError
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
 from xlingual.requests import answers
@@ -25,33 +26,36 @@ FEWEST = 5  # queries; below, nothing can be planned from
 
 @answers(PlanRequest)
 def plan(
-    references: Sequence[str],
+    references: SeveralGiven,
     *,
     effect: float,
     power: float = POWER,
     alpha: float = ALPHA,
-    baseline: str | None = None,
+    baseline: Given | None = None,
     measure: str | None = None,
     task: str | None = None,
     queries: Sequence[int] = (),
 ) -> Plan:
     """Plan comparisons of every encoder with a baseline, by default the one with the highest value.
 
-    `references` are `FOLDER` or `FOLDER#ENCODER`; `queries` are sizes (distinct queries for each language
-    pair); for each the plan says which difference it can show.
+    `references` are `Results`, `FOLDER` or `FOLDER#ENCODER`; `queries` are sizes (distinct queries for each
+    language pair); for each the plan says which difference it can show.
 
     Raises:
         InputError: results cannot be read or compared; fewer than two encoders; an option is out of range.
 
     """
-    aligned, found = aligned_queries([*references, *([baseline] if baseline else [])], measure, task)
+    given = as_references(references)
+    if baseline is not None:
+        given = as_references([*given, baseline])
+    aligned, found = aligned_queries(given, measure, task)
     if len(found.encoders) < 2:
         raise InputError(
             f"the results hold one encoder, {found.encoders[0]}: a difference needs two; add results of "
             "another encoder"
         )
     _check(effect, power, alpha, queries, found)
-    baseline_name = encoder_named(baseline, aligned) if baseline else found.best
+    baseline_name = encoder_named(given[-1], aligned) if baseline is not None else found.best
     order = [found.encoders[i] for i in np.argsort(-found.means, kind="stable")]
     rule = parse_measure(found.measure)
     sizes = [size for size in dict.fromkeys(queries) if size != found.n_distinct]  # has its own column
@@ -73,7 +77,7 @@ def plan(
             for name in order
             if name != baseline_name
         ],
-        n_tests=len(order) - 1 if baseline else len(order) * (len(order) - 1) // 2,
+        n_tests=len(order) - 1 if baseline is not None else len(order) * (len(order) - 1) // 2,
         baseline_given=baseline is not None,
         conditions=dict(found.conditions),
         warnings=list(aligned.notes),

@@ -17,10 +17,12 @@ from xlingual.comparison.alignment import Key, check_means, check_same
 from xlingual.comparison.queries import Labels, Queries, sample_of, sample_weights
 from xlingual.comparison.references import (
     LabelledEncoder,
+    Reference,
+    SeveralGiven,
+    as_references,
     each_folder_once,
     find_member,
     members,
-    parse_reference,
     read_folders,
 )
 from xlingual.comparison.rows import FolderRows, QueryBlock
@@ -53,15 +55,15 @@ class Aligned:
     offered: Mapping[str, tuple[tuple[str, str], ...]]  # label → (task, measure) it has a test for, in order
     lacking: Mapping[str, tuple[str, ...]]  # task → which language pairs an encoder lacks, in words
 
-    def label(self, reference: str) -> str:
+    def label(self, reference: str | Reference) -> str:
         """Return the label of the encoder that `FOLDER#ENCODER`, a folder of one encoder or a label names."""
         return find_member(reference, self.members).label
 
 
 def read_aligned(
-    references: Sequence[str | Path], *, measures: Sequence[str] = (), pairs: Sequence[str] = ()
+    references: SeveralGiven, *, measures: Sequence[str] = (), pairs: Sequence[str] = ()
 ) -> Aligned:
-    """Read folders of results (`FOLDER` or `FOLDER#ENCODER`) and align their queries.
+    """Read folders of results (`FOLDER` or `FOLDER#ENCODER`), or take results, and align their queries.
 
     `measures` chooses some; by default all that have a value for each query and a mean, and that all encoders
     share. `pairs` ("en-de") chooses language pairs, which all encoders must have; default: those they share.
@@ -70,7 +72,7 @@ def read_aligned(
         InputError: a folder is not one of results; conditions or queries differ; nothing is shared.
 
     """
-    parsed = each_folder_once([parse_reference(reference) for reference in references])
+    parsed = each_folder_once(as_references(references))
     folders = read_folders(parsed)
     found = members(parsed, folders)
     entries: _Entries = {

@@ -1,11 +1,17 @@
-"""References by users: `FOLDER` for all encoders of a folder of results, `FOLDER#ENCODER` for one."""
+"""References by users: `FOLDER` for all encoders of a folder of results, `FOLDER#ENCODER` for one.
+
+Results in memory stand for all of their encoders; errors and labels call them "results 1", "results 2", or as
+the mapping that holds them does.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.results import Results
@@ -20,6 +26,19 @@ class Reference:
 
     folder: Path
     encoder: str | None = None
+    results: Results | None = field(default=None, compare=False, repr=False)  # in memory; `folder` is a name
+
+    def __str__(self) -> str:
+        return str(self.folder) if self.encoder is None else f"{self.folder}#{self.encoder}"
+
+    @property
+    def how_to_name_one(self) -> str:
+        """How one of its encoders is named."""
+        return f"{self.folder}#ENCODER" if self.results is None else "results.only('ENCODER')"
+
+
+Given: TypeAlias = "str | Path | Results | Reference"  # how a user names encoders
+SeveralGiven: TypeAlias = "Sequence[Given] | Mapping[str, Given] | Given"
 
 
 @dataclass(frozen=True)
@@ -40,12 +59,44 @@ class LabelledEncoder:
         return self.folder.resolve() == ref.folder.resolve() and ref.encoder in (None, self.encoder)
 
 
-def parse_reference(text: str | Path) -> Reference:
+def as_references(given: SeveralGiven) -> list[Reference]:
+    """Return the references of folders and of results in memory; a mapping names the latter.
+
+    Raises InputError where something is neither.
+    """
+    if isinstance(given, str | Path | Results | Reference):
+        given = [given]
+    named: Mapping[str, Given] = {}
+    if isinstance(given, Mapping):
+        named, given = given, list(given.values())
+    known = [one for one in given if isinstance(one, Reference) and one.results is not None]
+    taken = {ref.folder.name for ref in known}
+    found: list[Reference] = []
+    for number, one in enumerate(given):
+        if not isinstance(one, Results):
+            found.append(parse_reference(one))
+            continue
+        same = next((ref for ref in [*known, *found] if ref.results is one), None)
+        names = iter(list(named)[number:] if named else (f"results {i}" for i in count(number + 1)))
+        name = next(name for name in names if named or (name not in taken and not Path(name).exists()))
+        taken.add(name)
+        found.append(same or Reference(Path(name), results=one))
+    return found
+
+
+def parse_reference(text: str | Path | Reference) -> Reference:
     """Return the folder and the encoder of `FOLDER`, `FOLDER/results.json` or either with `#ENCODER`.
 
     >>> parse_reference("out#minilm").encoder
     'minilm'
     """
+    if isinstance(text, Reference):
+        return text
+    if not isinstance(text, str | Path):
+        raise InputError(
+            f"expected Results or the path of a folder of results, found {type(text).__name__}: evaluate "
+            "first, as in compare([backretrieval(…), backretrieval(…)])"
+        )
     text = str(text)
     if not Path(text).exists():
         marks = [place for place, letter in enumerate(text) if letter == "#"]
@@ -65,11 +116,14 @@ def each_folder_once(references: Sequence[Reference]) -> list[Reference]:
 
 
 def read_folders(references: Sequence[Reference]) -> dict[Path, Results]:
-    """Return the results of each folder, each read once; raise InputError as `Results.read` does.
+    """Return the results of each reference, a folder read once; raise InputError as `Results.read` does.
 
     Nor may a folder be without numbers, or have one whose signature cannot be read.
     """
-    folders = {folder: Results.read(folder) for folder in dict.fromkeys(ref.folder for ref in references)}
+    folders: dict[Path, Results] = {}
+    for ref in references:
+        if ref.folder not in folders:
+            folders[ref.folder] = Results.read(ref.folder) if ref.results is None else ref.results
     for folder, results in folders.items():
         where = folder / _FILE
         if not results.entries:
@@ -108,12 +162,13 @@ def members(references: Sequence[Reference], folders: dict[Path, Results]) -> li
     ]
 
 
-def find_member(text: str, found: Sequence[LabelledEncoder]) -> LabelledEncoder:
+def find_member(text: str | Reference, found: Sequence[LabelledEncoder]) -> LabelledEncoder:
     """Return the encoder that `FOLDER#ENCODER`, a folder of one encoder or a label names."""
     for member in found:
         if member.label == text:
             return member
     ref = parse_reference(text)
+    text = str(text)
     fitting = [member for member in found if member.meant_by(ref)]
     if len(fitting) == 1:
         return fitting[0]
@@ -121,7 +176,7 @@ def find_member(text: str, found: Sequence[LabelledEncoder]) -> LabelledEncoder:
     if not fitting:
         raise InputError(f"no encoder {text!r}.{did_you_mean(text, labels)} Encoders: {listed(labels, 30)}")
     raise InputError(
-        f"{text} has {len(fitting)} encoders: name one with {text}#ENCODER ({listed(labels, 30)})"
+        f"{text} has {len(fitting)} encoders: name one with {ref.how_to_name_one} ({listed(labels, 30)})"
     )
 
 

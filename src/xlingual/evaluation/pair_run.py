@@ -198,22 +198,20 @@ class PairRun(Run):
 
         Sources are queries and targets are candidates, for encoders to which that makes a difference.
         """
-
-        def texts(name: str, encoder: Encoder) -> TextSides:
-            return embed_roles(self.manifest, name, encoder, *self.sides, **self.embedding(), any_form=True)
-
         for name in self.text_encoders:
-            yield name, self.encode(name, texts) if self.roles else self.without_role(name)
+            yield name, self.encode(name, self.sides_of if self.roles else self.all_of)
+
+    def sides_of(self, name: str, encoder: Encoder) -> TextSides:
+        """Return an encoder's vectors of sources as queries and of targets as candidates."""
+        return embed_roles(self.manifest, name, encoder, *self.sides, **self.embedding(), any_form=True)
+
+    def all_of(self, name: str, encoder: Encoder) -> TextVectors:
+        """Return an encoder's vectors of all texts alike."""
+        return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding(), any_form=True)
 
     def without_role(self, name: str, known: TextSides | None = None) -> TextVectors:
         """Return an encoder's vectors of all texts alike, which are those `known` where roles change none."""
-        if isinstance(known, TextVectors):
-            return known
-
-        def texts(name: str, encoder: Encoder) -> TextVectors:
-            return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding(), any_form=True)
-
-        return self.encode(name, texts)
+        return known if isinstance(known, TextVectors) else self.encode(name, self.all_of)
 
     def image_spec(self) -> ImageModelLike:
         """Return the spec of the image encoder; raise InputError where none is given."""

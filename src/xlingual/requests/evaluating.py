@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import field
 
@@ -27,13 +27,14 @@ from xlingual.requests.shared import (
     Split,
     TextEncoders,
     TextSimilarity,
+    Trec,
+    TrecDepth,
 )
 from xlingual.requests.values import (
     Natural,
     Positive,
     TwoOrMore,
     comma_list,
-    number_or_all,
     two_languages,
 )
 
@@ -77,6 +78,8 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     cluster: Cluster = "declared"
     ranking: Ranking
     approximation: ApproximateSearch
+    trec: Trec = None
+    trec_depth: TrecDepth = None
     output: EvaluationOutput
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
     calibration: Annotated[
@@ -104,6 +107,8 @@ class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
     cluster: Cluster = "declared"
     ranking: Ranking
     approximation: ApproximateSearch
+    trec: Trec = None
+    trec_depth: TrecDepth = None
     output: EvaluationOutput
 
 
@@ -186,19 +191,8 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
         ),
     ] = None
     seed: Annotated[Natural, option("Seed of the paragraphs held out for language identification.")] = 0
-    trec: Annotated[
-        Path | None, option("Write run and qrels files to the folder DIR.", metavar="DIR", run=True)
-    ] = None
-    trec_depth: Annotated[
-        Positive | Literal["all"] | None,
-        option(
-            "Candidates of each question in a run: a line of some 55 bytes for each; all may take gigabytes.",
-            metavar="N|all",
-            otherwise="1000",
-            reads=number_or_all,
-            run=True,
-        ),
-    ] = None
+    trec: Trec = None
+    trec_depth: TrecDepth = None
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
@@ -266,6 +260,8 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking
+    trec: Trec = None
+    trec_depth: TrecDepth = None
     output: EvaluationOutput
 
 

@@ -26,6 +26,19 @@ PoolLanguages: TypeAlias = Annotated[
     option("Use only these languages, in this order.", metavar="ar,de,…", otherwise="all", reads=comma_list),
 ]
 Split: TypeAlias = Annotated[str | None, option("Use only the rows of this split.", metavar="NAME")]
+Trec: TypeAlias = Annotated[
+    Path | None, option("Write run and qrels files to the folder DIR.", metavar="DIR", run=True)
+]
+TrecDepth: TypeAlias = Annotated[
+    Positive | Literal["all"] | None,
+    option(
+        "Candidates of each query in a run: a line of some 55 bytes for each; all may take gigabytes.",
+        metavar="N|all",
+        otherwise="1000",
+        reads=number_or_all,
+        run=True,
+    ),
+]
 Cluster: TypeAlias = Annotated[
     str,
     option(

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from xlingual.errors import InputError
-from xlingual.notebook import html_of
+from xlingual.notebook import Plotted, html_of
 from xlingual.results.files import read_json, write_json
 from xlingual.results.values import about
 from xlingual.typed import convert
@@ -24,7 +24,7 @@ RunOf: TypeAlias = Annotated[
 ]
 
 
-class Document(msgspec.Struct, frozen=True, tag_field="schema"):
+class Document(Plotted, msgspec.Struct, frozen=True, tag_field="schema"):
     """The content of a file; its first key, `schema`, is the tag: name and version of its kind.
 
     Keys that a later version added are ignored; those that an earlier one lacked have defaults.

@@ -8,15 +8,15 @@ leaves the old result or the new one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from xlingual.errors import InputError, XlingualError
-from xlingual.notebook import html_of
+from xlingual.errors import InputError, XlingualError, did_you_mean, listed
+from xlingual.notebook import Plotted, html_of
 from xlingual.results.conventions import remarks
 from xlingual.results.document import RequestRecord, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
@@ -24,6 +24,7 @@ from xlingual.results.files import DIGESTS, REPORT, read_json, write_together
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
 from xlingual.results.values import Count, Number, Whole, about
 from xlingual.results.views import tagged, untagged
+from xlingual.tasks import load
 from xlingual.typed import convert
 from xlingual.visible import visible
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "xlingual/results/1"
+FAILURES = "xlingual.evaluation.failures:failures_table"  # of higher layers, so they are loaded late
+TREC = "xlingual.evaluation.trec:write_trec"
 
 
 class Dropped(Struct, frozen=True):
@@ -97,7 +100,7 @@ class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
 
 
 @dataclass
-class Results:
+class Results(Plotted):
     """Everything an evaluation found.
 
     `entries` holds one number per encoder, pair, measure and seed; `summary` their means; `per_query` (Arrow)
@@ -118,6 +121,7 @@ class Results:
     request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results
     run: dict[str, Any] = field(default_factory=dict)  # circumstances that change no number
     remarks: list[str] = field(default_factory=list)  # on names that meant something else when it was written
+    evaluated: Any = field(default=None, repr=False, compare=False)  # the data and its lists; in memory only
 
     def _repr_html_(self) -> str | None:
         return html_of(self)
@@ -142,6 +146,33 @@ class Results:
             **{name: plain(part) for name in _MADE if (part := getattr(self, name))},
         }
 
+    def only(self, *encoders: str) -> Results:
+        """Return the results of some encoders alone; raise InputError where one is not there."""
+        known = list(dict.fromkeys(entry.encoder for entry in self.entries))
+        for name in encoders:
+            if name not in known:
+                raise InputError(
+                    f"no encoder {name!r}.{did_you_mean(name, known)} Encoders: {listed(known, 30)}"
+                )
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        def rows(table: pa.Table) -> pa.Table:
+            if "encoder" not in table.schema.names:
+                return table
+            return table.filter(pc.is_in(table["encoder"].cast(pa.string()), pa.array(encoders, pa.string())))
+
+        return replace(
+            self,
+            entries=[entry for entry in self.entries if entry.encoder in encoders],
+            summary=[row for row in self.summary if row.encoder in encoders],
+            per_query=rows(self.per_query),
+            examples=None if self.examples is None else rows(self.examples),
+            tables={name: rows(table) for name, table in self.tables.items()},
+            truncated={name: found for name, found in self.truncated.items() if name in encoders},
+            encoders={name: found for name, found in self.encoders.items() if name in encoders},
+        )
+
     def to_pandas(self) -> Any:  # noqa: ANN401  (pandas is not a dependency)
         """Return the entries as a pandas DataFrame; pandas must be installed."""
         try:
@@ -154,6 +185,41 @@ class Results:
             interval = row.pop("ci") or {}
             flat.append(row | {"ci_low": interval.get("low"), "ci_high": interval.get("high")})
         return pd.DataFrame(flat)
+
+    def failures_table(self, data: Any = None, **which: Any) -> pa.Table:  # noqa: ANN401  (a manifest or pool)
+        """Return what `failures` does as an Arrow table; pandas is not needed."""
+        found: pa.Table = load(FAILURES)(self, data, **which)
+        return found
+
+    def failures(self, data: Any = None, **which: Any) -> Any:  # noqa: ANN401  (pandas is not a dependency)
+        """Return all queries whose value is below 1 as a pandas DataFrame, the worst first, with their texts.
+
+        A row has the query, what was retrieved first and a right answer (language, id, text, image path), the
+        rank, how many candidates `tied`, and in `rights` how many right answers there are. Results in memory
+        remember the data; to results that were read give it: `failures(manifest)`. These know what was
+        retrieved for Backretrieval alone.
+
+        Keywords: `encoder`, `pair` ("en-de"), `seed`, `measure` (default: the first), `worst` (so many rows).
+
+        Raises:
+            XlingualError: pandas is not installed.
+            InputError: there is no data, or it is not that of the results; a keyword names what is not there.
+
+        """
+        try:
+            import pandas  # noqa: F401  (Arrow's own message names another package)
+        except ImportError as error:
+            raise XlingualError(
+                "failures() needs pandas: pip install pandas; failures_table() gives an Arrow table"
+            ) from error
+        return self.failures_table(data, **which).to_pandas()
+
+    def write_trec(self, folder: str | Path, depth: int | None = 1000) -> None:
+        """Write runs and qrels of what was ranked, for trec_eval, ir_measures and ranx.
+
+        Only results in memory know it. A list has `depth` candidates, None for all.
+        """
+        load(TREC)(self, folder, depth)
 
     def write(self, folder: str | Path) -> None:
         """Write the files into `folder` (made if need be): a crash leaves the old result or the new one.

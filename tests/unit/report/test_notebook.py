@@ -3,9 +3,12 @@
 import inspect
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 from xlingual.data.manifest import Manifest
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import InputError
 from xlingual.notebook import RENDERER
 from xlingual.report.pages import EMPHASISED, PAGES, page_of
@@ -34,6 +37,7 @@ def test_results_show_verdict_and_tables_and_run_nothing(made):
     assert "leads: BkR R@10" in shown and '<table class="board">' in shown and 'class="dot"' in shown
     assert "<script" not in shown and "<b></th>" not in shown and "data:image" not in shown
     assert shown.index("leads") < shown.index("<table") and ":root" not in shown
+    assert shown.count("& {") >= 2 and "&amp;" not in shown.partition("</style>")[0]
 
 
 def test_what_has_no_page_is_shown_as_python_does():
@@ -47,3 +51,12 @@ def test_a_manifest_shows_how_many_texts_each_language_has():
     shown = Manifest.from_rows(rows)._repr_html_()
     assert "3 items with 3 texts in 2 languages and 0 images." in shown
     assert "<td" in shown and ">2<" in shown
+
+
+def test_a_pool_shows_how_many_questions_and_candidates_each_language_has():
+    questions = Questions(["a", "b"], np.array([0, 0]), ["q", "r"], ["a", "b"], np.arange(2))
+    keys = [("a",), ("a",), ("x",)]
+    candidates = Candidates(list("abc"), np.array([0, 1, 1]), list("xyz"), [""] * 3, keys, np.arange(3))
+    shown = MultilingualPool("some/pool", ("en", "de"), questions, candidates, (), ())._repr_html_()
+    assert "2 questions and 3 candidates in 2 languages; 2 pairs of a question and a right answer." in shown
+    assert "some" not in shown.partition("</style>")[2]

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+import numpy as np
+
 from xlingual.data.pools.folder import write_pool
 from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.rows import PoolRows
+from xlingual.notebook import PoolOverview, html_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,6 +33,13 @@ class MultilingualPool(PoolRows):
         the rows of one split.
         """
         return cls.of(read_pool(path, languages, split))
+
+    def _repr_html_(self) -> str | None:
+        questions, candidates = (
+            dict(zip(self.languages, np.bincount(codes, minlength=len(self.languages)).tolist(), strict=True))
+            for codes in (self.questions.language, self.candidates.language)
+        )
+        return html_of(PoolOverview(Path(self.source).name, questions, candidates, len(self.relevant[0])))
 
     def write(self, folder: str | Path, format: str = "parquet", *, overwrite: bool = False) -> Path:
         """Write the pool as a folder that reads back as this pool ("parquet" or "jsonl"); return it.

@@ -8,6 +8,7 @@ and SIM, the same without the way back (Fain, Twomey and Bollegala, SIGIR 2021).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal, Unpack
 
@@ -27,13 +28,16 @@ from xlingual.evaluation.backretrieval.examples import (
 )
 from xlingual.evaluation.backretrieval.images import ImageSpace, image_space, refuse_small_pools
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
+from xlingual.evaluation.backretrieval.rankings import rankings, refuse_function
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
+from xlingual.evaluation.rankings import Evaluated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
 from xlingual.evaluation.scorer import Scorable
 from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.trec import refuse_approximate, write_trec
 from xlingual.measures import (
     MeanImageSimilarity,
     Measure,
@@ -80,6 +84,8 @@ def backretrieval(
     cluster: str = DECLARED,
     preset: str | None = None,
     similarity: str | Repair = COSINE,
+    trec: str | Path | None = None,
+    trec_depth: int | None = 1000,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
@@ -116,6 +122,9 @@ def backretrieval(
         similarity: how texts are compared: "cosine"; "csls" or "csls?k=10", which takes off how near each
             text is to its 10 nearest of the other side of the sample; or a user's own
             `xlingual.ranking.Repair`.
+        trec: folder for runs and qrels of the way back: the source images as the retrieved text's image
+            ranks them.
+        trec_depth: how many images of each query a run holds, None for all.
 
     Returns:
         Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
@@ -135,15 +144,19 @@ def backretrieval(
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
     run.prepare(text_encoders)
-    return _Backretrieval(run, ranked).results(examples)
+    found = _Backretrieval(run, ranked, runs=trec is not None)
+    return found.results(examples, trec, trec_depth)
 
 
 class _Backretrieval:
     """The steps of one evaluation, in order: nearest texts, ways back with baselines, scores, examples."""
 
-    def __init__(self, run: PairRun, measures: Sequence[RankMeasure]) -> None:
+    def __init__(self, run: PairRun, measures: Sequence[RankMeasure], *, runs: bool) -> None:
         self.run, self.tasks = run, run.tasks
         ranker = approximate(run.options, measures)
+        if runs:
+            refuse_approximate(ranker is not None)
+            refuse_function(run)
         self.image_name, self.image_identity, self.images = image_space(run)
         refuse_small_pools(self.images, run.tasks, measures)
         self.ranked = _with_share(measures, self.images, run.tasks)
@@ -152,7 +165,7 @@ class _Backretrieval:
         if ranker is not None:
             self.scorer = CheckedBackretrieval(run, ranker, self.ranked)
 
-    def results(self, examples: bool) -> Results:
+    def results(self, examples: bool, trec: str | Path | None, depth: int | None) -> Results:
         """Return everything that was found."""
         nearest = {name: self._nearest(name, vectors) for name, vectors in self.run.encoded()}
         found, references = self._ways_back(nearest)
@@ -161,6 +174,10 @@ class _Backretrieval:
             if examples:
                 blocks = list(self._examples(results.summary, found))
                 results.examples = examples_table(self.run.manifest, blocks)
+        results.evaluated = Evaluated(self.run.manifest, partial(rankings, self.run))
+        if trec is not None:
+            with self.run.stage("trec", "writing rankings"):
+                write_trec(results, trec, depth)
         return self.run.finished(results)
 
     def _nearest(self, name: str, vectors: TextSides) -> list[Nearest]:

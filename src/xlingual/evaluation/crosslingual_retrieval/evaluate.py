@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, Unpack
 
@@ -20,11 +21,14 @@ from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
 from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
+from xlingual.evaluation.crosslingual_retrieval.rankings import rankings
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
+from xlingual.evaluation.rankings import Evaluated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.trec import refuse_approximate, write_trec
 from xlingual.measures import (
     Measure,
     RankMeasure,
@@ -68,6 +72,8 @@ def crosslingual_retrieval(
     cluster: str = DECLARED,
     preset: str | None = None,
     similarity: str | Repair = COSINE,
+    trec: str | Path | None = None,
+    trec_depth: int | None = 1000,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
@@ -80,6 +86,8 @@ def crosslingual_retrieval(
     target text, R@k and Success@k are one number, called R@k. Where an item has several, R@k is the share of
     them among the first k and Success@k whether any is. Default: R@10 in the first case, Success@10 in the
     second.
+
+    `trec` is a folder for runs and qrels, with the `trec_depth` best targets of each source (None: all).
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -102,7 +110,7 @@ def crosslingual_retrieval(
         ranked = as_recall(ranked)
     elif not measures:
         ranked = as_success(ranked)
-    return _evaluated(run, ranked)
+    return _evaluated(run, ranked, trec, trec_depth)
 
 
 def several_answers(manifest: Manifest, tasks: Sequence[PairTask]) -> bool:
@@ -129,10 +137,14 @@ def _warn_of_set_recall(measures: Sequence[RankMeasure], *, searched: bool) -> N
     )
 
 
-def _evaluated(run: PairRun, measures: Sequence[RankMeasure]) -> Results:
+def _evaluated(
+    run: PairRun, measures: Sequence[RankMeasure], trec: str | Path | None, depth: int | None
+) -> Results:
     run.join_near_duplicates()
     refuse_small_pools(run.tasks, measures)
     ranker = approximate(run.options, measures)
+    if trec is not None:
+        refuse_approximate(ranker is not None)
     if several_answers(run.manifest, run.tasks):
         _warn_of_set_recall(measures, searched=ranker is not None)
     scorer = RetrievalScorer() if ranker is None else CheckedRetrieval(run, ranker, measures)
@@ -156,6 +168,10 @@ def _evaluated(run: PairRun, measures: Sequence[RankMeasure]) -> Results:
                 _enter(run, numbers, scorer, (name, number, measure), targets)
     with run.stage("statistics", "computing intervals"):
         results = numbers.results(run.manifest)
+    results.evaluated = Evaluated(run.manifest, partial(rankings, run))
+    if trec is not None:
+        with run.stage("trec", "writing rankings"):
+            write_trec(results, trec, depth)
     return run.finished(results)
 
 

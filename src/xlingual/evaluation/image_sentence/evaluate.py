@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Unpack
 
 import numpy as np
@@ -18,12 +19,15 @@ from xlingual.errors import InputError
 from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, directions
+from xlingual.evaluation.image_sentence.rankings import rankings_of
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
 from xlingual.evaluation.image_sentence.systems import EncoderPair, baseline_of, check_baselines, make_systems
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
+from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.trec import write_trec
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
 from xlingual.ranking import Pool, Ranker, Repair
 from xlingual.records import RankCounts
@@ -55,6 +59,8 @@ def image_sentence(
     store: StoreLike = "default",
     cluster: str = DECLARED,
     similarity: str | Repair = COSINE,
+    trec: str | Path | None = None,
+    trec_depth: int | None = 1000,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate pairs of a text and an image encoder by ranking images for sentences and the other way.
@@ -80,6 +86,8 @@ def image_sentence(
             "near-duplicates" (these, and near-equal texts, and images by the first image encoder).
         similarity: how sentences and images are compared: "cosine", or "csls?k=10", which takes off how near
             each is to its 10 nearest of the other side; of each slice apart where there are slices.
+        trec: folder for runs and qrels, both ways.
+        trec_depth: how many candidates of each query a run holds, None for all.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -87,6 +95,8 @@ def image_sentence(
     """
     exact_only(ranker, "image–sentence ranking")
     ranked = as_success(parse_rank_measures(measures))
+    if trec is not None and fold is not None:
+        raise InputError("--trec writes one ranking of each query, and --fold makes several: leave one out")
     if fold is not None and fold < 2:
         raise InputError(f"--fold {fold}: a slice needs two images at least; 1000 is usual")
     options = Options(
@@ -99,12 +109,12 @@ def image_sentence(
         similarity=similarity,
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
-    run = _ImageSentence(manifest, options, fold)
+    run = ImageSentence(manifest, options, fold)
     run.prepare(text_encoders, image_encoders, languages, named)
-    return run.results(ranked, named)
+    return run.results(ranked, named, trec, trec_depth)
 
 
-class _ImageSentence(Run):
+class ImageSentence(Run):
     """One evaluation: a manifest, systems, and the captions of each language."""
 
     def __init__(self, manifest: Manifest, options: Options, fold: int | None) -> None:
@@ -155,13 +165,19 @@ class _ImageSentence(Run):
             )
         return np.sort(np.concatenate(rows))
 
-    def results(self, measures: Sequence[RankMeasure], baselines: Sequence[str]) -> Results:
+    def results(
+        self,
+        measures: Sequence[RankMeasure],
+        baselines: Sequence[str],
+        trec: str | Path | None,
+        depth: int | None,
+    ) -> Results:
         """Return the results of all systems."""
         of_language = {tag: baseline_of(tag, baselines, self.systems) for tag in self.captions}
         numbers = ImageNumbers(NAME, measures, self.systems, of_language)
         row_clusters: list[Ints] = []
         for system in self.systems:
-            images, shown = self._images_of(system)
+            images, shown = self.images_of(system)
             row_clusters.append(shown.row_cluster)
             texts = self.encode(system.name, partial(self._texts, system))
             _refuse_other_dimensions(system, texts, images)
@@ -178,7 +194,31 @@ class _ImageSentence(Run):
                     numbers.add(system.name, direction, signatures)
         with self.stage("statistics", "computing intervals"):
             results = numbers.results(self.manifest, row_clusters[0])
+        self.forget_images()
+        results.evaluated = Evaluated(self.manifest, self.rankings)
+        if trec is not None:
+            with self.stage("trec", "writing rankings"):
+                write_trec(results, trec, depth)
         return self.finished(results)
+
+    def rankings(self, encoder: str) -> Iterator[Ranking]:
+        """Yield the lists of a system both ways for each language; raise InputError for slices."""
+        if self.fold is not None:
+            raise InputError("lists are of one ranking, and --fold makes several: leave --fold out")
+        system = next(one for one in self.systems if one.name == encoder)
+        images, shown = self.images_of(system)
+        texts = self._texts(system, encoder, system.texts)
+        for language, rows in self.captions.items():
+            if language in system.languages:
+                (one,) = shown.slices(self.manifest, rows, None, language)
+                yield from rankings_of(
+                    encoder, language, self.manifest, one, shown, texts, images, self.options
+                )
+        self.forget_images()
+
+    def forget_images(self) -> None:
+        """Free the vectors of images."""
+        self._images.clear()
 
     def _signature(self, system: EncoderPair, direction: Direction, measure: RankMeasure) -> str:
         conditions = {
@@ -194,7 +234,7 @@ class _ImageSentence(Run):
         encoder = self.identities[system.name]
         return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)
 
-    def _images_of(self, system: EncoderPair) -> tuple[ImageIndex, ShownImages]:
+    def images_of(self, system: EncoderPair) -> tuple[ImageIndex, ShownImages]:
         """Return the images; those of an image encoder that several systems share are encoded once."""
         key = id(system.images)
         if key not in self._images:

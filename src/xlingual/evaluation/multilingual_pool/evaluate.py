@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
 from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
+from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder, warn_of_size
 from xlingual.evaluation.near_duplicates import (
@@ -30,6 +31,7 @@ from xlingual.evaluation.near_duplicates import (
     near_duplicates,
     warn_of_near_duplicates,
 )
+from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
@@ -133,7 +135,7 @@ def multilingual_pool(
         cluster=cluster,
         similarity=similarity,
     )
-    run = _MultilingualPool(pool, choice, options)
+    run = PoolRun(pool, choice, options)
     run.prepare(text_encoders, picture)
     if trec is not None:
         warn_of_size(pool, trec_depth, run.text_encoders)
@@ -143,7 +145,7 @@ def multilingual_pool(
         return run.results(ranked, rankings, examples)
 
 
-class _MultilingualPool(Run):
+class PoolRun(Run):
     """One evaluation: a pool, the chosen views, and the encoders."""
 
     def __init__(self, pool: MultilingualPool, choice: Choice, options: Options) -> None:
@@ -174,7 +176,8 @@ class _MultilingualPool(Run):
         _refuse_without_role(made)
         self.fit(made, pool.question_texts(), pool.candidate_texts())
 
-    def _embedded(self, name: str, encoder: Encoder) -> PoolVectors:
+    def embedded(self, name: str, encoder: Encoder) -> PoolVectors:
+        """Return the vectors of questions and candidates."""
         text = self.choice.candidate_text
         return embed_pool(self.pool, name, encoder, text, **self.embedding(), any_form=True)
 
@@ -188,7 +191,7 @@ class _MultilingualPool(Run):
         tables = PoolTables(self.pool, examples)
         top, depth = self.choice.heads(len(self.pool.candidates))
         for name in self.text_encoders:
-            vectors = self.encode(name, self._embedded)
+            vectors = self.encode(name, self.embedded)
             questions, candidates = vectors.questions, vectors.candidates
             choice = self.choice.of_form(questions, f"text encoder {name!r}")
             with self.stage("texts: rank"):
@@ -223,7 +226,13 @@ class _MultilingualPool(Run):
                     rankings.write(name, questions, candidates, ranked_pool.offsets)
         results = numbers.results()
         results.tables = tables.tables()
+        results.evaluated = Evaluated(self.pool, self.rankings)
         return self.finished(results)
+
+    def rankings(self, encoder: str) -> Iterator[Ranking]:
+        """Yield the lists of an encoder."""
+        vectors = self.embedded(encoder, self.text_encoders[encoder])
+        yield ranking_of(encoder, self.pool, vectors, self.choice.policy, self.options)
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""

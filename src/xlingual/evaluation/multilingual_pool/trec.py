@@ -1,39 +1,30 @@
-"""Rankings as TREC files, for `trec_eval`, `ir_measures` and other people's programs.
+"""Rankings of a multilingual pool as TREC files (the format: `xlingual.evaluation.trec`).
 
-`qrels.txt` has a line "question 0 candidate 1" for every relevant pair; each encoder has a run with lines
-"question Q0 candidate rank score tag", best first. The score is the number of lines that are left, an integer
-that falls by one from line to line: programs sort runs by score and read it as a float of 32 or 64 bits, so
-that cosines could change places or tie. Candidates with equal scores come in the order of their names here
-(`trec` mode), where the measures of this library take the expectation over all orders.
-
-Questions and candidates are named "language:id". White space, control characters and % within an id stand as
-%XX of their UTF-8 bytes, since white space ends a field.
+Questions and candidates are named "language:id".
 """
 
 from __future__ import annotations
 
-import os
-import re
-import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from urllib.parse import quote
-
-import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.errors import DataWarning, InputError
-from xlingual.evaluation.multilingual_pool.ordered import ranked
-from xlingual.files import atomic_file, make_folder
+from xlingual.errors import InputError
+from xlingual.evaluation.rankings import best_by_name, escaped
+from xlingual.evaluation.trec import (
+    QRELS,
+    check_depth,
+    run_file,
+    run_lines,
+    unfinished,
+    warn_of_bytes,
+    write_lines,
+)
 from xlingual.forms import AnyVectors
-from xlingual.ranking import Offsets, TextPool, rows_of, similarity_of
-
-GIB = 1 << 30
-_UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
+from xlingual.ranking import Offsets, rows_of
 
 
 @dataclass(frozen=True)
@@ -52,7 +43,7 @@ class TrecFolder:
         offsets: Offsets | None = None,
     ) -> Path:
         """Write ENCODER.run and return its path; characters that a file's name cannot have are escaped."""
-        path = self.folder / f"{quote(encoder, safe=' +=,@')}.run"
+        path = self.folder / run_file(encoder)
         vectors = question_vectors, candidate_vectors
         write_run(path, self.pool, *vectors, tag=encoder, depth=self.depth, offsets=offsets)
         return path
@@ -67,21 +58,10 @@ def trec_folder(
     Runs have `depth` candidates a question, None for all. With `own_language` only answers in the question's
     language are relevant.
     """
-    folder = Path(folder)
-    _check_depth(depth)
-    new = not folder.exists()
-    make_folder(folder)
-    try:
-        with TemporaryDirectory(dir=folder, prefix=".unfinished.") as unfinished:
-            write_qrels(Path(unfinished, "qrels.txt"), pool, own_language=own_language)
-            yield TrecFolder(Path(unfinished), pool, depth)
-            for path in Path(unfinished).iterdir():
-                os.replace(path, folder / path.name)
-    except BaseException:
-        if new:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
+    check_depth(depth)
+    with unfinished(folder) as begun:
+        write_qrels(begun / QRELS, pool, own_language=own_language)
+        yield TrecFolder(begun, pool, depth)
 
 
 def write_qrels(path: str | Path, pool: MultilingualPool, *, own_language: bool = False) -> None:
@@ -98,7 +78,7 @@ def write_qrels(path: str | Path, pool: MultilingualPool, *, own_language: bool 
         f"{questions[q]} 0 {candidates[c]} 1\n"
         for q, c in zip(question.tolist(), candidate.tolist(), strict=True)
     )
-    _write(path, lines)
+    write_lines(path, lines)
 
 
 def write_run(
@@ -120,27 +100,12 @@ def write_run(
     cosines to 9 decimals; ties, also those at the depth, are resolved by name. Raises InputError where
     the vectors do not fit the pool or the depth is below 1.
     """
-    _check_depth(depth)
+    check_depth(depth)
     _check_rows("question", question_vectors, len(pool.questions))
     _check_rows("candidate", candidate_vectors, len(pool.candidates))
     names = candidate_names(pool)
-    by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
-    ordered = [names[c] for c in by_name]
-    collapsed = TextPool.of(candidate_vectors)
-    similarity = similarity_of(rows_of(question_vectors), collapsed.vectors)
-    if offsets is not None:  # equal vectors have equal ones
-        offsets = replace(offsets, candidates=offsets.candidates[collapsed.vectors.rows])
-    count = len(names) if depth is None else min(depth, len(names))
-    ends = [f" {rank} {count + 1 - rank} {_escaped(tag) or '-'}\n" for rank in range(1, count + 1)]
-    questions = question_names(pool)
-
-    def lines() -> Iterator[str]:
-        rankings = ranked(similarity, collapsed.code[by_name], count, offsets)
-        for name, best in zip(questions, rankings, strict=True):
-            start = f"{name} Q0 "
-            yield "".join(start + ordered[c] + end for c, end in zip(best, ends, strict=True))
-
-    _write(path, lines())
+    lists = best_by_name(rows_of(question_vectors), rows_of(candidate_vectors), names, depth, offsets)
+    write_lines(path, run_lines(question_names(pool), names, lists, tag, depth))
 
 
 def question_names(pool: MultilingualPool) -> list[str]:
@@ -154,17 +119,7 @@ def candidate_names(pool: MultilingualPool) -> list[str]:
 
 
 def _names(languages: Sequence[str], language: Ints, ids: Sequence[str]) -> list[str]:
-    return [f"{languages[code]}:{_escaped(own)}" for code, own in zip(language.tolist(), ids, strict=True)]
-
-
-def _escaped(name: str) -> str:
-    """Return the name with white space, control characters and % as %XX, so that it can be undone."""
-    return _UNSAFE.sub(lambda found: quote(found.group(), safe=""), name)
-
-
-def _check_depth(depth: int | None) -> None:
-    if depth is not None and depth < 1:
-        raise InputError(f"TREC runs of depth {depth}: expected a whole number from 1 up")
+    return [f"{languages[code]}:{escaped(own)}" for code, own in zip(language.tolist(), ids, strict=True)]
 
 
 def _check_rows(what: str, vectors: AnyVectors, count: int) -> None:
@@ -173,14 +128,6 @@ def _check_rows(what: str, vectors: AnyVectors, count: int) -> None:
             f"{what} vectors have the shape {'×'.join(map(str, vectors.shape))}: expected one row for each "
             f"of the pool's {count} {what}s"
         )
-
-
-def _write(path: str | Path, pieces: Iterable[str]) -> None:
-    """Write text atomically, in a folder that is made if need be."""
-    path = Path(path)
-    make_folder(path.parent)
-    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(pieces)
 
 
 def run_bytes(pool: MultilingualPool, depth: int | None, tag: str) -> int:
@@ -198,17 +145,10 @@ def run_bytes(pool: MultilingualPool, depth: int | None, tag: str) -> int:
     return round(len(questions) * count * (name + rank_and_score + len(" Q0 " + " " * 3 + "\n")))
 
 
-def warn_of_size(pool: MultilingualPool, depth: int | None, encoders: Collection[str]) -> None:
-    """Raise a DataWarning where the runs of all encoders will take more than 1 GiB."""
-    size = sum(run_bytes(pool, depth, name) for name in encoders)
-    if size > GIB:
-        runs = "the run of 1 encoder" if len(encoders) == 1 else f"the runs of {len(encoders)} encoders"
-        warnings.warn(
-            f"--trec: {runs} will take about {size / GIB:.1f} GiB: a smaller --trec-depth writes less",
-            DataWarning,
-            stacklevel=2,
-        )
-
-
 def _mean_bytes(names: Sequence[str]) -> float:
     return sum(len(name.encode()) for name in names) / max(len(names), 1)
+
+
+def warn_of_size(pool: MultilingualPool, depth: int | None, encoders: Collection[str]) -> None:
+    """Raise a DataWarning where the runs of all encoders will take more than 1 GiB."""
+    warn_of_bytes(sum(run_bytes(pool, depth, name) for name in encoders), len(encoders))

@@ -24,6 +24,7 @@ PAGES: Mapping[str, str] = {
     "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
     "Overview": "overview",
+    "PoolOverview": "overview",
 }
 EMPHASISED = ("Results", "Validation", "CaseStudy")  # pages with figures in which something can stand out
 

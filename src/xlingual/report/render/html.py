@@ -44,11 +44,18 @@ def render(page: Page) -> str:
     return template.render(page=page, version=_program_version(), heat_css=heat_css)
 
 
-def fragment(page: Page) -> str:
-    """Return the verdict and the tables of a page as HTML to be put into another page, such as a notebook."""
+def fragment(page: Page, *, figures: bool = False) -> str:
+    """Return the verdict and the tables of a page as HTML to be put into another page, such as a notebook.
+
+    With `figures` all blocks of the page instead of its tables.
+    """
     found = (block for section in page.sections for block in blocks.walk(section.blocks))
-    tables = [block for block in found if isinstance(block, Table) and block.where == "both"]
-    return _environment(page.names).get_template("fragment.html").render(page=page, tables=tables)
+    # of the project itself, so not escaped; within `.xlingual` its variables belong to that element
+    styles = Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8").replace(":root", "&"))
+    tables = [block for block in found if figures or (isinstance(block, Table) and block.where == "both")]
+    return (
+        _environment(page.names).get_template("fragment.html").render(page=page, tables=tables, styles=styles)
+    )
 
 
 def _on_page(shown: Iterable[Block]) -> list[Block]:
@@ -66,7 +73,7 @@ def _environment(names: Iterable[str]) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters.update(emphasise=_emphasis(names), apart=_emphasis([]))
-    made.globals.update(svg=_svg, bar=_bar, ticks=_ticks, box=_box, steps=STEPS, on_page=_on_page)
+    made.globals.update(svg=svg, bar=_bar, ticks=_ticks, box=_box, steps=STEPS, on_page=_on_page)
     made.globals["show"] = partial(_show, made)
     return made
 
@@ -98,19 +105,20 @@ def _emphasis(labels: Iterable[str]) -> Callable[[str], Markup]:
     return lambda text: Markup("").join(pieces(text))
 
 
-def _svg(drawing: Drawing) -> Markup:
+def svg(drawing: Drawing) -> Markup:
     """Return a drawing as SVG."""
     size: dict[str, Any] = {"width": drawing.width or "100%", "height": drawing.height}
     if drawing.width is not None and drawing.spoken:
         size = {"viewBox": f"0 0 {drawing.width:g} {drawing.height:g}"}
     role = {"role": "img", "aria-label": drawing.spoken} if drawing.spoken else {"aria-hidden": "true"}
-    inner = Markup("\n").join(map(_shape, drawing.shapes))
+    inner = Markup("\n").join(map(element, drawing.shapes))
     return Markup("<svg{}>\n{}\n</svg>").format(_attributes(drawing.style, size | role), inner)
 
 
-def _shape(shape: Shape) -> Markup:
+def element(shape: Shape) -> Markup:
+    """Return a shape as an element of SVG."""
     inside = Markup("<title>{}</title>").format(visible(shape.title)) if shape.title else Markup("")
-    inside += visible(shape.text) + Markup("").join(map(_shape, shape.inside))
+    inside += visible(shape.text) + Markup("").join(map(element, shape.inside))
     form = "<{0}{1}>{2}</{0}>" if inside else "<{0}{1}/>"
     return Markup(form).format(Markup(shape.name), _attributes(shape.style, shape.attributes), inside)
 
@@ -134,13 +142,13 @@ def _upright(place: float, style: str, top: str | float = 0, bottom: str | float
 def _ticks(axis: Axis) -> Markup:
     """Return the numbers along an axis."""
     shapes = [text(f"{place}%", 12, name, "", anchor="middle") for place, name in axis.labels()]
-    return _svg(Drawing(tuple(shapes), 16, style="ticks"))
+    return svg(Drawing(tuple(shapes), 16, style="ticks"))
 
 
 def _bar(bar: Bar | Drawing, table: Table) -> Markup:
     """Return a value with its interval, and what it is compared with, on the table's axis."""
     if isinstance(bar, Drawing):
-        return _svg(bar)
+        return svg(bar)
     axis = table.axis
     if axis is None:
         raise ValueError(f"table {table.title!r} has bars and no axis")
@@ -155,7 +163,7 @@ def _bar(bar: Bar | Drawing, table: Table) -> Markup:
         if bar.arrows and not axis.holds(end):
             at: dict[str, Place] = {"x": x, "y": 20, "dx": aside, "text-anchor": "middle"}
             shapes.append(Shape("text", at, "beyond", arrow))
-    return _svg(Drawing(tuple(shapes), 30, style="bar", spoken=bar.spoken))
+    return svg(Drawing(tuple(shapes), 30, style="bar", spoken=bar.spoken))
 
 
 def _box(box: Box, axis: Axis, first: bool) -> Markup:
@@ -168,4 +176,4 @@ def _box(box: Box, axis: Axis, first: bool) -> Markup:
             _upright(middle, "median", 5, 25),
         ]
     shapes += [circle(f"{axis.at(value)}%", 15, 3.5, "point", title=title) for value, title in box.dots]
-    return _svg(Drawing(tuple(shapes), 30, style="box first" if first else "box", spoken=box.spoken))
+    return svg(Drawing(tuple(shapes), 30, style="box first" if first else "box", spoken=box.spoken))

@@ -13,7 +13,9 @@ from ir_measures import AP, RR, Success
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import DataWarning, InputError
-from xlingual.evaluation.multilingual_pool import ordered, trec
+from xlingual.evaluation import ordered, rankings
+from xlingual.evaluation import trec as files
+from xlingual.evaluation.multilingual_pool import trec
 from xlingual.evaluation.multilingual_pool.trec import (
     run_bytes,
     trec_folder,
@@ -209,7 +211,7 @@ def test_files_are_those_of_a_plain_sort_whatever_ties(
         patch.setattr(ordered, "_CAP", cap)
         patch.setattr(ordered, "TILE_BYTES", budget)
         write_run(folder / "made", pool, questions, candidates, tag="x", depth=depth, **of)
-        patch.setattr(trec, "ranked", plainly_ranked)
+        patch.setattr(rankings, "ranked", plainly_ranked)
         write_run(folder / "plain", pool, questions, candidates, tag="x", depth=depth, **of)
     assert (folder / "made").read_bytes() == (folder / "plain").read_bytes()
 
@@ -225,7 +227,7 @@ def test_a_cut_run_of_many_candidates_is_that_of_a_plain_sort(tmp_path, monkeypa
     candidates[100:1300] = candidates[100]
     monkeypatch.setattr(ordered, "_CAP", cap)
     write_run(tmp_path / "made", pool, questions, candidates, tag="x", depth=50)
-    monkeypatch.setattr(trec, "ranked", plainly_ranked)
+    monkeypatch.setattr(rankings, "ranked", plainly_ranked)
     write_run(tmp_path / "plain", pool, questions, candidates, tag="x", depth=50)
     assert (tmp_path / "made").read_bytes() == (tmp_path / "plain").read_bytes()
 
@@ -283,7 +285,7 @@ def test_the_size_of_a_run_is_known_beforehand(tmp_path, depth):
 def test_large_runs_are_announced(monkeypatch):
     pool, *_ = random_case(np.random.default_rng(5), 12, 140)
     size = run_bytes(pool, None, "a")
-    monkeypatch.setattr(trec, "GIB", 2 * size)
+    monkeypatch.setattr(files, "GIB", 2 * size)
     warn_of_size(pool, None, ["a", "b"])
     with pytest.warns(
         DataWarning, match="runs of 3 encoders will take about 1.5 GiB: a smaller --trec-depth"

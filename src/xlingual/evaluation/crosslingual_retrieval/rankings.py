@@ -1,0 +1,41 @@
+"""The lists of cross-lingual retrieval: the targets of each source text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlingual.data.samples import Sample
+from xlingual.evaluation.pair_run import PairRun
+from xlingual.evaluation.passes import TextUnion
+from xlingual.evaluation.ragged import members
+from xlingual.evaluation.rankings import Ranking, texts_of
+from xlingual.evaluation.run import TextSides
+from xlingual.ranking import Offsets
+
+
+def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
+    """Yield the lists of an encoder for each task."""
+    manifest = run.manifest
+    vectors = run.sides_of(encoder, run.text_encoders[encoder])
+    for task in run.tasks:
+        source, target = task.sample.source, task.sample.target
+        yield Ranking(
+            *(encoder, task.source, task.target, task.sample.seed),
+            queries=texts_of(manifest, source),
+            candidates=texts_of(manifest, target),
+            relevant=members(manifest.item[target], manifest.item[source]),
+            query_vectors=vectors.queries.unit(source),
+            candidate_vectors=vectors.candidates.unit(target),
+            offsets=_offsets(run, vectors, task.sample),
+        )
+
+
+def _offsets(run: PairRun, vectors: TextSides, sample: Sample) -> Offsets | None:
+    """Return the offsets of a sample's sources and targets by the repair of hubs, if there is one."""
+    if run.options.repair is None:
+        return None
+    union = TextUnion(vectors, [sample])
+    (found,) = union.offsets([sample], run.options.repair, run.options.ranker, None)
+    assert found is not None
+    source, target = union.codes(sample)
+    return Offsets(found.scale, found.queries[source], found.candidates[target])

@@ -1,0 +1,57 @@
+"""The lists of a multilingual pool: the candidates of each question."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.embed import PoolVectors
+from xlingual.evaluation.multilingual_pool.numbers import ALL, POOL
+from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
+from xlingual.evaluation.passes import offsets_of
+from xlingual.evaluation.rankings import Member, Ranking
+from xlingual.evaluation.run import Options
+from xlingual.forms import AnyVectors
+from xlingual.ranking import Offsets, TextRows, rows_of, similarity_of
+
+
+def ranking_of(
+    encoder: str, pool: MultilingualPool, vectors: PoolVectors, policy: str, options: Options
+) -> Ranking:
+    """Return the lists of an encoder."""
+    questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
+    question, candidate = pool.relevant
+    if policy == "prefer-own":
+        own = pool.questions.language[question] == pool.candidates.language[candidate]
+        question, candidate = question[own], candidate[own]
+    return Ranking(
+        *(encoder, ALL, POOL, options.seed),
+        queries=_members(pool, pool.questions),
+        candidates=_members(pool, pool.candidates),
+        relevant=(question, candidate),
+        query_vectors=questions,
+        candidate_vectors=candidates,
+        offsets=_offsets(pool, questions, vectors.candidates, options),
+    )
+
+
+def _members(pool: MultilingualPool, part: Questions | Candidates) -> list[Member]:
+    tags = pool.languages
+    return [
+        Member(tags[code], own, row)
+        for row, (code, own) in enumerate(zip(part.language.tolist(), part.ids, strict=True))
+    ]
+
+
+def _offsets(
+    pool: MultilingualPool, questions: TextRows, candidates: AnyVectors, options: Options
+) -> Offsets | None:
+    """Return the offsets of questions and candidates by the repair of hubs, if there is one."""
+    if options.repair is None:
+        return None
+    columns = PoolColumns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
+    similarity = similarity_of(questions, columns.vectors)
+    sample = np.ones(len(questions), dtype=np.int64), columns.weights
+    (found,) = offsets_of(similarity, [sample], options.repair, options.ranker)
+    return Offsets(found.scale, found.queries, found.candidates[columns.of])

@@ -1,0 +1,120 @@
+"""What an evaluation ranked: queries, candidates, which belong together, and the order of each list.
+
+Results in memory remember how to make these again, so that failures have texts and runs can be written. No
+list is kept: vectors are taken from the store (encoded again only where there is none), and lists are made
+for the queries asked for, a block of them at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import quote
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.data.manifest import Manifest
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.ordered import ranked
+from xlingual.ranking import Offsets, TextPool, TextRows, rows_of, similarity_of
+
+_UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
+IMAGE = "image"  # stands for a language where images are queries or candidates
+
+
+@dataclass(frozen=True)
+class Member:
+    """A query or a candidate: a text of a language, or an image, by the first text that shows it."""
+
+    language: str
+    id: str
+    row: int  # of the manifest, or of the pool's questions or candidates
+
+    @property
+    def name(self) -> str:
+        """The name in TREC files."""
+        return f"{self.language}:{escaped(self.id)}"
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The lists of one encoder over one language pair and seed; n queries, m candidates."""
+
+    encoder: str
+    source: str
+    target: str
+    seed: int
+    queries: Sequence[Member]
+    candidates: Sequence[Member]
+    relevant: tuple[Ints, Ints]  # (query, candidate) places of the pairs that belong together
+    query_vectors: TextRows  # [n]
+    candidate_vectors: TextRows  # [m]
+    offsets: Offsets | None = None  # of the n queries and m candidates, with a repair of hubs
+
+    def lists(self, depth: int | None, queries: Ints | None = None) -> Iterator[list[int]]:
+        """Yield the places of the `depth` best candidates (None: all) of each query, or of the given ones.
+
+        Ties come in the order of names, also at the depth.
+        """
+        names = [member.name for member in self.candidates]
+        return best_by_name(
+            self.query_vectors, self.candidate_vectors, names, depth, self.offsets, queries=queries
+        )
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What results in memory remember of their evaluation: the data, and how its lists are made again.
+
+    `rankings` takes the name of an encoder.
+    """
+
+    data: Manifest | MultilingualPool
+    rankings: Callable[[str], Iterator[Ranking]]
+
+
+def best_by_name(
+    query_vectors: TextRows,
+    candidate_vectors: TextRows,
+    names: Sequence[str],
+    depth: int | None,
+    offsets: Offsets | None = None,
+    *,
+    queries: Ints | None = None,
+) -> Iterator[list[int]]:
+    """Yield the best candidates of each query by the score less offsets, ties in the order of their names.
+
+    The order is exact: float64 scores to 9 decimals.
+    """
+    by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+    collapsed = TextPool.of(candidate_vectors.raw, candidate_vectors.rows)
+    if queries is not None:
+        query_vectors = rows_of(query_vectors.raw, query_vectors.rows[queries])
+    if offsets is not None:  # equal vectors have equal ones
+        first = np.unique(collapsed.code, return_index=True)[1]
+        own = offsets.queries if queries is None else offsets.queries[queries]
+        offsets = replace(offsets, queries=own, candidates=offsets.candidates[first])
+    count = len(names) if depth is None else min(depth, len(names))
+    similarity = similarity_of(query_vectors, collapsed.vectors)
+    for best in ranked(similarity, collapsed.code[by_name], count, offsets):
+        yield by_name[best].tolist()
+
+
+def escaped(name: str) -> str:
+    """Return the name with white space, control characters and % as %XX, so that it can be undone."""
+    return _UNSAFE.sub(lambda found: quote(found.group(), safe=""), name)
+
+
+def texts_of(manifest: Manifest, rows: Ints) -> list[Member]:
+    """Return the texts of some rows."""
+    tags = manifest.languages
+    return [Member(tags[manifest.language[row]], manifest.ids[row], row) for row in rows.tolist()]
+
+
+def images_of(manifest: Manifest, rows: Ints) -> list[Member]:
+    """Return images, each by a row that shows it; ids of rows are unique only within a language."""
+    return [
+        replace(text, language=IMAGE, id=f"{text.language}:{text.id}") for text in texts_of(manifest, rows)
+    ]

@@ -1,0 +1,217 @@
+"""Runs and qrels of the tasks over manifests: other programs find our measures in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from io import BytesIO
+from zlib import crc32
+
+import ir_measures
+import numpy as np
+import pytest
+from ir_measures import RR, R, Success
+
+from xlingual import backretrieval, crosslingual_retrieval, image_sentence
+from xlingual.data.manifest import Manifest
+from xlingual.errors import InputError
+from xlingual.results import Results
+
+N = 60
+
+
+def png(shade):
+    from PIL import Image
+
+    out = BytesIO()
+    Image.new("RGB", (2, 2), (shade % 256, shade // 256, 7)).save(out, "PNG")
+    return out.getvalue()
+
+
+def manifest_of(n=N, texts=1):
+    return Manifest.from_rows(
+        [
+            {"id": f"i {i}.{c}", "lang": tag, "text": f"{tag} {i} {c}", "item": i, "image": png(i)}
+            for i in range(n)
+            for tag in ("en", "de")
+            for c in range(texts)
+        ]
+    )
+
+
+class Vectors:
+    """Noisy vectors of items, as texts or as images; `step` rounds them, so that many are equal."""
+
+    def __init__(self, name, noise, step=None):
+        self.name, self.identity, self.noise, self.step = name, f"v:{name}:{noise}", noise, step
+
+    def encode(self, batch):
+        rng = np.random.default_rng(5)
+        ideal = rng.standard_normal((N, 6))
+        out = []
+        tags = getattr(batch, "language", ["image"] * len(batch.ids))
+        for tag, own in zip(tags, batch.ids, strict=True):
+            item = int(own.split()[1].split(".")[0])
+            noise = np.random.default_rng([len(self.name), crc32(f"{tag}{own}".encode())]).standard_normal(6)
+            out.append(ideal[item] + self.noise * noise)
+        found = np.array(out, dtype=np.float32)
+        return found if self.step is None else np.round(found / self.step) * self.step
+
+
+def judged(folder, run, measures):
+    """Return the means that ir_measures finds."""
+    qrels = list(ir_measures.read_trec_qrels(str(folder / "qrels.txt")))
+    found = list(ir_measures.read_trec_run(str(folder / run)))
+    return {str(name): value for name, value in ir_measures.calc_aggregate(measures, qrels, found).items()}
+
+
+def ours(results, encoder, source, target, seed=0):
+    return {
+        entry.measure: entry.value
+        for entry in results.entries
+        if (entry.encoder, entry.source, entry.target, entry.seed) == (encoder, source, target, seed)
+    }
+
+
+OPTIONS = {"store": None}
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "csls?k=5"])
+def test_crosslingual_retrieval(tmp_path, similarity):
+    results = crosslingual_retrieval(
+        manifest_of(),
+        text_encoders=[Vectors("a", 0.7), Vectors("bb", 1.5)],
+        measures=["R@1", "R@10", "RR"],
+        similarity=similarity,
+        trec=tmp_path,
+        trec_depth=None,
+        **OPTIONS,
+    )
+    for encoder in ("a", "bb"):
+        for source, target in (("en", "de"), ("de", "en")):
+            own = ours(results, encoder, source, target)
+            found = judged(tmp_path / f"{source}-{target}", f"{encoder}.run", [R @ 1, R @ 10, RR])
+            assert found == pytest.approx(own, abs=1e-9)
+            assert 0 < own["R@1"] < 1
+
+
+@pytest.mark.filterwarnings("ignore:items have several target texts")
+def test_several_right_answers_and_a_depth(tmp_path):
+    results = crosslingual_retrieval(
+        manifest_of(texts=2),
+        text_encoders=[Vectors("a", 0.9)],
+        measures=["R@5", "Success@5", "RR@10"],
+        pairs="en-de",
+        sample_size=40,
+        seeds=2,
+        trec=tmp_path,
+        trec_depth=10,
+        **OPTIONS,
+    )
+    for seed in (0, 1):
+        found = judged(tmp_path / f"en-de.seed{seed}", "a.run", [R @ 5, Success @ 5, RR @ 10])
+        assert found == pytest.approx(ours(results, "a", "en", "de", seed), abs=1e-9)
+        lines = (tmp_path / f"en-de.seed{seed}" / "a.run").read_text().splitlines()
+        assert set(Counter(line.split()[0] for line in lines).values()) == {10}
+
+
+@pytest.mark.parametrize("options", [{}, {"queries": 10}, {"similarity": "csls?k=3"}])
+def test_the_way_back_of_backretrieval(tmp_path, options):
+    results = backretrieval(
+        manifest_of(),
+        text_encoders=[Vectors("a", 0.7), Vectors("bb", 1.5)],
+        image_encoder=Vectors("images", 0.3),
+        measures=["R@1", "R@5", "RR"],
+        trec=tmp_path,
+        trec_depth=None,
+        **OPTIONS,
+        **options,
+    )
+    for encoder in ("a", "bb"):
+        own = ours(results, encoder, "en", "de")
+        found = judged(tmp_path / "en-de", f"{encoder}.run", [Success @ 1, Success @ 5, RR])
+        wanted = {name.replace("R@", "Success@"): value for name, value in own.items() if name != "SIM"}
+        assert found == pytest.approx(wanted, abs=1e-9)
+    qrel = (tmp_path / "en-de" / "qrels.txt").read_text().splitlines()[0].split()
+    assert qrel[0].startswith("en:i%20") and qrel[2].startswith("image:en:i%20")
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "csls?k=5"])
+def test_sentences_and_images(tmp_path, similarity):
+    results = image_sentence(
+        manifest_of(texts=2),
+        text_encoders=[Vectors("a", 0.7)],
+        image_encoders=Vectors("images", 0.3),
+        measures=["Success@1", "Success@10", "RR"],
+        similarity=similarity,
+        trec=tmp_path,
+        trec_depth=None,
+        **OPTIONS,
+    )
+    for source, target in (("en", "image"), ("image", "en"), ("image", "de")):
+        found = judged(tmp_path / f"{source}-{target}", "a.run", [Success @ 1, Success @ 10, RR])
+        assert found == pytest.approx(ours(results, "a", source, target), abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:text encoder 'a'")
+def test_ties_come_in_the_order_of_names(tmp_path):
+    results = crosslingual_retrieval(
+        manifest_of(), text_encoders=[Vectors("a", 0.9, step=1.5)], pairs="en-de", **OPTIONS
+    )
+    assert results.entries[0].n_tied
+    results.write_trec(tmp_path, depth=None)
+    lists: dict[str, list[str]] = {}
+    for line in (tmp_path / "en-de" / "a.run").read_text().splitlines():
+        query, _, candidate, *_ = line.split()
+        lists.setdefault(query, []).append(candidate)
+    vectors = Vectors("a", 0.9, step=1.5)
+    manifest = manifest_of()
+    texts = {tag: manifest.texts(manifest.rows_of(tag)) for tag in ("en", "de")}
+
+    def unit(tag):
+        both = vectors.encode(manifest.texts(np.arange(len(manifest)))).astype(np.float64)
+        raw = both[manifest.rows_of(tag)]
+        length = np.linalg.norm(raw, axis=1, keepdims=True)
+        return np.divide(raw, length, out=np.zeros_like(raw), where=length > 0)
+
+    scores = np.round(unit("en") @ unit("de").T, 9)
+    names = [f"de:{own.replace(' ', '%20')}" for own in texts["de"].ids]
+    for query, row in zip(texts["en"].ids, scores, strict=True):
+        wanted = sorted(range(len(names)), key=lambda place: (-row[place], names[place]))
+        assert lists[f"en:{query.replace(' ', '%20')}"] == [names[place] for place in wanted]
+
+
+def test_runs_change_no_number(tmp_path):
+    options = {"text_encoders": [Vectors("a", 0.9)], "image_encoder": Vectors("images", 0.3), **OPTIONS}
+    without, written = (
+        backretrieval(manifest_of(), **options),
+        backretrieval(manifest_of(), **options, trec=tmp_path),
+    )
+    assert written.entries == without.entries and written.summary == without.summary
+    assert written.per_query.equals(without.per_query) and written.request == without.request
+
+
+def test_what_has_no_rankings_says_so(tmp_path):
+    results = crosslingual_retrieval(manifest_of(), text_encoders=[Vectors("a", 0.9)], **OPTIONS)
+    results.write(tmp_path / "kept")
+    with pytest.raises(InputError, match=r"these results hold no rankings.*evaluate with --trec DIR"):
+        Results.read(tmp_path / "kept").write_trec(tmp_path / "runs")
+    with pytest.raises(InputError, match="TREC runs of depth 0"):
+        results.write_trec(tmp_path / "runs", depth=0)
+    assert not (tmp_path / "runs").exists()
+    with pytest.raises(InputError, match="--fold makes several"):
+        image_sentence(
+            manifest_of(),
+            text_encoders=[Vectors("a", 0.7)],
+            image_encoders=Vectors("images", 0.3),
+            fold=30,
+            trec=tmp_path / "runs",
+            **OPTIONS,
+        )
+    with pytest.raises(InputError, match="compared by a function"):
+        backretrieval(
+            manifest_of(),
+            text_encoders=[Vectors("a", 0.7)],
+            image_encoder=lambda one, other: np.zeros((len(one), len(other))),
+            trec=tmp_path / "runs",
+            **OPTIONS,
+        )
