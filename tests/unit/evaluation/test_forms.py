@@ -156,7 +156,8 @@ def test_a_pool_equals_a_plain_evaluation(form, policy, tmp_path):
 
 def test_runs_do_not_depend_on_how_large_scores_are(monkeypatch, tmp_path):
     """Keys that would not fit into an integer beside a column are ranked first: the run is the same."""
-    from xlingual.evaluation.multilingual_pool import ordered, trec
+    from xlingual.evaluation import ordered
+    from xlingual.evaluation.multilingual_pool import trec
 
     rng = np.random.default_rng(2)
     pool, *dense = given.drawn(rng, 9, 30, dim=4)
