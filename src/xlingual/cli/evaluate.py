@@ -19,6 +19,7 @@ from xlingual.cli.tasks import Tasks
 from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.evaluating import MultilingualPoolRequest
+from xlingual.requests.shared import EvaluationOutput, Output
 from xlingual.tasks import TASKS, Task, load
 
 if TYPE_CHECKING:
@@ -84,11 +85,11 @@ def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `e
 
 def _log(results: Results, request: Any, name: str = "") -> None:  # noqa: ANN401  (a request)
     """Log the numbers, with --log-to."""
-    if request.output.log_to:
+    if sinks := _sinks(request.output):
         from xlingual.integrations.tracking import log_results
 
         with screen.warnings_as_lines():
-            log_results(results, request.output.log_to, name=name)
+            log_results(results, sinks, name=name)
 
 
 def _data(request: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool or files)
@@ -132,10 +133,10 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
     function, output = load(task.evaluation), request.output
     parameters = list(signature(function).parameters)
     check_output(output.out, output.report, task.name)
-    if output.log_to:
+    if sinks := _sinks(output):
         from xlingual.integrations.tracking import check_sinks
 
-        check_sinks(output.log_to)
+        check_sinks(sinks)
     store = store_of(request.keeping)
     given = keywords(request, function) | more
     given |= {"text_encoders": within_cost(request.text_encoders, request.keeping), "store": store}
@@ -148,6 +149,11 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
             check_emphasis(request, given[parameters[0]])
         found: Results = function(**given, progress=progress)
         return signed(found, request)
+
+
+def _sinks(output: Output) -> tuple[str, ...]:
+    """Return the trackers that are given; a task of one's own may have none."""
+    return output.log_to if isinstance(output, EvaluationOutput) else ()
 
 
 def _ranker(request: Any, store: Any) -> Ranker:  # noqa: ANN401  (as above)
