@@ -135,11 +135,12 @@ def _sampled(entries: _Entries) -> dict[str, str]:
 
 def _check_conditions(entries: _Entries) -> None:
     """Raise InputError where two folders have numbers of one name under different conditions."""
-    seen: dict[Key, dict[str, tuple[Path, str]]] = {}  # by conditions, and whether it has prompts by role
+    seen: dict[Key, dict[str, tuple[Path, str]]] = {}  # by conditions, with the encoder to which roles matter
+    by_role = _by_role(entries)
     for member, own in entries.items():
         for key, entry in own.items():
             conditions, _, system = entry.signature.partition("|system:")
-            kind = conditions if "_prompt=" not in system else f"{conditions}|prompts"
+            kind = f"{conditions}|{system}" if _encoder(system) in by_role else conditions
             others = seen.setdefault(key, {})
             if kind in others:
                 continue
@@ -154,6 +155,17 @@ def _check_conditions(entries: _Entries) -> None:
                     f"{'; '.join(differing)}: evaluate {remedy}"
                 )
             others[kind] = member.folder, entry.signature
+
+
+def _by_role(entries: _Entries) -> set[str]:
+    """Return the encoders that read queries and candidates in different ways."""
+    systems = {entry.signature.partition("|system:")[2] for own in entries.values() for entry in own.values()}
+    return {_encoder(system) for system in systems if "_prompt=" in system or "|roles:" in system}
+
+
+def _encoder(system: str) -> str:
+    """Return the part of a signature that names the encoder, as it is written there."""
+    return next((part for part in system.split("|") if part.startswith("encoder:")), "")
 
 
 def _shared(entries: _Entries) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from xlingual.comparison.reading import read_aligned
 from xlingual.errors import InputError
 from xlingual.results import Entry, Results
 from xlingual.results.conventions import remarks
-from xlingual.signature import CONVENTIONS, Signature
+from xlingual.signature import CONVENTIONS, Signature, reasons, same_conventions
 
 N = 40
 
@@ -184,6 +184,17 @@ class TestPromptsByRole:
             assert found.startswith(f"conventions: {old} against 3 (prompts for queries and candidates count")
         assert self.number("1", self.PROMPTED).differences(self.number("2")) == []
 
+    def test_nor_are_older_ones_of_an_encoder_whose_newer_ones_have_roles(self):
+        """A router has no prompts, nor has an encoder with two towers."""
+        roles = {"encoder": "st:abc", "roles": "source=query,target=candidate"}
+        new = Signature(self.number("3").conditions, roles)
+        for old in ("1", "2"):
+            for one, other in ((self.number(old), new), (new, self.number(old))):
+                (found,) = one.differences(other)
+                assert found.startswith("conventions: ") and "reads the two apart" in found
+        assert self.number("2", "st:plain").differences(new) == []
+        assert self.number("3").differences(new) == []
+
     def test_pools_had_roles_before(self):
         task = {"task": "multilingual-pool", "measure": "AP"}
         old, new = (self.number(version, self.PROMPTED, **task) for version in ("2", "3"))
@@ -200,3 +211,23 @@ class TestPromptsByRole:
         (old / "results.json").write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=r"conventions: 2 against 3 \(prompts for queries"):
             compare([str(old), f"{new}#bad"])
+
+    @pytest.mark.parametrize("name", ["good", "bad"])
+    def test_a_folder_with_a_router_is_refused_against_its_own_older_numbers(self, tmp_path, name):
+        old = written(tmp_path / "old", ["R@1"], task="backretrieval", version="2")
+        new = Path(written(tmp_path / "new", ["R@1"], task="backretrieval", version="3"))
+        text = (new / "results.json").read_text(encoding="utf-8")
+        roles = f"encoder:{name}|roles:source=query,target=candidate"
+        (new / "results.json").write_text(text.replace(f"encoder:{name}", roles), encoding="utf-8")
+        with pytest.raises(InputError, match=r"conventions: 2 against 3 \(.*reads the two apart"):
+            compare([old, str(new)])
+        other = {"good": "bad", "bad": "good"}[name]
+        assert compare([f"{old}#{other}", f"{new}#{name}"])
+
+    def test_of_encoders_that_are_not_known_it_is_in_doubt(self):
+        old, new = (self.number(version).conditions for version in ("2", "3"))
+        assert not same_conventions(old, new) and "reads the two apart" in reasons(old, new)
+        assert same_conventions(old, new, by_role=False)
+        assert same_conventions(self.number("1").conditions, old)
+        pools = [{**each, "task": "multilingual-pool", "measure": "AP"} for each in (old, new)]
+        assert same_conventions(*pools)

@@ -118,7 +118,7 @@ def test_an_encoder_that_counts_words_among_its_texts_says_among_which():
 )
 def test_conventions_differ_only_where_they_changed_the_number(task, measure, changed):
     conditions = {"task": task, "measure": measure}
-    one, two, three = (Signature(conditions | {"conventions": v}, {}) for v in ("1", "2", "99"))
+    one, two, three = (Signature(conditions | {"conventions": v}, {"encoder": "e"}) for v in ("1", "2", "99"))
     assert one.differences(one) == two.differences(two) == []
     found = one.differences(two)
     assert found == two.differences(one) or changed

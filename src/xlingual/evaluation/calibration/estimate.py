@@ -25,7 +25,7 @@ from xlingual.results.calibration import (
     Conditions,
     DataSet,
 )
-from xlingual.signature import Signature
+from xlingual.signature import ROLES_SINCE, Signature, same_conventions, version
 
 TASK = "backretrieval"
 
@@ -138,10 +138,12 @@ def _of_pair(results: Results, calibration: Calibration, row: Summary) -> Estima
     sims = by_key(results.summary, **same, measure="SIM")
     if row.value is None:
         raise ValueError("a summary without a value has no estimate")
-    return estimate(calibration, row.value, sims[0].value if sims else None, _conditions(entries))
+    return estimate(
+        calibration, row.value, sims[0].value if sims else None, _conditions(entries, calibration)
+    )
 
 
-def _conditions(entries: Sequence[Entry]) -> Conditions | None:
+def _conditions(entries: Sequence[Entry], calibration: Calibration) -> Conditions | None:
     """Return the conditions of one number's entries, None where its signature cannot be read."""
     entry = entries[0]
     try:
@@ -157,13 +159,21 @@ def _conditions(entries: Sequence[Entry]) -> Conditions | None:
             n_seeds=len(entries),
             sampling=sampling_kind(known["sample"]),
             images=known["images"],
-            conventions=known["conventions"],
+            conventions=_conventions(signature, calibration.cells[0].conventions),
             data=known["data"],
             texts_per_item=known.get("texts-per-item", "all"),
             similarity=signature.system.get("similarity", COSINE),
         )
     except (ValueError, KeyError):
         return None
+
+
+def _conventions(signature: Signature, calibrated: str) -> str:
+    """Return the calibration's conventions where the number would be the same under them, else its own."""
+    known = signature.conditions
+    alike = version(known) >= ROLES_SINCE and "roles" not in signature.system
+    same = same_conventions(known, {**known, "conventions": calibrated}, by_role=not alike)
+    return calibrated if same else known["conventions"]
 
 
 def _n_pictures(entries: Sequence[Entry]) -> int:

@@ -84,6 +84,30 @@ def test_the_error_on_data_left_out_is_said_where_known(made):
     assert "that cannot be checked" in text
 
 
+@pytest.mark.parametrize(
+    ("calibrated", "number", "system", "interval"),
+    [
+        ("2", "3", "", True),
+        ("2", "3", "|roles:source=query,target=candidate", False),
+        ("3", "3", "|roles:source=query,target=candidate", True),
+        ("3", "2", "", False),  # whether its encoder is a router is not known
+    ],
+)
+def test_an_encoder_that_reads_queries_apart_needs_a_calibration_of_the_same_conventions(
+    made, calibrated, number, system, interval
+):
+    found = calibrate([made.validation(made.pair(made.noisy(12), conditions={"conventions": calibrated}))])
+    one = results({"mine": 0.2})
+    entries = [
+        replace(e, signature=e.signature.replace("conventions:1", f"conventions:{number}") + system)
+        for e in one.entries
+    ]
+    (row, *_) = with_estimates(Results(entries, one.summary, per_query=None), found).summary
+    assert (row.estimated_xlr.ci is not None) == interval
+    if not interval:
+        assert f"conventions is {number}, in the calibration {calibrated}" in row.estimated_xlr.note
+
+
 def test_extrapolation_is_said_of_each_encoder_and_promises_nothing(calibration):
     text = said(results({"a": 0.1, "b": 0.2}, n_source=500), calibration)
     assert "a and b: extrapolation to other conditions, no interval: N is 500, in the calibration 365" in text
