@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from xlingual.encoders.checkpoints import read_json
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import digest
 
 E = TypeVar("E", bound=Any)
 OPTION = "remote-code"
+VOCABULARY = "tokenizer.json"  # large, and names no classes
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_OF_OTHERS = re.compile(r"((?:(?!--)\S)+)--(?:(?!--)[^\s.])+\.[^\s.]+")  # owner/name--module.Class
 
 
 def code_digest(folder: Path) -> str:
@@ -49,13 +51,12 @@ def trusted(who: str, folder: Path, options: Mapping[str, Any], *, of_hub: bool)
     wanted = options.get(OPTION)
     if wanted is None:
         return False
-    named = read_json(folder / "config.json").get("auto_map")
-    classes = named.values() if isinstance(named, dict) else ()
-    if elsewhere := [str(name).partition("--")[0] for name in classes if "--" in str(name)]:
-        raise InputError(
-            f"{who}: its code is in another repository ({elsewhere[0]}), which {OPTION} does not pin: save "
-            "model and code into one folder, and name that"
-        )
+    for path in sorted(folder.rglob("*.json")):
+        if path.name != VOCABULARY and (elsewhere := _elsewhere(path)):
+            raise InputError(
+                f"{who}: its code is in another repository ({elsewhere}, in {path.relative_to(folder)}), "
+                f"which {OPTION} does not pin: save model and code into one folder, and name that"
+            )
     found = code_digest(folder)
     if not found:
         raise InputError(f"{who}: brings no Python code: leave {OPTION} out")
@@ -65,6 +66,25 @@ def trusted(who: str, folder: Path, options: Mapping[str, Any], *, of_hub: bool)
             f"(*.py), and where you trust it write {OPTION}={found}"
         )
     return True
+
+
+def _elsewhere(path: Path) -> str | None:
+    """Return another repository whose code a file of settings names, wherever it does; None for none."""
+    try:
+        left = [(False, json.loads(path.read_text(encoding="utf-8")))]
+    except RecursionError:
+        raise InputError(f"{path}: too deep to be settings: fetch the model again") from None
+    except ValueError:  # no JSON: no library reads it either
+        return None
+    while left:
+        of_classes, found = left.pop()
+        if isinstance(found, str) and ((of_classes and "--" in found) or _OF_OTHERS.fullmatch(found)):
+            return found.partition("--")[0]
+        if isinstance(found, list):
+            left += [(of_classes, value) for value in found]
+        elif isinstance(found, dict):
+            left += [(of_classes or key == "auto_map", value) for key, value in found.items()]
+    return None
 
 
 def checked(encoder: E, code: str | None) -> E:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import text_encoders
-from xlingual.encoders.remote_code import code_digest, pinned_commit
+from xlingual.encoders.remote_code import code_digest, pinned_commit, trusted
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import Texts
 
@@ -85,10 +85,33 @@ def test_code_of_another_repository_and_absent_code_are_refused(own, checkpoints
     settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     settings["auto_map"] = {"AutoModel": "other/code--own.OwnModel"}
     (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
-    with pytest.raises(InputError, match=r"its code is in another repository \(other/code\)"):
+    with pytest.raises(InputError, match=r"its code is in another repository \(other/code, in config.json\)"):
         made(f"hf:{folder}?remote-code=x")
     with pytest.raises(InputError, match="brings no Python code"):
         made(f"hf:{checkpoints('xlmr')}?remote-code=x")
+
+
+@pytest.mark.parametrize(
+    ("file", "settings"),
+    [
+        ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["other/code--own.OwnTokenizer", None]}}),
+        ("preprocessor_config.json", {"auto_map": {"AutoProcessor": "other/code--own.OwnProcessor"}}),
+        ("1_Own/config.json", {"text": {"auto_map": {"AutoModel": "other/code--own.OwnModel"}}}),
+        ("modules.json", [{"idx": 0, "name": "0", "path": "", "type": "other/code--own.OwnModule"}]),
+        ("router_config.json", {"types": {"query_0": "other/code--own.OwnModule"}}),
+    ],
+)
+def test_code_of_another_repository_is_found_in_every_file(own, file, settings):
+    folder, _ = own
+    options = {"remote-code": code_digest(folder)}
+    (folder / "notes.json").write_text("no JSON", encoding="utf-8")
+    harmless = {"content": "a--b", "template": "{{ a }}--b.c", "name": "hub/models--own--e5-v1.5/snapshots/0"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(harmless), encoding="utf-8")
+    assert trusted("hf:own", folder, options, of_hub=False)
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"in another repository \(other/code, in {file}\)"):
+        trusted("hf:own", folder, options, of_hub=False)
 
 
 def test_a_model_of_a_hub_is_pinned_by_a_whole_commit():
