@@ -52,7 +52,7 @@ $(INTEROP)/.installed: pyproject.toml constraints.txt
 	touch $@
 
 test-interop: $(INTEROP)/.installed  ## Run the tests with the libraries that people come from (their own environment)
-	$(INTEROP)/bin/python -m pytest -n auto tests/interop
+	XLINGUAL_TEST_ALL_LIBRARIES=1 $(INTEROP)/bin/python -m pytest -n auto tests/interop
 
 test-all: $(MODELS)  ## Run all tests, as slow as they are
 	$(BIN)/python -m pytest -n auto
