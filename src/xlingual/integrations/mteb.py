@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.language_codes import language_code
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import is_pool
@@ -24,7 +25,6 @@ from xlingual.data.taking import manifest_of
 from xlingual.errors import InputError
 from xlingual.evaluation.pair_run import make_tasks
 from xlingual.evaluation.run import Options
-from xlingual.integrations.language_codes import language_code
 from xlingual.records import Texts
 
 SPLIT = "test"

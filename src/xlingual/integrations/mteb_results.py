@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from xlingual.data.language_codes import language_code
 from xlingual.files import atomic_file, make_folder
 from xlingual.integrations.found import camel, data_of, encoder_of, languages_of, metric_name, parts_of
-from xlingual.integrations.language_codes import language_code
 from xlingual.results import Results
 from xlingual.tasks import task_of
 

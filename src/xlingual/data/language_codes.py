@@ -1,4 +1,4 @@
-"""Language tags as MTEB writes them: the ISO 639-3 code and the script, as in deu-Latn."""
+"""ISO codes of languages; MTEB writes a tag as the code of three letters and the script: deu-Latn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def language_code(tag: str) -> str:
     ('deu-Latn', 'zho-Hant', 'por-Latn', 'und-Zyyy')
     """
     first, *subtags = tag.replace("_", "-").split("-")
-    known = _codes().get(first.lower())
+    known = iso_codes().get(first.lower())
     if known is None and len(first) == 3 and first.isalpha():
         known = (first.lower(), _UNKNOWN[1])
     language, usual = known or _UNKNOWN
@@ -24,7 +24,8 @@ def language_code(tag: str) -> str:
 
 
 @cache
-def _codes() -> dict[str, tuple[str, str]]:
-    text = files("xlingual.integrations").joinpath("language_codes.txt").read_text(encoding="utf-8")
+def iso_codes() -> dict[str, tuple[str, str]]:
+    """Return the ISO 639-3 code and the usual script of each tag."""
+    text = files("xlingual.data").joinpath("language_codes.txt").read_text(encoding="utf-8")
     rows = (line.split() for line in text.splitlines() if not line.startswith("#"))
     return {tag: (language, script) for tag, language, script in rows}
