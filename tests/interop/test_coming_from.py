@@ -79,10 +79,11 @@ def static_model(folder):
 
 
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-def test_the_blocks_run(files):
+def test_the_blocks_run(files, capsys):
     found = {}
     for block in BLOCKS:
         exec(compile(block, str(PAGE), "exec"), found)
     assert "</html>" in (files / "report.html").read_text(encoding="utf-8")
     assert (files / "runs" / "en-de" / "mine.run").exists()
     assert (files / "pairs.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert "np.save('v.npy', " in capsys.readouterr().out  # the line that converts a pickle

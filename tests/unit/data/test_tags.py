@@ -24,6 +24,8 @@ from xlingual.languages import names
         ("srp_Latn", "sr-Latn"),
         ("rus_Cyrl", "ru"),
         ("iw", "he"),
+        ("heb", "he"),
+        ("hbs", "sh"),
         ("fil", "fil"),
         ("日本語", "ja"),
         ("n/a", None),

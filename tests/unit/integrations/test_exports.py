@@ -9,10 +9,10 @@ import pytest
 
 from xlingual import Manifest, backretrieval, image_sentence, multilingual_pool, write_scenes
 from xlingual.cli.main import run
+from xlingual.data.language_codes import language_code
 from xlingual.data.pools.mix import mix_pool
 from xlingual.errors import DataWarning, InputError, MissingExtraError
 from xlingual.integrations.found import metric_name, parts_of
-from xlingual.integrations.language_codes import language_code
 from xlingual.integrations.model_index import model_index, with_model_index, write_model_index
 from xlingual.integrations.mteb_results import mteb_results, write_mteb_results
 from xlingual.integrations.tracking import log_results, numbers_of
