@@ -135,8 +135,34 @@ def test_mteb_gets_role_language_and_a_task():
     assert model.seen == [("query", "en", "Retrieval"), ("query", "de", "Retrieval")]
     made.encode(in_role("candidate"))
     assert model.seen[-1][0] == "document"
+    assert not made.has_own_identity and made.identity.endswith("#mine@owner/model")
+
+
+class MtebOwn(Mteb):
+    """One of MTEB's own classes, without a network."""
+
+    __module__ = "mteb.models.own"
+
+    def __init__(self, revision="abc", **settings):
+        self.mteb_model_meta = SimpleNamespace(name="owner/model", revision=revision)
+        vars(self).update(settings)
+
+
+def test_a_card_identifies_classes_of_mteb_with_simple_settings():
+    made = taken(MtebOwn(prompts={"query": "q: "}, size=3))
     assert made.has_own_identity and made.identity.startswith("mteb:owner/model@abc#")
-    assert not taken(Mteb("owner/model", None)).has_own_identity
+    assert made.identity == taken(MtebOwn(prompts={"query": "q: "}, size=3)).identity
+    assert made.identity != taken(MtebOwn(prompts={"query": "Q: "}, size=3)).identity
+    assert made.identity != taken(MtebOwn("abd", prompts={"query": "q: "}, size=3)).identity
+    assert not taken(MtebOwn(None)).has_own_identity
+    for odd in (np.eye(2), len, [len], {1: "x"}, SimpleNamespace()):
+        assert not taken(MtebOwn(further=odd)).has_own_identity
+        assert not taken(MtebOwn(_further=odd)).has_own_identity
+
+    class Users(MtebOwn):
+        __module__ = "users"
+
+    assert not taken(Users()).has_own_identity
 
 
 def test_a_failing_object_is_reported_in_one_line():
