@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from xlingual import encoder
+from xlingual import backretrieval, encoder
 from xlingual.encoders import image_encoder, text_encoders
 from xlingual.encoders.objects import KINDS, kind_of
 from xlingual.errors import InputError
@@ -284,6 +284,33 @@ class TestOptions:
         assert "text" in made.content
         with pytest.raises(InputError, match="dim=9, but the vectors have 8 dimensions"):
             taken(encoder(lambda texts: np.ones((len(texts), 8)), dim=9)).encode(BATCH)
+
+    def test_images(self, tmp_path):
+        from PIL import Image
+
+        rows = []
+        for i in range(6):
+            Image.new("RGB", (4, 4), (40 * i, 0, 0)).save(tmp_path / f"{i}.png")
+            image = (tmp_path / f"{i}.png").read_bytes()
+            rows += [
+                {"id": f"{tag}{i}", "lang": tag, "text": f"{tag} {i}", "image": image} for tag in ("en", "de")
+            ]
+        calls = []
+
+        def sizes(images):
+            calls.append(len(images))
+            return np.array([[len(one), sum(one), 1.0] for one in images])
+
+        named = encoder(sizes, identity="sizes@1", dim=2)
+        _, made = image_encoder(named)
+        assert made.content == ("bytes",) and made.has_own_identity
+        for _ in range(2):  # the second time the vectors come from the store
+            found = backretrieval(
+                rows, "chargram", image_encoder=named, pairs="en-de", store=tmp_path / "store"
+            )
+            assert found.entries and sum(calls) == 6
+        with pytest.raises(InputError, match="query_prompt is for texts, and this one encodes images"):
+            image_encoder(encoder(sizes, query_prompt="q: "))
 
     def test_what_cannot_be(self):
         with pytest.raises(InputError, match="is a spec: write its options behind a question mark"):
