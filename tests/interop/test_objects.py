@@ -248,6 +248,11 @@ def test_sparse_and_multi_vector_models_are_never_read_as_dense(checkpoints, kin
         assert "SentenceTransformerObject" not in type(taken(model)).__name__
 
 
+def without_prompts(model):
+    model.prompts, model.default_prompt_name = {}, None
+    return model
+
+
 class TestIdentity:
     """What changes the vectors of a loaded model changes its identity, or takes it away."""
 
@@ -266,8 +271,13 @@ class TestIdentity:
         assert not taken(model).has_own_identity
         hook.remove()
         assert taken(model).has_own_identity
-        model.encode_query = lambda texts, **_: torch.ones(len(texts), 4)
-        assert not taken(model).has_own_identity
+        plain = without_prompts(model)
+        assert not taken(plain).by_role
+        size = plain.get_embedding_dimension()
+        plain.encode_query = lambda texts, **_: torch.ones(len(texts), size)
+        made = taken(plain)
+        assert not made.has_own_identity and made.by_role  # so that it is called
+        assert (made.encode(as_role("query")) == 1).all()
 
     def test_quantised_models(self, model):
         import torch

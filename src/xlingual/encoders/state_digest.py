@@ -147,7 +147,7 @@ def _tokenizers(model: Any) -> Iterator[str]:  # noqa: ANN401
 
 def _processors(model: Any) -> Iterator[str]:  # noqa: ANN401
     """Yield what the processors of the modules do with images, as text."""
-    found = [getattr(part, name, None) for part in model.modules() for name in _PREPARING[1:]]
+    found: list[Any] = [getattr(part, name, None) for part in model.modules() for name in _PREPARING[1:]]
     found += [getattr(one, name, None) for one in found for name in _PREPARING[2:]]
     for one in {id(one): one for one in found}.values():
         if callable(getattr(one, "to_dict", None)):
