@@ -8,6 +8,7 @@ from PIL import Image
 
 from xlingual import InputError, Manifest, backretrieval, crosslingual_retrieval, encoder, image_sentence
 from xlingual.encoders import text_encoders
+from xlingual.encoders.base import adopt
 from xlingual.records import Texts
 
 TEXTS = ["a red chair", "ein roter Stuhl", "a blue table", "ein blauer Tisch", "a red chair"]
@@ -240,3 +241,78 @@ def test_sparse_and_multi_vector_models_are_never_read_as_dense(checkpoints, kin
     name = {"sparse_encoder": "SparseEncoder", "multi_vector_encoder": "MultiVectorEncoder"}[kind]
     model = getattr(library, name)(str(checkpoints(kind)), device="cpu")
     assert "SentenceTransformerObject" not in type(taken(model)).__name__
+
+
+def without_prompts(model):
+    model.prompts, model.default_prompt_name = {}, None
+    return model
+
+
+class TestIdentity:
+    """What changes the vectors of a loaded model changes its identity, or takes it away."""
+
+    @pytest.fixture
+    def model(self, checkpoints):
+        library = pytest.importorskip("sentence_transformers")
+        return library.SentenceTransformer(str(checkpoints("sentence_bert")), device="cpu")
+
+    def test_hooks_and_methods_of_the_object(self, model):
+        import torch
+
+        first = taken(model)
+        first.encode(BATCH)
+        assert taken(model).identity == first.identity  # encoding leaves nothing behind
+        hook = model[0].register_forward_hook(lambda module, given, found: found)
+        assert not taken(model).has_own_identity
+        hook.remove()
+        assert taken(model).has_own_identity
+        plain = without_prompts(model)
+        assert not taken(plain).by_role
+        size = plain.get_embedding_dimension()
+        plain.encode_query = lambda texts, **_: torch.ones(len(texts), size)
+        made = taken(plain)
+        assert not made.has_own_identity and made.by_role  # so that it is called
+        assert (made.encode(as_role("query")) == 1).all()
+
+    def test_quantised_models(self, model):
+        import torch
+
+        quantised = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
+        assert not taken(quantised).has_own_identity
+
+    def test_settings_of_images(self, clip_model, tmp_path):
+        library = pytest.importorskip("sentence_transformers")
+        clip_model.save(str(tmp_path / "again"))
+        again = library.SentenceTransformer(
+            str(tmp_path / "again"), device="cpu", processor_kwargs={"backend": "pil"}
+        )
+        first = adopt(clip_model, "images").identity
+        assert adopt(again, "images").identity == first
+        again[0].processor.image_processor.image_mean = [0.1, 0.2, 0.3]
+        assert adopt(again, "images").identity != first
+
+    def test_an_encoder_of_mteb_by_what_its_model_does(self, model):
+        wrappers = pytest.importorskip("mteb.models.sentence_transformer_wrapper")
+        wrapper = wrappers.SentenceTransformerEncoderWrapper(model)
+        first = taken(wrapper).identity
+        assert taken(wrapper).has_own_identity
+        changes = {"truncate_dim": 2, "prompts": {"query": "Q: "}, "default_prompt_name": "query"}
+        for name, value in changes.items():
+            before = getattr(model, name)
+            setattr(model, name, value)
+            assert taken(wrapper).identity != first
+            setattr(model, name, before)
+        assert taken(wrapper).identity == first
+        next(model.parameters()).data[0, 0] += 1
+        assert taken(wrapper).identity != first
+        model[0].register_forward_hook(lambda module, given, found: found)
+        wrapper.mteb_model_meta.name, wrapper.mteb_model_meta.revision = "owner/model", "abc"
+        assert not taken(wrapper).has_own_identity
+
+    def test_a_class_of_ones_own_around_a_model(self, model):
+        wrappers = pytest.importorskip("mteb.models.sentence_transformer_wrapper")
+
+        class Own(wrappers.SentenceTransformerEncoderWrapper):
+            pass
+
+        assert not taken(Own(model)).has_own_identity

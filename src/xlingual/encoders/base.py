@@ -298,6 +298,8 @@ def adopt(entry: object, kind: str = "texts") -> Encoder:
         return entry
     if isinstance(entry, type):
         raise InputError(f"{entry.__name__} is a class: make an object of it, for example {entry.__name__}()")
+    if (why := objects.refusal(entry)) is not None:
+        raise InputError(f"{type(entry).__name__}: {why}")
     if (known := objects.kind_of(entry)) is not None:
         return cast("Encoder", import_module(known.module).adapter_of(entry, kind))
     if not callable(getattr(entry, "encode", None)):

@@ -22,6 +22,10 @@ from xlingual.records import Images, Texts, digest
 
 _BATCH = 32
 _NO_REVISION = (None, "", "external", "no_revision_available")
+# the one class that computes what its model does, with prompts
+_WRAPPER = "mteb.models.sentence_transformer_wrapper.SentenceTransformerEncoderWrapper"
+_ST = "sentence_transformers"
+_OF_MODEL = ("truncate_dim", "prompts", "default_prompt_name")
 _SEVERAL = ("SparseEncoder", "MultiVectorEncoder")
 
 
@@ -104,26 +108,41 @@ class MtebObject(Encoder):
     @property
     def identity(self) -> str:
         """The weights' digest, or name and revision of its model card; and its settings."""
-        known = self._known
-        if known is None:
-            name = getattr(getattr(self.target, "mteb_model_meta", None), "name", None)
-            own = unnamed(self.target, self.label)
-            return f"{own}@{name}" if name else own
-        return f"mteb:{known}#{digest(_settings(self.target)).hex()[:8]}"
+        if self._known is not None:
+            return f"mteb:{self._known}"
+        name, own = _card(self.target)[0], unnamed(self.target, self.label)
+        return f"{own}@{name}" if name else own
 
     @property
     def has_own_identity(self) -> bool:  # type: ignore[override]
-        """Whether it has weights that can be read, or a name and a revision."""
+        """Whether it is one of MTEB's own classes, and its weights, or a card and settings, tell all."""
         return self._known is not None
 
     @cached_property
     def _known(self) -> str | None:
-        inner = getattr(self.target, "model", None)
-        if is_a(inner, "sentence_transformers", "SentenceTransformer") and is_plain(inner):
-            return f"weights-{model_digest(inner)}"
-        meta = getattr(self.target, "mteb_model_meta", None)
-        name, revision = getattr(meta, "name", None), getattr(meta, "revision", None)
-        return None if not name or revision in _NO_REVISION else f"{name}@{revision}"
+        """A card tells of MTEB's own code only, and nothing of weights in memory: they may be trained."""
+        settings = dict(getattr(self.target, "__dict__", {}))
+        settings.pop("mteb_model_meta", None)
+        kind, meta = type(self.target), getattr(self.target, "mteb_model_meta", None)
+        if kind.__module__.partition(".")[0] != "mteb" or meta is None:
+            return None
+        if f"{kind.__module__}.{kind.__qualname__}" == _WRAPPER:
+            model = settings.pop("model", None)
+            if not is_a(model, _ST, "SentenceTransformer") or not is_plain(model):
+                return None
+            own = f"weights-{model_digest(model)}"
+            settings["model"] = _of_model(model)
+            settings["modalities"] = list(getattr(meta, "modalities", None) or ())
+        else:
+            name, revision = _card(self.target)
+            if not name or revision in _NO_REVISION:
+                return None
+            own = f"{name}@{revision}"
+            settings["experiment"] = getattr(meta, "experiment_kwargs", None)
+        if not _is_simple(settings):
+            return None
+        text = f"{kind.__module__}.{kind.__qualname__} {json.dumps(settings, sort_keys=True)}"
+        return f"{own}#{digest(text).hex()[:8]}"
 
     def encode(self, batch: Texts | Images, /) -> Vectors:
         """Return float32 [n, d]; raise InputError where it fails, or returns anything else."""
@@ -172,22 +191,34 @@ def _prompt_type(role: str | None) -> Any:  # noqa: ANN401  (of MTEB where it is
     return kind("query" if role == "query" else "document")
 
 
-def _settings(target: Any) -> str:  # noqa: ANN401
-    """Return the simple attributes of an object, such as its prompts, as text."""
-    simple = {
-        name: value
-        for name, value in vars(target).items()
-        if isinstance(value, str | int | float | bool | dict | list | tuple | None) and name[0] != "_"
-    }
-    return f"{type(target).__module__}.{type(target).__qualname__} " + json.dumps(
-        simple, sort_keys=True, default=lambda value: type(value).__name__
-    )
+def _card(target: Any) -> tuple[str | None, str | None]:  # noqa: ANN401
+    """Return name and revision of the model card of an encoder."""
+    meta = getattr(target, "mteb_model_meta", None)
+    return getattr(meta, "name", None), getattr(meta, "revision", None)
+
+
+def _of_model(model: Any) -> dict[str, Any]:  # noqa: ANN401  (a SentenceTransformer)
+    """Return what the vectors of a model depend on besides its weights and the settings of its modules."""
+    found = {name: getattr(model, name, None) for name in _OF_MODEL}
+    dtype = str(next((weight.dtype for weight in model.parameters()), "torch.float32"))
+    if dtype != "torch.float32":  # below it devices round differently
+        found |= {"dtype": dtype, "device": model.device.type}
+    return found
+
+
+def _is_simple(value: object) -> bool:
+    """Return whether a value is all that its text says: a number, a string, or a table of such."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_simple(one) for key, one in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_simple, value))
+    return isinstance(value, str | int | float | bool | None)
 
 
 def adapter_of(entry: Any, kind: str) -> Encoder:  # noqa: ANN401
     """Return the encoder; of a sparse or multi-vector model inside it, that model's own."""
     inner = getattr(entry, "model", None)
-    if is_a(inner, "sentence_transformers", *_SEVERAL):
+    if is_a(inner, _ST, *_SEVERAL):
         from xlingual.encoders.base import adopt
 
         return adopt(inner, kind)

@@ -87,6 +87,25 @@ def _is_by_role(entry: object) -> bool:
 
 _HERE = "xlingual.encoders."
 _ST = "sentence_transformers"
+_WRAP = (
+    "give the folder that it was saved in, with its tokenizer, as the spec hf:FOLDER?pool=mean, or wrap it "
+    "with SentenceTransformer (its modules Transformer and Pooling)"
+)
+# objects that can be called and give no vectors of texts: why, and what to take instead
+REFUSED: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (
+        lambda it: is_a(it, _ST, "CrossEncoder") or is_a(it, "mteb", "CrossEncoderWrapper"),
+        "a CrossEncoder scores pairs of texts and gives no vectors: give a SentenceTransformer instead",
+    ),
+    (
+        lambda it: is_a(it, "transformers", "Pipeline"),
+        f"a pipeline of transformers gives a vector for each token, or none: {_WRAP}",
+    ),
+    (
+        lambda it: is_a(it, "transformers", "PreTrainedModel") and not has(it, "encode"),
+        f"a model of transformers reads token numbers, not texts, and says not how to pool: {_WRAP}",
+    ),
+)
 KINDS: tuple[ObjectKind, ...] = (
     ObjectKind(
         "an encoder with options of its own (xlingual.encoder)",
@@ -140,6 +159,11 @@ def kind_of(entry: object) -> ObjectKind | None:
     return next((row for row in KINDS if row.fits(entry)), None)
 
 
+def refusal(entry: object) -> str | None:
+    """Return why an object is no encoder, though it may be called, and what to take instead; else None."""
+    return next((why for fits, why in REFUSED if fits(entry)), None)
+
+
 def is_one(entry: object, languages: Any = ()) -> bool:  # noqa: ANN401  (a sequence of tags)
     """Return whether the object is one encoder, not a list or a mapping of several.
 
@@ -147,9 +171,8 @@ def is_one(entry: object, languages: Any = ()) -> bool:  # noqa: ANN401  (a sequ
     paths, is one.
     """
     if not isinstance(entry, Mapping):
-        return hasattr(entry, "encode") or (
-            not isinstance(entry, list | tuple) and kind_of(entry) is not None
-        )
+        known = kind_of(entry) is not None or refusal(entry) is not None
+        return hasattr(entry, "encode") or (not isinstance(entry, list | tuple) and known)
     if _is_vectors(entry) and all(tag in languages for tag in entry):
         return all(is_array(value) or _is_file(value) for value in entry.values())
     return _is_by_role(entry) and not any(isinstance(value, str | PathLike) for value in entry.values())
@@ -170,9 +193,12 @@ def unnamed(entry: object, label: str) -> str:
 def name_of(entry: object) -> str:
     """Return what results call an object that nobody names: its own name, or that of its class.
 
-    Names are printable words; a function's is that in its definition.
+    Names are printable words; a function's is that in its definition, and two encoders by role have that of
+    the one for queries.
     """
     entry = entry.entry if isinstance(entry, WithOptions) else entry
+    if isinstance(entry, Mapping) and _is_by_role(entry) and not is_array(entry["query"]):
+        return name_of(entry["query"])
     for given in (getattr(entry, "name", None), getattr(entry, "__name__", None)):
         if isinstance(given, str) and given and given != "<lambda>":
             return given

@@ -24,7 +24,7 @@ from xlingual.records import Encoded, Images, Texts
 __all__ = ["PythonFunction", "build", "identity_of", "load_function"]
 
 _AT_ONCE = 256  # images whose bytes are held at a time
-_CONTENT = {TEXTS: ("text", "language", "role", "context", "fields"), IMAGES: ("bytes",)}
+CONTENT = {TEXTS: ("text", "language", "role", "context", "fields"), IMAGES: ("bytes",)}
 
 
 class PythonFunction(Wrapped):
@@ -54,7 +54,7 @@ class PythonFunction(Wrapped):
         """The content that the object states, else all of its input; None where nothing is to be kept."""
         if self.revision is None or self.depends_on_batch:
             return None
-        given = _CONTENT[self.kind] if self._whole_batch or self.kind == IMAGES else ("text",)
+        given = CONTENT[self.kind] if self._whole_batch or self.kind == IMAGES else ("text",)
         return super().content or given  # checked when it is used
 
     def encode(self, batch: Texts | Images, /) -> Vectors:

@@ -98,7 +98,9 @@ class SentenceTransformerObject(_Given, SentenceTransformerEncoder):
         first = self.model[0]
         by_task = ("query_length", "document_length", "query_expansion")
         named = {type(part).__name__ for part in self.model.modules()} & {"Router", "Asym"}
-        return bool(named) or any(getattr(first, name, None) is not None for name in by_task)
+        methods = (getattr(self.model, name, None) for name in ("encode_query", "encode_document"))
+        own = any(method is not None and not _is_library(method) for method in methods)
+        return own or bool(named) or any(getattr(first, name, None) is not None for name in by_task)
 
 
 class SentenceTransformerImageObject(_Given, SentenceTransformerImages):
@@ -121,6 +123,10 @@ class SentenceTransformerImageObject(_Given, SentenceTransformerImages):
         """Return float32 [n, d]; raise InputError naming the first row whose image is absent or broken."""
         with self.as_it_was():
             return super().encode(batch)
+
+
+def _is_library(method: Any) -> bool:  # noqa: ANN401
+    return str(getattr(method, "__module__", "")).startswith("sentence_transformers.")
 
 
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,8 @@ import numpy as np
 from xlingual.encoders.base import Adapter, Encoder, adopt
 from xlingual.encoders.objects import WithOptions, kind_of
 from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.python_function import CONTENT
+from xlingual.encoders.schemes import IMAGES
 from xlingual.errors import InputError, listed
 from xlingual.forms import dense
 from xlingual.records import Encoded, Texts
@@ -74,14 +76,17 @@ def adapter_of(entry: WithOptions, kind: str) -> Encoder:
             f"encoder: {listed(foreign)} is for a SentenceTransformer, and this is a "
             f"{type(entry.entry).__name__}: give the prompt itself (prompt=, query_prompt=, …)"
         )
-    return OptionsOnTop(adopt(entry.entry, kind), options)
+    if kind == IMAGES and (texts := [name for name in options if "prompt" in name]):
+        raise InputError(f"encoder: {texts[0]} is for texts, and this one encodes images: leave it out")
+    return OptionsOnTop(adopt(entry.entry, kind), options, kind)
 
 
 class OptionsOnTop(Adapter):
     """Any encoder with prompts before its texts, fewer dimensions, or an identity that the user gives."""
 
-    def __init__(self, base: Encoder, options: dict[str, Any]) -> None:
+    def __init__(self, base: Encoder, options: dict[str, Any], kind: str) -> None:
         super().__init__(base)
+        self.kind = kind
         names = ("prompt", "query_prompt", "candidate_prompt")
         self.prompts = Prompts.of({name: options.get(name) for name in names})
         self.dim, self.given = options.get("dim"), options.get("identity")
@@ -109,7 +114,7 @@ class OptionsOnTop(Adapter):
         """What the encoder says; where the identity is given, all of a row."""
         known = self.base.content
         if known is None and self.given is not None:
-            known = ("text", "language", "role", "context", "fields")
+            known = CONTENT[self.kind]
         return (*known, "role") if known and self.prompts.by_role and "role" not in known else known
 
     def encode_noting(self, batch: Any, /) -> Encoded:  # noqa: ANN401

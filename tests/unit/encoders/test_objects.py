@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from xlingual import encoder
+from xlingual import backretrieval, encoder
 from xlingual.encoders import image_encoder, text_encoders
 from xlingual.encoders.objects import KINDS, kind_of
 from xlingual.errors import InputError
@@ -135,8 +135,34 @@ def test_mteb_gets_role_language_and_a_task():
     assert model.seen == [("query", "en", "Retrieval"), ("query", "de", "Retrieval")]
     made.encode(in_role("candidate"))
     assert model.seen[-1][0] == "document"
+    assert not made.has_own_identity and made.identity.endswith("#mine@owner/model")
+
+
+class MtebOwn(Mteb):
+    """One of MTEB's own classes, without a network."""
+
+    __module__ = "mteb.models.own"
+
+    def __init__(self, revision="abc", **settings):
+        self.mteb_model_meta = SimpleNamespace(name="owner/model", revision=revision)
+        vars(self).update(settings)
+
+
+def test_a_card_identifies_classes_of_mteb_with_simple_settings():
+    made = taken(MtebOwn(prompts={"query": "q: "}, size=3))
     assert made.has_own_identity and made.identity.startswith("mteb:owner/model@abc#")
-    assert not taken(Mteb("owner/model", None)).has_own_identity
+    assert made.identity == taken(MtebOwn(prompts={"query": "q: "}, size=3)).identity
+    assert made.identity != taken(MtebOwn(prompts={"query": "Q: "}, size=3)).identity
+    assert made.identity != taken(MtebOwn("abd", prompts={"query": "q: "}, size=3)).identity
+    assert not taken(MtebOwn(None)).has_own_identity
+    for odd in (np.eye(2), len, [len], {1: "x"}, SimpleNamespace()):
+        assert not taken(MtebOwn(further=odd)).has_own_identity
+        assert not taken(MtebOwn(_further=odd)).has_own_identity
+
+    class Users(MtebOwn):
+        __module__ = "users"
+
+    assert not taken(Users()).has_own_identity
 
 
 def test_a_failing_object_is_reported_in_one_line():
@@ -259,6 +285,34 @@ class TestOptions:
         with pytest.raises(InputError, match="dim=9, but the vectors have 8 dimensions"):
             taken(encoder(lambda texts: np.ones((len(texts), 8)), dim=9)).encode(BATCH)
 
+    def test_images(self, tmp_path):
+        from PIL import Image
+
+        rows = []
+        for i in range(6):
+            Image.new("RGB", (4, 4), (40 * i, 0, 0)).save(tmp_path / f"{i}.png")
+            image = (tmp_path / f"{i}.png").read_bytes()
+            rows += [
+                {"id": f"{tag}{i}", "lang": tag, "text": f"{tag} {i}", "image": image} for tag in ("en", "de")
+            ]
+        calls = []
+
+        def sizes(images):
+            calls.append(len(images))
+            return np.array([[len(one), sum(one), 1.0] for one in images])
+
+        named = encoder(sizes, identity="sizes@1", dim=2)
+        _, made = image_encoder(named)
+        assert made.content == ("bytes",) and made.has_own_identity
+        done = []
+        for _ in range(2):  # the second time the vectors come from the store
+            folder = tmp_path / "store"
+            backretrieval(rows, "chargram", image_encoder=named, pairs="en-de", measures="R@2", store=folder)
+            done.append(sum(calls))
+        assert done[0] == done[1] > 0
+        with pytest.raises(InputError, match="query_prompt is for texts, and this one encodes images"):
+            image_encoder(encoder(sizes, query_prompt="q: "))
+
     def test_what_cannot_be(self):
         with pytest.raises(InputError, match="is a spec: write its options behind a question mark"):
             encoder("st:LaBSE", dim=3)
@@ -266,3 +320,32 @@ class TestOptions:
             encoder(by_length, dim=0)
         with pytest.raises(InputError, match="prompt_name is for a SentenceTransformer"):
             taken(encoder(by_length, prompt_name="query"))
+
+
+def stand_in(library, name, **methods):
+    return type(name, (), {"__module__": f"{library}.x", "__call__": by_length, **methods})()
+
+
+@pytest.mark.parametrize(
+    ("library", "name", "why"),
+    [
+        ("sentence_transformers", "CrossEncoder", "scores pairs of texts and gives no vectors: give a Sen"),
+        ("mteb", "CrossEncoderWrapper", "scores pairs of texts and gives no vectors"),
+        ("transformers", "PreTrainedModel", "reads token numbers, .*wrap it with SentenceTransformer"),
+        ("transformers", "Pipeline", r"a vector for each token, .*hf:FOLDER\?pool=mean"),
+    ],
+)
+def test_objects_that_can_be_called_and_give_no_vectors(library, name, why):
+    for entry in (stand_in(library, name), encoder(stand_in(library, name), dim=2)):
+        for given in (entry, [entry], {"mine": entry}):
+            with pytest.raises(InputError, match=f"{name}: .*{why}"):
+                text_encoders(given, languages=["en"])
+    with_method = stand_in(library, name, encode=lambda _, texts: by_length(texts))
+    if name == "PreTrainedModel":  # code of its own, as some models have
+        assert taken(with_method).encode(BATCH) == LENGTHS
+
+
+def test_two_encoders_by_role_have_the_name_of_the_first():
+    both = {"query": LangChain(), "candidate": HaystackText()}
+    assert list(text_encoders(both, languages=["en"])) == ["LangChain"]
+    assert list(text_encoders(encoder(both, dim=1), languages=["en"])) == ["LangChain"]
