@@ -99,7 +99,7 @@ def _data(request: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool 
     if hasattr(request, "pool"):
         from xlingual.data.pools.pool import MultilingualPool
 
-        return MultilingualPool.read(request.pool, request.languages, request.split)
+        return MultilingualPool.read(request.pool, request.languages, request.split, request.equal_ids)
     return read_manifest(request.data)
 
 

@@ -68,7 +68,8 @@ def evaluate_pools(
         check_output(one.output.out, False, "multilingual-pool")
     with screen.warnings_as_lines():
         data = {
-            name: MultilingualPool.read(one.pool, one.languages, one.split) for name, one in pools.items()
+            name: MultilingualPool.read(one.pool, one.languages, one.split, one.equal_ids)
+            for name, one in pools.items()
         }
     _refuse_equal(data)
     found: dict[str, Results] = {}

@@ -38,7 +38,7 @@ def describe(request: DescribeRequest) -> None:
     from xlingual.data.pools.reading import read_pool
 
     with screen.warnings_as_lines():
-        found = describe_pool(read_pool(request.pool, request.languages, request.split))
+        found = describe_pool(read_pool(request.pool, request.languages, request.split, request.equal_ids))
     sentences = [Prose(sentence, where="both") for sentence in _sentences(found)]
     page = Page.of("pool", found.source, [_languages(found), *sentences])
     screen.show_page(page, found.to_dict(), request)
@@ -163,7 +163,7 @@ def translate_pool(request: TranslatePoolRequest) -> None:
     replaced = check_pool_folder(request.out, request.force)
     with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         made = translate_pool(
-            read_pool(request.pool, request.languages, request.split),
+            read_pool(request.pool, request.languages, request.split, request.equal_ids),
             request.out,
             request.to,
             request.by,

@@ -157,7 +157,7 @@ def dual_encoder(request: DualEncoderRequest) -> None:
 
     def run(**more: Any) -> Any:  # noqa: ANN401
         return train_dual_encoder(
-            read_parallel(request.pool, request.languages, request.split),
+            read_parallel(request.pool, request.languages, request.split, request.equal_ids),
             request.folder.out,
             request.model,
             base=base,

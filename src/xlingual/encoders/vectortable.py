@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -13,39 +12,27 @@ from numpy.typing import NDArray
 
 from xlingual.arrays import room_for
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.saved import saved_shards, saved_splits
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLES = (".parquet", ".arrow", ".feather", ".ipc")
 LANCE = ".lance"
-_STATE, _SPLITS = "state.json", "dataset_dict.json"  # of `save_to_disk`
 _NUMBERS = ("halffloat", "float", "double", "uint8", "int8", "int16", "uint16", "int32", "uint32", "int64")
 
 
 def saved_parts(folder: Path) -> list[Path]:
     """Return the Arrow files of a folder that `save_to_disk` wrote; [] for another one.
 
-    Raises InputError for a folder of several splits, of which one has to be named.
+    Raises InputError for a folder of splits, of which one has to be named, and where a part is missing.
     """
-    if (folder / _SPLITS).is_file():
-        splits = _read(folder / _SPLITS).get("splits") or []
+    if splits := saved_splits(folder):
         raise InputError(
-            f"{folder} holds the splits {listed(splits)} of a data set: name one, as in {folder}/{splits[0]}"
-            if splits
-            else f"{folder} holds a data set without splits: save it again"
+            f"{folder} holds the splits {listed(splits)} of a data set: name one, as in "
+            f"{next(iter(splits.values()))}"
         )
-    if not (folder / _STATE).is_file():
-        return []
-    return [folder / Path(part["filename"]).name for part in _read(folder / _STATE).get("_data_files") or []]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}): save the data set again") from error
-    return found if isinstance(found, dict) else {}
+    return saved_shards(folder)
 
 
 def vectors_of_table(path: Path, column: str | None) -> list[NDArray[Any]]:

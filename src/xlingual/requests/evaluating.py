@@ -15,6 +15,7 @@ from xlingual.requests.shared import (
     PAPER,
     Annotate,
     Cluster,
+    EqualIds,
     EvaluationOutput,
     ImageEncoding,
     Keeping,
@@ -143,6 +144,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     ] = None
     languages: PoolLanguages = None
     split: Split = None
+    equal_ids: EqualIds = None
     text_encoders: TextEncoders
     keeping: Keeping
     candidate_text: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     AsJson,
+    EqualIds,
     Form,
     ManifestOptions,
     Pool,
@@ -48,6 +49,7 @@ class DescribeRequest(Request, frozen=True, kw_only=True):
     pool: Pool
     languages: PoolLanguages = None
     split: Split = None
+    equal_ids: EqualIds = None
     form: Form = "table"
     as_json: AsJson = False
 
@@ -135,6 +137,7 @@ class TranslatePoolRequest(Request, frozen=True, kw_only=True):
     context: Annotated[bool, option("Translate the contexts of candidates too.")] = True
     languages: PoolLanguages = None
     split: Split = None
+    equal_ids: EqualIds = None
     out: Folder
     file_format: FileFormat = "parquet"
     force: Force = False

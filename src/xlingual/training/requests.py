@@ -11,6 +11,7 @@ from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.shared import (
     Annotate,
+    EqualIds,
     Form,
     ImageEncoding,
     Keeping,
@@ -192,6 +193,7 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     pool: Annotated[Path, argument("POOL", "A multilingual pool, or a table of questions and answers.")]
     languages: PoolLanguages = None
     split: Split = None
+    equal_ids: EqualIds = None
     base: Base = "words"
     frozen: Frozen = False
     model: DualOptions
@@ -291,6 +293,7 @@ class RegimeStudyRequest(Request, frozen=True, kw_only=True):
         argument("[POOL]", "A multilingual pool; with no splits it is divided into two parts."),
     ] = None
     languages: PoolLanguages = None
+    equal_ids: EqualIds = None
     regimes: Annotated[
         tuple[Regime, ...],
         option("Regimes to compare.", metavar="x-y,x-x,…", otherwise="all", reads=comma_list),

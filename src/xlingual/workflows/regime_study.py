@@ -9,6 +9,7 @@ from pathlib import Path
 from xlingual import encoders
 from xlingual.comparison.regime_study import REPLICATES, regime_differences, regime_scores
 from xlingual.data.manifest import Manifest
+from xlingual.data.pools.judged import EqualIds
 from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.data.pools.parallel_reading import of_pool, read_parallel
@@ -174,6 +175,7 @@ def trained_and_tested(
     out: str | Path,
     *,
     languages: tuple[str, ...] | None = None,
+    equal_ids: EqualIds | None = None,
     train_data: Path | None = None,
     train_split: str = TRAIN,
     split: str | None = None,
@@ -192,15 +194,18 @@ def trained_and_tested(
             raise InputError("POOL is missing: name the pool to evaluate in, beside --train-data")
         pool = built_in_pool(Path(out))
     if train_data is not None:
-        return read_parallel(train_data, languages), MultilingualPool.read(pool, languages, split)
-    whole = MultilingualPool.read(pool, languages)
+        return read_parallel(train_data, languages), MultilingualPool.read(pool, languages, split, equal_ids)
+    whole = MultilingualPool.read(pool, languages, equal_ids=equal_ids)
     if whole.questions.split is None:
         if split is not None:
             raise InputError(f"{pool} has no splits, and --split names {split!r}: leave it out")
         by = train_by or ("paragraph" if whole.questions.article is None else "article")
         divided = MultilingualPool.of(split_pool(whole, train, split_seed, by))
         pool, split, train_split = divided.write(Path(out) / DIVIDED, overwrite=True), TEST, TRAIN
+        equal_ids = None  # of the folder that was read
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the whole pool gave them
-        parts = [MultilingualPool.read(pool, languages, name) for name in (train_split, split or TEST)]
+        parts = [
+            MultilingualPool.read(pool, languages, name, equal_ids) for name in (train_split, split or TEST)
+        ]
     return of_pool(parts[0]), parts[1]

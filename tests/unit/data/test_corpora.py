@@ -334,6 +334,19 @@ def test_sts(folder):
     assert SentencePairs.read(path / "22" / "de-en.parquet").score.tolist() == [0, 0.5, 1, 1.5, 2]
 
 
+def test_pairs_that_stand_twice_are_read_once(folder):
+    other = [{**row, "sentence1": "other"} for row in PAIRS]
+    path = folder(
+        {"en-de.jsonl": other, "en-de.jsonl.gz": PAIRS, "en-fr.jsonl": PAIRS, "b/en-de.jsonl": PAIRS}
+    )
+    with pytest.warns(
+        DataWarning, match=r"en-de\.jsonl is left out: it stands beside en-de\.jsonl\.gz"
+    ) as said:
+        made = convert("sts22", path, path / "22")
+    assert len(said) == 1 and dict(made.texts) == {"en-de": 10, "en-fr": 5}
+    assert "other" not in SentencePairs.read(path / "22" / "en-de.parquet").first
+
+
 @pytest.mark.parametrize("name", CORPORA)
 def test_a_wrong_folder_lists_the_files_that_are_expected(tmp_path, name):
     (tmp_path / "notes.md").write_text("x", encoding="utf-8")

@@ -165,6 +165,14 @@ def test_shards_and_saved_data_sets(tmp_path):
     (tmp_path / "set/dataset_dict.json").write_text(json.dumps({"splits": ["train"]}))
     np.testing.assert_array_equal(encoded(f"vectors:{saved}?column=embedding&id=id"), VECTORS)
     assert "name one, as in" in refused(lambda: encoded(f"vectors:{tmp_path / 'set'}?column=embedding"))
+    (saved / "data-00000-of-00001.arrow").unlink()
+    assert "data-00000-of-00001.arrow is missing" in refused(
+        lambda: encoded(f"vectors:{saved}?column=embedding")
+    )
+    (saved / "state.json").write_text('{"_data_files": [{}]}')
+    assert "state.json is damaged" in refused(lambda: encoded(f"vectors:{saved}?column=embedding"))
+    (tmp_path / "set/dataset_dict.json").write_text("{}")
+    assert "names no splits" in refused(lambda: encoded(f"vectors:{tmp_path / 'set'}?column=embedding"))
 
 
 def test_identity_is_the_content_and_what_is_taken_of_it(tmp_path):

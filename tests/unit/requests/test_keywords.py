@@ -67,7 +67,7 @@ def test_fields_that_change_a_number_are_keywords(kind):
     module, name = FUNCTIONS[kind].split(":")
     keywords = set(inspect.signature(getattr(import_module(module), name)).parameters)
     beside = {"split", "rows", "images", "separator", "encoding", "languages", "calibration", "max_cost"}
-    beside |= {"approximate", "index", "depth", "probes", "check", "candidates", "results"}
+    beside |= {"equal_ids", "approximate", "index", "depth", "probes", "check", "candidates", "results"}
     beside |= {
         "nbest",
         "algorithm",

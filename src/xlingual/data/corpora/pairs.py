@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from xlingual.data.corpora.files import CorpusFolder, aligned, parts_of
 from xlingual.data.reading.records import read_records
 from xlingual.data.reading.values import is_missing
 from xlingual.data.tags import tag_of
-from xlingual.errors import InputError
+from xlingual.errors import DataWarning, InputError
 
+_ENDINGS = (".jsonl.gz", ".jsonl", ".parquet")
 Pairs = Mapping[tuple[str, str], list[dict[str, Any]]]  # the two languages → id, score, sentence1, sentence2
 
 
@@ -50,7 +53,7 @@ def sts22(folder: CorpusFolder) -> Pairs:
 def _records(folder: CorpusFolder) -> Pairs:
     """Return the pairs of files of records, whose name, or whose folder's, is the pair of languages."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for path in folder.needed("*.jsonl.gz", "*.jsonl", "*.parquet"):
+    for path in _each_once(folder.needed(*(f"*{ending}" for ending in _ENDINGS))):
         pair = _pair(path.name.partition(".")[0]) or _pair(path.parent.name)
         if pair is None or (path.parent.name == "train" or path.name.startswith("train")):
             continue
@@ -63,6 +66,22 @@ def _records(folder: CorpusFolder) -> Pairs:
     if not found:
         raise folder.wrong("no file is named by its languages")
     return _wanted(folder, found)
+
+
+def _each_once(paths: Iterable[Path]) -> list[Path]:
+    """Return the first of files that differ in their endings only, such as one and its compressed form."""
+    kept: dict[tuple[Path, str], Path] = {}
+    for path in paths:
+        ending = next(ending for ending in _ENDINGS if path.name.endswith(ending))
+        first = kept.setdefault((path.parent, path.name.removesuffix(ending)), path)
+        if first is not path:
+            warnings.warn(
+                f"{path} is left out: it stands beside {first.name}, which is read; to read it instead, move "
+                f"{first.name} away",
+                DataWarning,
+                stacklevel=2,
+            )
+    return list(kept.values())
 
 
 def _pair(word: str) -> tuple[str, str] | None:

@@ -52,7 +52,7 @@ def miracl(folder: CorpusFolder) -> PoolRows:
     if not read:
         raise folder.wrong(f"no topics of the split {folder.split!r} in the wanted languages")
     source = str(folder.path)
-    known, questions, candidates, notes = rows_of(source, read, counts, splits=True)
+    known, questions, candidates, notes = rows_of(source, read, counts, splits=True, equal_ids="different")
     pool = build_pool(source, known, questions, candidates)
     return replace(pool, warnings=(*warn(*notes), *pool.warnings))
 

@@ -15,8 +15,19 @@ _NAMES = (
     "p pre q s section small span strike strong sub sup table tbody td tfoot th thead title tr tt u ul video"
 ).replace(" ", "|")
 _HIDDEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b[^>]*>.*?</\1\s*>")
-_BREAK = re.compile(r"(?i)</?(?:br|p|div|li|ul|ol|tr|table|h[1-6]|hr|dt|dd|section|article)(?:\s[^<>]*)?/?>")
-_TAG = re.compile(rf"(?i)</?(?:{_NAMES})(?:\s[^<>]*)?/?>")
+
+
+def _tags(names: str) -> re.Pattern[str]:
+    """Return the pattern of tags; one letter and further words are no tag without "=": a<b and c>d."""
+    short = "|".join(name for name in names.split("|") if len(name) == 1)
+    long = "|".join(name for name in names.split("|") if len(name) > 1)
+    return re.compile(
+        rf"(?i)</?(?:(?:{long})(?:\s[^<>]*)?|(?:{short})(?:\s+[\w:@.-]+\s*=(?!=)[^<>]*|\s*))/?>"
+    )
+
+
+_BREAK = _tags("br|p|div|li|ul|ol|tr|table|h[1-6]|hr|dt|dd|section|article")
+_TAG = _tags(_NAMES)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 # Joiners (U+200C, U+200D) and marks of direction are left: scripts and emoji need them.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff]")

@@ -112,7 +112,7 @@ def _dropped(problems: Sequence[Problem]) -> dict[int, str]:
 def _take(made: Imported, rows: ExportRows, bad: set[int], progress: Callable[[int, int], None]) -> None:
     """Add the rows of the manifest to `made`, each language and id once."""
     columns, wide = rows.columns, len(rows.columns.texts) > 1
-    seen: dict[tuple[str, str], tuple[str, Any]] = {}
+    seen: set[tuple[str, str, str, Any]] = set()
     used: set[tuple[str, str]] = set()
     items: set[str] = set()
     for row in range(made.n_rows):
@@ -130,7 +130,8 @@ def _take(made: Imported, rows: ExportRows, bad: set[int], progress: Callable[[i
             rows.changed(row, columns.id, NO_ID, "", row + 1)
         name = name or str(row + 1)
         shared = rows.shared(row)
-        fresh = [(tag, text) for tag, text in texts if seen.get((tag, name)) != (text, shared.get("image"))]
+        image = shared.get("image")
+        fresh = [(tag, text) for tag, text in texts if (tag, name, text, image) not in seen]
         if not fresh:
             rows.changed(row, columns.id or "", REPEATED, name)
             continue
@@ -140,7 +141,7 @@ def _take(made: Imported, rows: ExportRows, bad: set[int], progress: Callable[[i
         item = rows.name(row, columns.item) or (own if wide else name)
         items.add(item)
         for tag, text in fresh:
-            seen.setdefault((tag, name), (text, shared.get("image")))
+            seen.add((tag, name, text, image))
             used.add((tag, own))
             further = {
                 field: rows.text(row, by[tag]) or None
@@ -149,7 +150,7 @@ def _take(made: Imported, rows: ExportRows, bad: set[int], progress: Callable[[i
             }
             made.texts[tag] += 1
             made.rows.append({"id": own, "lang": tag, "text": text, "item": item, **shared, **further})
-    if not columns.item and (not columns.id or len(items) == len(made.rows)):
+    if not wide and not columns.item and (not columns.id or len(items) == len(made.rows)):
         for entry in made.rows:  # each row would be an item by itself: equal images are one item instead
             entry.pop("item")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.data.pools.beir_files import Subset, of_split, splits_of, subsets_of
-from xlingual.data.pools.judged import Judgements, Key, rows_of
+from xlingual.data.pools.judged import EqualIds, Judgements, Key, rows_of
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.records import read_lines, read_records
 from xlingual.data.reading.select import no_split
@@ -24,19 +24,27 @@ _COLUMNS = ("_id", "id", "docid", "title", "text", "language", "lang", "metadata
 
 
 def read_beir(
-    folder: Path, language: str | None = None, split: str | None = None
+    folder: Path, language: str | None = None, split: str | None = None, equal_ids: EqualIds | None = None
 ) -> tuple[tuple[str, ...], Questions, Candidates, tuple[str, ...]]:
     """Return the languages, questions, candidates and warnings of a folder.
 
-    `language` is that of texts where nothing else says it. Raises InputError where it is not known, and where
-    a file is not what it must be.
+    `language` is that of texts where nothing else says it; `equal_ids` says whether questions with equal ids
+    in several languages are the same one. Raises InputError where a file is not what it must be, and where a
+    language is not known.
     """
     subsets, counts = subsets_of(folder), Counter[str]()
     splits = splits_of(subsets)
     if split is not None and splits and split not in splits:
         raise no_split(str(folder), split, splits)
     read = [_judgements(folder, subset, language, split, counts) for subset in subsets]
-    return rows_of(str(folder), read, counts, bool(splits), split)
+    known, questions, candidates, notes = rows_of(str(folder), read, counts, bool(splits), split, equal_ids)
+    alone = (one for subset, one in zip(subsets, read, strict=True) if subset.only_corpus)
+    notes += tuple(
+        f"{folder}, {one.name} has a corpus but neither queries nor qrels: its documents "
+        f"({len(one.documents):,}) are candidates that answer no question; if some do, add queries and qrels"
+        for one in alone
+    )
+    return known, questions, candidates, notes
 
 
 def _judgements(

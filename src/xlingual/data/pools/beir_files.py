@@ -20,6 +20,7 @@ from xlingual.languages import name_of
 LAYOUT = "corpus, queries and qrels as BEIR and MTEB write them (corpus.jsonl, queries.jsonl, qrels/*.tsv)"
 _CORPUS, _QUERIES, _QRELS = ("corpus",), ("queries", "query"), ("qrels", "default", "data")
 _SHARD = re.compile(r"(?P<split>.*?)(?:-[0-9]+-of-[0-9]+)?")
+_PART = re.compile(r"(.+)-(?:corpus|queries|query)")
 _PAIR = re.compile(r"(?P<corpus>[a-z]{2,3}(?:_[A-Z][a-z]{3})?)-(?P<query>[a-z]{2,3}(?:_[A-Z][a-z]{3})?)")
 
 
@@ -31,6 +32,11 @@ class Subset:
     corpus: dict[str, list[Path]]
     queries: dict[str, list[Path]]
     qrels: dict[str, list[Path]]
+
+    @property
+    def only_corpus(self) -> bool:
+        """Whether there are neither queries nor judgements."""
+        return bool(self.corpus) and not self.queries and not self.qrels
 
     @property
     def languages(self) -> tuple[str | None, str | None]:
@@ -54,14 +60,19 @@ def is_retrieval_folder(folder: Path) -> bool:
 
 
 def subsets_of(folder: Path) -> list[Subset]:
-    """Return the subsets of a folder, by name; raise InputError where one lacks queries or judgements."""
+    """Return the subsets of a folder, by name; one that is a corpus alone has candidates only.
+
+    Raises InputError where one lacks another part.
+    """
     found = _subsets(folder)
     for subset in found:
-        missing = [name for name in ("queries", "qrels") if not getattr(subset, name)]
-        if missing:
+        parts = ("corpus", "queries", "qrels")
+        missing = [name for name in parts if not getattr(subset, name)]
+        if missing and not subset.only_corpus:
             where = f"{folder}{f', {subset.name}' if subset.name else ''}"
+            has = next(f"{'a ' if name == 'corpus' else ''}{name}" for name in parts if name not in missing)
             raise InputError(
-                f"{where} has a corpus but no {' and no '.join(missing)}: expected {LAYOUT}, or Parquet in "
+                f"{where} has {has} but no {' and no '.join(missing)}: expected {LAYOUT}, or Parquet in "
                 "folders of these names"
             )
     return found
@@ -85,10 +96,12 @@ def _subsets(folder: Path) -> list[Subset]:
     if whole.corpus and (whole.queries or whole.qrels):
         return [whole]
     folders = sorted(path for path in folder.iterdir() if path.is_dir())
-    prefixes = [path.name.removesuffix("-corpus") for path in folders if path.name.endswith("-corpus")]
-    found = [_subset(prefix, folder, f"{prefix}-") for prefix in prefixes]
-    found = found or [_subset(path.name, path, "") for path in folders]
-    return [subset for subset in found if subset.corpus and (subset.queries or subset.qrels)]
+    named = [match for path in folders if (match := _PART.fullmatch(path.name))]
+    found = [_subset(prefix, folder, f"{prefix}-") for prefix in dict.fromkeys(match[1] for match in named)]
+    if not any(subset.corpus for subset in found):
+        found = [_subset(path.name, path, "") for path in folders]
+    whole_ones = [subset for subset in found if subset.corpus and (subset.queries or subset.qrels)]
+    return [subset for subset in found if subset.corpus or subset.queries] if whole_ones else []
 
 
 def _subset(name: str, folder: Path, prefix: str) -> Subset:

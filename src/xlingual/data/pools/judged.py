@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from xlingual.data.reading.values import numbered
 from xlingual.errors import InputError, listed
 
 Key = tuple[str, str]  # language, id
+EqualIds: TypeAlias = Literal["same", "different"]  # what questions of equal ids in several languages are
 
 
 @dataclass
@@ -29,10 +31,15 @@ class Judgements:
 
 
 def rows_of(
-    source: str, read: Sequence[Judgements], counts: Counter[str], splits: bool, split: str | None = None
+    source: str,
+    read: Sequence[Judgements],
+    counts: Counter[str],
+    splits: bool,
+    split: str | None = None,
+    equal_ids: EqualIds | None = None,
 ) -> tuple[tuple[str, ...], Questions, Candidates, tuple[str, ...]]:
     """Return the languages, questions, candidates and warnings of subsets, which are one pool together."""
-    parallel, sentence = _parallel(source, read)
+    parallel, sentence = _parallel(source, read, equal_ids)
     questions, documents, keys, grades = _joined(read, parallel, counts)
     if not questions:
         raise InputError(
@@ -65,11 +72,14 @@ def rows_of(
     return tuple(languages), asked, candidates, tuple(notes)
 
 
-def _parallel(source: str, read: Sequence[Judgements]) -> tuple[bool, str]:
+def _parallel(source: str, read: Sequence[Judgements], equal_ids: EqualIds | None = None) -> tuple[bool, str]:
     """Return whether equal ids of subsets are one question in several languages, and a sentence on it.
 
-    They are where most of them have the same documents' ids judged, and no id has two texts in a language.
+    Where `equal_ids` does not say it, they are where most of them have the same documents' ids judged, and no
+    id has two texts in a language.
     """
+    if equal_ids not in (None, *get_args(EqualIds)):
+        raise InputError(f"equal ids: expected {' or '.join(get_args(EqualIds))}, found {equal_ids!r}")
     shared = agreed = 0
     first: dict[str, frozenset[str]] = {}
     for subset in read:
@@ -80,7 +90,15 @@ def _parallel(source: str, read: Sequence[Judgements]) -> tuple[bool, str]:
             first.setdefault(query, frozenset(own))
     if not shared:
         return True, ""
-    clash = _two_texts(read)
+    documents, queries = [one.documents for one in read], [one.queries for one in read]
+    if equal_ids is not None:
+        if equal_ids == "same" and _two_texts(queries):
+            raise InputError(
+                f"{source}: equal ids cannot be the same question, for a query's id has two texts in one "
+                "language: leave out --equal-ids same"
+            )
+        return equal_ids == "same", ""
+    clash = _two_texts(documents) or _two_texts(queries)
     if clash or 2 * agreed <= shared:
         why = (
             "an id has two texts"
@@ -89,23 +107,20 @@ def _parallel(source: str, read: Sequence[Judgements]) -> tuple[bool, str]:
         )
         return False, (
             f"{source}: questions of different languages with equal ids count as different ones ({why}): "
-            "their ids and keys begin with the language"
+            "their ids and keys begin with the language (if they are translations: --equal-ids same)"
         )
     return True, (
         f"{source}: questions with equal ids count as one question in several languages, and its documents "
         f"in all of them are relevant ({agreed:,} of {shared:,} have the same judged documents): if they are "
-        "not translations, give them different ids"
+        "not translations, such as rows that are numbered in each language, say --equal-ids different"
     )
 
 
-def _two_texts(read: Sequence[Judgements]) -> bool:
-    """Return whether an id of a document, or of a query, has two texts in one language."""
-    for parts in ([one.documents for one in read], [one.queries for one in read]):
-        texts: dict[Key, str] = {}
-        places = chain.from_iterable(part.items() for part in parts)
-        if any(texts.setdefault(place, text) != text for place, text in places):
-            return True
-    return False
+def _two_texts(parts: Sequence[dict[Key, str]]) -> bool:
+    """Return whether an id has two texts in one language."""
+    texts: dict[Key, str] = {}
+    places = chain.from_iterable(part.items() for part in parts)
+    return any(texts.setdefault(place, text) != text for place, text in places)
 
 
 def _joined(
@@ -117,10 +132,11 @@ def _joined(
     keys: dict[Key, list[str]] = {}
     grades: dict[Key, list[int]] = {}
     for subset in read:
-        before = "" if parallel or not subset.name else f"{subset.name}:"
+        of_subset = f"{subset.name}:" if subset.name else ""
+        before = "" if parallel else of_subset
         places: dict[str, list[Key]] = {}
         for (tag, name), text in subset.documents.items():
-            place = (tag, name) if documents.get((tag, name), text) == text else (tag, f"{before}{name}")
+            place = (tag, name) if documents.get((tag, name), text) == text else (tag, f"{of_subset}{name}")
             documents[place] = text
             places.setdefault(name, []).append(place)
         answered = set()

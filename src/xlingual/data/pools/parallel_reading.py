@@ -18,6 +18,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.languages import check_tags
 from xlingual.data.pools.build import chosen_languages
+from xlingual.data.pools.judged import EqualIds
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.data.pools.reading import is_pool, read_pool
 from xlingual.data.pools.rows import PoolRows
@@ -31,19 +32,23 @@ _PARTS = ("question", "answer", "context")
 
 
 def read_parallel(
-    path: str | Path, languages: Sequence[str] | None = None, split: str | None = None
+    path: str | Path,
+    languages: Sequence[str] | None = None,
+    split: str | None = None,
+    equal_ids: EqualIds | None = None,
 ) -> ParallelQuestions:
     """Read parallel questions from a multilingual pool, or from a table.
 
-    `languages` restricts and orders the languages, `split` takes the rows of one split.
+    `languages` restricts and orders the languages, `split` takes the rows of one split, `equal_ids` is for
+    retrieval folders, as in `read_pool`.
     """
     if not Path(path).exists():
         raise InputError(
             f"{path}: no such file or folder; give a multilingual pool, or a table with the columns "
             "question_LANG and answer_LANG"
         )
-    if is_pool(path) or Path(path).is_dir():
-        return of_pool(read_pool(path, languages, split))
+    if equal_ids is not None or is_pool(path) or Path(path).is_dir():
+        return of_pool(read_pool(path, languages, split, equal_ids))
     return _read_table(path, languages, split)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.data.pools.folder import write_pool
+from xlingual.data.pools.judged import EqualIds
 from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.rows import PoolRows
 from xlingual.notebook import PoolOverview, html_of
@@ -25,14 +26,19 @@ class MultilingualPool(PoolRows):
 
     @classmethod
     def read(
-        cls, path: str | Path, languages: Sequence[str] | None = None, split: str | None = None
+        cls,
+        path: str | Path,
+        languages: Sequence[str] | None = None,
+        split: str | None = None,
+        equal_ids: EqualIds | None = None,
     ) -> MultilingualPool:
         """Read a pool folder, a retrieval folder of BEIR or MTEB, or SQuAD-style files with sentence breaks.
 
         See docs/pools.md for the formats. `languages` restricts and orders the languages, `split` takes
-        the rows of one split.
+        the rows of one split. `equal_ids` says whether questions of a retrieval folder with equal ids in
+        several languages are the "same" or "different" ones; None finds it in the judgements.
         """
-        return cls.of(read_pool(path, languages, split))
+        return cls.of(read_pool(path, languages, split, equal_ids))
 
     def _repr_html_(self) -> str | None:
         questions, candidates = (

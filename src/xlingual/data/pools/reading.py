@@ -11,6 +11,7 @@ from xlingual.data.pools.beir import read_beir
 from xlingual.data.pools.beir_files import is_retrieval_folder
 from xlingual.data.pools.build import build_pool, warn
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files, read_folder
+from xlingual.data.pools.judged import EqualIds
 from xlingual.data.pools.rows import PoolRows
 from xlingual.data.pools.squad import (
     SquadRows,
@@ -25,25 +26,35 @@ from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Texts
 
 
-def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: str | None = None) -> PoolRows:
+def read_pool(
+    path: str | Path,
+    languages: Sequence[str] | None = None,
+    split: str | None = None,
+    equal_ids: EqualIds | None = None,
+) -> PoolRows:
     """Read a pool: a pool folder, a retrieval folder of BEIR or MTEB, SQuAD-style files in a folder, or one.
 
     `languages` restricts and orders the languages; without it they are in the order of their first candidates
     (in SQuAD-style files: of the file names). A single language is that of a retrieval folder which says
-    none. `split` takes the rows of one split. Raise InputError where the pool is not sound; oddities are a
-    DataWarning each, and kept in the pool's `warnings`.
+    none. `split` takes the rows of one split. `equal_ids` says whether questions of a retrieval folder with
+    equal ids in several languages are the same question; None finds it in the judgements. Raise InputError
+    where the pool is not sound; oddities are a DataWarning each, and kept in the pool's `warnings`.
     """
     path = Path(path)
     if isinstance(languages, str):
         languages = [tag.strip() for tag in languages.split(",") if tag.strip()]
     try:
+        if equal_ids is not None and (pool_files(path) or not is_retrieval_folder(path)):
+            raise InputError(
+                f"{path} is no retrieval folder of BEIR or MTEB: leave out --equal-ids, which is for these"
+            )
         if path.is_dir() and pool_files(path):
             known, questions, candidates, notes = read_folder(path)
             pool = build_pool(str(path), known, questions, candidates, languages, split)
             return _checked(pool, *notes)
         if is_retrieval_folder(path):
             alone = languages[0] if languages and len(languages) == 1 else None
-            known, questions, candidates, notes = read_beir(path, alone, split)
+            known, questions, candidates, notes = read_beir(path, alone, split, equal_ids)
             pool = build_pool(str(path), known, questions, candidates, languages, split)
             return _checked(pool, *notes)
         _check_path(path)

@@ -15,10 +15,10 @@ from xlingual.data.reading.formats import READERS, read_arrow
 from xlingual.data.reading.joining import as_splits, joined
 from xlingual.data.reading.problems import STRICT, Reading
 from xlingual.data.reading.remote import fetched, remote_address, without_scheme
-from xlingual.data.reading.saved import saved_shards, saved_splits
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import InputError, listed, nearest, why
 from xlingual.files import regular_file
+from xlingual.saved import saved_shards, saved_splits
 
 FOLDER_NAMES = (
     "metadata.jsonl",

@@ -153,6 +153,22 @@ def test_a_column_for_each_language_becomes_a_row_for_each(tmp_path):
     assert [change.what for change in made.changes] == ["id in use: made unique", "no text: dropped"]
 
 
+def test_the_languages_of_a_row_are_one_item_where_no_column_names_it(tmp_path):
+    rows = [["title_en", "title_de"], ["red", "rot"], ["blue", "blau"], ["green", ""]]
+    imported(write(tmp_path / "e.csv", rows))
+    manifest = read(tmp_path)
+    assert [manifest.item_ids[i] for i in manifest.item] == ["1", "1", "2", "2", "3"]
+    assert list(manifest.text) == ["red", "rot", "blue", "blau", "green"]
+
+
+def test_every_variant_of_an_id_is_kept_once(tmp_path):
+    rows = [["id", "lang", "title"], *(["1", "en", title] for title in "ABBAB"), ["2", "de", "B"]]
+    made = imported(write(tmp_path / "e.csv", rows))
+    assert [(row["id"], row["text"]) for row in made.rows] == [("1", "A"), ("1#2", "B"), ("2", "B")]
+    dropped = [change.row for change in made.changes if change.what == "repeated row: dropped"]
+    assert dropped == [3, 4, 5]
+
+
 def test_texts_are_joined(tmp_path):
     path = write(tmp_path / "e.csv", [["id", "lang", "title", "body"], ["1", "en", "A", "<p>b</p>"]])
     imported(path, join=["title", "body"])

@@ -169,6 +169,63 @@ def test_an_id_with_two_texts_in_one_language_is_two_documents(tmp_path):
     assert any("an id has two texts" in line for line in said)
 
 
+def test_documents_with_two_texts_are_two_where_no_question_is_shared(tmp_path):
+    for pair, query in (("eng-deu", "q0"), ("eng-fra", "q1")):
+        write(tmp_path / f"{pair}-corpus" / "test.parquet", texts("d", pair))
+        write(tmp_path / f"{pair}-queries" / "test.parquet", texts("q", pair))
+        write_qrels(tmp_path / f"{pair}-qrels" / "test.tsv", [(query, "d1", 1)])
+    pool, _ = read(tmp_path)
+    assert pairs(pool) == {("de", "q0", "en", "d1"), ("fr", "q1", "en", "eng-fra:d1")}
+    assert len(pool.candidates) == 6
+
+
+def test_equal_ids_may_be_said_to_be_different_questions_or_the_same(tmp_path):
+    for language in ("en", "de"):  # numbered in each language: query i is judged with document i
+        write_folder(tmp_path / language, language)
+        write_qrels(tmp_path / language / "qrels" / "test.tsv", [(f"q{i}", f"d{i}", 1) for i in range(3)])
+    found, said = read(tmp_path)
+    assert any("--equal-ids different" in line for line in said)
+    same, said = read(tmp_path, equal_ids="same")
+    assert pairs(same) == pairs(found) and len(pairs(same)) == 12 and not said
+    assert same.digest == found.digest
+    pool, said = read(tmp_path, equal_ids="different")
+    assert pairs(pool) == {(tag, f"{tag}:q{i}", tag, f"d{i}") for tag in ("en", "de") for i in range(3)}
+    assert len(set(pool.questions.cluster.tolist())) == 6 and not said
+    assert pool.digest != found.digest
+    write_qrels(tmp_path / "de" / "qrels" / "test.tsv", [(f"q{i}", f"d{2 - i}", 1) for i in range(3)])
+    assert any("--equal-ids same" in line for line in read(tmp_path)[1])
+    assert ("en", "q0", "de", "d2") in pairs(read(tmp_path, equal_ids="same")[0])
+
+
+def test_equal_ids_that_cannot_be_said_are_refused(tmp_path):
+    for pair in ("eng-deu", "deu-deu"):
+        write(tmp_path / "a" / f"{pair}-corpus" / "test.parquet", texts("d", "x"))
+        write(tmp_path / "a" / f"{pair}-queries" / "test.parquet", texts("q", pair))
+        write_qrels(tmp_path / "a" / f"{pair}-qrels" / "test.tsv", [("q0", "d1", 1)])
+    with pytest.raises(InputError, match="two texts in one language: leave out --equal-ids same"):
+        read(tmp_path / "a", equal_ids="same")
+    with pytest.raises(InputError, match="expected same or different, found 'equal'"):
+        read(tmp_path / "a", equal_ids="equal")
+    pool = read(tmp_path / "a")[0].write(tmp_path / "p")
+    with pytest.raises(InputError, match="no retrieval folder of BEIR or MTEB: leave out --equal-ids"):
+        read(pool, equal_ids="same")
+
+
+@pytest.mark.parametrize("layout", ["{}/{}.jsonl", "{}-{}/test.jsonl"])
+def test_a_language_with_a_corpus_alone_has_candidates_only(tmp_path, layout):
+    write(tmp_path / layout.format("en", "corpus"), texts("d", "en"))
+    write(tmp_path / layout.format("en", "queries"), texts("q", "en"))
+    qrels = tmp_path / ("en-qrels" if "-" in layout else "en/qrels") / "test.tsv"
+    write_qrels(qrels, [("q0", "d1", 1)])
+    write(tmp_path / layout.format("de", "corpus"), texts("d", "de"))
+    pool, said = read(tmp_path)
+    assert pairs(pool) == {("en", "q0", "en", "d1")} and pool.candidates.text[:2] == ["d 0 de", "d 1 de"]
+    assert any("de has a corpus but neither queries nor qrels: its documents (3)" in line for line in said)
+    write(tmp_path / layout.format("fr", "queries"), texts("q", "fr"))
+    with pytest.raises(InputError, match="fr has queries but no corpus and no qrels"):
+        read(tmp_path)
+
+
 @pytest.mark.parametrize("place", ["language", "lang", "metadata"])
 def test_a_column_says_the_language(tmp_path, place):
     def tagged(rows, tag):

@@ -9,6 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from xlingual.data.pools.parallel_reading import read_parallel  # noqa: E402
 from xlingual.data.pools.pool import MultilingualPool  # noqa: E402
 from xlingual.embed import embed_pool  # noqa: E402
 from xlingual.encoders import text_encoders  # noqa: E402
@@ -68,6 +69,24 @@ def test_the_pool_is_divided_by_whole_paragraphs_or_by_its_own_splits(folder, pa
     assert len(other) == 40 and len(whole.questions) == 80
     with pytest.raises(InputError, match="has no splits, and --split names 'dev'"):
         trained_and_tested(folder, tmp_path, split="dev")
+
+
+@pytest.mark.filterwarnings("ignore:.*questions of several splits")
+@pytest.mark.parametrize("qrels", [("qrels.tsv",), ("qrels/train.tsv", "qrels/test.tsv")])
+def test_equal_ids_of_a_retrieval_folder_may_be_different_questions(qrels, tmp_path):
+    for tag in ("en", "de"):
+        (tmp_path / "b" / tag / "qrels").mkdir(parents=True)
+        for name, letter in (("corpus", "d"), ("queries", "q")):
+            rows = ({"_id": f"{letter}{i}", "text": f"{tag} {letter} {i}"} for i in range(8))
+            lines = "".join(json.dumps(row) + "\n" for row in rows)
+            (tmp_path / "b" / tag / f"{name}.jsonl").write_text(lines)
+        for part, name in enumerate(qrels):
+            lines = "".join(f"q{i}\td{i}\t1\n" for i in range(part, 8, len(qrels)))
+            (tmp_path / "b" / tag / name).write_text(lines)
+    train, test = trained_and_tested(tmp_path / "b", tmp_path / "out", equal_ids="different")
+    assert len(train) + len(set(test.questions.key)) == 16
+    assert (train.asked >= 0).sum(axis=1).max() == 1  # each in one language
+    assert len(read_parallel(tmp_path / "b", equal_ids="different")) == 16
 
 
 def test_what_is_written(done, parts):

@@ -16,9 +16,14 @@ _SPLITS, _STATE = "dataset_dict.json", "state.json"
 def saved_splits(folder: Path) -> dict[str, Path]:
     """Return the folder of each split of a saved DatasetDict; {} where it is none.
 
-    Raises InputError where one of them is missing.
+    Raises InputError where one of them is missing, or where it names none.
     """
-    splits = [Path(str(name)).name for name in _read(folder / _SPLITS).get("splits") or []]
+    if not os.path.isfile(folder / _SPLITS):
+        return {}
+    named = _read(folder / _SPLITS).get("splits")
+    splits = [Path(str(name)).name for name in named] if isinstance(named, list) else []
+    if not splits:
+        raise InputError(f"{folder}: {_SPLITS} names no splits: save the data set again")
     missing = [name for name in splits if not (folder / name).is_dir()]
     if missing:
         raise InputError(
@@ -33,7 +38,13 @@ def saved_shards(folder: Path) -> list[Path]:
 
     Raises InputError where one of them is missing.
     """
-    names = [str(part["filename"]) for part in _read(folder / _STATE).get("_data_files") or []]
+    parts = _read(folder / _STATE).get("_data_files") or []
+    try:
+        names = [str(part["filename"]) for part in parts]
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{folder / _STATE} is damaged (_data_files without filename): save the data set again"
+        ) from error
     return [
         regular_file(folder / Path(name).name, f"a part of the data set that {_STATE} names")
         for name in names
