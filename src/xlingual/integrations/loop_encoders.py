@@ -33,6 +33,11 @@ class TrainedModel(Encoder):
         when: str,
     ) -> None:
         self.model, self.encoding, self.prompts, self.when = model, encoding, prompts, when
+        self._versions = _versions(model)
+
+    def has_changed(self) -> bool:
+        """Return whether weights were written since it was made: every step of an optimizer does."""
+        return _versions(self.model) != self._versions
 
     @property
     def by_role(self) -> bool:  # type: ignore[override]
@@ -74,6 +79,12 @@ class TrainedModel(Encoder):
         size = self.encoding.get("batch_size") or 32
         found = encoded(self.model, kind, batch, type(self.model).__name__, prompt, size)
         return cast("Vectors", found.vectors)
+
+
+def _versions(model: Any) -> list[int | None]:  # noqa: ANN401
+    """Return how often each weight was written; none are known of a model that is not one of torch."""
+    weights = model.parameters() if callable(getattr(model, "parameters", None)) else ()
+    return [None if weight.is_inference() else weight._version for weight in weights]
 
 
 class RememberedImages(Adapter):

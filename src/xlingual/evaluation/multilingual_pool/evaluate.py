@@ -231,7 +231,7 @@ class PoolRun(Run):
 
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of an encoder."""
-        vectors = self.embedded(encoder, self.text_encoders[encoder])
+        vectors = self.encode_again(encoder, self.embedded)
         yield ranking_of(encoder, self.pool, vectors, self.choice.policy, self.options)
 
     def _near_duplicates(self) -> NearDuplicates:
