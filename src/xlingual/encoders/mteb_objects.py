@@ -116,6 +116,10 @@ class MtebObject(Encoder):
         """Whether it has weights that can be read, or a name and a revision."""
         return self._known is not None
 
+    def has_changed(self) -> bool:
+        """Return whether the weights' digest is another one by now."""
+        return type(self)._known.func(self) != self._known
+
     @cached_property
     def _known(self) -> str | None:
         inner = getattr(self.target, "model", None)

@@ -167,6 +167,22 @@ def test_images_are_encoded_once(ours, manifest, tmp_path):
     assert again(Model()) == first and images.n == counted
 
 
+def test_failures_are_those_of_the_evaluated_model_or_refused(ours, manifest):
+    evaluator, model = ours.CrosslingualRetrievalEvaluator(manifest, measures="R@1", pairs="en-de"), Model()
+    evaluator(model)
+    assert not evaluator.results.failures_table()["retrieved_text"].null_count
+    model.size = 19
+    with pytest.raises(InputError, match="text encoder 'model' has changed since it was evaluated"):
+        evaluator.results.failures_table()
+    weight = SimpleNamespace(_version=3, is_inference=lambda: False)
+    model.parameters = lambda: [weight]
+    evaluator(model)
+    assert len(evaluator.results.failures_table())
+    weight._version += 1  # a step of an optimizer
+    with pytest.raises(InputError, match="has changed since it was evaluated"):
+        evaluator.results.failures_table()
+
+
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_several_images_of_a_row_have_the_mean_of_their_vectors(ours, tmp_path, in_memory):
     from PIL import Image
