@@ -118,7 +118,8 @@ class MtebObject(Encoder):
 
     def has_changed(self) -> bool:
         """Return whether the weights' digest is another one by now."""
-        return type(self)._known.func(self) != self._known
+        kind: Any = type(self)
+        return bool(kind._known.func(self) != self._known)
 
     @cached_property
     def _known(self) -> str | None:

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from xlingual import crosslingual_retrieval, multilingual_pool
+import xlingual
+from xlingual import backretrieval, crosslingual_retrieval, image_sentence, multilingual_pool
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.mix import mix_pool
-from xlingual.encoders import Encoder
+from xlingual.encoders import Encoder, text_encoders
 from xlingual.evaluation.trec import write_trec
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import SparseVectors, TokenVectors
@@ -115,6 +116,49 @@ def test_an_identity_is_compared_where_vectors_are_not_kept(manifest, tmp_path):
     with pytest.raises(ChangedError, match=CHANGED):
         in_memory.failures_table()
     assert stored.failures_table().equals(found)  # of the vectors in the store
+
+
+def test_an_encoder_on_top_of_a_changed_one_has_changed():
+    encoder = Digested()
+    on_top = text_encoders({"mine": xlingual.encoder(encoder, prompt="a ")}, languages=["en"])["mine"]
+    assert not on_top.has_changed()
+    encoder.changed = True
+    assert on_top.has_changed()
+
+
+class Pixels:
+    """A function of images, without an identity; the red of an image says what it shows."""
+
+    def __init__(self):
+        self.shift = 0
+
+    def encode(self, batch):
+        shown = [int(np.asarray(image)[0, 0, 0]) for image in batch.images]
+        return np.eye(N)[(np.array(shown) + self.shift) % N]
+
+
+def test_images_that_have_other_vectors_are_refused(tmp_path):
+    from PIL import Image
+
+    for i in range(N):
+        Image.new("RGB", (2, 2), (i, 1, 7)).save(tmp_path / f"{i}.png")
+    rows = [
+        {"id": f"{i}", "lang": tag, "text": f"{tag} {i}", "item": i, "image": str(tmp_path / f"{i}.png")}
+        for i in range(N)
+        for tag in ("en", "de")
+    ]
+    manifest, images = Manifest.from_rows(rows), Pixels()
+    texts = {"text_encoders": {"mine": Model()}, "store": None}
+    found = [
+        backretrieval(manifest, image_encoder={"seen": images}, measures="R@1", pairs="en-de", **texts),
+        image_sentence(manifest, image_encoders={"seen": images}, measures="Success@1", **texts),
+    ]
+    for number, results in enumerate(found):
+        write_trec(results, tmp_path / f"runs {number}")
+    images.shift = 1
+    for results in found:
+        with pytest.raises(ChangedError, match=r"image encoder '.*' has changed since it was evaluated"):
+            write_trec(results, tmp_path / "more")
 
 
 def test_all_forms_of_vectors_are_compared():
