@@ -1,5 +1,6 @@
 """Models of other libraries, taken as they are wherever an encoder is."""
 
+import copy
 import shutil
 
 import numpy as np
@@ -159,6 +160,25 @@ def test_an_encoder_of_mteb(st_model):
     np.testing.assert_allclose(made.encode(as_role("candidate")), documents, atol=1e-5)
     np.testing.assert_allclose(made.encode(BATCH), st_model.encode(TEXTS), atol=1e-5)
     assert made.has_own_identity and made.identity == taken(model).identity
+
+
+@pytest.mark.parametrize("library", ["sentence_transformers", "mteb"])
+def test_a_model_that_is_trained_on_is_known_to_have_changed(st_model, library):
+    import torch
+
+    model = given = copy.deepcopy(st_model)
+    if library == "mteb":
+        pytest.importorskip("mteb")
+        from mteb.models import SentenceTransformerEncoderWrapper
+
+        given = SentenceTransformerEncoderWrapper(model)
+    made = taken(given)
+    assert made.identity and not made.has_changed()
+    made.encode(BATCH)
+    assert not made.has_changed()
+    with torch.no_grad():
+        next(model.parameters()).add_(1e-6)
+    assert made.has_changed()
 
 
 def test_an_mteb_encoder_of_images(clip_model, shop):

@@ -121,13 +121,20 @@ class Encoder(ABC):
         """Return what encoding a batch will cost, in a sentence; raise InputError where that is too much."""
         return ""
 
+    def has_changed(self) -> bool:
+        """Return whether it is known to give other vectors now than those of its identity.
+
+        An object in memory may: one that was trained on after its identity was found.
+        """
+        return False
+
     def notes(self) -> list[str]:
         """Return sentences to warn with, on the rows that were encoded since the last call."""
         return []
 
 
 # the abilities that an adapter takes from its base: all of the above but those that are always its own
-_OWN = {"identity", "encode", "workers", "label"}
+_OWN = {"identity", "encode", "workers", "label", "has_changed"}
 ABILITIES = frozenset(name for name in vars(Encoder) if name[0] != "_") - _OWN
 
 
@@ -148,6 +155,10 @@ class Adapter(Encoder):
 
     def __init__(self, base: Encoder) -> None:
         self.base = base
+
+    def has_changed(self) -> bool:
+        """Return whether the base has."""
+        return self.base.has_changed()
 
 
 class Stacked(Adapter):
@@ -249,6 +260,10 @@ class Wrapped(Encoder):
             ) from error
         self._strings = True
         return found
+
+    def has_changed(self) -> bool:
+        """Return whether the encoder below is known to have; nothing is known of the object."""
+        return self.below is not None and self.below.has_changed()
 
     @property
     def has_own_identity(self) -> bool:  # type: ignore[override]

@@ -9,12 +9,12 @@ import numpy as np
 
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows
-from xlingual.encoders.state_digest import arrays_digest
+from xlingual.encoders.state_digest import Digested, arrays_digest
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
 
 
-class StaticModelObject(Encoder):
+class StaticModelObject(Digested, Encoder):
     """A StaticModel as it is; texts that are longer than it reads are noted."""
 
     content = ("text",)

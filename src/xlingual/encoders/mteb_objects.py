@@ -118,6 +118,11 @@ class MtebObject(Encoder):
         """Whether it is one of MTEB's own classes, and its weights, or a card and settings, tell all."""
         return self._known is not None
 
+    def has_changed(self) -> bool:
+        """Return whether the weights' digest is another one by now."""
+        kind: Any = type(self)
+        return bool(kind._known.func(self) != self._known)
+
     @cached_property
     def _known(self) -> str | None:
         """A card tells of MTEB's own code only, and nothing of weights in memory: they may be trained."""

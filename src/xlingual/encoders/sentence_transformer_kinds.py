@@ -25,7 +25,7 @@ from xlingual.encoders.objects import is_a, unnamed
 from xlingual.encoders.prompts import named_prompts
 from xlingual.encoders.remote_code import OPTION, say
 from xlingual.encoders.sentence_transformer import prompts_in
-from xlingual.encoders.state_digest import is_plain, model_digest
+from xlingual.encoders.state_digest import Digested, is_plain, model_digest
 from xlingual.encoders.tokens import chosen_limit, stated_limit
 from xlingual.encoders.torch_runtime import (
     choose_device,
@@ -62,7 +62,7 @@ def adapter_of(model: Any, kind: str = "texts") -> Encoder:  # noqa: ANN401  (of
     return ModelObject(model, found)
 
 
-class ModelObject(Encoder):
+class ModelObject(Digested, Encoder):
     """A loaded model, used as the library does: its own prompts, lengths and masks by role."""
 
     by_role = True

@@ -17,7 +17,7 @@ from xlingual.encoders.prompts import Prompts, named_prompts
 from xlingual.encoders.schemes import IMAGES
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder, prompts_of
 from xlingual.encoders.sentence_transformer_images import SentenceTransformerImages
-from xlingual.encoders.state_digest import is_plain, model_digest
+from xlingual.encoders.state_digest import Digested, is_plain, model_digest
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Images, Texts
 
@@ -25,7 +25,7 @@ _OPTIONS = {"batch": 32, "dim": None, "long": "truncate", "dtype": None, "max_le
 _PROMPTS = ("prompt", "query_prompt", "candidate_prompt")
 
 
-class _Given(Encoder):
+class _Given(Digested, Encoder):
     """What both kinds share: the model as it is, on its own device, and what its vectors depend on."""
 
     model: Any

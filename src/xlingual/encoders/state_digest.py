@@ -25,6 +25,15 @@ _PASSING = (
 )  # settings that change no vector; the state has types
 
 
+class Digested:
+    """An encoder whose identity is a digest of an object in memory, found once."""
+
+    def has_changed(self) -> bool:
+        """Return whether the digest is another one by now."""
+        kind: Any = type(self)
+        return bool(kind.identity.func(self) != cast("Any", self).identity)
+
+
 def model_digest(model: Any) -> str:  # noqa: ANN401  (a torch module)
     """Return 16 digits that change with every weight, the tokenizers, and the settings of modules."""
     hasher = hashlib.sha256()

@@ -21,6 +21,7 @@ from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.evaluation.rankings import IMAGE, Member, Ranking
+from xlingual.evaluation.unchanged import ChangedError
 from xlingual.measures import parse_measure
 from xlingual.results import Results
 from xlingual.signature import Signature
@@ -168,6 +169,8 @@ def _by_ranking(results: Results, rows: Sequence[Mapping[str, Any]]) -> dict[int
 def _rankings(results: Results, encoder: str) -> Iterator[Ranking]:
     try:
         yield from results.evaluated.rankings(encoder)
+    except ChangedError:
+        raise
     except InputError:
         return  # slices of images have no one ranking: failures then have no retrieved text
 
@@ -183,7 +186,10 @@ def _of_ranking(ranking: Ranking, rows: Sequence[Mapping[str, Any]]) -> Iterator
     for row, i, start, end, (first, *_) in zip(
         rows, at.tolist(), low, high, ranking.lists(1, at), strict=True
     ):
-        right = [ranking.candidates[place] for place in candidate[order[start:end]].tolist()]
+        rights = candidate[order[start:end]].tolist()
+        if row["above"] and first in rights:
+            raise ChangedError(f"text encoder {ranking.encoder!r}")  # a wrong one was first
+        right = [ranking.candidates[place] for place in rights]
         yield row["row"], _Found(ranking.queries[i], ranking.candidates[first], right)
 
 

@@ -227,7 +227,11 @@ class PairRun(Run):
     def embedded(self, name: str, encoder: Encoder) -> ImageIndex:
         """Return the images of all tasks as an image encoder sees them."""
         with self.stage("pictures: encode", "encoding images"):
-            return embed_images(self.manifest, name, encoder, rows_with_image(self.tasks), **self.embedding())
+            found = embed_images(
+                self.manifest, name, encoder, rows_with_image(self.tasks), **self.embedding()
+            )
+        self.few.keep(f"image encoder {name!r}", found.pool.vectors.raw)
+        return found
 
     def join_near_duplicates(self, images: ImageIndex | None = None) -> None:
         """Put near-duplicates into one cluster, where `cluster` says so; else warn where there are many.

@@ -19,11 +19,13 @@ from xlingual.embed import (
     batch_identity,
     refuse_fitted_rows,
 )
+from xlingual.embed.encoding import is_kept
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.similarities import COSINE, repair_of
-from xlingual.forms import OtherVectors, SparseVectors, TokenVectors
+from xlingual.evaluation.unchanged import ChangedError, FewVectors
+from xlingual.forms import AnyVectors, OtherVectors, SparseVectors, TokenVectors
 from xlingual.ranking import Cpu, Ranker, Repair
 from xlingual.ranking.approximate import Approximate
 from xlingual.records import Texts
@@ -123,6 +125,7 @@ class Run:
         self.truncated: dict[str, dict[str, int]] = {}
         self.dropped: dict[str, int] = {}
         self.near: NearDuplicates | None = None
+        self.few = FewVectors()  # as they were evaluated
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
 
     @contextmanager
@@ -162,6 +165,7 @@ class Run:
         """Return the vectors that `embed` makes with a text encoder, and count the texts it truncated."""
         with self.stage("texts: encode", f"encoding texts: {name}"):
             found = embed(name, self.text_encoders[name])
+        self.few.keep(f"text encoder {name!r}", *_parts(found))
         side = found.queries if isinstance(found, RoleVectors) else found
         vectors = side.questions if isinstance(side, PoolVectors) else getattr(side, "vectors", None)
         if isinstance(vectors, SparseVectors | TokenVectors):
@@ -172,6 +176,16 @@ class Run:
             counts = self.truncated.setdefault(name, {})
             for language, count in found.truncated.items():
                 counts[language] = counts.get(language, 0) + count
+        return found
+
+    def encode_again(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
+        """Return the same once more, from the store if they are there; raise ChangedError for other ones."""
+        encoder, who = self.text_encoders[name], f"text encoder {name!r}"
+        stored = self.options.store is not None and is_kept(encoder)
+        if not stored and encoder.has_changed():
+            raise ChangedError(who)
+        found = embed(name, encoder)
+        self.few.check(who, *_parts(found))
         return found
 
     def _refuse_search(self, name: str, vectors: OtherVectors) -> None:
@@ -211,6 +225,14 @@ class Run:
             near = {} if self.near is None else {"near_duplicates": self.near.about()}
             results.diagnostics = {**found, "ranking": self.options.ranker.about(), **near}
         return results
+
+
+def _parts(found: TextSides | PoolVectors | BatchVectors) -> list[AnyVectors]:
+    """Return the vectors of both sides, or of all texts."""
+    if isinstance(found, PoolVectors):
+        return [found.questions, found.candidates]
+    sides = [found.queries, found.candidates] if isinstance(found, RoleVectors) else [found]
+    return [side.vectors for side in sides]
 
 
 def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -53,14 +53,15 @@ def write_trec(results: Results, folder: str | Path, depth: int | None = 1000) -
         warnings.simplefilter("ignore", DataWarning)  # the evaluation raised them
         for encoder in encoders:
             for ranking in evaluated.rankings(encoder):
-                place = begun / _folder_of(ranking, several)
-                make_folder(place)
-                if not (place / QRELS).exists():
-                    write_lines(place / QRELS, _qrels(ranking))
-                names = [member.name for member in ranking.queries]
-                candidates = [member.name for member in ranking.candidates]
-                lines = run_lines(names, candidates, ranking.lists(depth), encoder, depth)
-                write_lines(place / run_file(encoder), lines)
+                write_ranking(begun / _folder_of(ranking, several), ranking, depth)
+
+
+def write_ranking(folder: Path, ranking: Ranking, depth: int | None) -> None:
+    """Write the run of an encoder into a folder, and the qrels where there are none yet."""
+    make_folder(folder)
+    if not (folder / QRELS).exists():
+        _write_lines(folder / QRELS, _qrels(ranking))
+    _write_lines(folder / run_file(ranking.encoder), _run(ranking, depth))
 
 
 def refuse_approximate(approximate: bool) -> None:
@@ -82,18 +83,14 @@ def _qrels(ranking: Ranking) -> Iterator[str]:
         yield f"{queries[query].name} 0 {candidates[candidate].name} 1\n"
 
 
-def run_lines(
-    queries: Sequence[str],
-    candidates: Sequence[str],
-    lists: Iterable[Sequence[int]],
-    tag: str,
-    depth: int | None,
-) -> Iterator[str]:
-    """Yield the lines of a run, those of one query at a time; `lists` are the places of its candidates."""
+def _run(ranking: Ranking, depth: int | None) -> Iterator[str]:
+    """Yield the lines of a run, those of one query at a time."""
+    candidates = [member.name for member in ranking.candidates]
     count = len(candidates) if depth is None else min(depth, len(candidates))
-    ends = [f" {rank} {count + 1 - rank} {escaped(tag) or '-'}\n" for rank in range(1, count + 1)]
-    for name, best in zip(queries, lists, strict=True):
-        start = f"{name} Q0 "
+    tag = escaped(ranking.encoder) or "-"
+    ends = [f" {rank} {count + 1 - rank} {tag}\n" for rank in range(1, count + 1)]
+    for query, best in zip(ranking.queries, ranking.lists(depth), strict=True):
+        start = f"{query.name} Q0 "
         yield "".join(start + candidates[c] + end for c, end in zip(best, ends, strict=True))
 
 
@@ -128,10 +125,7 @@ def check_depth(depth: int | None) -> None:
         raise InputError(f"TREC runs of depth {depth}: expected a whole number from 1 up")
 
 
-def write_lines(path: str | Path, pieces: Iterable[str]) -> None:
-    """Write text atomically, in a folder that is made if need be."""
-    path = Path(path)
-    make_folder(path.parent)
+def _write_lines(path: Path, pieces: Iterable[str]) -> None:
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
 

@@ -16,6 +16,7 @@ _KINDS = {  # measures → the names of MTEB, before "_at_10"
     "Success": "hit_rate",
     "P": "precision",
     "AP": "map",
+    "nDCG": "ndcg",  # of MTEB only
     "RR": "mrr",
     "MedR": "median_rank",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Adapter, Encoder
 from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.sentence_transformer_kinds import encoded, kind_of_model
-from xlingual.records import Images, Texts
+from xlingual.records import Images, Texts, digest
 from xlingual.store import Store
 
 MODEL = "model"  # the trained model's name in results
@@ -32,6 +33,11 @@ class TrainedModel(Encoder):
         when: str,
     ) -> None:
         self.model, self.encoding, self.prompts, self.when = model, encoding, prompts, when
+        self._versions = _versions(model)
+
+    def has_changed(self) -> bool:
+        """Return whether weights were written since it was made: every step of an optimizer does."""
+        return _versions(self.model) != self._versions
 
     @property
     def by_role(self) -> bool:  # type: ignore[override]
@@ -75,6 +81,12 @@ class TrainedModel(Encoder):
         return cast("Vectors", found.vectors)
 
 
+def _versions(model: Any) -> list[int | None]:  # noqa: ANN401
+    """Return how often each weight was written; none are known of a model that is not one of torch."""
+    weights = model.parameters() if callable(getattr(model, "parameters", None)) else ()
+    return [None if weight.is_inference() else weight._version for weight in weights]
+
+
 class RememberedImages(Adapter):
     """An encoder of images that encodes none twice."""
 
@@ -83,7 +95,9 @@ class RememberedImages(Adapter):
     def __init__(self, name: str, base: Encoder, store: Store | None = None) -> None:
         super().__init__(base)
         self.name, self.store = name, store
-        self.rows: dict[tuple[str, str], Vectors] = {}  # by language and id of the row that shows it
+        self.rows: dict[
+            tuple[str, str, bytes | Path | None], Vectors
+        ] = {}  # by the row that shows it, and the image
 
     @property
     def identity(self) -> str:
@@ -92,10 +106,18 @@ class RememberedImages(Adapter):
 
     def encode(self, batch: Images, /) -> Vectors:
         """Return the vectors of images, and encode those that are new."""
-        keys = list(zip(batch.language, batch.ids, strict=True))
+        keys = list(zip(batch.language, batch.ids, self._images(batch), strict=True))
         new = np.array([row for row, key in enumerate(keys) if key not in self.rows], dtype=np.int64)
         if len(new):
             source = VectorSource(f"image encoder {self.name!r}", "encoding images", self.store)
             vectors = encode(self.base, batch.take(new), source).vectors
             self.rows |= {keys[row]: vector for row, vector in zip(new.tolist(), vectors, strict=True)}
         return np.stack([self.rows[key] for key in keys])
+
+    def _images(self, batch: Images) -> list[bytes | Path | None]:
+        """Return what tells the images of one row from each other; a file has one vector of a row."""
+        if not self.opens_images:
+            return [None] * len(batch)
+        return [
+            digest(source) if isinstance(source, bytes) else cast("Path", source) for source in batch.source
+        ]

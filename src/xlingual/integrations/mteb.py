@@ -25,15 +25,16 @@ from xlingual.data.taking import manifest_of
 from xlingual.errors import InputError
 from xlingual.evaluation.pair_run import make_tasks
 from xlingual.evaluation.run import Options
+from xlingual.integrations.found import metric_name
 from xlingual.records import Texts
 
 SPLIT = "test"
-_NAMES = {  # of trec_eval → of MTEB
-    "map_cut": "map",
-    "ndcg_cut": "ndcg",
-    "recall": "recall",
-    "P": "precision",
-    "success": "hit_rate",
+_MEASURES = {  # of trec_eval → ours, which have names of MTEB
+    "map_cut": "AP",
+    "ndcg_cut": "nDCG",
+    "recall": "R",
+    "P": "P",
+    "success": "Success",
 }
 
 
@@ -151,9 +152,9 @@ def _task(
             found: dict[str, float] = {}
             for theirs in next(iter(scores.values())):
                 kind, _, k = theirs.rpartition("_")
-                if kind in _NAMES:
+                if kind in _MEASURES:
                     own = [of_query[theirs] for of_query in scores.values()]
-                    found[f"{_NAMES[kind]}_at_{k}"] = float(np.mean(own))
+                    found[metric_name(f"{_MEASURES[kind]}@{k}")] = float(np.mean(own))
             return found
 
         def load_data(self, *given: Any, **more: Any) -> None:  # noqa: ANN401

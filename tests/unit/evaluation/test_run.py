@@ -1,10 +1,9 @@
 """What every run keeps: the time of stages, truncated texts, and what its numbers depend on."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 
+from xlingual.embed import BatchVectors
 from xlingual.encoders import adopt
 from xlingual.evaluation.run import Options, Run
 from xlingual.records import Texts
@@ -18,9 +17,8 @@ class Lengths:
         return np.array([[len(text), 1.0] for text in batch.text], np.float32)
 
 
-@dataclass
-class Cut:
-    truncated: dict[str, int] | None
+def cut(truncated):
+    return BatchVectors(np.ones((2, 3), np.float32), truncated)
 
 
 def run_of(**options):
@@ -31,9 +29,9 @@ def run_of(**options):
 
 def test_truncated_texts_add_up_over_batches_and_nothing_is_not_known():
     run = run_of()
-    for found in (Cut({"en": 2}), Cut({"en": 1, "de": 4})):
+    for found in (cut({"en": 2}), cut({"en": 1, "de": 4})):
         assert run.encode("a", lambda name, encoder, found=found: found) is found
-    run.encode("b", lambda name, encoder: Cut(None))
+    run.encode("b", lambda name, encoder: cut(None))
     assert run.finished(Results([], [], pa.table({})), ranked=False).truncated == {"a": {"en": 3, "de": 4}}
 
 

@@ -25,9 +25,10 @@ def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
     """Yield the lists of an encoder for each task; raise InputError where images have no vectors."""
     manifest = run.manifest
     refuse_function(run)
-    _, _, images = run.images()
+    name, _, images = run.images()
+    run.few.check(f"image encoder {name!r}", images.pool.vectors.raw)
     raw, lines = images.pool.vectors.raw, images.pool.vectors.rows[images.points]
-    vectors = run.sides_of(encoder, run.text_encoders[encoder])
+    vectors = run.encode_again(encoder, run.sides_of)
     for task in run.tasks:
         sample = task.sample
         targets = texts_of(manifest, sample.target)

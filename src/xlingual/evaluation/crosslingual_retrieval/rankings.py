@@ -16,7 +16,7 @@ from xlingual.ranking import Offsets
 def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
     """Yield the lists of an encoder for each task."""
     manifest = run.manifest
-    vectors = run.sides_of(encoder, run.text_encoders[encoder])
+    vectors = run.encode_again(encoder, run.sides_of)
     for task in run.tasks:
         source, target = task.sample.source, task.sample.target
         yield Ranking(

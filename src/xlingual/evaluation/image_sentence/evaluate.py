@@ -207,7 +207,8 @@ class ImageSentence(Run):
             raise InputError("lists are of one ranking, and --fold makes several: leave --fold out")
         system = next(one for one in self.systems if one.name == encoder)
         images, shown = self.images_of(system)
-        texts = self._texts(system, encoder, system.texts)
+        self.few.check(f"image encoder {system.image_name!r}", images.pool.vectors.raw)
+        texts = self.encode_again(encoder, partial(self._texts, system))
         for language, rows in self.captions.items():
             if language in system.languages:
                 (one,) = shown.slices(self.manifest, rows, None, language)
@@ -248,6 +249,7 @@ class ImageSentence(Run):
                     shown=False,  # reports of this task have no images
                     **self.embedding(),
                 )
+            self.few.keep(f"image encoder {system.image_name!r}", index.pool.vectors.raw)
             if self.near is None:
                 own = np.unique(np.concatenate([*self.captions.values(), self.shown_rows]))
                 with self.stage("near-duplicates", "looking for near-duplicates"):

@@ -22,7 +22,7 @@ from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
-from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder, warn_of_size
+from xlingual.evaluation.multilingual_pool.trec import warn_of_size
 from xlingual.evaluation.near_duplicates import (
     DECLARED,
     NEAR_DUPLICATES,
@@ -34,8 +34,9 @@ from xlingual.evaluation.near_duplicates import (
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.trec import check_depth, unfinished, write_ranking
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
-from xlingual.ranking import Ranker, Repair
+from xlingual.ranking import Offsets, Ranker, Repair
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
@@ -138,11 +139,10 @@ def multilingual_pool(
     run = PoolRun(pool, choice, options)
     run.prepare(text_encoders, picture)
     if trec is not None:
+        check_depth(trec_depth)
         warn_of_size(pool, trec_depth, run.text_encoders)
-    own = policy == "prefer-own"
-    folder = nullcontext() if trec is None else trec_folder(trec, pool, trec_depth, own_language=own)
-    with folder as rankings:
-        return run.results(ranked, rankings, examples)
+    with nullcontext() if trec is None else unfinished(trec) as folder:
+        return run.results(ranked, folder, trec_depth, examples)
 
 
 class PoolRun(Run):
@@ -182,7 +182,7 @@ class PoolRun(Run):
         return embed_pool(self.pool, name, encoder, text, **self.embedding(), any_form=True)
 
     def results(
-        self, measures: Sequence[PoolMeasure], rankings: TrecFolder | None, examples: bool
+        self, measures: Sequence[PoolMeasure], trec: Path | None, trec_depth: int | None, examples: bool
     ) -> Results:
         """Return the results of all encoders, and write their rankings where they are wanted."""
         self.near = self._near_duplicates()
@@ -221,9 +221,9 @@ class PoolRun(Run):
                     self.picture = findings.picture.languages
                 numbers.add(name, findings)
                 tables.add(name, findings)
-            if rankings is not None:
+            if trec is not None:
                 with self.stage("trec", f"writing rankings: {name}"):
-                    rankings.write(name, questions, candidates, ranked_pool.offsets)
+                    write_ranking(trec, self._ranking(name, vectors, ranked_pool.offsets), trec_depth)
         results = numbers.results()
         results.tables = tables.tables()
         results.evaluated = Evaluated(self.pool, self.rankings)
@@ -231,8 +231,11 @@ class PoolRun(Run):
 
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of an encoder."""
-        vectors = self.embedded(encoder, self.text_encoders[encoder])
-        yield ranking_of(encoder, self.pool, vectors, self.choice.policy, self.options)
+        vectors = self.encode_again(encoder, self.embedded)
+        yield self._ranking(encoder, vectors)
+
+    def _ranking(self, encoder: str, vectors: PoolVectors, offsets: Offsets | None = None) -> Ranking:
+        return ranking_of(encoder, self.pool, vectors, self.choice.policy, self.options, offsets)
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""

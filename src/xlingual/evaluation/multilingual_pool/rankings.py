@@ -17,9 +17,14 @@ from xlingual.ranking import Offsets, TextRows, rows_of, similarity_of
 
 
 def ranking_of(
-    encoder: str, pool: MultilingualPool, vectors: PoolVectors, policy: str, options: Options
+    encoder: str,
+    pool: MultilingualPool,
+    vectors: PoolVectors,
+    policy: str,
+    options: Options,
+    offsets: Offsets | None = None,
 ) -> Ranking:
-    """Return the lists of an encoder."""
+    """Return the lists of an encoder; `offsets` are those by the repair of hubs, where they are known."""
     questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
     question, candidate = pool.relevant
     if policy == "prefer-own":
@@ -32,7 +37,7 @@ def ranking_of(
         relevant=(question, candidate),
         query_vectors=questions,
         candidate_vectors=candidates,
-        offsets=_offsets(pool, questions, vectors.candidates, options),
+        offsets=_offsets(pool, questions, vectors.candidates, options) if offsets is None else offsets,
     )
 
 

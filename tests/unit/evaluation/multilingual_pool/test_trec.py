@@ -10,22 +10,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, Success
 
+from xlingual import multilingual_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.embed import PoolVectors
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation import ordered, rankings
 from xlingual.evaluation import trec as files
 from xlingual.evaluation.multilingual_pool import trec
-from xlingual.evaluation.multilingual_pool.trec import (
-    run_bytes,
-    trec_folder,
-    warn_of_size,
-    write_qrels,
-    write_run,
-)
+from xlingual.evaluation.multilingual_pool.rankings import ranking_of
+from xlingual.evaluation.multilingual_pool.trec import run_bytes, warn_of_size
+from xlingual.evaluation.run import Options
+from xlingual.evaluation.trec import run_file, write_ranking
 from xlingual.ranking import Cosine, Offsets, UnitVectors
 
 LANGUAGES = ("en", "de", "zh-Hant")
+
+
+def write_folder(folder, pool, questions, candidates, name="x", depth=1000, policy="agnostic", offsets=None):
+    """Write run and qrels as an evaluation does."""
+    vectors = PoolVectors(questions, candidates)
+    write_ranking(folder, ranking_of(name, pool, vectors, policy, Options(), offsets), depth)
+    return folder / run_file(name)
+
+
+def write_run(path, pool, questions, candidates, *, tag, depth=1000, offsets=None):
+    """Write a run alone."""
+    folder = path.with_name(f"{path.name}.folder")
+    write_folder(folder, pool, questions, candidates, tag, depth, offsets=offsets).replace(path)
 
 
 def make_pool(question_keys, candidate_keys, question_ids=None, candidate_ids=None):
@@ -109,8 +121,7 @@ def judged(folder, run, measures):
 def test_ir_measures_agrees_with_a_plain_sort(tmp_path_factory, seed, n, more, cut):
     folder = tmp_path_factory.mktemp("trec")
     pool, questions, candidates, relevant = random_case(np.random.default_rng(seed), n, n + more)
-    with trec_folder(folder, pool, cut) as made:
-        written = made.write("one", questions, candidates)
+    written = write_folder(folder, pool, questions, candidates, "one", cut)
     assert written.name == "one.run" and (folder / "qrels.txt").is_file()
     depth = n + more if cut is None else min(cut, n + more)
     expected = plain_measures(plain_ranks(questions, candidates), relevant, depth)
@@ -236,12 +247,11 @@ def test_names_with_spaces_and_percent_signs_survive(tmp_path):
     ids = ["a b", "50 %", "50%20%25", "x\u3000y", "x\ty", "plain", "ü:ß"]
     pool = make_pool([str(i) for i in range(7)], [(str(i),) for i in range(7)], ids, ids)
     vectors = np.random.default_rng(5).standard_normal((7, 5))
-    with trec_folder(tmp_path, pool) as made:
-        made.write("an encoder/v 1%", vectors, vectors)
-    run_file = "an encoder%2Fv 1%25.run"
-    found = judged(tmp_path, run_file, [AP])
+    write_folder(tmp_path, pool, vectors, vectors, "an encoder/v 1%")
+    name = "an encoder%2Fv 1%25.run"
+    found = judged(tmp_path, name, [AP])
     assert len(found) == 7 and set(found.values()) == {1.0}  # every question finds itself
-    run = read_run(tmp_path / run_file)
+    run = read_run(tmp_path / name)
     assert [unquote(question.partition(":")[2]) for question in run] == ids
     assert {unquote(c.partition(":")[2]) for c, *_ in run["en:a%20b"]} == set(ids)
     assert {tag for lines in run.values() for *_, tag in lines} == {"an%20encoder/v%201%25"}
@@ -249,7 +259,7 @@ def test_names_with_spaces_and_percent_signs_survive(tmp_path):
 
 def test_qrels_name_every_relevant_pair(tmp_path):
     pool = make_pool(["a", "b", "a"], [("a",), ("b", "a"), (), ("a",)])
-    write_qrels(tmp_path / "new" / "qrels.txt", pool)
+    write_folder(tmp_path / "new", pool, np.eye(3), np.eye(4)[:, :3] + 1)
     assert (tmp_path / "new" / "qrels.txt").read_text() == (
         "en:q0 0 en:c0 1\nen:q0 0 de:c1 1\nen:q0 0 en:c3 1\nde:q1 0 de:c1 1\n"
         "zh-Hant:q2 0 en:c0 1\nzh-Hant:q2 0 de:c1 1\nzh-Hant:q2 0 en:c3 1\n"
@@ -258,18 +268,14 @@ def test_qrels_name_every_relevant_pair(tmp_path):
 
 def test_qrels_of_own_language_answers_only(tmp_path):
     pool = make_pool(["a", "b", "a"], [("a",), ("b", "a"), (), ("a",)])
-    write_qrels(tmp_path / "qrels.txt", pool, own_language=True)
+    write_folder(tmp_path, pool, np.eye(3), np.eye(4)[:, :3] + 1, policy="prefer-own")
     assert (tmp_path / "qrels.txt").read_text() == "en:q0 0 en:c0 1\nen:q0 0 en:c3 1\nde:q1 0 de:c1 1\n"
 
 
-def test_what_does_not_fit_is_refused_and_leaves_no_file(tmp_path):
-    pool, questions, candidates, _ = random_case(np.random.default_rng(6), 4, 9)
-    with pytest.raises(InputError, match="question vectors have the shape 3×8: expected one row for each"):
-        write_run(tmp_path / "x.run", pool, questions[:3], candidates, tag="x")
-    with pytest.raises(InputError, match="candidate vectors have the shape 8: expected one row"):
-        write_run(tmp_path / "x.run", pool, questions, candidates[0], tag="x")
-    with pytest.raises(InputError, match="depth 0: expected a whole number"), trec_folder(tmp_path, pool, 0):
-        pass
+def test_a_depth_of_nothing_is_refused_and_leaves_no_file(tmp_path):
+    pool, *_ = random_case(np.random.default_rng(6), 4, 9)
+    with pytest.raises(InputError, match="depth 0: expected a whole number"):
+        multilingual_pool(pool, "random", trec=tmp_path / "runs", trec_depth=0, store=None)
     assert list(tmp_path.iterdir()) == []
 
 
