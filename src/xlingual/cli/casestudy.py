@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
-from xlingual.cli.checks import check_folder
+from xlingual.cli.checks import check_folder, named_folder
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import columns, store_of, within_cost
 from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written
@@ -81,9 +81,7 @@ def casestudy(request: CaseStudyRequest) -> None:
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study
 
-    out, quiet = request.output.out, request.output.quiet
-    if out is None:
-        raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
+    out, quiet = named_folder(request.output.out), request.output.quiet
     if is_built_in(request.data.manifest) and out == Path(BUILT_IN):
         raise InputError(f"--out {BUILT_IN} would be read as the data the next time: name another folder")
     if not is_built_in(request.data.manifest):

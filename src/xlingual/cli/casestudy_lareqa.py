@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from xlingual.cli import interruption, screen
-from xlingual.cli.checks import check_folder
+from xlingual.cli.checks import check_folder, named_folder
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import store_of, within_cost
 from xlingual.cli.outcome import say_written
-from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.training.requests import RegimeStudyRequest
 
@@ -34,13 +33,11 @@ def lareqa(request: RegimeStudyRequest) -> None:
     from xlingual.workflows.regime_models import RegimeTrainings
     from xlingual.workflows.regime_study import run_regime_study, trained_and_tested
 
-    out = request.output.out
-    if out is None:
-        raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
+    out = named_folder(request.output.out)
     check_folder(out)
     (base,) = within_cost([request.base], request.keeping)
     with (
-        interruption.explained(lambda: f"{out} keeps what is trained: the same command goes on from there"),
+        interruption.goes_on(out),
         screen.warnings_as_lines(),
         screen.progress(screen.silent(request.output)) as progress,
     ):

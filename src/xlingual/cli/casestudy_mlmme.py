@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import interruption, screen
-from xlingual.cli.checks import check_folder
+from xlingual.cli.checks import check_folder, named_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, store_of
 from xlingual.cli.outcome import say_written
@@ -54,15 +54,13 @@ def mlmme(request: MlmmeStudyRequest) -> None:
     """
     from xlingual.workflows.mlmme_study import run_mlmme_study
 
-    out = request.output.out
-    if out is None:
-        raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
+    out = named_folder(request.output.out)
     check_folder(out)
     settings = request.model.settings()
     betas = settings.pop("beta")
     settings.pop("seed")
     with (
-        interruption.explained(lambda: f"{out} keeps what is trained: the same command goes on from there"),
+        interruption.goes_on(out),
         _store(request) as store,
         screen.warnings_as_lines(),
         screen.progress(screen.silent(request.output)) as progress,

@@ -37,6 +37,13 @@ def _tasks_in(folder: Path) -> set[str]:
         return set()  # nothing that could be lost
 
 
+def named_folder(out: Path | None) -> Path:
+    """Return the folder of a study; raise InputError where none is named."""
+    if out is None:
+        raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
+    return out
+
+
 def check_folder(out: Path, option: str = "--out") -> None:
     """Raise InputError where a folder cannot be written or made."""
     if out.exists() and not out.is_dir():

@@ -10,7 +10,8 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from types import FrameType
 
 
@@ -58,6 +59,11 @@ def explained(hint: Callable[[], str | None]) -> Iterator[None]:
     except KeyboardInterrupt:
         text = hint()
         raise KeyboardInterrupt(*([] if text is None else [text])) from None
+
+
+def goes_on(out: Path) -> AbstractContextManager[None]:
+    """Say, where a study is interrupted, that its folder keeps what is trained."""
+    return explained(lambda: f"{out} keeps what is trained: the same command goes on from there")
 
 
 def repeat() -> None:

@@ -87,8 +87,8 @@ def _differences(pools: Sequence[PoolColumn], name: str) -> list[Table]:
         cells = [
             Cell.difference(row.behind.value, row.behind.ci, row.measure, error=row.behind.error)
             if row is not None and row.behind is not None
-            else Cell("best" if row is not None and row.standing == "leader" else numbers.MISSING)
-            for row in own
+            else Cell("best" if row is not None and pool.best is row else numbers.MISSING)
+            for pool, row in zip(pools, own, strict=True)
         ]
         rows.append(Row((Cell(encoder), *cells)))
     heads = [Column("encoder", "name", data=True), *(Column(pool.name, data=True) for pool in pools)]
