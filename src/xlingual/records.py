@@ -183,6 +183,30 @@ class TargetCounts:
 
 
 @dataclass(frozen=True)
+class JudgedCounts:
+    """Where every judged candidate of each query stands, and its grade: all that graded measures need.
+
+    One line for each pair of a query and a judged candidate, ordered by query; `above` and `tied` as in
+    `TargetCounts`. A candidate that a system did not return has as many above it as the pool has candidates.
+    """
+
+    query: Ints  # [p], ascending
+    above: Ints  # [p]
+    tied: Ints  # [p], at least 1
+    grade: Ints  # [p]; from 1 on relevant, 0 and below judged irrelevant
+    pool: Ints  # [n queries]: how many candidates are ranked
+    listed: Ints  # [n queries]: how many of them the system returned
+
+    def __len__(self) -> int:
+        return len(self.pool)
+
+    def relevant(self, least: int = 1) -> TargetCounts:
+        """Return where the candidates with a grade of at least `least` stand; every query must have one."""
+        kept = self.grade >= least
+        return TargetCounts(self.query[kept], self.above[kept], self.tied[kept], self.pool)
+
+
+@dataclass(frozen=True)
 class AlignmentCounts:
     """Where every relevant candidate stands in its own language, and among the irrelevant ones.
 

@@ -2,7 +2,7 @@
 
 Measures know no back end: they turn counts of who is above whom into a number for each query, and those into
 one. Rank measures take the best relevant candidate of a query (`RankCounts`), target measures every relevant
-one (`TargetCounts`).
+one (`TargetCounts`), graded measures every judged one (`JudgedCounts`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from xlingual.errors import InputError, nearest
 from xlingual.measures.alignment import StrongAlignment, WeakAlignment
+from xlingual.measures.graded import NDCG, Bpref, JudgedAt
 from xlingual.measures.precision import (
     AveragePrecision,
     PrecisionAt,
@@ -35,14 +36,20 @@ Success: TypeAlias = SuccessAt | SuccessShare
 RankMeasure: TypeAlias = Recall | Success | ReciprocalRank | MedianRank
 TargetMeasure: TypeAlias = AveragePrecision | Recall | PrecisionAt
 AlignmentMeasure: TypeAlias = WeakAlignment | StrongAlignment
-PoolMeasure: TypeAlias = RankMeasure | TargetMeasure | AlignmentMeasure
-QueryMeasure: TypeAlias = PoolMeasure | MeanImageSimilarity  # has a value for each query
+GradedMeasure: TypeAlias = NDCG | Bpref | JudgedAt
+RetrievalMeasure: TypeAlias = RankMeasure | TargetMeasure | GradedMeasure
+PoolMeasure: TypeAlias = RankMeasure | TargetMeasure | AlignmentMeasure | NDCG
+QueryMeasure: TypeAlias = PoolMeasure | GradedMeasure | MeanImageSimilarity  # has a value for each query
 Measure: TypeAlias = QueryMeasure | DistanceCorrelation
 
 __all__ = [
+    "NDCG",
     "AlignmentMeasure",
     "AveragePrecision",
+    "Bpref",
     "DistanceCorrelation",
+    "GradedMeasure",
+    "JudgedAt",
     "MeanImageSimilarity",
     "Measure",
     "MedianRank",
@@ -54,6 +61,7 @@ __all__ = [
     "RecallAt",
     "RecallShare",
     "ReciprocalRank",
+    "RetrievalMeasure",
     "StrongAlignment",
     "Success",
     "SuccessAt",
@@ -66,6 +74,7 @@ __all__ = [
     "parse_measure",
     "parse_pool_measures",
     "parse_rank_measures",
+    "parse_retrieval_measures",
 ]
 
 _PLAIN: dict[str, Measure] = {
@@ -80,6 +89,9 @@ _PLAIN: dict[str, Measure] = {
         StrongAlignment(),
         StrongAlignment("strict"),
         StrongAlignment("strict-own"),
+        NDCG(),
+        NDCG(gain="exp-log2"),
+        Bpref(),
     )
 }
 _ALIASES = {
@@ -104,21 +116,28 @@ _WITH_CUT: dict[str, Callable[[int], Measure]] = {
     **dict.fromkeys(("p", "precision"), PrecisionAt),
     **dict.fromkeys(("rr", "mrr", "reciprocal-rank"), ReciprocalRank),
     **dict.fromkeys(("ap", "map", "average-precision"), AveragePrecision),
+    "ndcg": NDCG,
+    "ndcg(dcg='exp-log2')": lambda k: NDCG(k, "exp-log2"),
+    "judged": JudgedAt,
 }
 _WITH_SHARE: dict[str, Callable[[float], Measure]] = {
     **dict.fromkeys(_RECALL_WORDS, RecallShare),
     **dict.fromkeys(_SUCCESS_WORDS, SuccessShare),
 }
-_AT = re.compile(r"([a-z-]+)@(\d{1,18})(/min)?")
+_AT = re.compile(r"([a-z-]+(?:\(dcg='[a-z0-9-]+'\))?)@(\d{1,18})(/min)?")
 _SHARE = re.compile(r"([a-z-]+)@(\d{1,2}(?:\.\d{1,6})?)%")
 _ALL = (
     "R@k, Success@k, P@k, AP@k, AP@k/min or RR@k with k of at least 1, R@p% or Success@p% with p below 100, "
-    "AP, RR, MedR, SIM, WeakAlignment or StrongAlignment"
+    "AP, RR, MedR, SIM, WeakAlignment, StrongAlignment, nDCG, nDCG@k, Bpref or Judged@k"
 )
 _RANK = "R@k, Success@k or RR@k with k of at least 1, R@p% or Success@p% with p below 100, RR or MedR"
 _POOL = (
-    "AP, AP@k, AP@k/min, R@k, Success@k, P@k or RR@k with k of at least 1, RR, MedR, WeakAlignment, "
-    "StrongAlignment, StrongAlignment/strict or StrongAlignment/strict-own"
+    "AP, AP@k, AP@k/min, R@k, Success@k, P@k, RR@k or nDCG@k with k of at least 1, RR, MedR, nDCG, "
+    "WeakAlignment, StrongAlignment, StrongAlignment/strict or StrongAlignment/strict-own"
+)
+_RETRIEVAL = (
+    "nDCG@k, nDCG(dcg='exp-log2')@k, Success@k, R@k, P@k, RR@k, AP@k, AP@k/min or Judged@k with k of at "
+    "least 1, nDCG, AP, RR, MedR or Bpref"
 )
 
 
@@ -162,9 +181,24 @@ def parse_pool_measures(names: str | Iterable[str | Measure]) -> list[PoolMeasur
     found: list[PoolMeasure] = []
     for measure in _named(names, _POOL):
         if not isinstance(measure, PoolMeasure):
-            raise InputError(f"{measure.name} is no measure of this task (it needs images): expected {_POOL}")
+            raise InputError(f"{measure.name} is no measure of this task{_where(measure)}: expected {_POOL}")
         found.append(measure)
     return found or [AveragePrecision()]
+
+
+def parse_retrieval_measures(names: str | Iterable[str | Measure]) -> list[RetrievalMeasure]:
+    """Return the measures of the names that work on graded judgements, each once.
+
+    nDCG@10 where nothing is named. Raises InputError for a measure that needs images or several languages.
+    """
+    found: list[RetrievalMeasure] = []
+    for measure in _named(names, _RETRIEVAL):
+        if not isinstance(measure, RetrievalMeasure):
+            raise InputError(
+                f"{measure.name} is no measure of this task{_where(measure)}: expected {_RETRIEVAL}"
+            )
+        found.append(measure)
+    return found or [NDCG(10)]
 
 
 def as_recall(measures: Iterable[RankMeasure]) -> list[RankMeasure]:
@@ -252,6 +286,12 @@ def _where(measure: Measure) -> str:
     """Return in brackets which command has a measure that this task has not."""
     if isinstance(measure, DistanceCorrelation):
         return " (it is a separate task: evaluate corr)"
+    if isinstance(measure, MeanImageSimilarity):
+        return " (it needs images)"
+    if isinstance(measure, Bpref | JudgedAt):
+        return " (it needs candidates that were judged irrelevant: evaluate retrieval)"
+    if isinstance(measure, NDCG):
+        return " (it needs graded judgements: evaluate retrieval or evaluate multilingual-pool)"
     if isinstance(measure, TargetMeasure | AlignmentMeasure):
         return f" ({measure.name} needs all relevant candidates of a query: evaluate multilingual-pool)"
     return ""
