@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 
 from xlingual.errors import InputError
 from xlingual.measures import (
+    NDCG,
     AveragePrecision,
+    Bpref,
     DistanceCorrelation,
+    JudgedAt,
     MeanImageSimilarity,
     MedianRank,
     PrecisionAt,
@@ -24,6 +27,7 @@ from xlingual.measures import (
     parse_measure,
     parse_pool_measures,
     parse_rank_measures,
+    parse_retrieval_measures,
 )
 from xlingual.records import RankCounts
 
@@ -145,6 +149,8 @@ def test_lists_of_measures():
     with pytest.raises(ValueError, match="pairs, strict or strict-own"):
         StrongAlignment("own")
     with pytest.raises(InputError, match="expected R@k, Success@k or RR@k with k of at least 1, R@p% or"):
+        parse_rank_measures("err")
+    with pytest.raises(InputError, match=r"nDCG is no measure .*graded judgements: evaluate retrieval"):
         parse_rank_measures("ndcg")
 
 
@@ -162,9 +168,21 @@ def test_lists_of_measures_of_a_pool():
         with pytest.raises(InputError, match=rf"{measure.name} is no measure of this task.*expected AP"):
             parse_pool_measures([measure])
     with pytest.raises(
-        InputError, match="unknown measure 'ndcg': expected AP, AP@k, AP@k/min, R@k, Success@k, P@k"
+        InputError, match="unknown measure 'err': expected AP, AP@k, AP@k/min, R@k, Success@k"
     ):
-        parse_pool_measures(["ndcg"])
+        parse_pool_measures(["err"])
+    assert parse_pool_measures(["ndcg@10"]) == [NDCG(10)]
+    with pytest.raises(InputError, match=r"Bpref is no measure .*judged irrelevant: evaluate retrieval"):
+        parse_pool_measures(["bpref"])
+
+
+def test_lists_of_measures_of_judgements():
+    assert parse_retrieval_measures([]) == [NDCG(10)]
+    assert parse_retrieval_measures("nDCG(dcg='exp-log2')@5, judged@10 bpref mrr@10 map") == [
+        *(NDCG(5, "exp-log2"), JudgedAt(10), Bpref(), ReciprocalRank(10), AveragePrecision()),
+    ]
+    with pytest.raises(InputError, match=r"WeakAlignment is no measure .*evaluate multilingual-pool"):
+        parse_retrieval_measures("weak")
 
 
 @pytest.mark.parametrize(
