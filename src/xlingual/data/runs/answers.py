@@ -1,0 +1,78 @@
+"""Answers of Elasticsearch and OpenSearch (`_msearch`, `_search`) as the lines of a run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.data.runs.lines import RunLines
+from xlingual.errors import DataWarning, InputError
+
+_ID_OF_REQUEST = "the file of the queries' ids, one on a line, in the order of the request"
+
+
+def is_answer(found: object) -> bool:
+    """Return whether parsed JSON is what `_msearch` answers."""
+    return isinstance(found, Mapping) and isinstance(found.get("responses"), list)
+
+
+def answer_lines(path: Path, found: Mapping[str, Any], ids: str | Path | None) -> RunLines:
+    """Return the hits of each response; the i-th response is of the i-th id.
+
+    A response that is an error has no results, and a warning counts them.
+    """
+    import pyarrow as pa
+
+    responses = found["responses"]
+    names = _ids(path, ids, len(responses))
+    query: list[str] = []
+    candidate: list[str] = []
+    score: list[float] = []
+    failed = [name for name, one in zip(names, responses, strict=True) if _hits(one) is None]
+    for name, one in zip(names, responses, strict=True):
+        hits = _hits(one) or []
+        query += [name] * len(hits)
+        candidate += [str(hit.get("_id")) for hit in hits]
+        score += _scores(hits)
+    if failed:
+        warnings.warn(
+            f"{path}: {len(failed):,} of {len(responses):,} responses are errors (first: {failed[0]!r}): "
+            "these queries have no results",
+            DataWarning,
+            stacklevel=3,
+        )
+    return RunLines(pa.array(query, pa.string()), pa.array(candidate, pa.string()), np.array(score))
+
+
+def _hits(response: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401  (of JSON)
+    """Return the hits of a response, None where it is an error."""
+    inner = response.get("hits") if isinstance(response, Mapping) else None
+    hits = inner.get("hits") if isinstance(inner, Mapping) else None
+    return hits if isinstance(hits, list) and "error" not in response else None
+
+
+def _scores(hits: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return the score of each hit; where results were sorted by a field, which leaves none, the place."""
+    scores = [hit.get("_score") for hit in hits]
+    if any(score is None for score in scores):
+        return [float(-place) for place in range(len(hits))]
+    return [float(score) for score in scores if score is not None]
+
+
+def _ids(path: Path, ids: str | Path | None, count: int) -> list[str]:
+    if ids is None:
+        raise InputError(
+            f"{path}: answers of _msearch do not say which query they are of: add ids=FILE, {_ID_OF_REQUEST}"
+        )
+    try:
+        names = [line.strip() for line in Path(ids).read_text(encoding="utf-8-sig").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{ids}: cannot be read as {_ID_OF_REQUEST}: {error}") from None
+    names = [name for name in names if name]
+    if len(names) != count:
+        raise InputError(f"{path} has {count:,} responses, {ids} {len(names):,} ids: give {_ID_OF_REQUEST}")
+    return names

@@ -1,0 +1,61 @@
+"""Which reader a file of a run needs, by its ending and its first characters; compressed with gzip or not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from pathlib import Path
+
+from xlingual.data.runs.answers import answer_lines, is_answer
+from xlingual.data.runs.lines import RunLines
+from xlingual.data.runs.records import json_lines, lines_of_mapping, parquet_lines
+from xlingual.data.runs.trec import run_lines
+from xlingual.errors import InputError, why
+from xlingual.files import regular_file
+
+EXPECTED = (
+    "a TREC run (query Q0 candidate rank score tag), JSON lines or Parquet (query_id, candidate_id, score or "
+    "rank), ranx' JSON, or answers of _msearch"
+)
+
+
+def read_lines(path: Path, ids: str | Path | None = None) -> RunLines:
+    """Return the lines of a run, whatever its format; raise InputError where it has none of them."""
+    name = regular_file(path, "run").name.lower().removesuffix(".gz")
+    if name.endswith((".parquet", ".pq")):
+        found = parquet_lines(path)
+    else:
+        raw = read_bytes(path)
+        found = _of_text(path, name, raw, ids)
+    if ids is not None and not name.endswith(".json"):
+        raise InputError(f"{path}: ids= is for answers of _msearch; its lines name their queries")
+    return found
+
+
+def _of_text(path: Path, name: str, raw: bytes, ids: str | Path | None) -> RunLines:
+    start = raw[:200].lstrip()[:1]
+    if start not in (b"{", b"["):
+        return run_lines(path, raw)
+    if name.endswith((".jsonl", ".ndjson")):
+        return json_lines(path, raw)
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        return json_lines(path, raw)
+    if is_answer(found):
+        return answer_lines(path, found, ids)
+    if isinstance(found, dict) and all(isinstance(one, dict | list) for one in found.values()):
+        return lines_of_mapping(str(path), found)
+    raise InputError(f"{path} is no run: expected {EXPECTED}")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file, decompressed; raise InputError where it is broken."""
+    try:
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    except (zlib.error, EOFError, gzip.BadGzipFile) as error:
+        raise InputError(f"{path}: is not whole: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: {why(error)}") from None

@@ -1,0 +1,168 @@
+"""A run: what a search system returned for each query, read from the files that systems and others write."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from xlingual.arrays import Floats, Ints
+from xlingual.data.runs.lines import RunLines, check, encoded
+from xlingual.errors import DataWarning, InputError
+
+Order = Literal["score", "rank"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SearchRun:
+    """The results of n queries, p in all, best first; equal scores are one place (`level`)."""
+
+    source: str  # the file, for messages
+    queries: Sequence[str]  # [n] names
+    candidates: Sequence[str]  # [m] names of all that was returned
+    query: Ints  # [p] index into `queries`, ascending
+    candidate: Ints  # [p] index into `candidates`
+    level: Ints  # [p] from 0 within a query, ascending; equal where results tie
+    score: Floats  # [p]; of a run that has ranks alone the negative rank
+
+    @classmethod
+    def read(
+        cls, path: str | Path, *, order: Order | None = None, ids: str | Path | None = None
+    ) -> SearchRun:
+        """Read a run: TREC, JSON lines, Parquet, ranx' JSON, or answers of Elasticsearch's `_msearch`.
+
+        `order` says what decides where scores and ranks contradict each other, as in trec_eval "score" where
+        there are scores. `ids` is a file with the query of each answer, a line each, which answers of
+        `_msearch` need. Raises InputError where the file is none of these, or a line of it is broken.
+        """
+        from xlingual.data.runs.formats import read_lines
+
+        return cls.of_lines(str(path), read_lines(Path(path), ids), order)
+
+    @classmethod
+    def of(cls, results: Any, source: str = "run") -> SearchRun:  # noqa: ANN401  (of ranx too)
+        """Return the run of {query: {candidate: score}}, of {query: [candidate, …]}, or of a ranx Run."""
+        from xlingual.data.runs.records import lines_of_mapping
+
+        if isinstance(results, cls):
+            return results
+        if isinstance(results, str | os.PathLike):
+            return cls.read(Path(results))
+        if not isinstance(results, Mapping) and callable(getattr(results, "to_dict", None)):
+            results = results.to_dict()
+        if not isinstance(results, Mapping):
+            raise InputError(
+                f"a run is a file, or {{query: {{candidate: score}}}}; found a {type(results).__name__}"
+            )
+        return cls.of_lines(source, lines_of_mapping(source, results))
+
+    @classmethod
+    def of_lines(cls, source: str, lines: RunLines, order: Order | None = None) -> SearchRun:
+        """Return the run of lines in any order; what they repeat or contradict is warned of."""
+        if order not in (None, *get_args(Order)):
+            raise InputError(f"{source}: order {order!r}: expected score or rank")
+        if not len(lines):
+            raise InputError(f"{source}: holds no results")
+        check(source, lines)
+        by_rank = order == "rank" or lines.score is None
+        chosen = lines.rank if by_rank else lines.score
+        if chosen is None:
+            raise InputError(f"{source}: order=rank, but its lines have no rank")
+        value = -chosen if by_rank else chosen
+        (query, queries), (candidate, candidates) = encoded(lines.query), encoded(lines.candidate)
+        places = _sorted(query, value)
+        query, candidate, value = query[places], candidate[places], value[places]
+        if not by_rank and lines.rank is not None:
+            _warn_of_ranks(source, query, value, lines.rank[places], queries)
+        kept = _first_of_each(query * len(candidates) + candidate)
+        if len(kept) < len(query):
+            repeated = np.setdiff1d(np.arange(len(query)), kept)[0]
+            warnings.warn(
+                f"{source}: {len(query) - len(kept):,} lines repeat a candidate of their query (first: "
+                f"{candidates[candidate[repeated]]!r} of query {queries[query[repeated]]!r}): the best place "
+                "of each counts",
+                DataWarning,
+                stacklevel=3,
+            )
+            query, candidate, value = query[kept], candidate[kept], value[kept]
+        return cls(source, queries, candidates, query, candidate, _levels(query, value), value)
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @cached_property
+    def start(self) -> Ints:
+        """The first line of each query, and the number of lines, int64 [n + 1]."""
+        return np.searchsorted(self.query, np.arange(len(self.queries) + 1)).astype(np.int64)
+
+    @property
+    def lengths(self) -> Ints:
+        """How many candidates each query has, int64 [n]."""
+        return np.diff(self.start)
+
+    @property
+    def depth(self) -> int:
+        """The length of the longest list: a list that is shorter ended because nothing more was found."""
+        return int(self.lengths.max())
+
+    @cached_property
+    def digest(self) -> str:
+        """Hex hash of queries, candidates and their order; scores themselves change no number."""
+        hasher = hashlib.blake2b(b"xlingual/run/1", digest_size=16)
+        for names in (self.queries, self.candidates):
+            raw = [name.encode("utf-8", "surrogatepass") for name in names]
+            hasher.update(np.array([len(raw), *map(len, raw)], dtype="<i8").tobytes() + b"".join(raw))
+        for column in (self.query, self.candidate, self.level):
+            hasher.update(column.astype("<i8").tobytes())
+        return hasher.hexdigest()
+
+    def __repr__(self) -> str:
+        what = f"{len(self):,} queries, {len(self.query):,} results, depth {self.depth}"
+        return f"SearchRun({self.source}: {what})"
+
+
+def _sorted(query: Ints, value: Floats) -> Ints:
+    """Return the order by query, then falling value; lines that are in order already stay as they are."""
+    same = query[1:] == query[:-1]
+    if bool(np.all((query[1:] > query[:-1]) | (same & (value[1:] <= value[:-1])))):
+        return np.arange(len(query))
+    return np.lexsort((-value, query))
+
+
+def _first_of_each(pairs: Ints) -> Ints:
+    """Return the first place of each distinct value, ascending."""
+    return np.sort(np.unique(pairs, return_index=True)[1])
+
+
+def _levels(query: Ints, value: Floats) -> Ints:
+    """Return the place of each line within its query, from 0; lines of equal value share one."""
+    new_query = np.ones(len(query), dtype=bool)
+    new_query[1:] = query[1:] != query[:-1]
+    step = new_query.copy()
+    step[1:] |= value[1:] != value[:-1]
+    level = np.cumsum(step) - 1
+    first = np.flatnonzero(new_query)
+    within: Ints = level - np.repeat(level[first], np.diff(first, append=len(query)))
+    return within
+
+
+def _warn_of_ranks(source: str, query: Ints, score: Floats, rank: Floats, queries: Sequence[str]) -> None:
+    """Warn where a better rank has a lower score: the lines are ordered by query and falling score."""
+    wrong = (query[1:] == query[:-1]) & (score[1:] < score[:-1]) & (rank[1:] < rank[:-1])
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        contradicting = len(np.unique(query[1:][wrong]))
+        warnings.warn(
+            f"{source}: scores contradict ranks in {contradicting:,} of {len(queries):,} queries (first: "
+            f"{queries[query[place]]!r}, rank {rank[place + 1]:g} has the score {score[place + 1]:g}, rank "
+            f"{rank[place]:g} has {score[place]:g}): scores decide, as in trec_eval; order=rank takes ranks",
+            DataWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,77 @@
+"""Ranks from lists that a search system returned, in place of vectors and their similarity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from xlingual.arrays import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """What a system returned for n queries out of `n_candidates`, p results by position, best first.
+
+    A list that has `ended` is shorter than the system would have returned: what is not in it was not found,
+    and has all candidates above it. Behind any other list the candidates that are not in it all tie: their
+    order is not known.
+    """
+
+    query: Ints  # [p], ascending
+    candidate: Ints  # [p], each at most once for a query
+    level: Ints  # [p], rising within a query; equal where results tie
+    ended: np.ndarray  # bool [n]
+    n_candidates: int
+
+    def __len__(self) -> int:
+        return len(self.ended)
+
+    @cached_property
+    def start(self) -> Ints:
+        """The first line of each query, and the number of lines, int64 [n + 1]."""
+        return np.searchsorted(self.query, np.arange(len(self) + 1)).astype(np.int64)
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """How many candidates each query has, int64 [n]."""
+        return np.diff(self.start)
+
+    @cached_property
+    def places(self) -> tuple[Ints, Ints]:
+        """How many results of its query are above each line, and how many tie with it, itself included."""
+        new = np.ones(len(self.query), dtype=bool)
+        new[1:] = (self.query[1:] != self.query[:-1]) | (self.level[1:] != self.level[:-1])
+        first = np.flatnonzero(new)
+        size = np.diff(first, append=len(new))
+        above = np.repeat(first, size) - self.start[self.query]
+        return above, np.repeat(size, size)
+
+    def counts(self, query: Ints, candidate: Ints) -> tuple[Ints, Ints]:
+        """Return how many candidates are above each pair (query[i], candidate[i]), and how many tie with it.
+
+        Each int64 [pairs]; a candidate ties with itself.
+        """
+        pair = self.query * self.n_candidates + self.candidate
+        wanted = query * self.n_candidates + candidate
+        order = np.argsort(pair)
+        found = np.searchsorted(pair, wanted, sorter=order)
+        listed = np.append(pair[order], -1)[found] == wanted
+        line = order[found[listed]]
+        above, tied = (of_query[query] for of_query in self.rest)
+        above[listed], tied[listed] = (own[line] for own in self.places)
+        return above, tied
+
+    @cached_property
+    def rest(self) -> tuple[Ints, Ints]:
+        """How many candidates are above one that a query's list lacks, and how many tie with it, int64 [n]."""
+        above = np.where(self.ended, self.n_candidates, self.lengths)
+        tied = np.where(self.ended, 1, self.n_candidates - self.lengths)
+        return above, np.maximum(tied, 1)
+
+    def unsettled(self, k: int | None) -> np.ndarray:
+        """Return for each query, bool [n], whether what is among its first k (None: all) is not known."""
+        wanted = self.n_candidates if k is None else min(k, self.n_candidates)
+        unknown: np.ndarray = ~self.ended & (self.lengths < wanted)
+        return unknown
