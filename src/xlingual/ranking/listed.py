@@ -65,7 +65,7 @@ class Lists:
 
     @cached_property
     def rest(self) -> tuple[Ints, Ints]:
-        """How many candidates are above one that a query's list lacks, and how many tie with it, int64 [n]."""
+        """How many candidates are above one that a list lacks, and how many tie with it, int64 [n]."""
         above = np.where(self.ended, self.n_candidates, self.lengths)
         tied = np.where(self.ended, 1, self.n_candidates - self.lengths)
         return above, np.maximum(tied, 1)

@@ -144,4 +144,5 @@ def _of_queries(path: Path, rows: list[dict[str, Any]], results: str) -> Iterato
             )
         for place, result in enumerate(row[results], start=1):
             own = result if isinstance(result, dict) else {"id": result}
-            yield {"query_id": row[query], "rank": place, **own}
+            at = {} if _named(_COLUMNS["score"], own) else {"rank": place}
+            yield {"query_id": row[query], **at, **own}

@@ -33,6 +33,8 @@ def _table(
     import pyarrow as pa
     from pyarrow import csv
 
+    if not raw.strip():
+        raise InputError(f"{path}: holds no lines: expected {' '.join(names)}")
     strings = pa.dictionary(pa.int32(), pa.string())
     types = {name: pa.type_for_alias(numbers[name]) if name in numbers else strings for name in names}
     try:
