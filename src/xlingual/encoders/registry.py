@@ -17,7 +17,7 @@ from xlingual.encoders.options import TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
 from xlingual.encoders.plugins import Known, in_words, package_of, scheme_of
-from xlingual.encoders.schemes import IMAGES, PICTURES, SCHEMES, TEXTS, Context, Scheme
+from xlingual.encoders.schemes import IMAGES, LISTS, PICTURES, SCHEMES, TEXTS, Context, Scheme
 from xlingual.encoders.spec import Spec, parse
 from xlingual.encoders.vectorfile import SUFFIXES
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
@@ -63,6 +63,11 @@ def text_specs(
     return {name: str(entry) if isinstance(entry, Spec) else given(entry) for name, entry in found.items()}
 
 
+def entries(specs: Any, languages: Sequence[str]) -> dict[str, Any]:  # noqa: ANN401  (of `systems`)
+    """Return name → spec or object, as `text_specs`, of systems that return lists of candidates too."""
+    return dict(_entries(specs, TEXTS, Context(tuple(languages))))
+
+
 def image_encoder(spec: ImageModelLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
     """Return the name and the encoder of images that a spec, a path or an object stands for."""
     name, found = image_model(spec, languages=languages)
@@ -92,6 +97,10 @@ def _named(
     """Return name → encoder, each spec built; objects without an identity are known by their names too."""
     encoders: dict[str, Any] = {}
     for name, entry in _entries(specs, kind, context).items():
+        if getattr(entry, "returns_lists", False):
+            raise InputError(
+                f"{name!r} returns lists of candidates, and vectors are needed here: leave it out"
+            )
         encoder = encoders[name] = build(entry, kind, context) if isinstance(entry, Spec) else entry
         if isinstance(encoder, Encoder) and not encoder.has_own_identity:
             encoder.label = name
@@ -130,6 +139,8 @@ def _resolve(
 ) -> Iterable[tuple[str, Spec | Encoder | OwnSimilarity]]:
     """Return the (name, spec or object) that one entry stands for; several only where a spec has a `*`."""
     if not isinstance(entry, str | os.PathLike):
+        if getattr(entry, "returns_lists", False):
+            return [(wanted or "run", cast("Encoder", entry))]
         if kind == IMAGES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
             return [(str(named), own_similarity(entry))]
@@ -252,6 +263,10 @@ def check(spec: Spec, kind: str) -> Scheme:
         (
             spec.base is None and scheme.over == "must",
             f"{name} needs an encoder below it: {shown(spec)}::SPEC",
+        ),
+        (
+            LISTS in scheme.takes and kind != LISTS,
+            f"{name!r} returns lists of candidates, and vectors are needed here; these have them: {fit}",
         ),
         (kind not in scheme.kinds, f"{name!r} does not encode {kind}; these do: {fit}"),
         (

@@ -32,6 +32,7 @@ from xlingual.errors import InputError
 from xlingual.records import Texts
 
 TEXTS, IMAGES = "texts", "images"
+LISTS = "lists"  # of a system that returns candidates, and no vectors (`xlingual.systems`)
 PICTURES = "pictures"  # the word for images in older plug-ins, which still get it
 OVER = ("no", "may", "must")  # whether a scheme stands on another encoder
 
@@ -312,6 +313,17 @@ SCHEMES: Mapping[str, Scheme] = {
             "xlingual.encoders.python_function",
             argument="MODULE:FUNCTION",
             options=(Option("revision", not_empty, None, "names its version: only then are vectors kept"),),
+        ),
+        Scheme(
+            "run",
+            (LISTS,),
+            "what a search engine returned: TREC run, JSON lines, Parquet, ranx' JSON, answers of _msearch",
+            "xlingual.systems.run",
+            argument="FILE",
+            options=(
+                Option("order", one_of("score", "rank"), None, "what decides where both are there: score"),
+                Option("ids", not_empty, None, "for answers of _msearch: the file of the queries' ids"),
+            ),
         ),
         Scheme(
             "pixels",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,11 +17,14 @@ from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_roles, e
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.encoders.decoding import broken_rows
 from xlingual.errors import DataWarning, InputError, listed
+from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
 from xlingual.evaluation.scorer import Scored
+from xlingual.ranking.approximate import Approximate
 from xlingual.results import Results
+from xlingual.systems import ListSystem, Names, systems
 
 
 @dataclass(frozen=True)
@@ -161,8 +165,10 @@ class PairRun(Run):
         matching: bool,
         image_spec: ImageModelLike | None = None,
         roles: bool = True,
+        takes_lists: bool = False,
     ) -> None:
         super().__init__(task, options)
+        self.takes_lists = takes_lists  # whether systems without vectors are evaluated too
         self.roles = roles  # whether sources are queries and targets candidates, or all texts alike
         self.manifest, self.matching, self._image_spec = manifest, matching, image_spec
         pairs = resolve_pairs(options.pairs, manifest.languages)
@@ -182,9 +188,10 @@ class PairRun(Run):
         )
         self.rows = distinct_values(np.concatenate(self.sides))
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
-        made = encoders.text_encoders(
-            text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest)
-        )
+        made: Mapping[str, Encoder | ListSystem]
+        exact = not isinstance(self.options.given_ranker, Approximate)
+        make = systems if self.takes_lists and exact else encoders.text_encoders
+        made = make(text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest))
         self.fit(made, self.manifest.texts(self.rows))
         self.dropped = self._count_dropped()
 
@@ -200,6 +207,25 @@ class PairRun(Run):
         """
         for name in self.text_encoders:
             yield name, self.encode(name, self.sides_of if self.roles else self.all_of)
+
+    def found(self) -> Iterator[tuple[str, TextSides | SystemLists]]:
+        """Yield the same of each system: the vectors of an encoder, or the lists of another."""
+        for name in self.by_name:
+            yield name, self._found(name, self.encode)
+
+    def found_again(self, name: str) -> TextSides | SystemLists:
+        """Return what a system gave, once more; raise ChangedError where that is not what it was."""
+        return self._found(name, self.encode_again)
+
+    def _found(self, name: str, encode: Callable[..., TextSides]) -> TextSides | SystemLists:
+        one = self.by_name[name]
+        if not isinstance(one, ListSystem):
+            return encode(name, self.sides_of)
+        return SystemLists(name, one, self.manifest, self._names, len(by_pair(self.tasks)) == 1)
+
+    @cached_property
+    def _names(self) -> Names:
+        return names_of(self.manifest)
 
     def sides_of(self, name: str, encoder: Encoder) -> TextSides:
         """Return an encoder's vectors of sources as queries and of targets as candidates."""
@@ -278,7 +304,7 @@ class PairRun(Run):
             "matching": "yes" if self.matching else "no",
             **more,
         }
-        by_role = self.roles and self.text_encoders[encoder].by_role
+        by_role = self.roles and self.by_name[encoder].by_role
         roles = {"roles": "source=query,target=candidate"} if by_role else {}
         return self.signature(conditions, measure, **self.system(encoder), **roles)
 

@@ -7,10 +7,8 @@ for the queries asked for, a block of them at a time.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import quote
 
 import numpy as np
 
@@ -19,8 +17,9 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.ordered import ranked
 from xlingual.ranking import Offsets, TextPool, TextRows, rows_of, similarity_of
+from xlingual.ranking.listed import Lists
+from xlingual.systems.names import escaped
 
-_UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
 IMAGE = "image"  # stands for a language where images are queries or candidates
 
 
@@ -49,9 +48,10 @@ class Ranking:
     queries: Sequence[Member]
     candidates: Sequence[Member]
     relevant: tuple[Ints, Ints]  # (query, candidate) places of the pairs that belong together
-    query_vectors: TextRows  # [n]
-    candidate_vectors: TextRows  # [m]
+    query_vectors: TextRows | None = None  # [n]
+    candidate_vectors: TextRows | None = None  # [m]
     offsets: Offsets | None = None  # of the n queries and m candidates, with a repair of hubs
+    given: Lists | None = None  # of a search system, in place of vectors
 
     def lists(self, depth: int | None, queries: Ints | None = None) -> Iterator[list[int]]:
         """Yield the places of the `depth` best candidates (None: all) of each query, or of the given ones.
@@ -59,6 +59,10 @@ class Ranking:
         Ties come in the order of names, also at the depth.
         """
         names = [member.name for member in self.candidates]
+        if self.given is not None:
+            return listed_by_name(self.given, names, depth, queries)
+        assert self.query_vectors is not None
+        assert self.candidate_vectors is not None
         return best_by_name(
             self.query_vectors, self.candidate_vectors, names, depth, self.offsets, queries=queries
         )
@@ -73,6 +77,17 @@ class Evaluated:
 
     data: Manifest | MultilingualPool
     rankings: Callable[[str], Iterator[Ranking]]
+
+
+def listed_by_name(
+    lists: Lists, names: Sequence[str], depth: int | None, queries: Ints | None = None
+) -> Iterator[list[int]]:
+    """Yield the candidates of each query, or of the given ones, in the order of its list, ties by name."""
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    candidate = lists.candidate[np.lexsort((rank[lists.candidate], lists.level, lists.query))]
+    for query in np.arange(len(lists)) if queries is None else queries:
+        yield candidate[lists.start[query] : lists.start[query + 1]][:depth].tolist()
 
 
 def best_by_name(
@@ -100,11 +115,6 @@ def best_by_name(
     similarity = similarity_of(query_vectors, collapsed.vectors)
     for best in ranked(similarity, collapsed.code[by_name], count, offsets):
         yield by_name[best].tolist()
-
-
-def escaped(name: str) -> str:
-    """Return the name with white space, control characters and % as %XX, so that it can be undone."""
-    return _UNSAFE.sub(lambda found: quote(found.group(), safe=""), name)
 
 
 def texts_of(manifest: Manifest, rows: Ints) -> list[Member]:

@@ -32,6 +32,7 @@ from xlingual.records import Texts
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
+from xlingual.systems import ListSystem
 
 EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, total
@@ -119,6 +120,7 @@ class Run:
     def __init__(self, task: str, options: Options) -> None:
         self.task, self.options = task, options
         self.text_encoders: dict[str, Encoder] = {}
+        self.by_name: dict[str, Encoder | ListSystem] = {}  # these, and systems that return lists
         self.identities: dict[str, str] = {}  # of the text encoders
         self.seconds: dict[str, float] = {}  # by stage
         self.tally = Tally()
@@ -149,11 +151,18 @@ class Run:
         """Return the store and the progress callback, for the functions of `embed`."""
         return {"store": self.options.store, "progress": self.options.progress}
 
-    def fit(self, text_encoders: Mapping[str, Encoder], *texts: Texts) -> None:
-        """Take the text encoders, fitted; refuse one that was fitted on the texts it will be evaluated on."""
+    def fit(self, systems: Mapping[str, Encoder | ListSystem], *texts: Texts) -> None:
+        """Take the systems, encoders fitted; refuse one that was fitted on the texts it is evaluated on."""
+        made = {name: one for name, one in systems.items() if isinstance(one, Encoder)}
         with self.stage("texts: fit", "fitting encoders"):
-            refuse_fitted_rows(text_encoders, *texts)
-        for name, encoder in text_encoders.items():
+            refuse_fitted_rows(made, *texts)
+        if len(made) < len(systems) and self.options.repair is not None:
+            raise InputError(
+                f"--similarity {self.options.repair.name} changes the similarity of vectors, and "
+                f"{next(name for name in systems if name not in made)!r} returns lists: leave one of them out"
+            )
+        self.by_name |= systems
+        for name, encoder in made.items():
             self.text_encoders[name] = encoder
             self.identities[name] = self.identity(encoder, *texts)
 
@@ -208,6 +217,9 @@ class Run:
 
     def system(self, encoder: str) -> dict[str, str]:
         """Return an encoder's identity, and how its vectors are compared where not by cosine."""
+        one = self.by_name[encoder]
+        if isinstance(one, ListSystem):
+            return {"encoder": one.identity}
         own = {"encoder": self.identities[encoder]}
         return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own
 

@@ -21,9 +21,10 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from xlingual.errors import DataWarning, InputError
-from xlingual.evaluation.rankings import Ranking, escaped
+from xlingual.evaluation.rankings import Ranking
 from xlingual.files import atomic_file, make_folder
 from xlingual.results import Results
+from xlingual.systems.names import escaped
 
 GIB = 1 << 30
 LINE = 55  # bytes of a run's line, about
@@ -91,7 +92,8 @@ def _run(ranking: Ranking, depth: int | None) -> Iterator[str]:
     ends = [f" {rank} {count + 1 - rank} {tag}\n" for rank in range(1, count + 1)]
     for query, best in zip(ranking.queries, ranking.lists(depth), strict=True):
         start = f"{query.name} Q0 "
-        yield "".join(start + candidates[c] + end for c, end in zip(best, ends, strict=True))
+        pairs = zip(best, ends[: len(best)], strict=True)
+        yield "".join(start + candidates[c] + end for c, end in pairs)
 
 
 def run_file(encoder: str) -> str:

@@ -76,6 +76,18 @@ class PoolRows:
         question = np.repeat(np.arange(len(found)), [len(own) for own in found])
         return question.astype(np.int64), np.array([c for own in found for c in own], dtype=np.int64)
 
+    @cached_property
+    def grades(self) -> Ints:
+        """The grade of each pair of `relevant`, int64 [p]; 1 where candidates have none."""
+        if self.candidates.grades is None:
+            return np.ones(len(self.relevant[0]), dtype=np.int64)
+        held = [
+            dict(zip(keys, own, strict=True))
+            for keys, own in zip(self.candidates.keys, self.candidates.grades, strict=True)
+        ]
+        pairs = zip(*(side.tolist() for side in self.relevant), strict=True)
+        return np.array([held[c][self.questions.key[q]] for q, c in pairs], dtype=np.int64)
+
     @property
     def role_languages(self) -> dict[str, list[str]]:
         """The languages of the questions (role "query") and of the candidates ("candidate"), in order."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -23,6 +23,8 @@ Order = Literal["score", "rank"]
 @dataclass(frozen=True, eq=False, repr=False)
 class SearchRun:
     """The results of n queries, p in all, best first; equal scores are one place (`level`)."""
+
+    returns_lists: ClassVar[bool] = True  # it stands where encoders do, and has no vectors
 
     source: str  # the file, for messages
     queries: Sequence[str]  # [n] names

@@ -19,6 +19,7 @@ from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ra
 from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, ReferenceScores
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts
 from xlingual.evaluation.backretrieval.way_back import Routes, WayBackRanks, WaysFound, nearest_targets
+from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.evaluation.ragged import distinct_of, sums
@@ -53,8 +54,9 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
     def _encoders(self) -> list[str]:
         return list(self.run.text_encoders)
 
-    def texts(self, encoder: str, vectors: TextSides, found: Sequence[Nearest]) -> None:
+    def texts(self, encoder: str, vectors: TextSides | SystemLists, found: Sequence[Nearest]) -> None:
         """Find the nearest texts of the checked queries exactly; `found` [tasks] are those of the search."""
+        assert not isinstance(vectors, SystemLists)  # refused where a search is asked for
         self._approximate[encoder], tasks = found, self.run.tasks
         with self.run.stage("texts: check"), one_library_thread():
             for numbers in by_pair(tasks).values():

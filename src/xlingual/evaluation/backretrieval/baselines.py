@@ -15,6 +15,7 @@ from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.backretrieval.nearest import Nearest
 from xlingual.evaluation.backretrieval.way_back import WayBackRanks
 from xlingual.evaluation.estimates import score
+from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.ragged import members, sums
 from xlingual.evaluation.run import TextSides
@@ -121,7 +122,7 @@ def _oracle_target(ranks: WayBackRanks, task: int, columns: Ints) -> Ints:
 class BackretrievalScorer(Scorer):
     """Scores the ranks of exact ranking; a subclass that checks a search gets the steps on the way too."""
 
-    def texts(self, encoder: str, vectors: TextSides, found: Sequence[Nearest]) -> None:
+    def texts(self, encoder: str, vectors: TextSides | SystemLists, found: Sequence[Nearest]) -> None:
         """Take the nearest texts of an encoder, of each task."""
 
     def images(self, ranks: WayBackRanks, task: int) -> None:

@@ -30,6 +30,7 @@ from xlingual.evaluation.backretrieval.images import ImageSpace, image_space, re
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.rankings import rankings, refuse_function
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
+from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
@@ -142,7 +143,7 @@ def backretrieval(
         texts_per_item=texts_per_item,
         similarity=similarity,
     )
-    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
+    run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, takes_lists=True)
     run.prepare(text_encoders)
     found = _Backretrieval(run, ranked, runs=trec is not None)
     return found.results(examples, trec, trec_depth)
@@ -167,7 +168,7 @@ class _Backretrieval:
 
     def results(self, examples: bool, trec: str | Path | None, depth: int | None) -> Results:
         """Return everything that was found."""
-        nearest = {name: self._nearest(name, vectors) for name, vectors in self.run.encoded()}
+        nearest = {name: self._nearest(name, vectors) for name, vectors in self.run.found()}
         found, references = self._ways_back(nearest)
         with self.run.stage("statistics", "computing intervals"):
             results = self._numbers(found, references).results(self.run.manifest)
@@ -180,7 +181,7 @@ class _Backretrieval:
                 write_trec(results, trec, depth)
         return self.run.finished(results)
 
-    def _nearest(self, name: str, vectors: TextSides) -> list[Nearest]:
+    def _nearest(self, name: str, vectors: TextSides | SystemLists) -> list[Nearest]:
         """Return the nearest texts of one encoder for each task."""
         found: list[Nearest] = []
         with self.run.stage("texts: rank"), one_library_thread():
@@ -230,7 +231,7 @@ class _Backretrieval:
             for clusters in [cluster_ids(self.run.manifest, number, task, references[number].oracle_target)]
             for measure in self.measures
         }
-        for name in self.run.text_encoders:
+        for name in self.run.by_name:
             for number, (task, subject) in enumerate(zip(self.tasks, numbers.subjects, strict=True)):
                 one, sample = found[name, number], task.sample
                 clusters = cluster_ids(self.run.manifest, number, task, one.nearest.single())

@@ -10,6 +10,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
+from xlingual.evaluation.listed import SystemLists, first_group, refuse_short
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.ragged import members
@@ -25,7 +26,8 @@ class Nearest:
     """The nearest targets of the queries of one sample; parallel arrays, ordered by query.
 
     `query` is a position in the sample's sources, `target` one in its targets, `share` sums to 1 for each
-    query: targets that tie for nearest are averaged over. `n_tied` [queries] counts them.
+    query: targets that tie for nearest are averaged over. `n_tied` [queries] counts them; 0 where a search
+    system found none.
     """
 
     query: Ints  # [e]
@@ -58,7 +60,7 @@ def cluster_ids(manifest: Manifest, number: int, task: PairTask, retrieved: Ints
 
 
 def nearest_texts(
-    vectors: TextSides,
+    vectors: TextSides | SystemLists,
     samples: Sequence[Sample],
     *,
     ranker: Ranker,
@@ -71,6 +73,8 @@ def nearest_texts(
     Samples that overlap (seeds drawn from one set) share one pass over the union of their texts. A `repair`
     of hubs takes one more.
     """
+    if isinstance(vectors, SystemLists):
+        return [nearest_listed(vectors, sample) for sample in samples]
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
             nearest_texts(vectors, [sample], ranker=ranker, repair=repair, progress=progress, tally=tally)[0]
@@ -84,6 +88,30 @@ def nearest_texts(
     found = [request.result() for request in requests]
     tally.add(union.similarity)
     return found
+
+
+def nearest_listed(found: SystemLists, sample: Sample) -> Nearest:
+    """Return the first target of each query's list, with all that tie for it; a query may have none.
+
+    Where a list ends before the first target of the sample, each target may be it, and some are drawn.
+    Raises InputError where that is so of many queries.
+    """
+    lists = found.of(sample)
+    refuse_short(lists, found.who(sample))
+    query, target = first_group(lists)
+    n_tied = np.bincount(query, minlength=len(lists)).astype(np.int64)
+    share = 1.0 / n_tied[query]
+    unknown = np.flatnonzero(lists.unsettled(1))
+    if len(unknown):
+        cap = min(tie_cap(len(lists)), lists.n_candidates)
+        drawn = stream(sample.seed, "tied targets").permutation(lists.n_candidates)[:cap]
+        n_tied[unknown] = lists.n_candidates
+        query = np.concatenate([query, np.repeat(unknown, cap)])
+        target = np.concatenate([target, np.tile(drawn, len(unknown))])
+        share = np.concatenate([share, np.full(cap * len(unknown), 1.0 / cap)])
+        order = np.argsort(query, kind="stable")
+        query, target, share = query[order], target[order], share[order]
+    return Nearest(query, target, share, n_tied)
 
 
 class NearestRequest:

@@ -28,19 +28,20 @@ def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
     name, _, images = run.images()
     run.few.check(f"image encoder {name!r}", images.pool.vectors.raw)
     raw, lines = images.pool.vectors.raw, images.pool.vectors.rows[images.points]
-    vectors = run.encode_again(encoder, run.sides_of)
+    found = run.found_again(encoder)
     for task in run.tasks:
         sample = task.sample
         targets = texts_of(manifest, sample.target)
         (nearest,) = nearest_texts(
-            vectors, [sample], ranker=run.options.ranker, repair=run.options.repair, tally=Tally()
+            found, [sample], ranker=run.options.ranker, repair=run.options.repair, tally=Tally()
         )
-        retrieved = sample.target[_first_by_name(nearest, targets, len(sample.source))]
+        answered = np.flatnonzero(nearest.n_tied > 0)  # a search system may find no target of a query
+        retrieved = sample.target[_first_by_name(nearest, targets, len(sample.source))[answered]]
         shown, first = np.unique(images.code[sample.pool], return_index=True)
-        own = np.searchsorted(shown, images.code[sample.source])
+        own = np.searchsorted(shown, images.code[sample.source[answered]])
         yield Ranking(
             *(encoder, task.source, task.target, sample.seed),
-            queries=texts_of(manifest, sample.source),
+            queries=texts_of(manifest, sample.source[answered]),
             candidates=images_of(manifest, sample.pool[first]),
             relevant=(np.arange(len(own)), own),
             query_vectors=UnitVectors(raw, lines[images.code[retrieved]]),
@@ -59,10 +60,10 @@ def refuse_function(run: PairRun) -> None:
 
 
 def _first_by_name(nearest: Nearest, targets: list[Member], n: int) -> Ints:
-    """Return the nearest target of each query [n], of several the first by name."""
+    """Return the nearest target of each query [n], of several the first by name; of none any."""
     order = np.array(sorted(range(len(targets)), key=lambda place: targets[place].name), dtype=np.int64)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    best = np.full(n, len(order), dtype=np.int64)
+    best = np.full(n, len(order) - 1, dtype=np.int64)
     np.minimum.at(best, nearest.query, rank[nearest.target])
     return order[best]

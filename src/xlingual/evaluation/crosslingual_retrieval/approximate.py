@@ -17,6 +17,7 @@ from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ra
 from xlingual.evaluation.backretrieval.approximate import recall_of_nearest
 from xlingual.evaluation.backretrieval.nearest import nearest_texts
 from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
+from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.pair_run import PairRun, PairTask
 from xlingual.evaluation.passes import TextUnion
 from xlingual.evaluation.run import Tally, TextSides
@@ -31,7 +32,7 @@ from xlingual.streams import stream
 class RetrievalScorer(Scorer):
     """Scores what exact ranking found; one that checks a search looks at the texts."""
 
-    def texts(self, encoder: str, vectors: TextSides) -> None:
+    def texts(self, encoder: str, vectors: TextSides | SystemLists) -> None:
         """Take the vectors of an encoder."""
 
 
@@ -42,8 +43,9 @@ class CheckedRetrieval(CheckedScorer, RetrievalScorer):
         super().__init__(run, ranker, measures, images=False)
         self._exact: dict[tuple[str, int], RankCounts] = {}
 
-    def texts(self, encoder: str, vectors: TextSides) -> None:
+    def texts(self, encoder: str, vectors: TextSides | SystemLists) -> None:
         """Rank the checked queries of every task exactly."""
+        assert not isinstance(vectors, SystemLists)  # refused where a search is asked for
         manifest, inner, tally = self.run.manifest, self.ranker.inner, self.run.tally
         pools = {number: len(self.run.tasks[number].sample.target) for number in self.queries}
         with self.run.stage("texts: check"), one_library_thread():

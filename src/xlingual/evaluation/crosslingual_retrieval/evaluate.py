@@ -104,7 +104,7 @@ def crosslingual_retrieval(
         texts_per_item=texts_per_item,
         similarity=similarity,
     )
-    run = PairRun(NAME, manifest, options, matching=True)
+    run = PairRun(NAME, manifest, options, matching=True, takes_lists=True)
     run.prepare(text_encoders)
     if not several_answers(manifest, run.tasks):
         ranked = as_recall(ranked)
@@ -149,7 +149,7 @@ def _evaluated(
         _warn_of_set_recall(measures, searched=ranker is not None)
     scorer = RetrievalScorer() if ranker is None else CheckedRetrieval(run, ranker, measures)
     numbers = Numbers(NAME, measures, run.subjects)
-    for name, vectors in run.encoded():
+    for name, vectors in run.found():
         found: list[TargetCounts] = []
         with run.stage("texts: rank"), one_library_thread():
             for chosen in by_pair(run.tasks).values():
@@ -161,6 +161,7 @@ def _evaluated(
                     repair=run.options.repair,
                     progress=run.progress(f"ranking texts: {name}"),
                     tally=run.tally,
+                    measures=measures,
                 )
         scorer.texts(name, vectors)
         for number, targets in enumerate(found):

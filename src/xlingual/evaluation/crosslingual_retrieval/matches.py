@@ -9,27 +9,32 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
+from xlingual.evaluation.listed import SystemLists, check_reach
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.ragged import distinct_of, members
 from xlingual.evaluation.run import Tally, TextSides
+from xlingual.measures import RankMeasure
 from xlingual.ranking import Counts, Offsets, Progress, Ranker, Repair, adjusted
 from xlingual.records import TargetCounts
 
 
 def rank_matches(
     manifest: Manifest,
-    vectors: TextSides,
+    vectors: TextSides | SystemLists,
     samples: Sequence[Sample],
     *,
     ranker: Ranker,
     tally: Tally,
     repair: Repair | None = None,
     progress: Progress | None = None,
+    measures: Sequence[RankMeasure] = (),
 ) -> list[TargetCounts]:
     """Return where every matching target of each source stands, for each sample of one language pair.
 
-    A `repair` of hubs takes one more pass.
+    A `repair` of hubs takes one more pass. Lists of a search system must reach as far as `measures` look.
     """
+    if isinstance(vectors, SystemLists):
+        return [listed_matches(manifest, vectors, sample, measures) for sample in samples]
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
             rank_matches(
@@ -44,6 +49,17 @@ def rank_matches(
     ranker.scan(union.similarity, [request.reduction for request in requests], progress=progress)
     tally.add(union.similarity)
     return [request.result() for request in requests]
+
+
+def listed_matches(
+    manifest: Manifest, found: SystemLists, sample: Sample, measures: Sequence[RankMeasure]
+) -> TargetCounts:
+    """Return where every matching target of each source stands in the lists of a system."""
+    lists = found.of(sample)
+    check_reach(lists, measures, found.who(sample))
+    query, match = members(manifest.item[sample.target], manifest.item[sample.source])
+    pool = np.full(len(sample.source), len(sample.target))
+    return TargetCounts(query, *lists.counts(query, match), pool)
 
 
 class MatchRequest:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from xlingual.data.samples import Sample
+from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.passes import TextUnion
 from xlingual.evaluation.ragged import members
@@ -16,17 +18,23 @@ from xlingual.ranking import Offsets
 def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
     """Yield the lists of an encoder for each task."""
     manifest = run.manifest
-    vectors = run.encode_again(encoder, run.sides_of)
+    found = run.found_again(encoder)
     for task in run.tasks:
         source, target = task.sample.source, task.sample.target
-        yield Ranking(
+        ranking = Ranking(
             *(encoder, task.source, task.target, task.sample.seed),
             queries=texts_of(manifest, source),
             candidates=texts_of(manifest, target),
             relevant=members(manifest.item[target], manifest.item[source]),
-            query_vectors=vectors.queries.unit(source),
-            candidate_vectors=vectors.candidates.unit(target),
-            offsets=_offsets(run, vectors, task.sample),
+        )
+        if isinstance(found, SystemLists):
+            yield replace(ranking, given=found.of(task.sample))
+            continue
+        yield replace(
+            ranking,
+            query_vectors=found.queries.unit(source),
+            candidate_vectors=found.candidates.unit(target),
+            offsets=_offsets(run, found, task.sample),
         )
 
 

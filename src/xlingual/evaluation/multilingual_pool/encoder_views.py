@@ -34,13 +34,14 @@ from xlingual.records import TargetCounts
 class EncoderFindings:
     """The findings about one encoder.
 
-    `questions` [k] are those that count under the policy, `targets` the ranks of their right answers; `views`
-    belong to average precision.
+    `questions` [k] are those that count under the policy, `targets` the ranks of their right answers, and
+    `grades` how relevant each of these is; `views` belong to average precision.
     """
 
     ranks: RelevantRanks
     questions: Ints
     targets: TargetCounts
+    grades: Ints
     n_tied: int
     views: list[View] = field(default_factory=list)
     lines: Named | None = None  # the best candidates one by one, for the worst questions
@@ -68,9 +69,10 @@ def encoder_findings(
         if heads is not None:
             own = heads.places[np.arange(counts.n_questions), counts.question_language]
         questions, targets = own_language_targets(found)
-        return EncoderFindings(found, questions, targets, found.n_tied(found.own), [prefer_own(found, own)])
+        grades, n_tied = pool.grades[found.line[found.own]], found.n_tied(found.own)
+        return EncoderFindings(found, questions, targets, grades, n_tied, [prefer_own(found, own)])
     whole = counts.whole_pool()
-    findings = EncoderFindings(found, np.arange(len(whole)), whole, found.n_tied())
+    findings = EncoderFindings(found, np.arange(len(whole)), whole, pool.grades, found.n_tied())
     findings.views += agnostic_views(found, {name.replace("-", "_") for name in choice.views}, choice.subsets)
     if heads is not None:
         _add_list_views(findings, choice, heads)

@@ -16,8 +16,8 @@ from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, quest
 from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
 from xlingual.evaluation.perquery import QueryRows
 from xlingual.evaluation.run import Run
-from xlingual.measures import AlignmentMeasure, AveragePrecision, PoolMeasure, TargetMeasure
-from xlingual.records import AlignmentCounts, TargetCounts
+from xlingual.measures import NDCG, AlignmentMeasure, AveragePrecision, PoolMeasure, TargetMeasure
+from xlingual.records import AlignmentCounts, JudgedCounts, TargetCounts
 from xlingual.results import Results, Summary
 
 ALL, POOL = "all", "pool"  # source and target: the questions of all languages, the pool of all languages
@@ -129,6 +129,9 @@ def _values(findings: EncoderFindings, *, chance: bool = False) -> Callable[[Poo
     def value(measure: PoolMeasure) -> Floats:
         if isinstance(measure, AlignmentMeasure):
             return measure.per_query(by_language())
+        if isinstance(measure, NDCG):
+            lines = targets.query, targets.above, targets.tied, findings.grades
+            return measure.per_query(JudgedCounts(*lines, targets.pool, targets.pool))
         if isinstance(measure, TargetMeasure):
             return measure.per_query(targets)
         return measure.per_query(targets.best())

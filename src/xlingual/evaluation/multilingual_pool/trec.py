@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 
 from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.rankings import escaped
 from xlingual.evaluation.trec import warn_of_bytes
+from xlingual.systems.names import escaped
 
 
 def question_names(pool: MultilingualPool) -> list[str]:

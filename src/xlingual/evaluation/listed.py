@@ -1,0 +1,106 @@
+"""Lists of a search system in place of an encoder's vectors, and how far they reach."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sample
+from xlingual.errors import DataWarning, InputError
+from xlingual.measures import RankMeasure
+from xlingual.measures.rank import DepthShare
+from xlingual.ranking.listed import Lists
+from xlingual.systems import ListSystem, Names, Search
+
+MOST_UNKNOWN = 0.01  # of a system's queries may have lists that are too short for a measure
+
+
+@dataclass(frozen=True, eq=False)
+class SystemLists:
+    """The lists of a system over samples of a manifest, as `TextVectors` are the vectors of an encoder."""
+
+    name: str
+    system: ListSystem
+    manifest: Manifest
+    names: Names  # of the manifest's rows
+    alone: bool  # whether one language pair is evaluated, so that ids need no language
+    truncated: None = field(default=None, init=False)  # texts are cut by the system, if at all
+
+    def of(self, sample: Sample) -> Lists:
+        """Return the lists of a sample: its sources are queries, its targets candidates."""
+        source, target = (
+            self.manifest.languages[self.manifest.language[rows[0]]]
+            for rows in (sample.source, sample.target)
+        )
+        search = Search(
+            self.names, self.names, sample.source, sample.target, source, target, sample.seed, self.alone
+        )
+        return self.system.lists(search)
+
+    def who(self, sample: Sample) -> str:
+        """Return the system and the language pair, for messages."""
+        source, target = (self.manifest.language[rows[0]] for rows in (sample.source, sample.target))
+        return f"{self.name!r}, {self.manifest.languages[source]}-{self.manifest.languages[target]}"
+
+
+def names_of(manifest: Manifest) -> Names:
+    """Return the names of all texts of a manifest."""
+    tags = manifest.languages
+    return Names([tags[code] for code in manifest.language.tolist()], manifest.ids)
+
+
+def check_reach(lists: Lists, measures: Sequence[RankMeasure], who: str) -> None:
+    """Raise InputError where lists are too short for a measure; warn where a few of them are.
+
+    Behind the end of a list the order is not known: what is expected there is that of a random order.
+    """
+    for measure in measures:
+        cut = cut_of(measure, lists.n_candidates)
+        unknown = lists.unsettled(cut)
+        count = int(unknown.sum())
+        if not count:
+            continue
+        rank = f"rank {cut:,}" if cut is not None else "the last candidate"
+        problem = f"system {who}: {count:,} of {len(lists):,} lists end before {rank}"
+        problem += f", so {measure.name} is not known"
+        if count > MOST_UNKNOWN * len(lists):
+            reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
+            remedy = f"ask for a measure up to rank {reach:,}" if reach else "retrieve only the candidates"
+            raise InputError(f"{problem}: {remedy}, or give longer lists")
+        warnings.warn(
+            f"{problem} for these: what follows is taken to be in random order", DataWarning, stacklevel=3
+        )
+
+
+def cut_of(measure: object, pool: int) -> int | None:
+    """Return the rank to which a measure looks; None: to the last candidate."""
+    if isinstance(measure, DepthShare):
+        return measure.k(pool)
+    found: int | None = getattr(measure, "k", getattr(measure, "cut", None))
+    return found
+
+
+def first_group(lists: Lists) -> tuple[Ints, Ints]:
+    """Return (query, candidate) of the results that stand first in their list, ties included, by query."""
+    above, _ = lists.places
+    first = above == 0
+    return lists.query[first], lists.candidate[first]
+
+
+def refuse_short(lists: Lists, who: str) -> None:
+    """Raise InputError where many lists end before their first candidate; warn where a few do."""
+    count = int(lists.unsettled(1).sum())
+    if not count:
+        return
+    problem = f"system {who}: {count:,} of {len(lists):,} lists end before any of the targets"
+    if count > MOST_UNKNOWN * len(lists):
+        raise InputError(
+            f"{problem}: an index that holds more than these must be asked for more results, or for these "
+            "alone (xlingual data sample writes queries and targets)"
+        )
+    warnings.warn(f"{problem}: each target may be the first of these", DataWarning, stacklevel=4)

@@ -1,0 +1,12 @@
+"""Systems that return lists instead of vectors, and how they are named beside encoders.
+
+A run is what a search engine returned, from a file. What it is compared with are the queries and candidates
+of an evaluation (`Search`), of which each system gives its `Lists`.
+"""
+
+from xlingual.systems.base import ListSystem, Search
+from xlingual.systems.names import Names
+from xlingual.systems.registry import SystemLike, systems
+from xlingual.systems.run import RunSystem
+
+__all__ = ["ListSystem", "Names", "RunSystem", "Search", "SystemLike", "systems"]

@@ -1,0 +1,61 @@
+"""From specs to systems by name: encoders, and systems that return lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TypeAlias
+
+from xlingual import encoders
+from xlingual.data.runs import SearchRun
+from xlingual.encoders import Encoder, EncoderLike, Spec
+from xlingual.encoders.registry import check, entries, read_options
+from xlingual.encoders.schemes import LISTS, SCHEMES
+from xlingual.records import Texts
+from xlingual.systems.base import ListSystem
+from xlingual.systems.run import RunSystem
+
+SystemLike: TypeAlias = "EncoderLike | SearchRun | ListSystem"
+
+
+def systems(
+    specs: Sequence[SystemLike] | Mapping[str, SystemLike] | SystemLike,
+    *,
+    languages: Sequence[str],
+    role_languages: Mapping[str, Sequence[str]] | None = None,
+    fit_texts: Callable[[str], Texts] | None = None,
+) -> dict[str, Encoder | ListSystem]:
+    """Return name → encoder or system that returns lists, in the order of `specs`.
+
+    Arguments are those of `encoders.text_encoders`; a `SearchRun` is a system too, and so are specs such as
+    run:FILE.
+    """
+    found = entries(specs, languages)
+    lists = {name: _system(one) for name, one in found.items() if _returns_lists(one)}
+    given = {name: str(one) if isinstance(one, Spec) else one for name, one in found.items()}
+    made: dict[str, Encoder] = {}
+    if len(lists) < len(found):
+        made = encoders.text_encoders(
+            {name: one for name, one in given.items() if name not in lists},
+            languages=languages,
+            role_languages=role_languages,
+            fit_texts=fit_texts,
+        )
+    return {name: lists[name] if name in lists else made[name] for name in found}
+
+
+def _returns_lists(one: object) -> bool:
+    if isinstance(one, Spec):
+        return one.scheme in SCHEMES and LISTS in SCHEMES[one.scheme].takes
+    return isinstance(one, SearchRun | ListSystem)
+
+
+def _system(one: object) -> ListSystem:
+    if isinstance(one, ListSystem):
+        return one
+    if isinstance(one, SearchRun):
+        return RunSystem(one)
+    assert isinstance(one, Spec)
+    scheme = check(one, LISTS)
+    made: ListSystem = import_module(scheme.module).build(one.argument, read_options(one, scheme))
+    return made

@@ -1,0 +1,141 @@
+"""A run of a search engine as a system: its names found among the texts of an evaluation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.data.runs import SearchRun
+from xlingual.errors import DataWarning, InputError
+from xlingual.ranking.listed import Lists
+from xlingual.systems.base import ListSystem, Search
+from xlingual.systems.names import AMBIGUOUS, UNKNOWN, Names
+
+_PLACES = ("source", "target", "seed")
+
+
+class RunSystem(ListSystem):
+    """A run in memory, or a file of one; {source}, {target} and {seed} in its name stand for those searched.
+
+    Where a file is of one pair of languages, ids need no language.
+    """
+
+    def __init__(self, run: SearchRun | str, *, order: Any = None, ids: str | None = None) -> None:  # noqa: ANN401
+        self._given, self._order, self._ids = run, order, ids
+        self._read: dict[str, SearchRun] = {}
+        self._said: set[tuple[str, str]] = set()
+
+    @property
+    def identity(self) -> str:
+        """The digests of all files that were searched so far, and the depth."""
+        runs = {run.digest[:16]: run for run in (self._read or self._all()).values()}
+        return f"run:{'+'.join(sorted(runs))}?depth={self.depth}"
+
+    @property
+    def depth(self) -> int:
+        """The length of the longest list."""
+        return max(run.depth for run in (self._read or self._all()).values())
+
+    def _all(self) -> Mapping[str, SearchRun]:
+        if isinstance(self._given, SearchRun):
+            return {"": self._given}
+        return {self._given: self._file(self._given, self._ids)}
+
+    def lists(self, search: Search) -> Lists:
+        """Return the results that are candidates of the search.
+
+        Queries without results, and names that nobody knows, are warned of.
+        """
+        run, alone = self.run_of(search), search.alone or self._per_pair
+        asked = self._rows(run, "queries", search.queries, search.source if alone else None)
+        found = self._rows(run, "candidates", search.candidates, search.target if alone else None)
+        query = _places(asked, search.query_rows, len(search.queries))
+        candidate = _places(found, search.candidate_rows, len(search.candidates))
+        n, answered = len(search.query_rows), query >= 0
+        ended = np.ones(n, dtype=bool)
+        ended[query[answered]] = run.lengths[answered] < run.depth
+        if not answered.any():
+            raise InputError(
+                f"{run.source}: none of its {len(run):,} queries is one of {search.where} (first: "
+                f"{run.queries[0]!r}): name queries by their ids, or as language:id"
+            )
+        if missing := n - int(answered.sum()):
+            of = f"{missing:,} of {n:,} queries of {search.where}"
+            self._say(run.source, f"{of} have no results: they count as misses")
+        kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
+        query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
+        order = np.lexsort((level, query))
+        return Lists(query[order], candidate[order], level[order], ended, len(search.candidate_rows))
+
+    def run_of(self, search: Search) -> SearchRun:
+        """Return the run that is searched."""
+        if isinstance(self._given, SearchRun):
+            self._read[""] = self._given
+            return self._given
+        values = {name: str(getattr(search, name)) for name in _PLACES}
+        path, ids = (_filled(text, values) for text in (self._given, self._ids or ""))
+        if path not in self._read:
+            self._read[path] = self._file(path, ids or None)
+        return self._read[path]
+
+    def _file(self, path: str, ids: str | None) -> SearchRun:
+        return SearchRun.read(path, order=self._order, ids=ids)
+
+    @property
+    def _per_pair(self) -> bool:
+        return isinstance(self._given, str) and all(f"{{{name}}}" in self._given for name in _PLACES[:2])
+
+    def _rows(self, run: SearchRun, what: str, known: Names, language: str | None) -> Ints:
+        """Return the row of each query or candidate of the run, -1 for one that nobody knows."""
+        names = run.queries if what == "queries" else run.candidates
+        rows = known.rows(names, language)
+        if (rows == AMBIGUOUS).any():
+            raise InputError(
+                f"{run.source}: {names[int(np.argmax(rows == AMBIGUOUS))]!r} is the id of texts in several "
+                "languages: write language:id, or a file for each pair of languages, with {source} and "
+                "{target} in its name"
+            )
+        if unknown := int((rows == UNKNOWN).sum()):
+            first = names[int(np.argmax(rows == UNKNOWN))]
+            if unknown == len(names):
+                raise InputError(
+                    f"{run.source}: none of its {unknown:,} {what} is known (first: {first!r}): name them by "
+                    "the ids of the data, or as language:id"
+                )
+            of = f"{unknown:,} of {len(names):,} {what}"
+            self._say(run.source, f"{of} are not in the data and are left out (first: {first!r})")
+        found = rows[rows >= 0]
+        if len(np.unique(found)) < len(found):
+            raise InputError(f"{run.source}: two names of its {what} are of one text: use one of them")
+        return rows
+
+    def _say(self, source: str, sentence: str) -> None:
+        if (source, sentence) not in self._said:
+            self._said.add((source, sentence))
+            warnings.warn(f"{source}: {sentence}", DataWarning, stacklevel=4)
+
+
+def _places(rows: Ints, among: Ints, n: int) -> Ints:
+    """Return the place of each of `rows` in `among`, -1 where it is not there; rows are below n."""
+    place = np.full(n + 1, -1, dtype=np.int64)  # the last one for rows below 0
+    place[among] = np.arange(len(among))
+    return place[np.maximum(rows, -1)]
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    """Return a file's name with the values of what it is of."""
+    for name, value in values.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def build(argument: str, options: Mapping[str, Any]) -> RunSystem:
+    """Return the system of a spec, run:FILE; raise InputError where there is no such file."""
+    if not any(f"{{{name}}}" in argument for name in _PLACES) and not Path(argument).exists():
+        raise InputError(f"run:{argument}: there is no such file")
+    return RunSystem(argument, order=options.get("order"), ids=options.get("ids"))
