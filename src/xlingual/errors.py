@@ -92,6 +92,17 @@ def _slip(one: str, other: str) -> bool:
     return len(long) == len(short) + 1 and all(letter in rest for letter in short)
 
 
+def parameter(name: str, value: str | list[str] | bool | None = None) -> str:
+    """Return how an error names a parameter of Python; the command line shows the option (`cli/wording.py`).
+
+    The value is a text, a list of texts, or True; None: any.
+
+    >>> parameter("image_column"), parameter("text_column", "name_{lang}")
+    ('image_column=…', "text_column='name_{lang}'")
+    """
+    return f"{name}=" + ("…" if value is None else repr(value))
+
+
 def listed(words: Iterable[object], most: int = 8) -> str:
     """Return the words joined by commas, cut after `most` with a count of the rest."""
     all_words = [str(word) for word in words]

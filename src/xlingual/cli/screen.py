@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import interruption
+from xlingual.cli.wording import in_options
 from xlingual.errors import DataWarning
 from xlingual.requests.shared import Output
 from xlingual.visible import visible, visible_line, without_commands
@@ -39,7 +40,7 @@ def warnings_as_lines() -> Iterator[None]:
 
         def keep(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:  # noqa: ANN401
             if issubclass(category, DataWarning):
-                lines[f"warning: {visible_line(str(message))}"] = None
+                lines[f"warning: {visible_line(in_options(str(message)))}"] = None
             else:
                 others.append(partial(usual, message, category, *rest, **more))
 

@@ -19,7 +19,7 @@ import numpy as np
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.options import PROMPT_NAMES, TEXT
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.images import GLANCE, THREADS, ImageSource, open_image, read_bytes
 from xlingual.records import Images, digest
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 _TEXT_ONLY = {"pair": None, "prompts": "model", "remote-code": None}  # of single schemes, with their defaults
 _TEXT_ONLY |= {option.name: option.default for option in PROMPT_NAMES}
 MOST_NARROW = 100  # times that a side may be the other: processors scale the shorter one up
-SKIP = "--skip-broken leaves their rows out"
+SKIP = f"{parameter('skip_broken', True)} leaves their rows out"
 
 
 class BrokenImagesError(InputError):
@@ -55,8 +55,8 @@ def decoded(
     """
     if len(images) and all(source is None for source in images.source):
         raise InputError(
-            "no row has an image: name the column of images (--image-column), or use vectors of the "
-            "images (vectors:PATH)"
+            f"no row has an image: name the column of images ({parameter('image_column')}), or use vectors "
+            "of the images (vectors:PATH)"
         )
     failed: list[InputError] = []
     for value in _outcomes(images, prepare, side, ahead, threads):

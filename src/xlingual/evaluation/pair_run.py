@@ -15,7 +15,7 @@ from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_roles, embed_texts, fit_texts_for
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.encoders.decoding import broken_rows
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import DataWarning, InputError, listed, parameter
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
@@ -48,7 +48,10 @@ def make_tasks(
     """
     splits = None if options.splits is None else read_splits(options.splits, manifest.n_items)
     if splits is not None and (options.sample_size is not None or options.seeds != 1 or options.seed != 0):
-        raise InputError("--splits fixes samples and seeds: leave out --sample-size, --seeds and --seed")
+        raise InputError(
+            f"{parameter('splits')} fixes samples and seeds: leave out {parameter('sample_size')}, "
+            f"{parameter('seeds')} and {parameter('seed')}"
+        )
     sampler = Sampler(
         manifest,
         size=options.sample_size,

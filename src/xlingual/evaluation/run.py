@@ -21,7 +21,7 @@ from xlingual.embed import (
 )
 from xlingual.embed.encoding import is_kept
 from xlingual.encoders import Encoder, EncoderLike
-from xlingual.errors import DataWarning, InputError, did_you_mean
+from xlingual.errors import DataWarning, InputError, did_you_mean, parameter
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.similarities import COSINE, repair_of
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
@@ -68,8 +68,8 @@ class Options:
         repair_of(self.similarity)  # raises InputError where it is not known
         if self.cluster not in CLUSTERS:
             raise InputError(
-                f"--cluster {self.cluster!r}: expected {' or '.join(CLUSTERS)}."
-                f"{did_you_mean(self.cluster, CLUSTERS)} A column is named with --cluster-column"
+                f"{parameter('cluster', self.cluster)}: expected {' or '.join(CLUSTERS)}."
+                f"{did_you_mean(self.cluster, CLUSTERS)} A column is named with {parameter('cluster_column')}"
             )
 
     @property

@@ -235,7 +235,7 @@ def test_columns_named_by_languages_are_asked_about():
 def test_columns_named_by_languages_in_a_file(tmp_path):
     pd.DataFrame({"en": ["a"], "de": ["c"], "fr": ["e"]}).to_csv(tmp_path / "m.csv", index=False)
     says = refused(lambda: Manifest.read(tmp_path / "m.csv"))
-    assert "Did you mean --text-column '{lang}'?" in says
+    assert "Did you mean text_column='{lang}'?" in says
     assert "The columns en, de, fr look like texts in English, German and French." in says
 
 
@@ -287,7 +287,7 @@ def test_several_images_of_a_row_are_asked_about(tmp_path):
     assert "expected first or mean" in refused(lambda: Manifest.of(rows, images="middle"))
     pa_table = pa.Table.from_pylist(rows)
     pq.write_table(pa_table, tmp_path / "m.parquet")
-    assert "--several-images first takes the first" in refused(lambda: Manifest.read(tmp_path / "m.parquet"))
+    assert "images='first' takes the first" in refused(lambda: Manifest.read(tmp_path / "m.parquet"))
     assert len(Manifest.read(tmp_path / "m.parquet", images="mean").image_source[0]) == 2
     single = [{"text_en": "a", "image": ["1.png"]}, {"text_en": "b", "image": []}]
     assert Manifest.of(single).image.tolist() == [0, -1]

@@ -37,7 +37,7 @@ OPTIONS = {"text_encoders": ["chargram", "random"], "image_encoder": "pixels"}
 
 
 def test_without_it_the_first_is_named_and_all_are_counted():
-    with pytest.raises(InputError, match=r"row 'r3': .*\(4 of 41 images are missing or broken; --skip"):
+    with pytest.raises(InputError, match=r"row 'r3': .*\(4 of 41 images are missing or broken; skip_broken"):
         backretrieval(manifest(), **OPTIONS, measures=["R@3"])
 
 

@@ -19,7 +19,7 @@ from xlingual.data.pools.roles import ItemRoles, roles
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import DataWarning, InputError, did_you_mean, listed, parameter
 from xlingual.streams import stream
 
 
@@ -108,7 +108,8 @@ def _question_rows(
     if not question_rows:
         raise InputError(
             f"{manifest.source}: no question has a relevant candidate: a question and its answers are "
-            "different texts of one item, so give items several texts (--item-column names their column)"
+            "different texts of one item, so give items several texts "
+            f"({parameter('item_column')} names their column)"
         )
     if total is not None and total > len(question_rows):
         raise InputError(

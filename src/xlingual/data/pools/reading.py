@@ -22,7 +22,7 @@ from xlingual.data.pools.squad import (
 from xlingual.data.reading.formats import READERS
 from xlingual.data.reading.opening import FOLDER_NAMES
 from xlingual.data.reading.select import split_reference
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.records import Texts
 
 
@@ -46,7 +46,8 @@ def read_pool(
     try:
         if equal_ids is not None and (pool_files(path) or not is_retrieval_folder(path)):
             raise InputError(
-                f"{path} is no retrieval folder of BEIR or MTEB: leave out --equal-ids, which is for these"
+                f"{path} is no retrieval folder of BEIR or MTEB: leave out "
+                f"{parameter('equal_ids')}, which is for these"
             )
         if path.is_dir() and pool_files(path):
             known, questions, candidates, notes = read_folder(path)

@@ -23,7 +23,7 @@ from xlingual.data.reading.tables import (
     table_of_schema,
 )
 from xlingual.data.reading.values import described
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -224,9 +224,9 @@ def _report_guess(
     path: Path, reading: Reading, encoding: Encoding, separator: Separator | None = None
 ) -> None:
     """Report the encoding and the separator that were guessed, and the confidence."""
-    formats = [("--encoding", f"encoding {encoding.name}", encoding.confidence)]
+    formats = [(parameter("encoding"), f"encoding {encoding.name}", encoding.confidence)]
     if separator is not None:
-        formats.append(("--separator", f"separator {separator.shown}", separator.confidence))
+        formats.append((parameter("separator"), f"separator {separator.shown}", separator.confidence))
     guessed = [(option, words, confidence) for option, words, confidence in formats if confidence is not None]
     if guessed:
         options, words, confidence = zip(*guessed, strict=True)
@@ -245,6 +245,6 @@ def _check_header(path: Path, header: list[str], separator: Separator) -> None:
     if other:
         raise InputError(
             f"{path}: the columns seem to be separated by {other!r}, not by {separator.shown}: say "
-            f"--separator {'tab' if other == chr(9) else repr(other)}, or rename the file (.csv: commas, "
-            ".tsv: tabs)"
+            f"{parameter('separator', 'tab' if other == chr(9) else other)}, or rename the file "
+            "(.csv: commas, .tsv: tabs)"
         )

@@ -41,7 +41,7 @@ def table_of_object(data: object, folder: Path | None) -> SourceTable:
         data = data.collect()  # type: ignore[attr-defined]
     found = _arrow(data)
     if found is not None:
-        return table_of_arrow(with_names(found), f"the {name}", folder, in_memory=True)
+        return table_of_arrow(with_names(found), f"the {name}", folder)
     rows = _records(data)
     if rows is None:
         raise InputError(f"found {described(data)} where texts are expected: give {TAKEN}")

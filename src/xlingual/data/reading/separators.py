@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 
 LEAST = 0.8  # confidence at which a guess is taken
 _LEAD = 0.3  # … and by which it is ahead of what the file's name says
@@ -36,7 +36,9 @@ def find_separator(path: Path, encoding: str, usual: str, given: str | None = No
     if given is not None:
         mark = _WORDS.get(given.strip().lower(), given)
         if len(mark) != 1 or mark.isalnum() or mark in "\"'\r\n\0 ":
-            raise InputError(f"--separator {given!r:.40}: say one character such as ';', ',' or '|', or tab")
+            raise InputError(
+                f"{parameter('separator', given[:40])}: say one character such as ';', ',' or '|', or tab"
+            )
         return Separator(mark)
     with path.open(encoding=encoding, newline="") as file:
         sample = file.read(_SAMPLE)

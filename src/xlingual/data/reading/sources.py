@@ -15,7 +15,7 @@ from xlingual.columns import Lookup, Paths, Strings
 from xlingual.data.reading.strings import numbered_strings
 from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import arrow_cells, described, encodes, is_missing
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.images import ImageSource, is_opened, png_of
 from xlingual.records import digest
 
@@ -120,8 +120,8 @@ def _sources(table: SourceTable, cell: Any, several: str | None) -> list[Any]:  
     found = [source for source in map(_source, cell if many else [cell]) if source is not None]
     if len(found) > 1 and several is None:
         raise InputError(
-            f"found {len(found)} images in one cell: {table.option('images', 'first')} takes the first of "
-            f"each row, {table.option('images', 'mean')} the mean of their unit vectors"
+            f"found {len(found)} images in one cell: {parameter('images', 'first')} takes the first of "
+            f"each row, {parameter('images', 'mean')} the mean of their unit vectors"
         )
     return found[:1] if several != "mean" else found
 

@@ -17,7 +17,7 @@ import numpy as np
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import DataWarning, InputError, parameter
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
 from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
@@ -228,5 +228,6 @@ def refuse_small_pools(tasks: Sequence[PairTask], measures: Sequence[RankMeasure
             raise InputError(
                 f"{deepest.name} needs more than {deepest.k} target texts, pair "
                 f"{task.source}-{task.target} has {len(task.sample.target)}: every query would be a hit; "
-                "give more items, a smaller k (--measure), or name other pairs (--pairs)"
+                f"give more items, a smaller k ({parameter('measures')}), or name other pairs "
+                f"({parameter('pairs')})"
             )

@@ -11,7 +11,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import ImageIndex
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import DataWarning, InputError, parameter
 from xlingual.evaluation.ragged import members
 from xlingual.stats.components import Links, components
 
@@ -65,8 +65,8 @@ class ShownImages:
         whole = len(chosen) // size
         if whole == 0:
             raise InputError(
-                f"--fold {size} needs {size} images with texts in {language!r}, there are {len(chosen)}: "
-                "give a smaller size, or leave --fold out"
+                f"{parameter('fold')}: slices of {size} need {size} images with texts in {language!r}, there "
+                f"are {len(chosen)}: give a smaller size, or leave it out"
             )
         if left := len(chosen) % size:
             warnings.warn(
@@ -111,8 +111,8 @@ def rows_with_images(manifest: Manifest, opens: bool, usable: np.ndarray | None)
     having = manifest.image >= 0
     if not having.any():
         raise InputError(
-            f"{manifest.source} has no images: name their column (--image-column), or give their vectors "
-            "(--image-encoder vectors:PATH)"
+            f"{manifest.source} has no images: name their column ({parameter('image_column')}), or give "
+            f"their vectors ({parameter('image_encoders', 'vectors:PATH')})"
         )
     return np.flatnonzero(having if usable is None else having & usable)
 
@@ -129,7 +129,9 @@ def captions(manifest: Manifest, rows: Ints, languages: Sequence[str], named: bo
     for language in (language for language in every if language not in found):
         problem = f"no text in {language!r} belongs to an item with an image"
         if named or len(languages) == 1:
-            raise InputError(f"{manifest.source}: {problem}: choose other --languages")
+            raise InputError(
+                f"{manifest.source}: {problem}: choose other languages ({parameter('languages')})"
+            )
         warnings.warn(f"{problem}: the language is left out", DataWarning, stacklevel=2)
     if not found:
         raise InputError(f"{manifest.source}: no text belongs to an item with an image")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import CANDIDATE_TEXTS
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import DataWarning, InputError, did_you_mean, listed, parameter
 from xlingual.evaluation.multilingual_pool.alignment import check_alignment
 from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
@@ -44,7 +44,7 @@ class Choice:
         problem = f"{who} gives {vectors.what}, not one dense vector for each text, which {views} "
         problem += f"{' and '.join(left_out)} would need"
         if self.named:
-            raise InputError(f"{problem}: name other views (--views), or take a dense encoder")
+            raise InputError(f"{problem}: name other views ({parameter('views')}), or take a dense encoder")
         warnings.warn(f"{problem}: left out", DataWarning, stacklevel=3)
         return replace(self, views=self.views - set(left_out))
 

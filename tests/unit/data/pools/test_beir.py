@@ -202,12 +202,12 @@ def test_equal_ids_that_cannot_be_said_are_refused(tmp_path):
         write(tmp_path / "a" / f"{pair}-corpus" / "test.parquet", texts("d", "x"))
         write(tmp_path / "a" / f"{pair}-queries" / "test.parquet", texts("q", pair))
         write_qrels(tmp_path / "a" / f"{pair}-qrels" / "test.tsv", [("q0", "d1", 1)])
-    with pytest.raises(InputError, match="two texts in one language: leave out --equal-ids same"):
+    with pytest.raises(InputError, match="two texts in one language: leave out equal_ids='same'"):
         read(tmp_path / "a", equal_ids="same")
     with pytest.raises(InputError, match="expected same or different, found 'equal'"):
         read(tmp_path / "a", equal_ids="equal")
     pool = read(tmp_path / "a")[0].write(tmp_path / "p")
-    with pytest.raises(InputError, match="no retrieval folder of BEIR or MTEB: leave out --equal-ids"):
+    with pytest.raises(InputError, match="no retrieval folder of BEIR or MTEB: leave out equal_ids=…"):
         read(pool, equal_ids="same")
 
 
