@@ -6,9 +6,15 @@ expected and what to do. The command line prints it and exits with code 2.
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import functools
+import os
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 from xlingual.extras import missing, pip_line
 
@@ -33,6 +39,17 @@ class MissingExtraError(XlingualError, ImportError):
 
 class DataWarning(UserWarning):
     """The data can be used, but something in it deserves a look; the text is one line."""
+
+
+_PASSED_OVER = (str(Path(__file__).parent) + os.sep, contextlib.__file__, functools.__file__)
+
+
+def warn(sentence: str) -> None:
+    """Warn that data deserve a look; the warning points to the line outside of the package that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_code.co_filename.startswith(_PASSED_OVER) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, DataWarning, stacklevel=level)
 
 
 _REMEDIES = {

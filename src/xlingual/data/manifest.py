@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -28,7 +27,7 @@ from xlingual.data.reading.select import choose, split_reference
 from xlingual.data.reading.tables import SourceTable, table_of_arrow
 from xlingual.data.reading.textrows import TextRows, chosen_rows, numberings
 from xlingual.data.reading.translations import spread
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.notebook import Overview, html_of
 from xlingual.records import Images, Numbering, Texts
 
@@ -187,7 +186,7 @@ class Manifest(TextRows):
             all_numberings = (*numberings(part), *before)
         for warning in (empty_texts_warning(part), doubled_language_warning(part)):
             if warning and table.reading.problems is None:
-                warnings.warn(warning, DataWarning, stacklevel=3)
+                warn(warning)
         values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
         return cls(**(values | {"path": path}), numberings=all_numberings, columns=options)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from xlingual.arrays import Floats
 from xlingual.data.reading.formats import READERS, read_tsv
 from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, texts_in
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.files import regular_file
 from xlingual.records import digest
 
@@ -69,11 +68,7 @@ class SentencePairs:
         first, second = (_sentences(table, named[role], kept) for role in ("sentence1", "sentence2"))
         _check(path, score, named["score"])
         if table.n_rows > len(kept):
-            warnings.warn(
-                f"{path}: {table.n_rows - len(kept)} of {table.n_rows} pairs have no score and are left out",
-                DataWarning,
-                stacklevel=2,
-            )
+            warn(f"{path}: {table.n_rows - len(kept)} of {table.n_rows} pairs have no score and are left out")
         ids = _ids(table, named["id"], kept, named="id" in (columns or {}))
         return cls(path.stem, str(path), ids, score, first, second, table.n_rows - len(kept))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,8 +10,9 @@ from typing import Any, cast
 import numpy as np
 
 from xlingual.arrays import Ints, Rows
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.forms import OtherVectors, SparseVectors, TokenVectors, as_other
+from xlingual.records import Texts, digest
 
 _BLOCK = 4096
 
@@ -86,11 +86,9 @@ def warn_of_zeros(vectors: Any, who: str, what: str, named: Callable[[int], str]
     zero = zero_rows(vectors).tolist()
     if zero:
         more = f" and {len(zero) - 3} more" if len(zero) > 3 else ""
-        warnings.warn(
+        warn(
             f"{who}: {len(zero)} of {len(vectors)} {what} have an all-zero vector "
-            f"({listed(map(named, zero[:3]), 3)}{more}): they are similar to nothing and scored as ties",
-            DataWarning,
-            stacklevel=3,
+            f"({listed(map(named, zero[:3]), 3)}{more}): they are similar to nothing and scored as ties"
         )
 
 
@@ -102,14 +100,30 @@ def cut_by_language(cut: Any, languages: Sequence[str]) -> dict[str, int] | None
     return {language: counts[language] for language in dict.fromkeys(languages)}
 
 
+def cut_in_sides(*sides: tuple[Texts, Any]) -> tuple[dict[str, int] | None, int]:
+    """Return how many texts of each language were cut (bool [n]), and how many there are.
+
+    A text (id, language and words) of both sides counts once. Without a cut text all are not counted: 0.
+    """
+    noted = [(texts, cut) for texts, cut in sides if cut is not None]
+    if not noted:
+        return None, 0
+    found = {
+        digest(texts.ids[row], texts.language[row], texts.text[row]): texts.language[row]
+        for texts, cut in noted
+        for row in np.flatnonzero(cut).tolist()
+    }
+    counts = Counter(found.values())
+    count = len(frozenset().union(*(texts.row_digests() for texts, _ in sides))) if found else 0
+    return {tag: counts[tag] for texts, _ in noted for tag in dict.fromkeys(texts.language)}, count
+
+
 def warn_of_cut_texts(cut: Mapping[str, int] | None, who: str, count: int) -> None:
     """Warn of texts that were longer than what an encoder reads, counted by language."""
     if some := {language: amount for language, amount in (cut or {}).items() if amount}:
         each = listed((f"{language} {amount:,}" for language, amount in some.items()), 20)
-        warnings.warn(
+        warn(
             f"{who}: {sum(some.values()):,} of {count:,} texts were longer than it reads and were cut "
             f"({each}): their ends count for nothing; where the spec takes long=windows, all of a "
-            "text counts",
-            DataWarning,
-            stacklevel=3,
+            "text counts"
         )

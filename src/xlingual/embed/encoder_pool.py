@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import os
 import time
-import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +21,7 @@ from xlingual.embed.actor import Actor, ActorReply, ActorSpec
 from xlingual.embed.encoding import is_kept, joined_parts
 from xlingual.encoders import Encoder, EncoderLike, Stacked
 from xlingual.encoders.decoding import BrokenImagesError
-from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.errors import InputError, XlingualError, warn
 from xlingual.images import read_bytes
 from xlingual.ranking.cluster.connection import HEADLESS, answers, connect, gone, machines
 from xlingual.ranking.cluster.interruption import held_back
@@ -232,7 +231,7 @@ class _Remote(Encoder):
             return None
         if isinstance(found, ActorReply):
             for sentence in found.warnings:
-                warnings.warn(sentence, DataWarning, stacklevel=2)
+                warn(sentence)
             if found.refused:
                 raise (BrokenImagesError if found.broken else InputError)(found.refused)
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from xlingual.embed.checks import warn_of_zeros
 from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.encoders.decoding import SKIP, BrokenImagesError, broken, counted
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.images import ImageSource, missing_files, read_bytes
 from xlingual.ranking import Cosine, Pool, UnitVectors
 from xlingual.records import Images, digest
@@ -73,11 +72,9 @@ def embed_images(
     images, vectors, same = _encoded(manifest, name, encoder, rows, store, progress, SKIP)
     if shown and len(missing := missing_files(images.source)):
         first = f"{str(images.source[missing[0]])!r}, shown by {images.ids[missing[0]]!r}"
-        warnings.warn(
+        warn(
             f"{len(missing)} of {len(images)} image files are missing (first: {first}): reports show a "
-            "placeholder for them",
-            DataWarning,
-            stacklevel=2,
+            "placeholder for them"
         )
     image = _distinct_images(Pool.of(vectors).code, images.source)
     _, representative, number = np.unique(image, return_index=True, return_inverse=True)

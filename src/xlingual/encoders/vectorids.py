@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +14,7 @@ from xlingual.columns import pick
 from xlingual.encoders.vectorfile import VectorOptions, open_safetensors, parts_of
 from xlingual.encoders.vectorindex import INDEXES, OWN_IDS, ids_of_index, open_archive
 from xlingual.encoders.vectortable import LANCE, TABLES, as_names, names_of_table, stamp
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.records import Images, Texts
 
 if TYPE_CHECKING:
@@ -54,11 +53,9 @@ def lines_by_id(
         )
     what, lines = found[0]
     if any(not np.array_equal(lines, other) for _, other in found[1:]):
-        warnings.warn(
+        warn(
             f"{path}, {_where(options)}: the ids fit the {found[0][0]} and the {found[1][0]}, which are "
-            f"different lines: they are taken as {what}",
-            DataWarning,
-            stacklevel=2,
+            f"different lines: they are taken as {what}"
         )
     _warn_of_more(path, options, len(names), batch, language)
     return lines
@@ -157,11 +154,9 @@ def _warn_of_more(
         if tag in numbering.sizes
     ]
     if sizes and count > max(sizes):
-        warnings.warn(
+        warn(
             f"{path}, {_where(options)}: {count:,} ids, and the data have {max(sizes):,} at most: the others "
-            "are passed over",
-            DataWarning,
-            stacklevel=2,
+            "are passed over"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import zipfile
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.errors import DataWarning, InputError, MissingExtraError, did_you_mean, listed
+from xlingual.errors import InputError, MissingExtraError, did_you_mean, listed, warn
 
 INDEXES = (".faiss", ".index")
 OWN_IDS = "ids"  # what `?id=` names in an index: the ids that vectors were added with
@@ -22,11 +21,9 @@ def open_index(path: Path) -> NDArray[np.float32]:
     """Return the vectors of an index [n, d], in the order in which they were added."""
     vectors, _, kind = _index(path, path.stat().st_mtime_ns)
     if "Flat" not in kind or "Refine" in kind:
-        warnings.warn(
+        warn(
             f"{path} keeps vectors compressed ({kind}): those that it gives back are near to the true ones "
-            "only",
-            DataWarning,
-            stacklevel=2,
+            "only"
         )
     return vectors
 

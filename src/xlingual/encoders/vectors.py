@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +25,7 @@ from xlingual.encoders.vectorfile import (
     open_vectors,
 )
 from xlingual.encoders.vectorids import lines_by_id
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.records import Encoded, Images, Texts, digest
 
 _BLOCK = 4096  # lines converted at a time
@@ -206,11 +205,9 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Images, 
     if fitting:
         unit, index = fitting[0]
         if others := [other for other, way in fitting[1:] if not np.array_equal(way, index)]:
-            warnings.warn(
+            warn(
                 f"{path} has {lines} lines, as many as there are {unit} and {listed(others)}, which are in "
-                f"different orders: its lines are taken as {unit}, in that order",
-                DataWarning,
-                stacklevel=2,
+                f"different orders: its lines are taken as {unit}, in that order"
             )
         return index
     where = f" for the language {language}" if language is not None else ""
@@ -223,12 +220,10 @@ def _warn_of_shared(path: Path, lines: Ints, languages: Sequence[str]) -> None:
     codes, words = coded(languages)
     pairs = lines * len(words) + codes
     if len(distinct_values(pairs)) > len(distinct_values(lines)):
-        warnings.warn(
+        warn(
             f"{path} serves all languages with one vector for each item: every text has the vector of its "
             "item, whatever its language, and XLR is then 1; give a file for each language, with {lang} in "
-            "its path",
-            DataWarning,
-            stacklevel=2,
+            "its path"
         )
 
 

@@ -21,7 +21,7 @@ from xlingual.embed import (
 )
 from xlingual.embed.encoding import is_kept
 from xlingual.encoders import Encoder, EncoderLike
-from xlingual.errors import DataWarning, InputError, did_you_mean, parameter
+from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.similarities import COSINE, repair_of
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
@@ -264,4 +264,4 @@ def collected_warnings() -> Iterator[list[str]]:
         if not issubclass(warning.category, DataWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     for text in messages:
-        warnings.warn(text, DataWarning, stacklevel=4)
+        warn(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from xlingual.data.reading.gathering import table_of_rows
 from xlingual.data.reading.opening import open_table
 from xlingual.data.reading.problems import Problem, Reading
 from xlingual.data.reading.tables import SourceTable
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.files import regular_file
 
 _BLOCK = 1 << 10  # rows after which progress is shown
@@ -102,7 +101,7 @@ def _dropped(problems: Sequence[Problem]) -> dict[int, str]:
         if problem.severity == "error" and not problem.rows:
             raise InputError(problem.sentence)
         if problem.severity == "warning":
-            warnings.warn(problem.sentence, DataWarning, stacklevel=3)
+            warn(problem.sentence)
         bad |= dict.fromkeys(
             problem.rows if problem.severity == "error" else (), _WORDS.get(problem.kind, problem.kind)
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xlingual.data.pools.beir import read_beir
 from xlingual.data.pools.beir_files import is_retrieval_folder
-from xlingual.data.pools.build import build_pool, warn
+from xlingual.data.pools.build import build_pool, warn_each
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files, read_folder
 from xlingual.data.pools.judged import EqualIds
 from xlingual.data.pools.rows import PoolRows
@@ -101,7 +101,7 @@ def _checked(pool: PoolRows, *sentences: str) -> PoolRows:
     empty = sum(not text.strip() for text in pool.candidates.text)
     if empty:
         sentences += (f"{pool.source}: {empty} of {len(pool.candidates)} candidates have an empty text",)
-    return replace(pool, warnings=(*warn(*sentences), *pool.warnings))
+    return replace(pool, warnings=(*warn_each(*sentences), *pool.warnings))
 
 
 def _check_path(path: Path) -> None:

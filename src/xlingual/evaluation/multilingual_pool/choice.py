@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import CANDIDATE_TEXTS
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed, parameter
+from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.evaluation.multilingual_pool.alignment import check_alignment
 from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
@@ -45,7 +44,7 @@ class Choice:
         problem += f"{' and '.join(left_out)} would need"
         if self.named:
             raise InputError(f"{problem}: name other views ({parameter('views')}), or take a dense encoder")
-        warnings.warn(f"{problem}: left out", DataWarning, stacklevel=3)
+        warn(f"{problem}: left out")
         return replace(self, views=self.views - set(left_out))
 
     def heads(self, n_candidates: int) -> tuple[int | None, int]:
