@@ -129,7 +129,7 @@ class MtebObject(Encoder):
         settings = dict(getattr(self.target, "__dict__", {}))
         settings.pop("mteb_model_meta", None)
         kind, meta = type(self.target), getattr(self.target, "mteb_model_meta", None)
-        if kind.__module__.partition(".")[0] != "mteb" or meta is None:
+        if not _is_own(self.target) or meta is None:
             return None
         if f"{kind.__module__}.{kind.__qualname__}" == _WRAPPER:
             model = settings.pop("model", None)
@@ -196,6 +196,11 @@ def _prompt_type(role: str | None) -> Any:  # noqa: ANN401  (of MTEB where it is
     return kind("query" if role == "query" else "document")
 
 
+def _is_own(target: Any) -> bool:  # noqa: ANN401
+    """Return whether an encoder's class is MTEB's own: any other may do more than what it wraps."""
+    return type(target).__module__.partition(".")[0] == "mteb"
+
+
 def _card(target: Any) -> tuple[str | None, str | None]:  # noqa: ANN401
     """Return name and revision of the model card of an encoder."""
     meta = getattr(target, "mteb_model_meta", None)
@@ -221,9 +226,9 @@ def _is_simple(value: object) -> bool:
 
 
 def adapter_of(entry: Any, kind: str) -> Encoder:  # noqa: ANN401
-    """Return the encoder; of a sparse or multi-vector model inside it, that model's own."""
+    """Return the encoder; of a sparse or multi-vector model inside a class of MTEB, that model's own."""
     inner = getattr(entry, "model", None)
-    if is_a(inner, _ST, *_SEVERAL):
+    if _is_own(entry) and is_a(inner, _ST, *_SEVERAL):
         from xlingual.encoders.base import adopt
 
         return adopt(inner, kind)

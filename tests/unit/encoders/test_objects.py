@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xlingual import backretrieval, encoder
-from xlingual.encoders import image_encoder, text_encoders
+from xlingual.encoders import image_encoder, mteb_objects, text_encoders
 from xlingual.encoders.objects import KINDS, kind_of
 from xlingual.errors import InputError
 from xlingual.records import Numbering, Texts
@@ -163,6 +163,20 @@ def test_a_card_identifies_classes_of_mteb_with_simple_settings():
         __module__ = "users"
 
     assert not taken(Users()).has_own_identity
+
+
+def test_only_classes_of_mteb_are_unwrapped():
+    class SparseEncoder:
+        __module__ = "sentence_transformers.sparse_encoder"
+
+    inner = SparseEncoder()
+    unwrapped = mteb_objects.adapter_of(MtebOwn(model=inner), "texts")
+    assert type(unwrapped).__name__ == "ModelObject"
+    own = Mteb("owner/model", "abc")
+    own.model = inner
+    made = taken(own)
+    assert made.encode(in_role("query")).tolist() == LENGTHS, "its own `encode`"
+    assert own.seen and not made.has_own_identity
 
 
 def test_a_failing_object_is_reported_in_one_line():

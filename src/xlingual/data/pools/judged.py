@@ -107,12 +107,14 @@ def _parallel(source: str, read: Sequence[Judgements], equal_ids: EqualIds | Non
         )
         return False, (
             f"{source}: questions of different languages with equal ids count as different ones ({why}): "
-            "their ids and keys begin with the language (if they are translations: --equal-ids same)"
+            "their ids and keys begin with the language (if they are translations: "
+            f"{parameter('equal_ids', 'same')})"
         )
     return True, (
         f"{source}: questions with equal ids count as one question in several languages, and its documents "
         f"in all of them are relevant ({agreed:,} of {shared:,} have the same judged documents): if they are "
-        "not translations, such as rows that are numbered in each language, say --equal-ids different"
+        "not translations, such as rows that are numbered in each language, say "
+        f"{parameter('equal_ids', 'different')}"
     )
 
 

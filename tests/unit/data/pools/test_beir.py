@@ -184,7 +184,7 @@ def test_equal_ids_may_be_said_to_be_different_questions_or_the_same(tmp_path):
         write_folder(tmp_path / language, language)
         write_qrels(tmp_path / language / "qrels" / "test.tsv", [(f"q{i}", f"d{i}", 1) for i in range(3)])
     found, said = read(tmp_path)
-    assert any("--equal-ids different" in line for line in said)
+    assert any("equal_ids='different'" in line for line in said)
     same, said = read(tmp_path, equal_ids="same")
     assert pairs(same) == pairs(found) and len(pairs(same)) == 12 and not said
     assert same.digest == found.digest
@@ -193,7 +193,7 @@ def test_equal_ids_may_be_said_to_be_different_questions_or_the_same(tmp_path):
     assert len(set(pool.questions.cluster.tolist())) == 6 and not said
     assert pool.digest != found.digest
     write_qrels(tmp_path / "de" / "qrels" / "test.tsv", [(f"q{i}", f"d{2 - i}", 1) for i in range(3)])
-    assert any("--equal-ids same" in line for line in read(tmp_path)[1])
+    assert any("equal_ids='same'" in line for line in read(tmp_path)[1])
     assert ("en", "q0", "de", "d2") in pairs(read(tmp_path, equal_ids="same")[0])
 
 
