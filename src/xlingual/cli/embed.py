@@ -69,16 +69,16 @@ def _data(request: EmbedRequest) -> Manifest | MultilingualPool:
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.data.pools.reading import is_pool
 
-    data, of_pools = request.data, {"languages": request.languages, "equal_ids": request.equal_ids}
-    pool = is_pool(data.manifest)
-    others = {**columns(data), "rows": data.rows} if pool else of_pools
-    for name, value in others.items():
+    data, pool = request.data, is_pool(request.data.manifest)
+    of_pools = {"languages": request.languages, "equal_ids": request.equal_ids}
+    of_manifests = {**columns(data), "rows": data.rows}
+    for name, value in (of_manifests if pool else of_pools).items():
         if value is not None:
             own, is_a = ("manifests", "a pool") if pool else ("pools", "a manifest")
             raise InputError(f"{parameter(name)} is for {own}, {data.manifest} is {is_a}: leave it out")
     if not pool:
         return read_manifest(data)
-    return MultilingualPool.read(data.manifest, split=data.split, **of_pools)
+    return MultilingualPool.read(data.manifest, request.languages, data.split, request.equal_ids)
 
 
 def _show(found: list[Exported]) -> None:
