@@ -80,13 +80,16 @@ def test_images_are_paths_within_the_folder_of_the_manifest(tmp_path):
     assert cells.path(url) == ("img/b c.jpg", url, ("image found by its name",))
     assert cells.path("https://shop.example/none.jpg")[0] is None
     assert cells.path("none.jpg") == ("img/none.jpg", "", ())
-    assert cells.path("../../secret.jpg") == (
-        None,
-        "",
-        ("the image's path leads out of the manifest's folder",),
-    )
-    with pytest.raises(InputError, match="outside the manifest's folder"):
-        ImageCells(tmp_path / "img", tmp_path / "elsewhere").path("a.jpg")
+    left_out = (None, "", ("the image lies outside the manifest's folder: left out",))
+    for path in ("../../secret.jpg", "/etc/none.jpg", "C:\\shop\\none.jpg"):
+        assert cells.path(path) == left_out
+    outside = ImageCells(tmp_path / "img", tmp_path / "elsewhere")
+    assert outside.path("a.jpg") == left_out
+    with pytest.raises(
+        InputError, match=r"^row 1: the image \S*a\.jpg lies outside .* --out \S*img/manifest"
+    ):
+        outside.refuse_all_outside("row 1")
+    cells.refuse_all_outside("row 1")
 
 
 def columns(*names, join=(), language=None, **given):
