@@ -62,6 +62,13 @@ def import_export(
     table = _open(Path(export), Reading(separator, encoding, problems, least=0))
     bad = _dropped(problems)
     found = find_export_columns(table, columns or {}, join, language)
+    if found.id is None:
+        warnings.warn(
+            f"{table.source}: no id column is found, so rows are numbered: name it with --id-column. Its "
+            f"columns: {listed(table.names, 20)}",
+            DataWarning,
+            stacklevel=2,
+        )
     cells = ImageCells(Path(images) if images is not None else Path(export).absolute().parent, out.parent)
     made = Imported(table.source, found.named(), table.n_rows)
     made.changes += [Change(row + 1, "", UNREADABLE, sentence, "") for row, sentence in sorted(bad.items())]

@@ -97,6 +97,13 @@ def columns(*names, join=(), language=None, **given):
     return find_export_columns(table, given, join, language)
 
 
+@pytest.mark.parametrize(
+    "name", ["Artikel-Nr", "Art.-Nr.", "artikel_nr", "Bestellnummer", "Référence", "Item No.", "Артикул"]
+)
+def test_the_column_of_ids_is_found_in_several_languages(name):
+    assert columns("Preis", name, "Titel", "Sprache").id == name
+
+
 def test_columns_are_found_by_what_shops_call_them():
     found = columns("SKU", "Product Title", "Body (HTML)", "Language", "Image Src", "Price")
     assert found.texts == {None: ["Product Title"]}

@@ -243,6 +243,17 @@ def test_what_cannot_be_imported_is_named(tmp_path):
     assert not (tmp_path / "m.parquet").exists() and not (tmp_path / "m.changes.csv").exists()
 
 
+def test_an_export_without_ids_says_that_rows_are_numbered(tmp_path):
+    path = write(tmp_path / "e.csv", [["lang", "text", "code"], ["de", "a", "7"], ["en", "b", "8"]])
+    with pytest.warns(
+        DataWarning, match=r"no id column is found.*name it with --id-column.*lang, text, code"
+    ):
+        import_export(path, tmp_path / "m.parquet")
+    assert read(tmp_path).ids == ["1", "2"]
+    import_export(path, tmp_path / "m.parquet", columns={"id": "code"})  # without a warning
+    assert read(tmp_path).ids == ["7", "8"]
+
+
 def test_a_language_is_that_of_rows_without_one(tmp_path):
     path = write(tmp_path / "e.csv", [["lang", "text"], ["de", "a"], ["", "b"]])
     assert imported(path, language="english").texts == {"de": 1, "en": 1}
