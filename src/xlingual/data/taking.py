@@ -30,7 +30,10 @@ def takes_data(*further: str, leave: type | tuple[type, ...] = ()) -> Callable[[
 
         @wraps(function)
         def taken(*given: Any, **more: Any) -> Any:  # noqa: ANN401
-            bound = wanted.bind(*given, **more)
+            try:
+                bound = wanted.bind(*given, **more)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}(): {error}") from None
             columns = bound.arguments.pop(rest, {})
             for name in columns:
                 if name not in _OPTIONS:

@@ -149,11 +149,22 @@ def test_an_index_with_a_name_is_a_column_also_where_there_are_objects():
     assert Manifest.of(frame.iloc[1:]).ids == ["2", "3"]
 
 
-@pytest.mark.filterwarnings("ignore:The DataFrame has column names of mixed type")
 def test_numbers_and_columns_that_are_no_strings():
     frame = pd.DataFrame({"id": [7, 8.0], "lang": ["en", "de"], "text": ["a", "b"], 3: [1, 2]})
     found = Manifest.of(frame)
     assert found.ids == ["7", "8"]
+    assert Manifest.of(frame, id_column=3).ids == Manifest.of(frame, id_column="3").ids == ["1", "2"]
+    assert "no column '4' (id_column=…)" in refused(lambda: Manifest.of(frame, id_column=4))
+
+
+@pytest.mark.parametrize(
+    "column", [pd.Series(["a"]), np.array(["a"]), pa.array(["a"]), pa.chunked_array([["a"]])]
+)
+def test_one_column_is_no_table(column):
+    says = refused(lambda: Manifest.of(column))
+    assert f"found a {type(column).__name__}, which is one column" in says
+    assert Manifest.of({"text_en": column}).text == ["a"]
+    assert Manifest.of(pa.StructArray.from_arrays([pa.array(["a"])], ["text_en"])).text == ["a"]
 
 
 def test_classes_of_a_dataset_are_names():
@@ -176,6 +187,7 @@ def test_images_in_memory_are_what_their_files_are(tmp_path):
     structs = pa.table({**texts, "image": [{"bytes": png(c), "path": f"{c}.png"} for c in colours]})
     given = [
         pd.DataFrame({**texts, "image": opened}),
+        pd.DataFrame({**texts, "image": [np.asarray(image) for image in opened]}),
         [
             {"text_en": "a", "text_de": "c", "image": opened[0]},
             {"text_en": "b", "text_de": "d", "image": opened[1]},
@@ -189,6 +201,35 @@ def test_images_in_memory_are_what_their_files_are(tmp_path):
     for other in vectors[1:]:
         np.testing.assert_array_equal(vectors[0], other)
     assert not np.array_equal(vectors[0][0], vectors[0][1])
+
+
+@pytest.mark.parametrize(
+    ("pixels", "words"),
+    [
+        (
+            np.zeros((8, 8, 3), "float32"),
+            "found an array of float32 of shape 8×8×3 where an image is expected",
+        ),
+        (np.zeros((3, 8, 8), "uint8"), "uint8 of shape 3×8×8"),
+        (np.zeros((2, 8, 8, 3), "uint8"), "uint8 of shape 2×8×8×3"),
+        ([[1, 2], [3, 4]], "a list of numbers or of lists where an image is expected"),
+        ([1, 2], "a list of numbers or of lists"),
+    ],
+)
+def test_an_array_that_is_no_image_is_refused(pixels, words):
+    rows = [{"text_en": "a", "image": pixels}]
+    assert words in refused(lambda: Manifest.of(rows))
+    assert words in refused(lambda: Manifest.of(rows, images="first"))
+
+
+def test_an_array_of_greys_is_an_image():
+    grey = np.arange(64, dtype="uint8").reshape(8, 8)
+    sources = [Manifest.of([{"text_en": "a", "image": a}]).image_source for a in (grey, grey[:, :, None])]
+    assert (
+        sources[0]
+        == sources[1]
+        == Manifest.of([{"text_en": "a", "image": Image.fromarray(grey)}]).image_source
+    )
 
 
 def test_an_opened_image_is_upright_and_over_white():
