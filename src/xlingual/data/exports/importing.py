@@ -24,7 +24,7 @@ from xlingual.data.exports.rows import ExportRows
 from xlingual.data.reading.formats import read_csv
 from xlingual.data.reading.gathering import table_of_rows
 from xlingual.data.reading.opening import open_table
-from xlingual.data.reading.problems import Problem, Reading
+from xlingual.data.reading.problems import STRICT, Problem, Reading
 from xlingual.data.reading.tables import SourceTable
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.files import regular_file
@@ -63,12 +63,11 @@ def import_export(
     bad = _dropped(problems)
     found = find_export_columns(table, columns or {}, join, language)
     if found.id is None:
-        warnings.warn(
+        sentence = (
             f"{table.source}: no id column is found, so rows are numbered: name it with --id-column. Its "
-            f"columns: {listed(table.names, 20)}",
-            DataWarning,
-            stacklevel=2,
+            f"columns: {listed(table.names, 20)}"
         )
+        STRICT.report(Problem("warning", "no ids", sentence))
     cells = ImageCells(Path(images) if images is not None else Path(export).absolute().parent, out.parent)
     made = Imported(table.source, found.named(), table.n_rows)
     made.changes += [Change(row + 1, "", UNREADABLE, sentence, "") for row, sentence in sorted(bad.items())]

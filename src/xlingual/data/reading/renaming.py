@@ -28,10 +28,9 @@ def renaming_hint(table: SourceTable, leave: set[str | None]) -> str:
     columns = next((found for found in by_stem.values() if len(found) > 1), None)
     if columns is None:
         return ""
-    new = {name: f"text_{tag}" for tag, name in columns.items()}
+    new = [f"{name} → text_{tag}" for tag, name in columns.items()]
     *some, last = map(named, columns)
-    into = str(new) if table.in_memory else f"{listed(new.values(), 20)} (xlingual data import does it)"
     return (
-        f" Are the columns {listed(columns.values(), 20)} texts in {', '.join(some)} and {last}? "
-        f"Then rename them: {into}."
+        f" Are the columns {listed(columns.values(), 20)} texts in {', '.join(some)} and {last}? Then rename "
+        f"them: {listed(new, 20)} (of a file, xlingual data import does it)."
     )
