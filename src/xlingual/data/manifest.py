@@ -276,7 +276,8 @@ def _split_options(options: ReadOptions) -> tuple[ReadOptions, str | None, str |
     for name in options:
         if name not in ReadOptions.__annotations__:
             known = [name for name in ReadOptions.__annotations__ if name not in ("split", "rows")]
-            raise TypeError(f"unexpected option {name!r}.{did_you_mean(name, known)}")
+            near = did_you_mean(name, known)
+            raise TypeError(f"unexpected option {name!r}{near and '.' + near}")
     strings = {name: str(value) if isinstance(value, int) else value for name, value in options.items()}
     columns = cast("ReadOptions", strings)  # columns of data frames may be named by numbers
     return columns, columns.pop("split", None), columns.pop("rows", None)

@@ -38,9 +38,8 @@ def takes_data(*further: str, leave: type | tuple[type, ...] = ()) -> Callable[[
             for name in columns:
                 if name not in _OPTIONS:
                     known = [*wanted.parameters, *_OPTIONS]
-                    raise TypeError(
-                        f"{function.__name__}() has no argument {name!r}.{did_you_mean(name, known)}"
-                    )
+                    near = did_you_mean(name, known)
+                    raise TypeError(f"{function.__name__}() has no argument {name!r}{near and '.' + near}")
             for name in names:
                 value = bound.arguments.get(name)
                 if value is not None and not isinstance(value, leave):

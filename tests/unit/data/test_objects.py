@@ -437,12 +437,14 @@ def test_a_similarity_of_images_takes_no_mean():
 
 def test_arguments_that_nothing_has_are_named():
     with pytest.raises(
-        TypeError, match=r"backretrieval\(\) has no argument 'image_colum'. Did you mean 'image_column'"
+        TypeError, match=r"backretrieval\(\) has no argument 'image_colum'\. Did you mean 'image_column'"
     ):
         backretrieval(ROWS, "chargram", image_encoder="pixels", image_colum="photo")
     with pytest.raises(TypeError, match=r"has no argument 'measure'\. Did you mean 'measures'"):
         crosslingual_retrieval(ROWS, "chargram", measure="R@10")
-    with pytest.raises(TypeError, match="unexpected option 'image_colum'"):
+    with pytest.raises(TypeError, match=r"unexpected option 'nothing like it'$"):
+        Manifest.of(ROWS, **{"nothing like it": "x"})
+    with pytest.raises(TypeError, match=r"unexpected option 'image_colum'\. Did you mean 'image_column'"):
         Manifest.of(ROWS, image_colum="x")
 
 

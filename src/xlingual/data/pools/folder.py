@@ -216,8 +216,9 @@ def write_pool(
     in the other format removed, since a folder holds one pool.
     """
     if format not in FORMATS:
+        near = did_you_mean(format, FORMATS)
         raise InputError(
-            f"no format {format!r} of a pool: expected 'parquet' or 'jsonl'.{did_you_mean(format, FORMATS)}"
+            f"no format {format!r} of a pool: expected 'parquet' or 'jsonl'{near and '.' + near}"
         )
     refuse_file_name(folder)
     if not overwrite:

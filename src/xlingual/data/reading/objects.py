@@ -37,13 +37,13 @@ def table_of_object(data: object, folder: Path | None) -> SourceTable:
     if isinstance(data, Mapping):
         return _of_mapping(data, folder)
     name = type(data).__name__
+    if callable(getattr(data, "collect", None)) and name == "LazyFrame":
+        data = data.collect()  # type: ignore[attr-defined]
     if _is_column(data):
         raise InputError(
             f"found a {name}, which is one column, where a table of texts is expected: give {TAKEN}, or "
             "columns by name, {'text_en': column}"
         )
-    if callable(getattr(data, "collect", None)) and name == "LazyFrame":
-        data = data.collect()  # type: ignore[attr-defined]
     found = _arrow(data)
     if found is not None:
         return table_of_arrow(with_names(found), f"the {name}", folder, in_memory=True)

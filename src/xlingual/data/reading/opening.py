@@ -126,7 +126,8 @@ def no_such_file(path: Path) -> InputError:
             )
     except ValueError:  # a zero byte
         return InputError(f"{name!r:.80} is no path to a manifest: it holds a zero byte")
-    return InputError(f"{path}: no such file or folder; give a manifest to read.{_near_file(path)}")
+    near = _near_file(path)
+    return InputError(f"{path}: no such file or folder; give a manifest to read{near and '.' + near}")
 
 
 def _near_file(path: Path) -> str:
