@@ -102,7 +102,8 @@ class Manifest(TextRows):
         itself as Arrow, `Dataset` and `DatasetDict` of Hugging Face (whose splits become the column `split`),
         and lists of records. Options are those of `read`, and `folder`: what paths of images are relative to
         (they must then stay within it); without it they are relative to the current folder. Images may be
-        bytes or opened by Pillow, too. Empty cells of any kind (None, NaN, NaT) are no texts.
+        bytes, opened by Pillow, or arrays of pixels (uint8), too. Empty cells of any kind (None, NaN, NaT)
+        are no texts.
 
         Raises InputError for anything that cannot be right, as `read` does.
         """

@@ -16,7 +16,7 @@ SEVERAL, URL, FOUND, OUTSIDE = (
     "several images: the first is kept",
     "the image is a URL: nothing is downloaded",
     "image found by its name",
-    "the image lies outside the manifest's folder: left out",
+    "image outside the folder: left out",
 )
 _URL = re.compile(r"(?i)^(?:https?|ftp|s3|gs)://|^//[\w.-]+/")
 _IMAGE = re.compile(r"(?i)^(?:https?|ftp|s3|gs)://|\.(?:jpe?g|png|webp|gif|bmp|tiff?|ppm|avif)(?:\?.*)?$")

@@ -80,9 +80,10 @@ def _cells(cells: object) -> list[Any]:
 
 def _is_column(data: object) -> bool:
     """Return whether an object is a column, not of records: as pandas, polars, Arrow and numpy have them."""
+    if any(hasattr(data, name) for name in ("columns", "column_names", "schema")):
+        return False
     kind = getattr(data, "dtype", None) or (hasattr(data, "to_pylist") and getattr(data, "type", None))
-    is_table = any(hasattr(data, name) for name in ("columns", "column_names", "schema"))
-    return bool(kind) and not is_table and "struct" not in str(kind).lower()
+    return bool(kind) and "struct" not in str(kind).lower()
 
 
 def _is_table(part: object) -> bool:
