@@ -11,6 +11,7 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import InputError
 from xlingual.notebook import RENDERER
+from xlingual.report import write_report
 from xlingual.report.pages import EMPHASISED, PAGES, page_of
 from xlingual.results.document import Document
 
@@ -60,3 +61,15 @@ def test_a_pool_shows_how_many_questions_and_candidates_each_language_has():
     shown = MultilingualPool("some/pool", ("en", "de"), questions, candidates, (), ())._repr_html_()
     assert "2 questions and 3 candidates in 2 languages; 2 pairs of a question and a right answer." in shown
     assert "some" not in shown.partition("</style>")[2]
+
+
+def test_a_report_of_a_path_or_of_unlike_records_says_what_to_give(made, tmp_path):
+    for wrong, message in (
+        ("results", r"not the path 'results': read it first, as in Results\.read\('results'\)"),
+        (["a", "b"], "shows Results only, and one of these is a str"),
+        ([made.synthetic(2, ["en", "de"]), Unpaged()], "one of these is a Unpaged"),
+        ({"a": 1}, "a dict has no page"),
+    ):
+        with pytest.raises(InputError, match=message):
+            write_report(wrong, tmp_path / "report.html")
+    assert not list(tmp_path.iterdir())
