@@ -60,6 +60,8 @@ def test_in_a_shell_a_record_shows_its_first_sentences():
         assert (
             first == "Comparison:" and lines == [*said[:5], *rest] and "Board(" not in repr(found(n_boards))
         )
+    html = found(2)._repr_html_()
+    assert html.count("<h3>BkR R@10</h3>") == html.count("<table") == 2  # a page has it as the section's head
     assert repr(Unpaged()) == "Unpaged()"
     assert repr(Comparison(["a"], False, "holm", 0.05, None, 0, {}, [])).startswith(
         "Comparison(folders=['a']"
