@@ -50,7 +50,9 @@ def export(request: ExportRequest) -> None:
                 for path in write_mteb_results(results, where, request.encoder, **named):
                     screen.wrote(path, quiet=request.quiet)
             elif kind == "model-index":
-                write_model_index(results, where, request.encoder, **named)
+                new = write_model_index(results, where, request.encoder, **named)
                 screen.wrote(Path(where), quiet=request.quiet)
+                if new and not request.quiet:
+                    screen.note(f"{where} is a new file, with these numbers alone.")
         said = log_results(results, sinks, encoder=request.encoder)
     screen.logged(said, quiet=request.quiet)

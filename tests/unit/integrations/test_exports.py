@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -130,6 +131,9 @@ def test_a_model_card_keeps_all_its_other_lines(results, tmp_path):
     other, *own = card["results"]
     assert card["name"] == "mine" and other["metrics"] == [{"type": "ndcg", "value": 0.5}]
     assert [one["dataset"].get("config") for one in own] == [None, "en-de", "de-en"]
+    assert not any("split" in one["dataset"] for one in own)  # none was chosen
+    chosen = model_index(replace(results, request={**results.request, "split": "dev"}), "one")
+    assert {one["dataset"]["split"] for one in chosen[0]["results"]} == {"dev"}
     whole = {metric["type"]: metric for metric in own[0]["metrics"]}
     line = value(results, "one", "R@10")
     assert whole["recall_at_10"]["value"] == line.value
@@ -239,8 +243,11 @@ def test_the_commands(results, folder, tmp_path, capsys):
     assert run(["export", str(folder), *targets, "--encoder", "one", "--data-name", "shop"]) == 0
     said = capsys.readouterr().err
     assert "Backretrieval-shop.json" in said and f"wrote {log} (run one)" in said
+    assert f"{card} is a new file, with these numbers alone." in said
     assert card.read_text(encoding="utf-8").startswith("---\nmodel-index:\n- name: one\n")
     assert [line["run"] for line in csv.DictReader(log.open(newline=""))] == ["one"]
+    assert run(["export", str(folder), targets[1], "--encoder", "one"]) == 0
+    assert "new file" not in capsys.readouterr().err
     for wrong, message in (
         ("--to=mtbe:x", "Did you mean 'mteb'"),
         ("--to=mteb", "names no place: write mteb:DIR"),
