@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -170,3 +170,9 @@ def wrote(path: Path, *, quiet: bool, replaced: str = "") -> None:
     """Say that a file or folder was written, and what it replaced."""
     if not quiet:
         say(f"wrote {path}{f', replacing {replaced}' if replaced else ''}", err=True)
+
+
+def logged(sentences: Iterable[str], *, quiet: bool) -> None:
+    """Say what trackers received."""
+    for sentence in () if quiet else sentences:
+        say(sentence, err=True)

@@ -101,7 +101,8 @@ class Manifest(TextRows):
         itself as Arrow, `Dataset` and `DatasetDict` of Hugging Face (whose splits become the column `split`),
         and lists of records. Options are those of `read`, and `folder`: what paths of images are relative to
         (they must then stay within it); without it they are relative to the current folder. Images may be
-        bytes or opened by Pillow, too. Empty cells of any kind (None, NaN, NaT) are no texts.
+        bytes, opened by Pillow, or arrays of pixels (uint8), too. Empty cells of any kind (None, NaN, NaT)
+        are no texts.
 
         Raises InputError for anything that cannot be right, as `read` does.
         """
@@ -275,6 +276,8 @@ def _split_options(options: ReadOptions) -> tuple[ReadOptions, str | None, str |
     for name in options:
         if name not in ReadOptions.__annotations__:
             known = [name for name in ReadOptions.__annotations__ if name not in ("split", "rows")]
-            raise TypeError(f"unexpected option {name!r}.{did_you_mean(name, known)}")
-    columns = options.copy()
+            near = did_you_mean(name, known)
+            raise TypeError(f"unexpected option {name!r}{near and '.' + near}")
+    strings = {name: str(value) if isinstance(value, int) else value for name, value in options.items()}
+    columns = cast("ReadOptions", strings)  # columns of data frames may be named by numbers
     return columns, columns.pop("split", None), columns.pop("rows", None)

@@ -141,8 +141,9 @@ def _table(path: Path, named: Mapping[str, str]) -> SourceTable:
         regular_file(path, "a file of sentence pairs")
     elif not path.is_file():
         what = "a folder" if path.is_dir() else "no such file"
-        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() and not path.is_dir() else []
-        raise InputError(f"{path}: {what}; give a file of sentence pairs.{did_you_mean(path.name, near)}")
+        names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() and not path.is_dir() else []
+        near = did_you_mean(path.name, names)
+        raise InputError(f"{path}: {what}; give a file of sentence pairs{near and '.' + near}")
     if ending not in endings:
         raise InputError(
             f"{path}: a file of sentence pairs ends in {listed(endings)}, not in {path.suffix!r}: convert it"

@@ -124,10 +124,11 @@ def _encoded(
         if several is not None:
             vectors = _means(vectors, several[1])
     except BrokenImagesError as error:  # it counts those of one piece only
-        reasons = broken(images if several is None else several[0])
+        opened = images if several is None else several[0]
+        reasons = broken(opened)
         if not reasons:
             raise
-        text = counted(next(iter(reasons.values())), len(reasons), len(images), remedy)
+        text = counted(next(iter(reasons.values())), len(reasons), opened, remedy)
         raise InputError(text) from error
     warn_of_zeros(vectors, vector_source.who, "images", lambda row: repr(images.ids[row]))
     return images, vectors, same

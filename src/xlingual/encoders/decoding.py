@@ -65,12 +65,23 @@ def decoded(
         elif not failed:  # after a failure the others are only counted
             yield value
     if failed:
-        raise BrokenImagesError(counted(str(failed[0]), len(failed), len(images)))
+        raise BrokenImagesError(counted(str(failed[0]), len(failed), images))
 
 
-def counted(first: str, failed: int, count: int, remedy: str = SKIP) -> str:
-    """Return why the first image fails, how many of all do, and what to do."""
-    return f"{first} ({failed} of {count} images are missing or broken; {remedy})"
+def counted(
+    first: str, failed: int, images: Images, remedy: str = SKIP, *, without: int | None = None
+) -> str:
+    """Return why the first of some images fails, how many do, and what to do.
+
+    Rows that name no image are among those that fail, and counted apart; `without` is their number where
+    `images` has only one for all of them.
+    """
+    none = sum(source is None for source in images.source)
+    count, failed = len(images) - none, failed - none
+    none = none if without is None else without
+    parts = [f"{failed} of {count} images are missing or broken"] if failed else []
+    parts += [f"{none} {'text has' if none == 1 else 'texts have'} no image"] if none else []
+    return f"{first} ({', '.join(parts)}; {remedy})"
 
 
 def broken(images: Images, *, threads: int = THREADS) -> dict[int, str]:

@@ -123,7 +123,12 @@ class ExportRequest(Request, frozen=True, kw_only=True):
         ),
     ]
     encoder: Annotated[
-        str | None, option("The encoder, for mteb and model-index.", metavar="NAME", otherwise="the only one")
+        str | None,
+        option(
+            "The encoder; trackers and csv get all unless one is named.",
+            metavar="NAME",
+            otherwise="the only one",
+        ),
     ] = None
     model: Annotated[
         str | None,

@@ -65,6 +65,11 @@ class Sinks:
     ) -> None:
         self._sinks, self._unharmed = list(sinks), unharmed
 
+    @property
+    def receiving(self) -> list[Sink]:
+        """Those that have not failed."""
+        return list(self._sinks)
+
     def config(self, settings: Mapping[str, Any], after: int) -> None:
         """Begin; raise InputError (or MissingExtraError) where a sink cannot."""
         for sink in self._sinks:

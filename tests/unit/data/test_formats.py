@@ -82,7 +82,7 @@ def test_folders(tmp_path, table_file):
 def test_equal_endings_make_no_name_near(tmp_path, table_file, name):
     table_file(tmp_path / "products.csv", WIDE)
     table_file(tmp_path / "pro.csv", WIDE)
-    with pytest.raises(InputError, match=r"no such file or folder; give a manifest to read\.$"):
+    with pytest.raises(InputError, match=r"no such file or folder; give a manifest to read$"):
         Manifest.read(tmp_path / name)
 
 

@@ -78,9 +78,8 @@ def choose(
         ("candidate text", candidate_text, CANDIDATE_TEXTS),
     ):
         if given not in known:
-            raise InputError(
-                f"unknown {what} {given!r}: expected {listed(known)}.{did_you_mean(given, known)}"
-            )
+            near = did_you_mean(given, known)
+            raise InputError(f"unknown {what} {given!r}: expected {listed(known)}{near and '.' + near}")
     if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
         raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
     wanted = frozenset(_views(views))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xlingual.data.manifest import Manifest
 from xlingual.data.pools.judged import Judgements, rows_of
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import is_pool
@@ -300,8 +301,27 @@ def test_what_is_wrong_is_named(tmp_path, change, words):
 
 def test_a_folder_without_a_language_asks_for_it(tmp_path):
     write_folder(tmp_path)
-    with pytest.raises(InputError, match="--languages en"):
+    with pytest.raises(
+        InputError, match=r"--languages en, in Python MultilingualPool\.read\(.*translate-pool"
+    ):
         read(tmp_path)
+    (tmp_path / "de").mkdir()
+    write_folder(tmp_path / "de")
+    with pytest.raises(InputError, match=r"--languages de, in Python .*\['de'\]"):
+        read(tmp_path / "de")
+
+
+@pytest.mark.parametrize("layout", ["", "en", "mteb"])
+def test_a_retrieval_folder_in_place_of_a_manifest_is_named_as_one(tmp_path, layout):
+    if layout == "mteb":
+        for part in ("corpus", "queries", "qrels"):
+            write(tmp_path / f"en-{part}" / "test-00000-of-00001.parquet", texts("d", "en"))
+    else:
+        write_folder(tmp_path / layout)
+    with pytest.raises(
+        InputError, match=r"a retrieval folder of BEIR.*evaluate multilingual-pool \S+ … eval"
+    ):
+        Manifest.read(tmp_path)
 
 
 def test_a_damaged_gz_is_named(tmp_path):
