@@ -10,6 +10,7 @@ from PIL import Image
 from xlingual import InputError, Manifest, backretrieval, crosslingual_retrieval, encoder, image_sentence
 from xlingual.encoders import text_encoders
 from xlingual.encoders.base import adopt
+from xlingual.errors import DataWarning
 from xlingual.records import Texts
 
 TEXTS = ["a red chair", "ein roter Stuhl", "a blue table", "ein blauer Tisch", "a red chair"]
@@ -51,6 +52,36 @@ def test_a_sentence_transformer_gives_what_the_library_gives_by_role(st_model):
     documents = st_model.encode_document(TEXTS)
     np.testing.assert_allclose(made.encode(as_role("candidate")), documents, atol=1e-6)
     assert made.by_role and not np.allclose(documents, st_model.encode_query(TEXTS), atol=1e-4)
+
+
+@pytest.mark.parametrize("library", ["sentence_transformers", "mteb", "folder"])
+def test_a_model_made_for_the_dot_product_is_warned_of(checkpoints, library, shop, tmp_path):
+    transformers = pytest.importorskip("sentence_transformers")
+    plain = transformers.SentenceTransformer(str(checkpoints("sentence_plain")), device="cpu")
+    model = entry = copy.deepcopy(plain)  # it does not normalise
+    before = taken(model).identity
+    assert taken(model).compares_by == "cosine" and taken(model).identity == before
+    model.similarity_fn_name = "dot"
+    if library == "mteb":
+        pytest.importorskip("mteb")
+        from mteb.models import SentenceTransformerEncoderWrapper
+
+        entry = SentenceTransformerEncoderWrapper(model)
+    elif library == "folder":
+        model.save(str(tmp_path / "dot"))
+        entry = f"st:{tmp_path / 'dot'}?device=cpu"
+    with pytest.warns(DataWarning, match="^text encoder 'm': .*dot product"):
+        found = crosslingual_retrieval(shop, {"m": entry}, measures="R@3", store=None)
+    assert any("dot product" in text for text in found.warnings)
+    usual = crosslingual_retrieval(shop, {"m": plain}, measures="R@3", store=None)
+    assert [one.value for one in found.entries] == [one.value for one in usual.entries]
+    assert not usual.warnings
+
+
+def test_a_model_that_normalises_ranks_by_the_dot_product_as_by_the_cosine(st_model, shop):
+    model = copy.deepcopy(st_model)
+    model.similarity_fn_name = "dot"
+    assert not crosslingual_retrieval(shop, {"m": model}, measures="R@3", store=None).warnings
 
 
 def test_a_sentence_transformer_scores_as_its_folder_does(st_model, checkpoints, shop, tmp_path):

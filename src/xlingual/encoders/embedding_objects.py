@@ -81,6 +81,11 @@ class ByRole(Encoder):
         return self.queries.has_own_identity and self.candidates.has_own_identity
 
     @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model of candidates compares vectors: an order depends on their lengths."""
+        return self.candidates.compares_by
+
+    @property
     def content(self) -> tuple[str, ...] | None:
         """What the vectors of either depend on, where both are known."""
         both = [self.queries.content, self.candidates.content]

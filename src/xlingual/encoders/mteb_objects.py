@@ -16,6 +16,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.objects import in_words, is_a, unnamed
+from xlingual.encoders.sentence_transformer import similarity_of
 from xlingual.encoders.state_digest import is_plain, model_digest
 from xlingual.errors import InputError
 from xlingual.records import Images, Texts, digest
@@ -117,6 +118,13 @@ class MtebObject(Encoder):
     def has_own_identity(self) -> bool:  # type: ignore[override]
         """Whether it is one of MTEB's own classes, and its weights, or a card and settings, tell all."""
         return self._known is not None
+
+    @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model inside it compares vectors, else what its card says."""
+        inner = getattr(self.target, "model", None)
+        known = is_a(inner, _ST, "SentenceTransformer")
+        return similarity_of(inner if known else getattr(self.target, "mteb_model_meta", None))
 
     def has_changed(self) -> bool:
         """Return whether the weights' digest is another one by now."""
