@@ -117,8 +117,8 @@ def warn_of_similarity(vectors: Any, compares_by: str | None, who: str) -> None:
             return
         why += f", and its vectors are {shortest:.3g} to {longest:.3g} long"
     warnings.warn(
-        f"{who}: {why}: by the cosine, which is used here, candidates have another order; where you search "
-        "by the cosine too, the scores are right",
+        f"{who}: {why}. They are ranked by the cosine here, which may be another order: these are not the "
+        f"scores of a search by {_COMPARISONS[compares_by]}",
         DataWarning,
         stacklevel=3,
     )
