@@ -12,7 +12,15 @@ import numpy as np
 
 from xlingual.arrays import Ints, Rows
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.forms import OtherVectors, SparseVectors, TokenVectors, as_other, is_dense
+from xlingual.forms import (
+    OtherVectors,
+    SparseVectors,
+    TokenVectors,
+    array_of,
+    as_other,
+    is_dense,
+    refuse_bytes,
+)
 
 _BLOCK = 4096
 
@@ -27,14 +35,10 @@ def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> Any:  # n
         return cast(np.ndarray, vectors)  # rows of files, which their encoder has checked
     if (other := as_other(vectors, who, ids)) is not None:
         return _checked_other(other, count, who, ids)
-    array = np.asarray(vectors)
+    array = array_of(vectors)
     if array.dtype.kind not in "fiu":
         raise InputError(f"{who} returned {array.dtype} values; expected numbers [n, d]")
-    if array.dtype == np.uint8:
-        raise InputError(
-            f"{who} returned bytes (uint8), as bit-packed vectors are, and a cosine of bytes means nothing: "
-            "return 2.0 * np.unpackbits(vectors, axis=1) - 1 where each bit is a dimension, else float32"
-        )
+    refuse_bytes(array, f"{who} returned")
     if array.ndim != 2 or len(array) != count or array.shape[1] == 0:
         tokens = (
             "; for a vector for each token return a list of arrays [tokens, d]" if array.ndim == 3 else ""

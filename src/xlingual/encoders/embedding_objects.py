@@ -14,6 +14,7 @@ from xlingual.encoders.base import Encoder, adopt
 from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.objects import has, in_words, parameters, unnamed
 from xlingual.errors import InputError
+from xlingual.forms import array_of, refuse_bytes
 from xlingual.records import Encoded, Texts
 
 Embed = Callable[[list[str]], Sequence[Any]]
@@ -48,11 +49,13 @@ class EmbeddingObject(Encoder):
         embed = self._queries if batch.role == "query" and self._queries else self._candidates
         who = type(self.target).__name__
         try:
-            found = np.asarray(list(embed(list(distinct))), dtype=np.float32)
+            given = array_of(list(embed(list(distinct))))
+            found = given.astype(np.float32)
         except (InputError, MemoryError):
             raise
         except Exception as error:
             raise InputError(f"{who}: embedding {len(distinct):,} texts failed: {in_words(error)}") from error
+        refuse_bytes(given, f"{who}: returned")
         if found.ndim != 2 or len(found) != len(distinct):
             raise InputError(
                 f"{who}: returned shape {found.shape} for {len(distinct):,} texts; expected a vector for each"

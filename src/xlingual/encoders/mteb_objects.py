@@ -19,6 +19,7 @@ from xlingual.encoders.objects import in_words, is_a, unnamed
 from xlingual.encoders.sentence_transformer import similarity_of
 from xlingual.encoders.state_digest import is_plain, model_digest
 from xlingual.errors import InputError
+from xlingual.forms import array_of, refuse_bytes
 from xlingual.records import Images, Texts, digest
 
 _BATCH = 32
@@ -184,7 +185,7 @@ class MtebObject(Encoder):
                 batch_size=_BATCH,
                 show_progress_bar=False,
             )
-            array = np.asarray(found.detach().cpu().float() if hasattr(found, "detach") else found)
+            array = array_of(found)
         except (InputError, MemoryError):
             raise
         except Exception as error:
@@ -194,6 +195,7 @@ class MtebObject(Encoder):
                 f"{who} (of MTEB): returned shape {array.shape} for {count:,} rows; expected a dense vector "
                 "for each"
             )
+        refuse_bytes(array, f"{who} (of MTEB): returned")
         return array.astype(np.float32)
 
 

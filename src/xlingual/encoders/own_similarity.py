@@ -10,6 +10,7 @@ import numpy as np
 
 from xlingual.encoders.loading import failures
 from xlingual.errors import InputError
+from xlingual.forms import array_of
 from xlingual.records import Images
 
 MOST = 1e9  # of a score, so that it can be compared to 9 decimals
@@ -32,7 +33,7 @@ class OwnSimilarity:
         with failures(self._argument, "the similarity"):
             given = self.function(first, second)
         with failures(self._argument, "making numbers of what the similarity returned"):
-            scores = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
+            scores = array_of(given)
         if scores.dtype.kind not in "fiu" or scores.shape != (len(first), len(second)):
             raise InputError(
                 f"python:{self._argument}: expected numbers of shape ({len(first)}, {len(second)}), found "

@@ -17,7 +17,7 @@ from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_s
 from xlingual.encoders.schemes import IMAGES, TEXTS, Context
 from xlingual.encoders.takes import is_batch, parameters_of
 from xlingual.errors import InputError
-from xlingual.forms import as_other, joined_vectors
+from xlingual.forms import array_of, as_other, joined_vectors, refuse_bytes
 from xlingual.images import read_bytes
 from xlingual.records import Encoded, Images, Texts
 
@@ -96,13 +96,14 @@ class PythonFunction(Wrapped):
         if self.kind != IMAGES and (other := as_other(found, f"python:{self.argument}")) is not None:
             return cast("Vectors", other)
         with failures(self.argument, "making numbers of what it returned"):
-            array = np.asarray(found.detach().cpu() if hasattr(found, "detach") else found)
+            array = array_of(found)
         if array.dtype.kind not in "fiub" or array.ndim != 2 or len(array) != count:
             what = f"shape {array.shape}" if array.dtype.kind in "fiub" else _type(found)
             raise InputError(
                 f"python:{self.argument}: returned {what} for {count} {self.kind}; expected numbers of shape "
                 f"({count}, d), one row for each"
             )
+        refuse_bytes(array, f"python:{self.argument}: returned")
         if self._dim not in (None, array.shape[1]):
             raise InputError(
                 f"python:{self.argument}: returned {array.shape[1]} dimensions, and {self._dim} before"

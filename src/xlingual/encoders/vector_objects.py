@@ -14,6 +14,7 @@ from xlingual.encoders.objects import is_array
 from xlingual.encoders.vectorfile import check_file
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, listed
+from xlingual.forms import array_of, refuse_bytes
 from xlingual.records import digest
 
 
@@ -69,11 +70,11 @@ class GivenVectors(VectorsEncoder):
 def _table(tag: str, given: Any) -> NDArray[Any] | Path:  # noqa: ANN401  (an array, a tensor or a path)
     if not is_array(given):
         return Path(given)
-    found = np.asarray(given.detach().cpu().float() if hasattr(given, "detach") else given)
+    found = array_of(given)
+    who = f"the array{f' of {tag}' if tag else ''} holds"
     if found.dtype.kind not in "fiu":
-        raise InputError(
-            f"the array{f' of {tag}' if tag else ''} holds {found.dtype}; expected numbers [n, d]"
-        )
+        raise InputError(f"{who} {found.dtype}; expected numbers [n, d]")
+    refuse_bytes(found, who)
     return found
 
 

@@ -107,6 +107,11 @@ def _array(chunk: pa.Array, where: str) -> NDArray[Any]:
     if isinstance(chunk, pa.ExtensionArray):
         chunk = chunk.storage
     missing = chunk.is_null().to_numpy(zero_copy_only=False)
+    if str(chunk.type.value_type) == "uint8" and (missing.any() or chunk.flatten().null_count):
+        raise InputError(
+            f"{where}: vectors of bytes (uint8), some of them missing or with gaps: write the file without "
+            "these rows"
+        )
     if pa.types.is_fixed_size_list(chunk.type):
         size = chunk.type.list_size
         values = chunk.values.slice(chunk.offset * size, len(chunk) * size)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from xlingual import backretrieval, encoder
+from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import image_encoder, text_encoders
 from xlingual.encoders.objects import KINDS, kind_of
 from xlingual.errors import InputError
@@ -215,6 +216,63 @@ def test_paths_by_language(tmp_path):
         made.encode(Texts(["a"], ["fr"], ["1"]))
     # other names are names of encoders, as they were
     assert list(text_encoders({"one": tmp_path / "en.npy"}, languages=["en"])) == ["one"]
+
+
+class PackedMteb(Mteb):
+    def encode(self, inputs, *, task_metadata, **options):
+        return super().encode(inputs, task_metadata=task_metadata, **options).astype(np.uint8)
+
+
+class PackedLangChain(LangChain):
+    def embed_documents(self, texts):
+        return list(np.array(by_length(texts), dtype=np.uint8))
+
+
+class PackedTexts:
+    def encode(self, batch: Texts):
+        return np.array(by_length(batch.text), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        lambda texts: np.array(by_length(texts), dtype=np.uint8),
+        lambda texts: [np.ones((2, 3), dtype=np.uint8) for _ in texts],  # a vector for each token
+        {"query": by_length, "candidate": lambda texts: np.array(by_length(texts), dtype=np.uint8)},
+        PackedMteb(),
+        PackedLangChain(),
+        PackedTexts(),
+        {tag: np.ones((2, 4), dtype=np.uint8) for tag in ("en", "de")},
+        np.ones((4, 4), dtype=np.uint8),
+    ],
+)
+def test_bytes_are_refused_at_every_door(entry):
+    numberings = (Numbering("items", np.array([0, 0, 1, 1]), {"en": 2, "de": 2, None: 4}),)
+    batch = Texts(BATCH.text, BATCH.language, BATCH.ids, numberings=numberings)
+    with pytest.raises(InputError, match=r"bytes \(uint8\), as bit-packed.* np.unpackbits"):
+        encode(taken(entry), batch, VectorSource("text encoder 'mine'", ""))
+
+
+def test_tensors_of_any_type_are_taken():
+    torch = pytest.importorskip("torch")
+    kinds = (torch.bfloat16, torch.float16, torch.float32, torch.float64, torch.int8)
+    for dtype in kinds:
+        for entry in (
+            lambda texts, dtype=dtype: torch.tensor(by_length(texts), dtype=dtype),
+            lambda texts, dtype=dtype: [torch.tensor(one, dtype=dtype) for one in by_length(texts)],
+        ):
+            assert taken(entry).encode(BATCH).tolist() == LENGTHS
+
+        class Own:
+            def encode(self, batch: Texts, dtype=dtype):
+                return torch.tensor(by_length(batch.text), dtype=dtype)
+
+        found = encode(taken(Own()), BATCH, VectorSource("text encoder 'mine'", "")).vectors
+        assert found.tolist() == LENGTHS
+    tokens = taken(lambda texts: [torch.ones((2, 3), dtype=torch.bfloat16) for _ in texts]).encode(BATCH)
+    assert tokens.shape == (4, 3) and tokens.sizes.tolist() == [2] * 4
+    array = taken({tag: torch.ones((2, 2), dtype=torch.bfloat16) for tag in ("en", "de")})
+    assert array.identity == taken({tag: np.ones((2, 2), dtype=np.float32) for tag in ("en", "de")}).identity
 
 
 class TestUnknownObjects:

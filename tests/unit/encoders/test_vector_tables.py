@@ -146,6 +146,12 @@ def test_bits_of_a_column(tmp_path):
     path = write(tmp_path / "v.parquet", pa.table({"v": lists}))
     np.testing.assert_array_equal(encoded(f"vectors:{path}?packed=1"), np.where(bits, 1, -1))
     assert "packed=1 where each bit" in refused(lambda: encoded(f"vectors:{path}"))
+    for gap in (None, [1, None]):
+        write(path, pa.table({"v": pa.array([*lists[1:].to_pylist(), gap], lists.type)}))
+        for packed in ("", "?packed=1"):
+            assert "of bytes (uint8), some of them missing" in refused(
+                lambda packed=packed: encoded(f"vectors:{path}{packed}")
+            )
 
 
 def test_shards_and_saved_data_sets(tmp_path):
