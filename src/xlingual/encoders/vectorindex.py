@@ -102,6 +102,16 @@ def open_archive(path: Path, key: str | None, *, table: bool = True) -> NDArray[
     return np.memmap(path, dtype, "r", start, shape, order)
 
 
+def lists_of_archive(path: Path) -> list[str]:
+    """Return the names of the arrays of one dimension in an archive."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            return [one.filename.removesuffix(".npy") for one in members if len(_head(archive, one)[0]) == 1]
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError):
+        return []
+
+
 def npy_of_pickles(path: Path, key: str | None = None) -> str:
     """Return the line that turns an array of Python objects into one of numbers."""
     part = f"[{key!r}]" if key else ""

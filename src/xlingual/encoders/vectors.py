@@ -25,7 +25,7 @@ from xlingual.encoders.vectorfile import (
     one_size,
     open_vectors,
 )
-from xlingual.encoders.vectorids import lines_by_id
+from xlingual.encoders.vectorids import lines_by_id, refuse_another_order
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Encoded, Images, Texts, digest
 
@@ -105,6 +105,7 @@ class VectorsEncoder(Encoder):
             array = self._open(path)
             if self.options.id is None:
                 lines = _lines(path, len(array), language, batch, rows)
+                refuse_another_order(path, batch, rows, lines)
             else:
                 lines = lines_by_id(path, self.options, batch, rows, language)
             if isinstance(batch, Texts) and language is None and self.options.lang is None:

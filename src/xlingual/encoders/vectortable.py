@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TABLES = (".parquet", ".arrow", ".feather", ".ipc")
 LANCE = ".lance"
+_STRINGS = ("string", "large_string", "string_view")
 _NUMBERS = ("halffloat", "float", "double", "uint8", "int8", "int16", "uint16", "int32", "uint32", "int64")
 
 
@@ -76,6 +77,25 @@ def names_of_table(path: Path, column: str) -> pa.Array:
         raise InputError(_no_column(path, column, schema))
     whole = pa.chunked_array(list(_chunks(path, column)), schema.field(column).type).combine_chunks()
     return as_names(whole, f"{path}, column {column!r}")
+
+
+def columns_of_names(path: Path) -> list[str]:
+    """Return the columns of texts and of whole numbers."""
+    import pyarrow as pa
+
+    schema = _schema(path)
+    kinds = {field.name: getattr(field.type, "value_type", field.type) for field in schema}
+    lists = {field.name for field in schema if pa.types.is_nested(field.type)}
+    return [
+        name
+        for name, kind in kinds.items()
+        if name not in lists and (pa.types.is_integer(kind) or str(kind) in _STRINGS)
+    ]
+
+
+def first_names(path: Path, column: str) -> pa.Array:
+    """Return the first piece of a column of names as strings."""
+    return as_names(next(_chunks(path, column)), f"{path}, column {column!r}")
 
 
 def as_names(values: pa.Array, where: str) -> pa.Array:
@@ -177,7 +197,7 @@ def _chosen(path: Path, schema: pa.Schema, column: str | None) -> str:
         raise InputError(_no_column(path, column, schema))
     if column not in fitting:
         kind = schema.field(column).type
-        texts = str(kind) in {"string", "large_string", "string_view"}
+        texts = str(kind) in _STRINGS
         remedy = "turn the texts into lists of numbers" if texts else "give a column of lists of numbers"
         others = f"; columns of vectors: {listed(fitting)}" if fitting else ""
         raise InputError(f"{path}, column {column!r} holds {kind}, no vectors: {remedy}{others}")
