@@ -129,6 +129,27 @@ def test_a_model_in_training_stays_in_training(st_model):
     st_model.eval()
 
 
+def test_columns_and_frames_of_vectors(shop):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    arrow = pytest.importorskip("pyarrow")
+    rows = {tag: np.random.default_rng(seed).normal(size=(16, 4)) for seed, tag in enumerate(("en", "de"))}
+    forms = {
+        "array": lambda found: found,
+        "pandas": lambda found: pandas.Series(list(found)),
+        "pandas lists": lambda found: pandas.DataFrame({"v": found.tolist()})["v"],
+        "frame": pandas.DataFrame,
+        "polars": lambda found: polars.Series("v", found.tolist()),
+        "polars array": lambda found: polars.Series("v", found),
+        "polars frame": polars.DataFrame,
+        "arrow": lambda found: arrow.table({"v": found.tolist()})["v"],
+    }
+    given = {name: {tag: form(found) for tag, found in rows.items()} for name, form in forms.items()}
+    found = crosslingual_retrieval(shop, given, measures="RR", store=None)
+    for source in ("en", "de"):
+        values = {entry.encoder: entry.value for entry in found.entries if entry.source == source}
+        assert len(values) == len(forms) and len(set(values.values())) == 1
+
+
 def test_a_static_embedding(checkpoints):
     library = pytest.importorskip("sentence_transformers")
     modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")

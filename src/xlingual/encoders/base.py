@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
@@ -320,7 +320,7 @@ def adopt(entry: object, kind: str = "texts") -> Encoder:
     if isinstance(entry, type):
         raise InputError(f"{entry.__name__} is a class: make an object of it, for example {entry.__name__}()")
     if (why := objects.refusal(entry)) is not None:
-        raise InputError(f"{type(entry).__name__}: {why}")
+        raise InputError(why if isinstance(entry, Mapping) else f"{type(entry).__name__}: {why}")
     if (known := objects.kind_of(entry)) is not None:
         return cast("Encoder", import_module(known.module).adapter_of(entry, kind))
     if not callable(getattr(entry, "encode", None)):

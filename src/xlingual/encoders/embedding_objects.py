@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from types import SimpleNamespace
 from typing import Any
 
@@ -113,6 +114,12 @@ def adapter_of(entry: Any, kind: str) -> Encoder:  # noqa: ANN401  (of any libra
             "vectors, or an object with encode(images)"
         )
     if isinstance(entry, Mapping):
+        for role, one in entry.items():
+            if isinstance(one, str | PathLike):
+                raise InputError(
+                    f"the encoder for the role {role!r} is the text {str(one)[:60]!r}: give an object, as "
+                    "xlingual.encoders.text_encoders([SPEC], languages=[…]) makes them of specs"
+                )
         return ByRole(*(adopt(entry[role]) for role in ("query", "candidate")))
     if has(entry, "embed_documents"):
         return EmbeddingObject(entry, entry.embed_documents, _each(entry.embed_query))

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any, TypeAlias, cast
 
 from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given
-from xlingual.encoders.objects import is_one, name_of
+from xlingual.encoders.objects import is_one, name_of, one_role
 from xlingual.encoders.options import TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
@@ -106,6 +106,8 @@ def _entries(
     if not isinstance(specs, str | os.PathLike) and is_one(specs, context.languages):
         given = [(None, cast("Any", specs))]
     elif isinstance(specs, Mapping):
+        if (why := one_role(specs)) and not isinstance(next(iter(specs.values())), str | os.PathLike):
+            raise InputError(f"{why}, or another name to one that is for both")
         given = [(str(name), entry) for name, entry in specs.items()]
     elif isinstance(specs, Iterable) and not isinstance(specs, str):
         given = [(None, entry) for entry in specs]
@@ -133,7 +135,7 @@ def _resolve(
         if kind == IMAGES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
             return [(str(named), own_similarity(entry))]
-        return [(wanted or name_of(entry), adopt(entry, kind))]
+        return [(wanted or name_of(entry), _adopted(wanted, entry, kind))]
     spec = parse(entry, Known()) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
     if isinstance(entry, str):
         _refuse_model_name(entry, spec)
@@ -144,6 +146,16 @@ def _resolve(
     matches = expand(spec.argument, context.languages, context.role_languages, of_texts=kind == TEXTS).items()
     prefix = f"{name}-" if name else ""
     return [(prefix + star, replace(plain, argument=path)) for star, path in matches]
+
+
+def _adopted(wanted: str | None, entry: object, kind: str) -> Encoder:
+    """Return the encoder that an object stands for; an error names it as the user does."""
+    try:
+        return adopt(entry, kind)
+    except InputError as error:
+        if wanted is None or type(error) is not InputError:
+            raise
+        raise InputError(f"{kind.removesuffix('s')} encoder {wanted!r}: {error}") from error
 
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")

@@ -249,6 +249,10 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Vector
             f"vectors:{argument}: by its name the vectors of the language {language}, which would serve all "
             f"languages ({listed(languages)}): write {right}, or rename a file that has vectors of all"
         )
+    return VectorsEncoder(argument, languages, options_of(options), context.role_languages)
+
+
+def options_of(options: Mapping[str, Any]) -> VectorOptions:
+    """Return what the options of a spec say of a file."""
     given = {name: options[name] for name in ("key", "column", "id", "lang")}
-    read = VectorOptions(packed=options["packed"] is not None, **given)
-    return VectorsEncoder(argument, languages, read, context.role_languages)
+    return VectorOptions(packed=options["packed"] is not None, **given)

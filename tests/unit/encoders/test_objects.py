@@ -1,8 +1,11 @@
 """The door for objects of other libraries, on stand-ins of their shapes."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from xlingual import backretrieval, encoder
@@ -273,6 +276,125 @@ def test_tensors_of_any_type_are_taken():
     assert tokens.shape == (4, 3) and tokens.sizes.tolist() == [2] * 4
     array = taken({tag: torch.ones((2, 2), dtype=torch.bfloat16) for tag in ("en", "de")})
     assert array.identity == taken({tag: np.ones((2, 2), dtype=np.float32) for tag in ("en", "de")}).identity
+
+
+ROWS = [[1.0, 2], [3, 4]]
+BY_ITEM = Texts(
+    *(["a", "b", "c"], ["en", "en", "en"], ["1", "2", "3"]),
+    numberings=(Numbering("items", np.array([0, 0, 1]), {"en": 2, "de": 2, None: 2}),),
+)
+
+
+class Column:
+    """A column of another library: a vector in each cell."""
+
+    dtype = object
+
+    def __init__(self, cells):
+        self.cells = cells
+
+    def to_numpy(self):
+        found = np.empty(len(self.cells), dtype=object)
+        found[:] = self.cells
+        return found
+
+
+def frame(values, columns):
+    return SimpleNamespace(to_numpy=lambda: np.array(values), columns=columns)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        tuple(map(tuple, ROWS)),
+        [np.array(row) for row in ROWS],
+        Column(ROWS),
+        Column([np.array(row) for row in ROWS]),
+        frame(ROWS, [0, 1]),
+        pa.array(ROWS),
+        pa.chunked_array([ROWS[:1], ROWS[1:]]),
+    ],
+)
+def test_vectors_in_other_forms(rows):
+    for entry in ({"en": rows, "de": rows}, rows):
+        for found in (taken(entry), text_encoders(entry, languages=["en", "de"])["vectors"]):
+            assert found.encode(BY_ITEM).tolist() == [[1, 2], [1, 2], [3, 4]]
+
+
+def test_an_index_of_faiss_gives_its_vectors():
+    faiss = pytest.importorskip("faiss")
+    flat, numbered = faiss.IndexFlatIP(2), faiss.IndexIDMap2(faiss.IndexFlatL2(2))
+    flat.add(np.array(ROWS, dtype=np.float32))
+    numbered.add_with_ids(np.array(ROWS, dtype=np.float32), np.array([7, 5]))
+    made = taken({"en": flat, "de": numbered})
+    for tag in ("en", "de"):
+        batch = replace(BY_ITEM, language=[tag] * 3)
+        assert made.encode(batch).tolist() == [[1, 2], [1, 2], [3, 4]]
+    assert "vectors" in text_encoders(flat, languages=["en"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ({"en": [[1, 2], [3]]}, "array of en: row 2 has 1 numbers and row 1 has 2"),
+        ({"en": Column([[1, 2], None])}, "array of en: row 2 is None; expected a vector"),
+        ({"en": Column(["ab", "cd"])}, "array of en: row 1 is 'ab'; expected a vector"),
+        ({"en": Column([{}])}, "row 1 is a value of the type dict"),
+        (
+            {"en": frame(np.array([["a", 1]], dtype=object), ["sku", "v"])},
+            r"Python objects \(dtype object\), shape \(1, 2\).*such as frame\['v'\] \(its columns: sku, v",
+        ),
+        ({"en": np.array(ROWS, dtype=object)}, r"dtype object.*astype\('float32'\)"),
+        ({"en": np.ones((1, 2, 3))}, r"value of 'en' is of the type ndarray and the shape \(1, 2, 3\)"),
+        ({"en": ["a", "b"]}, "value of 'en' is of the type list: expected"),
+        ({"en": by_length}, "value of 'en' is of the type function"),
+        ({"query": by_length}, "role 'query' alone: give both"),
+        ({"candidate": LangChain()}, "role 'candidate' alone: give both"),
+        ({"query": by_length, "candidate": "st:a"}, "role 'candidate' is the text 'st:a': give an object"),
+        ({}, "a mapping that is empty"),
+        ({1: np.ones((2, 2))}, "a mapping whose keys are no texts"),
+        (LangChain, "LangChain is a class"),
+    ],
+)
+def test_what_is_no_encoder_is_named(entry, says):
+    with pytest.raises(InputError, match=f"^text encoder 'mine': .*{says}"):
+        taken(entry)
+
+
+def test_one_role_alone_is_no_name():
+    with pytest.raises(InputError, match=r"role 'query' alone: give both, .* or another name"):
+        text_encoders({"query": by_length}, languages=["en"])
+    assert list(text_encoders({"query": "random"}, languages=["en"])) == ["query"]
+
+
+def test_paths_by_language_have_options(tmp_path):
+    for tag, order in (("en", [1, 0]), ("de", [0, 1])):
+        table = pa.table({"sku": [f"p{i}" for i in order], "v": [ROWS[i] for i in order]})
+        pq.write_table(table, tmp_path / f"{tag}.parquet")
+    batch = Texts(
+        *(["a", "b"], ["en", "de"], ["1", "2"]),
+        items=["p0", "p1"],
+        numberings=(Numbering("items", np.array([0, 1]), {"en": 2, "de": 2}),),
+    )
+    given = {tag: f"{tmp_path}/{tag}.parquet?id=sku" for tag in ("en", "de")}
+    (made,) = text_encoders(given, languages=["en", "de"]).values()
+    assert made.encode(batch).tolist() == ROWS
+    both = {tag: f"{path}&column=v" for tag, path in given.items()}
+    assert made.identity == taken(given).identity != taken(both).identity
+    plain = {tag: path.removesuffix("?id=sku") for tag, path in given.items()}
+    with pytest.raises(InputError, match=r"en.parquet.* another order .*write \?id=sku"):
+        taken(plain).encode(batch)
+    for other in (plain["de"], np.array(ROWS)):
+        with pytest.raises(InputError, match=r"the same options .* \(found en: \?id=sku, de: none\)"):
+            taken({**given, "de": other})
+    with pytest.raises(InputError, match=r"no option 'ids'\. Did you mean 'id'"):
+        taken({tag: f"{path}s=1".replace("id=skus=1", "ids=sku") for tag, path in given.items()})
+    bits = np.packbits(np.eye(8, dtype=np.uint8), axis=1)
+    np.save(tmp_path / "bits.npy", bits)
+    packed = taken(dict.fromkeys(("en", "de"), f"{tmp_path}/bits.npy?packed=1"))
+    rows = Texts(["a"], ["en"], ["1"], numberings=(Numbering("rows", np.array([2]), {"en": 8, "de": 8}),))
+    assert packed.encode(rows).tolist() == [[-1, -1, 1, -1, -1, -1, -1, -1]] and packed.identity
 
 
 class TestUnknownObjects:
