@@ -189,6 +189,18 @@ def array_of(found: Any) -> np.ndarray:  # noqa: ANN401
     return np.asarray(found)
 
 
+def type_in_words(array: np.ndarray) -> str:
+    """Return what an array that holds no numbers holds instead.
+
+    >>> import numpy as np
+    >>> type_in_words(np.array(["a"]))
+    'values of the dtype <U1'
+    """
+    if array.dtype.kind == "O":
+        return "Python objects (dtype object), such as a vector in each cell or vectors of several lengths"
+    return f"values of the dtype {array.dtype}"
+
+
 def refuse_bytes(array: np.ndarray, who: str) -> None:
     """Raise InputError, which begins with `who`, for bytes without a sign: a cosine of them means nothing."""
     if str(array.dtype) == "uint8":

@@ -20,6 +20,7 @@ from xlingual.forms import (
     as_other,
     is_dense,
     refuse_bytes,
+    type_in_words,
 )
 
 _BLOCK = 4096
@@ -37,7 +38,7 @@ def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> Any:  # n
         return _checked_other(other, count, who, ids)
     array = array_of(vectors)
     if array.dtype.kind not in "fiu":
-        raise InputError(f"{who} returned {array.dtype} values; expected numbers [n, d]")
+        raise InputError(f"{who} returned {type_in_words(array)}; expected numbers [n, d]")
     refuse_bytes(array, f"{who} returned")
     if array.ndim != 2 or len(array) != count or array.shape[1] == 0:
         tokens = (

@@ -134,7 +134,7 @@ def _resolve(
     if not isinstance(entry, str | os.PathLike):
         if kind == IMAGES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
-            return [(str(named), own_similarity(entry))]
+            return [(str(named), own_similarity(entry, who=f"image similarity {str(named)!r}"))]
         return [(wanted or name_of(entry), _adopted(wanted, entry, kind))]
     spec = parse(entry, Known()) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
     if isinstance(entry, str):

@@ -20,7 +20,7 @@ from xlingual.encoders.vectorfile import VectorOptions, check_file, file_digest
 from xlingual.encoders.vectorindex import vectors_of_index
 from xlingual.encoders.vectors import VectorsEncoder, options_of
 from xlingual.errors import InputError, listed
-from xlingual.forms import array_of, refuse_bytes
+from xlingual.forms import array_of, refuse_bytes, type_in_words
 from xlingual.records import digest
 
 # what may stand behind the path of a language
@@ -89,7 +89,7 @@ def _table(tag: str, given: Any) -> NDArray[Any] | Path:  # noqa: ANN401  (vecto
     who = f"the array{f' of {tag}' if tag else ''}"
     found = _array(given, who)
     if found.dtype.kind not in "fiu" or found.ndim != 2:
-        what = "Python objects (dtype object)" if found.dtype.kind == "O" else f"the type {found.dtype}"
+        what = "numbers" if found.dtype.kind in "fiu" else type_in_words(found).partition(",")[0]
         raise InputError(
             f"{who} ({type(given).__name__}) holds {what}, shape {found.shape}; expected numbers [n, d]"
             f"{_remedy(given, found)}"

@@ -10,10 +10,10 @@ import pytest
 
 from xlingual import backretrieval, encoder
 from xlingual.embed.encoding import VectorSource, encode
-from xlingual.encoders import image_encoder, text_encoders
+from xlingual.encoders import image_encoder, image_model, text_encoders
 from xlingual.encoders.objects import KINDS, kind_of
 from xlingual.errors import InputError
-from xlingual.records import Numbering, Texts
+from xlingual.records import Images, Numbering, Texts
 
 TEXTS = ["a", "bb", "ccc", "a"]
 BATCH = Texts(TEXTS, ["en", "de", "en", "de"], ["1", "2", "3", "4"])
@@ -395,6 +395,56 @@ def test_paths_by_language_have_options(tmp_path):
     packed = taken(dict.fromkeys(("en", "de"), f"{tmp_path}/bits.npy?packed=1"))
     rows = Texts(["a"], ["en"], ["1"], numberings=(Numbering("rows", np.array([2]), {"en": 8, "de": 8}),))
     assert packed.encode(rows).tolist() == [[-1, -1, 1, -1, -1, -1, -1, -1]] and packed.identity
+
+
+def broken(texts):
+    raise ZeroDivisionError("by nought")
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (broken, r"the function failed at .*test_objects.py:[0-9]+: ZeroDivisionError: by nought"),
+        (lambda texts: [[1.0]], r"returned shape \(1, 1\) for 4 texts; expected numbers of shape \(4, d\)"),
+        (lambda texts: [[1], [2, 3], [1], [1]], "making numbers of what it returned failed"),
+        (lambda texts: None, "returned a value of the type NoneType for 4 texts"),
+        (
+            lambda texts: np.array([None] * len(texts)),
+            r"returned Python objects \(dtype object\), such as .* for 4 texts",
+        ),
+        (lambda texts: np.array(texts), "returned values of the dtype <U3 for 4 texts"),
+    ],
+)
+def test_errors_of_functions_name_the_encoder(function, says):
+    made = taken(function)
+    with pytest.raises(InputError, match=f"^text encoder 'mine': {says}"):
+        made.encode(BATCH)
+    by_role = taken({"query": by_length, "candidate": function})
+    assert by_role.identity
+    with pytest.raises(InputError, match=f"^text encoder 'mine-candidate': {says}"):
+        by_role.encode(in_role("candidate"))
+    own = getattr(function, "__name__", "").replace("<lambda>", "function")
+    with pytest.raises(InputError, match=f"^text encoder '{own}': {says}"):
+        text_encoders([function], languages=["en"])[own].encode(BATCH)
+
+
+def test_a_function_that_cannot_be_called_is_named():
+    with pytest.raises(InputError, match=r"^text encoder 'mine': the function '<lambda>': must take"):
+        taken(lambda a, b: a)
+    name, made = image_encoder(lambda images: [[1.0]])
+    assert name == "function"
+    with pytest.raises(InputError, match=r"^image encoder 'function': returned shape"):
+        made.encode(Images([b"", b""], ["en"] * 2, ["1", "2"]))
+
+
+def test_errors_of_a_similarity_name_it():
+    def colours(first, second):
+        return None
+
+    _, made = image_model(colours)
+    with pytest.raises(InputError, match=r"^image similarity 'colours': expected numbers"):
+        made.similarity(*[Images([b""], ["en"], ["1"])] * 2)
+    assert made.identity.startswith("python:")
 
 
 class TestUnknownObjects:
