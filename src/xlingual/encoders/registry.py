@@ -113,18 +113,45 @@ def _entries(
         given = [(None, entry) for entry in specs]
     else:
         given = [(None, specs)]
+    found = [
+        (name, one, entry if wanted is None else None, entry)
+        for wanted, entry in given
+        for name, one in _resolve(wanted, entry, kind, context)
+    ]
+    names = _told_apart([(name, unnamed) for name, _, unnamed, _ in found])
     entries: dict[str, Spec | Encoder | OwnSimilarity] = {}
-    for wanted, entry in given:
-        for name, one in _resolve(wanted, entry, kind, context):
-            if name in entries:
-                remedy = "in a mapping from name to object"
-                if isinstance(entry, str):
-                    remedy = f"for example {shown(replace(parse(entry, Known()), name=f'{name}-2'))}"
-                raise InputError(f"two encoders are named {name!r}: give one of them another name, {remedy}")
-            entries[name] = one
+    for name, (_, one, _, entry) in zip(names, found, strict=True):
+        if name in entries:
+            remedy = "in a mapping from name to object"
+            if isinstance(entry, str):
+                remedy = f"for example {shown(replace(parse(entry, Known()), name=f'{name}-2'))}"
+            raise InputError(f"two encoders are named {name!r}: give one of them another name, {remedy}")
+        entries[name] = one
     if not entries:
         raise InputError("no encoder is given: name at least one, for example random:?dim=64")
     return entries
+
+
+def _told_apart(found: Sequence[tuple[str, object]]) -> list[str]:
+    """Return the names of entries; of specs without a name that would share one, the models' own names.
+
+    `found` has for each its name, and the entry where nobody named it. A model's own name is the last part
+    of the argument, or all of it where that tells them apart; else the names stay as they are.
+    """
+    names = [name for name, _ in found]
+    own: dict[int, str] = {}
+    for place, (name, entry) in enumerate(found):
+        spec = parse(entry, Known()) if isinstance(entry, str) and names.count(name) > 1 else None
+        if spec is not None and spec.name is None and spec.scheme != "vectors":
+            own[place] = without_url_secrets(spec.argument)
+    for last in (True, False):
+        parts = {place: re.split(r"[/\\:]", text.rstrip("/\\")) for place, text in own.items()}
+        texts = {place: "-".join(part[-1:] if last else part) for place, part in parts.items()}
+        other = {place: re.sub(r"[^\w.-]+", "-", text).strip("-.") for place, text in texts.items()}
+        tried = [other.get(place, name) for place, name in enumerate(names)]
+        if all(other.values()) and all(tried.count(name) == 1 for name in other.values()):
+            return tried
+    return names
 
 
 def _resolve(
