@@ -18,14 +18,14 @@ class FunctionObject(PythonFunction):
         """Its module and name, and what results call it."""
         return unnamed(self.target, self.label)
 
+    @identity.setter
+    def identity(self, _: str) -> None:
+        """Keep it as it is: the source of a `python:` spec says nothing of an object that is given."""
+
     @property
     def who(self) -> str:
         """What results call it; before that is known, its name in its definition."""
         return f"{self.kind.removesuffix('s')} encoder {self.label!r}" if self.label else self.argument
-
-    @identity.setter
-    def identity(self, _: str) -> None:
-        """Keep it as it is: the source of a `python:` spec says nothing of an object that is given."""
 
 
 def adapter_of(entry: Any, kind: str) -> FunctionObject:  # noqa: ANN401  (a function)

@@ -506,6 +506,16 @@ class TestOptions:
         assert made.encode(in_role("candidate"))[:, 0].tolist() == [4, 5, 6, 4]
         assert "query_prompt=query%3A%20&candidate_prompt=p%3A%20" in made.identity
 
+    def test_an_option_that_is_mistyped(self):
+        with pytest.raises(
+            InputError, match=r"no option 'query_promt'\. Did you mean 'query_prompt'\? \(its"
+        ):
+            encoder(by_length, query_promt="q: ")
+        with pytest.raises(
+            InputError, match=r"no option 'zzz'\. \(its options: identity, prompt, .*, batch\)"
+        ):
+            encoder(by_length, zzz=1)
+
     def test_dimensions_and_identity(self):
         wide = encoder(lambda texts: np.ones((len(texts), 8)), dim=3)
         made = taken(encoder(wide, identity="wide@1"))  # options add up
