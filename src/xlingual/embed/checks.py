@@ -120,7 +120,7 @@ def warn_of_similarity(vectors: Any, compares_by: str | None, who: str) -> None:
         shortest, longest = _lengths(vectors)
         if longest - shortest <= _UNEVEN * longest:
             return
-        why += f", and its vectors are {shortest:.3g} to {longest:.3g} long"
+        why += ", and its vectors differ in length"  # no numbers: a training loop says it once, not each time
     warnings.warn(
         f"{who}: {why}. They are ranked by the cosine here, which may be another order: these are not the "
         f"scores of a search by {_COMPARISONS[compares_by]}",
