@@ -12,6 +12,7 @@ from xlingual.arrays import Vectors
 from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Adapter, Encoder
 from xlingual.encoders.batching import distinct_rows
+from xlingual.encoders.objects import has
 from xlingual.encoders.sentence_transformer import similarity_of
 from xlingual.encoders.sentence_transformer_kinds import encoded, kind_of_model
 from xlingual.errors import InputError
@@ -101,7 +102,7 @@ def check_model(model: Any) -> None:  # noqa: ANN401
             f"an evaluator takes the model that is trained, not the path {str(model)!r}: call it with "
             f"SentenceTransformer({str(model)!r})"
         )
-    if not callable(getattr(model, "encode", None)):
+    if not has(model, "encode"):
         raise InputError(
             f"an evaluator takes the model that is trained, and a {type(model).__name__} has no method "
             "encode: call it with a SentenceTransformer, a SparseEncoder or a MultiVectorEncoder"
