@@ -11,7 +11,16 @@ import numpy as np
 
 from xlingual.arrays import Ints, Rows
 from xlingual.errors import InputError, listed, warn
-from xlingual.forms import OtherVectors, SparseVectors, TokenVectors, as_other
+from xlingual.forms import (
+    OtherVectors,
+    SparseVectors,
+    TokenVectors,
+    array_of,
+    as_other,
+    is_dense,
+    refuse_bytes,
+    type_in_words,
+)
 from xlingual.records import Texts, digest
 
 _BLOCK = 4096
@@ -27,14 +36,10 @@ def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> Any:  # n
         return cast(np.ndarray, vectors)  # rows of files, which their encoder has checked
     if (other := as_other(vectors, who, ids)) is not None:
         return _checked_other(other, count, who, ids)
-    array = np.asarray(vectors)
+    array = array_of(vectors)
     if array.dtype.kind not in "fiu":
-        raise InputError(f"{who} returned {array.dtype} values; expected numbers [n, d]")
-    if array.dtype == np.uint8:
-        raise InputError(
-            f"{who} returned bytes (uint8), as bit-packed vectors are, and a cosine of bytes means nothing: "
-            "return 2.0 * np.unpackbits(vectors, axis=1) - 1 where each bit is a dimension, else float32"
-        )
+        raise InputError(f"{who} returned {type_in_words(array)}; expected numbers [n, d]")
+    refuse_bytes(array, f"{who} returned")
     if array.ndim != 2 or len(array) != count or array.shape[1] == 0:
         tokens = (
             "; for a vector for each token return a list of arrays [tokens, d]" if array.ndim == 3 else ""
@@ -90,6 +95,45 @@ def warn_of_zeros(vectors: Any, who: str, what: str, named: Callable[[int], str]
             f"{who}: {len(zero)} of {len(vectors)} {what} have an all-zero vector "
             f"({listed(map(named, zero[:3]), 3)}{more}): they are similar to nothing and scored as ties"
         )
+
+
+_COMPARISONS = {
+    "dot": "the dot product",
+    "euclidean": "the Euclidean distance",
+    "manhattan": "the Manhattan distance",
+}
+_BY_LENGTH = ("dot", "euclidean")  # these rank vectors of one length as the cosine does
+_UNEVEN = 1e-3  # how far lengths of vectors may differ, of the longest: half precision rounds less
+
+
+def warn_of_similarity(vectors: Any, compares_by: str | None, who: str) -> None:  # noqa: ANN401  (AnyVectors)
+    """Warn where the cosine ranks these candidates otherwise than the model's own comparison would.
+
+    Where all have one length, the dot product and the Euclidean distance rank as the cosine does.
+    """
+    if compares_by not in _COMPARISONS or not is_dense(vectors):
+        return
+    why = f"the model is made to be compared by {_COMPARISONS[compares_by]} ({compares_by!r})"
+    if compares_by in _BY_LENGTH:
+        shortest, longest = _lengths(vectors)
+        if longest - shortest <= _UNEVEN * longest:
+            return
+        why += ", and its vectors differ in length"  # no numbers: a training loop says it once, not each time
+    warn(
+        f"{who}: {why}. They are ranked by the cosine here, which may be another order: these are not the "
+        f"scores of a search by {_COMPARISONS[compares_by]}"
+    )
+
+
+def _lengths(vectors: Any) -> tuple[float, float]:  # noqa: ANN401  (an array or Rows)
+    """Return the least and the largest length of vectors that are not all zero; 1 and 1 without one."""
+    found = [
+        np.linalg.norm(np.asarray(vectors[start : start + _BLOCK], dtype=np.float64), axis=1)
+        for start in range(0, len(vectors), _BLOCK)
+    ]
+    lengths = np.concatenate(found) if found else np.empty(0)
+    lengths = lengths[lengths > 0]
+    return (float(lengths.min()), float(lengths.max())) if len(lengths) else (1.0, 1.0)
 
 
 def cut_by_language(cut: Any, languages: Sequence[str]) -> dict[str, int] | None:  # noqa: ANN401  (bool [n])

@@ -110,6 +110,7 @@ class _Remote(Encoder):
         cores: int,
     ) -> None:
         self.identity, self.content = encoder.identity, encoder.content
+        self.compares_by = encoder.compares_by
         self.workers = workers  # `encode` hands over more rows at a time
         self._ray, self._spec = ray, spec
         self._actor_class = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0)(Actor)

@@ -11,7 +11,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed.checks import warn_of_zeros
+from xlingual.embed.checks import warn_of_similarity, warn_of_zeros
 from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.encoders.decoding import SKIP, BrokenImagesError, broken, counted
@@ -121,6 +121,7 @@ def _encoded(
     several = images.singles() if encoder.opens_images else None  # a file has one vector of an item
     try:
         vectors = encode(encoder, images if several is None else several[0], vector_source).vectors
+        warn_of_similarity(vectors, encoder.compares_by, vector_source.who)
         if several is not None:
             vectors = _means(vectors, several[1])
     except BrokenImagesError as error:  # it counts those of one piece only

@@ -10,7 +10,13 @@ import numpy as np
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.embed.checks import cut_by_language, cut_in_sides, warn_of_cut_texts, warn_of_zeros
+from xlingual.embed.checks import (
+    cut_by_language,
+    cut_in_sides,
+    warn_of_cut_texts,
+    warn_of_similarity,
+    warn_of_zeros,
+)
 from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError
@@ -223,4 +229,6 @@ def _embedded(encoder: Encoder, texts: Texts, what: str, source: VectorSource) -
     """Return the vectors of texts; raise InputError where the encoder's answer cannot be used."""
     found = encode(encoder, texts, source)
     warn_of_zeros(found.vectors, source.who, what, lambda row: f"{texts.ids[row]!r} ({texts.language[row]})")
+    if texts.role != "query":  # lengths of queries change no order
+        warn_of_similarity(found.vectors, encoder.compares_by, source.who)
     return found

@@ -16,8 +16,10 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.objects import in_words, is_a, unnamed
+from xlingual.encoders.sentence_transformer import similarity_of
 from xlingual.encoders.state_digest import is_plain, model_digest
 from xlingual.errors import InputError
+from xlingual.forms import array_of, refuse_bytes
 from xlingual.records import Images, Texts, digest
 
 _BATCH = 32
@@ -118,6 +120,13 @@ class MtebObject(Encoder):
         """Whether it is one of MTEB's own classes, and its weights, or a card and settings, tell all."""
         return self._known is not None
 
+    @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model inside it compares vectors, else what its card says."""
+        inner = getattr(self.target, "model", None)
+        known = is_a(inner, _ST, "SentenceTransformer")
+        return similarity_of(inner if known else getattr(self.target, "mteb_model_meta", None))
+
     def has_changed(self) -> bool:
         """Return whether the weights' digest is another one by now."""
         kind: Any = type(self)
@@ -176,7 +185,7 @@ class MtebObject(Encoder):
                 batch_size=_BATCH,
                 show_progress_bar=False,
             )
-            array = np.asarray(found.detach().cpu().float() if hasattr(found, "detach") else found)
+            array = array_of(found)
         except (InputError, MemoryError):
             raise
         except Exception as error:
@@ -186,6 +195,7 @@ class MtebObject(Encoder):
                 f"{who} (of MTEB): returned shape {array.shape} for {count:,} rows; expected a dense vector "
                 "for each"
             )
+        refuse_bytes(array, f"{who} (of MTEB): returned")
         return array.astype(np.float32)
 
 

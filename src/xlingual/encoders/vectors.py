@@ -24,7 +24,7 @@ from xlingual.encoders.vectorfile import (
     one_size,
     open_vectors,
 )
-from xlingual.encoders.vectorids import lines_by_id
+from xlingual.encoders.vectorids import lines_by_id, refuse_another_order
 from xlingual.errors import InputError, listed, warn
 from xlingual.records import Encoded, Images, Texts, digest
 
@@ -104,6 +104,7 @@ class VectorsEncoder(Encoder):
             array = self._open(path)
             if self.options.id is None:
                 lines = _lines(path, len(array), language, batch, rows)
+                refuse_another_order(path, batch, rows, lines)
             else:
                 lines = lines_by_id(path, self.options, batch, rows, language)
             if isinstance(batch, Texts) and language is None and self.options.lang is None:
@@ -243,6 +244,10 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Vector
             f"vectors:{argument}: by its name the vectors of the language {language}, which would serve all "
             f"languages ({listed(languages)}): write {right}, or rename a file that has vectors of all"
         )
+    return VectorsEncoder(argument, languages, options_of(options), context.role_languages)
+
+
+def options_of(options: Mapping[str, Any]) -> VectorOptions:
+    """Return what the options of a spec say of a file."""
     given = {name: options[name] for name in ("key", "column", "id", "lang")}
-    read = VectorOptions(packed=options["packed"] is not None, **given)
-    return VectorsEncoder(argument, languages, read, context.role_languages)
+    return VectorOptions(packed=options["packed"] is not None, **given)

@@ -13,6 +13,7 @@ from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Adapter, Encoder
 from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.objects import has
+from xlingual.encoders.sentence_transformer import similarity_of
 from xlingual.encoders.sentence_transformer_kinds import encoded, kind_of_model
 from xlingual.errors import InputError
 from xlingual.records import Images, Texts, digest
@@ -50,6 +51,11 @@ class TrainedModel(Encoder):
         given = any(text is not None for side in self.prompts.values() for text in side.values())
         parts = self.model.modules() if callable(getattr(self.model, "modules", None)) else ()
         return own or given or any(type(part).__name__ in ("Router", "Asym") for part in parts)
+
+    @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model compares vectors."""
+        return similarity_of(self.model)
 
     @property
     def identity(self) -> str:
