@@ -6,9 +6,15 @@ expected and what to do. The command line prints it and exits with code 2.
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import functools
+import os
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 from xlingual.extras import missing, pip_line
 
@@ -33,6 +39,17 @@ class MissingExtraError(XlingualError, ImportError):
 
 class DataWarning(UserWarning):
     """The data can be used, but something in it deserves a look; the text is one line."""
+
+
+_PASSED_OVER = (str(Path(__file__).parent) + os.sep, contextlib.__file__, functools.__file__)
+
+
+def warn(sentence: str) -> None:
+    """Warn that data deserve a look; the warning points to the line outside of the package that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_code.co_filename.startswith(_PASSED_OVER) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, DataWarning, stacklevel=level)
 
 
 _REMEDIES = {
@@ -90,6 +107,17 @@ def _slip(one: str, other: str) -> bool:
         return True
     rest = iter(long)
     return len(long) == len(short) + 1 and all(letter in rest for letter in short)
+
+
+def parameter(name: str, value: str | list[str] | bool | None = None) -> str:
+    """Return how an error names a parameter of Python; the command line shows the option (`cli/wording.py`).
+
+    The value is a text, a list of texts, or True; None: any.
+
+    >>> parameter("image_column"), parameter("text_column", "name_{lang}")
+    ('image_column=…', "text_column='name_{lang}'")
+    """
+    return f"{name}=" + ("…" if value is None else repr(value))
 
 
 def listed(words: Iterable[object], most: int = 8) -> str:

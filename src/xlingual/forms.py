@@ -174,6 +174,42 @@ class TokenVectors:
         return np.unique(np.searchsorted(self.bounds, bad, side="right") - 1).astype(np.int64)
 
 
+def array_of(found: Any) -> np.ndarray:  # noqa: ANN401
+    """Return the array that an encoder's answer stands for: an array, a tensor, or (nested) lists of these.
+
+    Tensors are copied from their device; bfloat16, which numpy does not know, becomes float32.
+    """
+    import numpy as np
+
+    if isinstance(found, list | tuple) and any(hasattr(one, "detach") for one in found):
+        return np.array([array_of(one) for one in found])
+    if hasattr(found, "detach"):
+        found = found.detach().cpu()
+        found = found.float() if str(found.dtype).endswith("bfloat16") else found
+    return np.asarray(found)
+
+
+def type_in_words(array: np.ndarray) -> str:
+    """Return what an array that holds no numbers holds instead.
+
+    >>> import numpy as np
+    >>> type_in_words(np.array(["a"]))
+    'values of the dtype <U1'
+    """
+    if array.dtype.kind == "O":
+        return "Python objects (dtype object), such as a vector in each cell or vectors of several lengths"
+    return f"values of the dtype {array.dtype}"
+
+
+def refuse_bytes(array: np.ndarray, who: str) -> None:
+    """Raise InputError, which begins with `who`, for bytes without a sign: a cosine of them means nothing."""
+    if str(array.dtype) == "uint8":
+        raise InputError(
+            f"{who} bytes (uint8), as bit-packed vectors are (ubinary), and a cosine of bytes means nothing: "
+            "give 2.0 * np.unpackbits(vectors, axis=1) - 1 where each bit is a dimension, else float32"
+        )
+
+
 OtherVectors: TypeAlias = SparseVectors | TokenVectors
 AnyVectors: TypeAlias = "np.ndarray | SparseVectors | TokenVectors"
 
@@ -189,8 +225,6 @@ def as_other(vectors: Any, who: str, ids: Sequence[str] = ()) -> OtherVectors | 
     Sparse matrices of scipy become `SparseVectors`, lists of arrays [tokens, d] `TokenVectors`. Raises
     InputError, which begins with `who` and names one of the `ids`, where they are not what they must be.
     """
-    import numpy as np
-
     if isinstance(vectors, SparseVectors | TokenVectors):
         return vectors
     if hasattr(vectors, "tocsr") and hasattr(vectors, "nnz"):
@@ -202,7 +236,8 @@ def as_other(vectors: Any, who: str, ids: Sequence[str] = ()) -> OtherVectors | 
         return SparseVectors.of(vectors)
     if not isinstance(vectors, list | tuple) or not vectors or getattr(vectors[0], "ndim", None) != 2:
         return None
-    arrays = [np.asarray(one.detach().cpu() if hasattr(one, "detach") else one) for one in vectors]
+    arrays = [array_of(one) for one in vectors]
+    refuse_bytes(arrays[0], f"{who}: the token vectors are")
     for row, array in enumerate(arrays):
         if array.ndim != 2 or array.shape[1] != arrays[0].shape[1] or array.dtype.kind not in "fiu":
             named = f" of {ids[row]!r}" if row < len(ids) else ""

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -90,6 +90,24 @@ def read_bytes(source: ImageSource | None, *, row: str | None = None) -> bytes:
 def is_opened(value: object) -> bool:
     """Return whether a value is an image of Pillow."""
     return type(value).__module__.partition(".")[0] == "PIL" and hasattr(value, "convert")
+
+
+def opened(pixels: Any) -> Image:  # noqa: ANN401  (an array of any library)
+    """Return the image of an array of pixels, uint8 [h, w] or [h, w, 1, 3 or 4].
+
+    Raises InputError for other arrays: of numbers of another kind nothing says what is white.
+    """
+    from PIL import Image
+
+    array = np.asarray(pixels)
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[:, :, 0]
+    if array.dtype != np.uint8 or not array.size or (array.ndim != 2 and array.shape[2:] not in {(3,), (4,)}):
+        raise InputError(
+            f"found an array of {array.dtype} of shape {'×'.join(map(str, array.shape))} where an image is "
+            "expected: give pixels as uint8 [height, width, 3], an image of Pillow, or its bytes or path"
+        )
+    return Image.fromarray(array)
 
 
 def png_of(image: Image) -> bytes:

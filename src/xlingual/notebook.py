@@ -9,6 +9,7 @@ from typing import Any
 from xlingual.tasks import load
 
 RENDERER = "xlingual.report:in_notebook"  # of a higher layer, so it is a dotted name and loaded late
+VERDICT = "xlingual.report:verdict"
 PLOTS, PLOT = "xlingual.report.plots:plots_of", "xlingual.report.plots:plot_of"
 
 
@@ -52,3 +53,9 @@ def html_of(thing: Any) -> str | None:  # noqa: ANN401  (a record of results, or
     """Return a thing as HTML for a notebook; None where it is shown as Python does."""
     shown: str | None = load(RENDERER)(thing)
     return shown
+
+
+def verdict_of(thing: Any) -> list[str]:  # noqa: ANN401  (a record of results)
+    """Return what the numbers of a thing say as plain sentences."""
+    sentences: list[str] = load(VERDICT)(thing)
+    return sentences

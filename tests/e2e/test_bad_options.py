@@ -39,7 +39,10 @@ OPTIONS: dict[str, tuple[list[object], list[str]]] = {
     "R@0": (["--measure", "R@0"], ["'R@0'", "k of at least 1"]),
     "unknown measure": (["--measure", "recal@10"], ["'recal@10'", "Did you mean 'R@10'?"]),
     "measure of another task": (["--measure", "CORR"], ["'CORR'", "R@k"]),
-    "unknown similarity": (["--similarity", "cslr"], ["'cslr'", "Did you mean 'csls'?", "csls?k=10"]),
+    "unknown similarity": (
+        ["--similarity", "cslr"],
+        ["--similarity cslr ", "Did you mean 'csls'?", "csls?k=10"],
+    ),
     "option of a similarity": (["--similarity", "csls?n=5"], ["k, the number of nearest", "csls?k=10"]),
     "unknown option of a spec": (["--text-encoder", "random:?dims=3"], ["'dims'", "Did you mean 'dim'?"]),
     "value in a spec": (["--text-encoder", "random:?dim=0"], ["dim", "at least 1", "'0'"]),

@@ -297,7 +297,7 @@ def test_data_check_lists_all_problems_and_fails_for_errors(xlingual: Any) -> No
     kinds = [line.partition(" ")[0] for line in lines]
     assert kinds == ["error:", "error:"] + ["warning:"] * (len(lines) - 2)
     assert "write 'de-DE'" in outcome.err and "empty language" in outcome.err
-    assert "with encoding cp1252 and separator ';' (confidence 0.9" in outcome.warnings[0]
+    assert "with encoding cp1252 (confidence 0.95) and separator ';' (confidence 0.9" in outcome.warnings[0]
     options = ("--text-column", "titel", "--encoding", "cp1252", "--separator", ";")
     found = json.loads(xlingual("data", "check", "shop.csv", *options, "--json").out)
     assert [one["kind"] for one in found["findings"]][:2] == ["empty language", "language tag"]

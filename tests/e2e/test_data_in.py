@@ -121,6 +121,7 @@ def test_suites_of_pools_and_of_sentence_pairs_are_commands(xlingual: Any) -> No
     assert _request(content, where)[1].pool == Path("p")
     refused_again = xlingual("data", "from", "miracl", "miracl", "--out", "p")
     assert refused_again.code == 2 and "--force" in refused_again.err
+    refused(xlingual("data", "from", "miracl", "miracl", "--out", "p.parquet"), "name of a file", "such as p")
 
 
 def test_many_languages_are_evaluated_with_english(xlingual: Any) -> None:
@@ -146,6 +147,7 @@ def test_the_list_and_what_is_missing(xlingual: Any) -> None:
 @pytest.mark.parametrize("name", ["xquad", "flores", "sts17"])
 def test_a_wrong_folder_writes_nothing(xlingual: Any, name: str) -> None:
     Path("empty").mkdir()
-    made = xlingual("data", "from", name, "empty", "--out", "m.parquet")
+    out = "m.parquet" if CORPORA[name].kind == "manifest" else "m"
+    made = xlingual("data", "from", name, "empty", "--out", out)
     refused(made, CORPORA[name].title, "It holds nothing", CORPORA[name].url)
-    assert not Path("m.parquet").exists()
+    assert not Path(out).exists()

@@ -50,7 +50,7 @@ def test_two_systems_and_a_baseline(evaluate: Any, xlingual: Any) -> None:
 
 def test_fold_without_a_size_is_a_thousand_images(evaluate: Any) -> None:
     given = ("--text-encoder", GOOD, "--image-encoder", "img.npy", "--languages", "en")
-    assert "--fold 1000 needs 1000 images" in evaluate(*given, "--fold", code=2).err
+    assert "--fold: slices of 1000 need 1000 images" in evaluate(*given, "--fold", code=2).err
     outcome = evaluate(*given, "--fold", 40)
     assert "means over slices of 40 images" in " ".join(outcome.out.split()) and not outcome.warnings
 

@@ -50,7 +50,7 @@ def test_an_option_puts_them_into_one_cluster(xlingual: Any, work: Any) -> None:
 def test_another_name_is_refused(bkr: Any) -> None:
     outcome = bkr("--cluster", "lines")
     assert outcome.code == 2
-    assert "--cluster 'lines': expected declared or near-duplicates" in outcome.err
+    assert "--cluster lines: expected declared or near-duplicates" in outcome.err
 
 
 def test_data_check_counts_them_with_examples(xlingual: Any, work: Any) -> None:

@@ -130,6 +130,9 @@ def test_a_pool(xlingual: Any, keeping: dict[str, int], tmp_path: Path) -> None:
     ]
     assert values[0] == values[1]
     assert len(pool.languages) == 2
+    for name in ("--equal-ids=same", "--languages=en"):
+        refused = xlingual("embed", "data", "--text-encoder", "random", "--out", "e", name)
+        assert (refused.code, f"{name.partition('=')[0]} is for pools" in refused.err) == (2, True)
     refused = xlingual("embed", folder, "--text-encoder", "random", "--image-encoder", "pixels", "--out", "e")
     assert (refused.code, "a pool has no images" in refused.err) == (2, True)
     refused = xlingual("embed", folder, "--text-encoder", "random", "--out", "e", "--rows", "0:3")
@@ -225,3 +228,20 @@ def test_a_store_that_is_not_there_is_no_empty_one(xlingual: Any, verb: list[str
     assert (refused.code, "--store onw: there is no such folder" in refused.err) == (2, True)
     assert not Path("onw").exists()
     assert not Path("x").exists()
+
+
+def test_a_retrieval_folder_says_its_language_and_what_equal_ids_are(xlingual: Any, tmp_path: Path) -> None:
+    for folder in (tmp_path / "b" / "en", tmp_path / "b" / "de", tmp_path / "one"):
+        (folder / "qrels").mkdir(parents=True)
+        for name in ("corpus", "queries"):
+            lines = [{"_id": f"{name[0]}{i}", "text": f"{name} {i} {folder.name}"} for i in range(3)]
+            (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        lines = [f"q{i}\tc{i}\t1" for i in range(3)]
+        (folder / "qrels" / "test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *lines]))
+    run = ("embed", tmp_path / "b", "--text-encoder", "random", "--out", "e")
+    assert "--equal-ids different" in xlingual(*run).err
+    for answer in ("same", "different"):
+        assert "warning" not in xlingual(*run, "--equal-ids", answer).err
+    assert xlingual("embed", tmp_path / "one", *run[2:]).code == 2
+    assert xlingual("embed", tmp_path / "one", *run[2:], "--languages", "en").code == 0
+    assert np.load("e/random.questions.en.npy").shape == (3, 64)

@@ -73,7 +73,7 @@ def test_compare_says_who_compares_correlations(xlingual: Any, pairs: str) -> No
         ),
         (
             ("pairs.jsonl", "--lang", "en", "--baseline", "word"),
-            ("--baseline 'word'", "Did you mean 'words'?"),
+            ("--baseline word is", "Did you mean 'words'?"),
         ),
         (("pairs.jsonl", "--lang", "en", "--report"), ("--out DIR",)),
         (

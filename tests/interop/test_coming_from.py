@@ -1,21 +1,32 @@
-"""Every block of docs/coming-from.md runs, one after the other, in a folder that has the files it names."""
+"""Every block of docs/coming-from.md runs, one after the other, in a folder that has the files it names.
+
+Stand-ins: file systems of hf:// and s3:// in memory, and Cohere's service on this machine.
+"""
 
 import csv
 import json
 import re
+import shlex
+import subprocess
+from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pytest
 
 for library in (
     "sentence_transformers", "mteb", "ranx", "ir_measures", "model2vec", "langchain_core", "llama_index.core",
-    "haystack", "pandas", "polars", "duckdb", "datasets", "faiss",
+    "haystack", "pandas", "polars", "duckdb", "datasets", "faiss", "fsspec", "httpx",
 ):  # fmt: skip
     pytest.importorskip(library)
 
+from xlingual import crosslingual_retrieval  # noqa: E402
+from xlingual.cli.main import run  # noqa: E402
+
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+services = run_path(str(Path(__file__).parents[1] / "unit" / "encoders" / "embedding_services.py"))
 COLOURS = ("red", "blue", "green", "white", "black")
 NOUNS = (("chair", "Stuhl"), ("lamp", "Lampe"), ("table", "Tisch"), ("box", "Kiste"))
 PLACES = (("for the hall", "für den Flur"), ("for the garden", "für den Garten"))
@@ -30,6 +41,14 @@ def files(copied, tmp_path, monkeypatch):
     products(tmp_path)
     retrieval_folder(tmp_path / "beir")
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "export.csv").write_bytes((tmp_path / "products.csv").read_bytes())
+    corpus(tmp_path / "FOLDER")
+    on_the_net(monkeypatch)
+    for name, spec in (("new", "chargram"), ("old", "random")):
+        options = {"text_column": "title_{lang}", "store": None}
+        crosslingual_retrieval("products.csv", {"mine": spec}, **options).write(f"out/{name}")
+    (tmp_path / "deploy").write_text("#!/bin/sh\ntouch deployed\n")
+    (tmp_path / "deploy").chmod(0o755)
     monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / "store"))
     return tmp_path
 
@@ -78,11 +97,65 @@ def static_model(folder):
     StaticModel(vectors, tokenizer).save_pretrained(folder)
 
 
+def corpus(folder):
+    """Write Crossmodal-3600 as it is downloaded, without its images."""
+    folder.mkdir()
+    lines = [
+        {"image/key": f"k{i}", "en": {"caption": [f"a {i}"]}, "de": {"caption": [f"ein {i}"]}}
+        for i in range(4)
+    ]
+    (folder / "captions.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+
+
+def on_the_net(monkeypatch):
+    """Put the tables of the page into file systems in memory, which stand for those of hf:// and s3://."""
+    import pandas as pd
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Net(MemoryFileSystem):
+        protocol, store, pseudo_dirs, cachable = ("hf", "s3"), {}, [""], False
+
+        @classmethod
+        def _strip_protocol(cls, path):
+            return "/" + path.partition("://")[2] if "://" in path else path
+
+    for scheme in Net.protocol:
+        monkeypatch.setitem(import_module("fsspec.registry")._registry, scheme, Net)
+    frame = pd.read_csv("products.csv").rename(columns=lambda name: name.replace("title", "text"))
+    for place in ("/datasets/TEAM/SET/data/test.parquet", "/BUCKET/products.parquet"):
+        with Net().open(place, "wb") as file:
+            frame.drop(columns="image").to_parquet(file)
+
+
+def run_shell(block, service, monkeypatch):
+    """Run the lines of a block: the commands of this program here, what follows && in a shell."""
+    stood_in = {"api:embed-v4.0?": f"api:tiny?base_url={service.base}&", "_KEY=…": f"_KEY={services['KEY']}"}
+    for said, instead in stood_in.items():
+        block = block.replace(said, instead)
+    for line in block.splitlines():
+        command, _, then = re.sub(r"\s+# .*", "", line).partition(" && ")
+        words = shlex.split(command)
+        if words[0] == "export":
+            monkeypatch.setenv(*words[1].split("="))
+            continue
+        assert words[0] == "xlingual" and run(words[1:]) == 0, line
+        if then:
+            subprocess.run(["sh", "-c", then], check=True)
+
+
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-def test_the_blocks_run(files, capsys):
+def test_the_blocks_run(files, capsys, monkeypatch):
     found = {}
-    for block in BLOCKS:
-        exec(compile(block, str(PAGE), "exec"), found)
+    assert {kind for kind, _ in BLOCKS} == {"python", "bash"}
+    with services["fake"]["serving"](services["SERVICES"]["cohere"]) as service:
+        for kind, block in BLOCKS:
+            if kind == "python":
+                exec(compile(block, str(PAGE), "exec"), found)
+            else:
+                run_shell(block, service, monkeypatch)
+        assert {body["input_type"] for body in service.sent} == {"search_query", "search_document"}
+    assert (files / "shop.parquet").exists() and (files / "xm3600.parquet").exists()
+    assert (files / "deployed").exists()
     assert "</html>" in (files / "report.html").read_text(encoding="utf-8")
     assert (files / "runs" / "en-de" / "mine.run").exists()
     assert (files / "pairs.svg").read_text(encoding="utf-8").startswith("<svg")

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from xlingual import Manifest, backretrieval, write_report
+from xlingual.errors import InputError
 
 ROWS = [
     {"id": "1", "lang": "en", "text": "a red shoe", "item": "17"},
@@ -71,6 +72,29 @@ def test_polars_with_objects():
     frame = pl.DataFrame(COLUMNS).with_columns(image=pl.Series(images, dtype=pl.Object))
     shown = Manifest.of(frame).images(np.arange(3)).images
     assert [one.tobytes() for one in shown] == [one.tobytes() for one in images]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_series_is_no_table_and_arrays_of_pixels_are_images(library):
+    frames = pytest.importorskip(library)
+    with pytest.raises(InputError, match="found a Series, which is one column"):
+        Manifest.of(frames.Series(["a"]))
+    images = colours(2)
+    arrays = [np.asarray(image) for image in images]
+    column = arrays if library == "pandas" else frames.Series(arrays, dtype=frames.Object)
+    found = Manifest.of(frames.DataFrame({"text_en": ["a", "b"], "image": column}))
+    assert (
+        found.image_source
+        == Manifest.of(
+            [{"text_en": text, "image": image} for text, image in zip("ab", images, strict=True)]
+        ).image_source
+    )
+
+
+def test_pandas_columns_named_by_numbers():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame([["7", "a", "b"]], columns=[0, "text_en", "text_de"])
+    assert Manifest.of(frame, id_column=0).ids == ["7", "7"]
 
 
 def test_duckdb():

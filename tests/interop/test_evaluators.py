@@ -21,7 +21,7 @@ from xlingual import (  # noqa: E402
 )
 from xlingual.data.pools.mix import mix_pool  # noqa: E402
 from xlingual.encoders import Encoder, image_encoder  # noqa: E402
-from xlingual.errors import InputError  # noqa: E402
+from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.integrations.sentence_transformers import (  # noqa: E402
     BackretrievalEvaluator,
     CrosslingualRetrievalEvaluator,
@@ -192,3 +192,12 @@ def test_failures_are_refused_once_the_model_trained_on(model, manifest, checkpo
         for results in found:
             with pytest.raises(InputError, match="has changed since it was evaluated"):
                 results.failures_table()
+
+
+def test_a_model_made_for_the_dot_product_is_warned_of(checkpoints, manifest):
+    model = sentence_transformers.SentenceTransformer(str(checkpoints("sentence_plain")), device="cpu")
+    model.similarity_fn_name = "dot"
+    evaluator = CrosslingualRetrievalEvaluator(manifest, pairs="en-de")
+    with pytest.warns(DataWarning, match="^text encoder 'model': .*dot product"):
+        evaluator(model)
+    assert any("dot product" in text for text in evaluator.results.warnings)

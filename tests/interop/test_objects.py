@@ -10,6 +10,7 @@ from PIL import Image
 from xlingual import InputError, Manifest, backretrieval, crosslingual_retrieval, encoder, image_sentence
 from xlingual.encoders import text_encoders
 from xlingual.encoders.base import adopt
+from xlingual.errors import DataWarning
 from xlingual.records import Texts
 
 TEXTS = ["a red chair", "ein roter Stuhl", "a blue table", "ein blauer Tisch", "a red chair"]
@@ -51,6 +52,36 @@ def test_a_sentence_transformer_gives_what_the_library_gives_by_role(st_model):
     documents = st_model.encode_document(TEXTS)
     np.testing.assert_allclose(made.encode(as_role("candidate")), documents, atol=1e-6)
     assert made.by_role and not np.allclose(documents, st_model.encode_query(TEXTS), atol=1e-4)
+
+
+@pytest.mark.parametrize("library", ["sentence_transformers", "mteb", "folder"])
+def test_a_model_made_for_the_dot_product_is_warned_of(checkpoints, library, shop, tmp_path):
+    transformers = pytest.importorskip("sentence_transformers")
+    plain = transformers.SentenceTransformer(str(checkpoints("sentence_plain")), device="cpu")
+    model = entry = copy.deepcopy(plain)  # it does not normalise
+    before = taken(model).identity
+    assert taken(model).compares_by == "cosine" and taken(model).identity == before
+    model.similarity_fn_name = "dot"
+    if library == "mteb":
+        pytest.importorskip("mteb")
+        from mteb.models import SentenceTransformerEncoderWrapper
+
+        entry = SentenceTransformerEncoderWrapper(model)
+    elif library == "folder":
+        model.save(str(tmp_path / "dot"))
+        entry = f"st:{tmp_path / 'dot'}?device=cpu"
+    with pytest.warns(DataWarning, match="^text encoder 'm': .*dot product"):
+        found = crosslingual_retrieval(shop, {"m": entry}, measures="R@3", store=None)
+    assert any("dot product" in text for text in found.warnings)
+    usual = crosslingual_retrieval(shop, {"m": plain}, measures="R@3", store=None)
+    assert [one.value for one in found.entries] == [one.value for one in usual.entries]
+    assert not usual.warnings
+
+
+def test_a_model_that_normalises_ranks_by_the_dot_product_as_by_the_cosine(st_model, shop):
+    model = copy.deepcopy(st_model)
+    model.similarity_fn_name = "dot"
+    assert not crosslingual_retrieval(shop, {"m": model}, measures="R@3", store=None).warnings
 
 
 def test_a_sentence_transformer_scores_as_its_folder_does(st_model, checkpoints, shop, tmp_path):
@@ -96,6 +127,27 @@ def test_a_model_in_training_stays_in_training(st_model):
     taken(st_model).encode(BATCH)
     assert st_model.training
     st_model.eval()
+
+
+def test_columns_and_frames_of_vectors(shop):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    arrow = pytest.importorskip("pyarrow")
+    rows = {tag: np.random.default_rng(seed).normal(size=(16, 4)) for seed, tag in enumerate(("en", "de"))}
+    forms = {
+        "array": lambda found: found,
+        "pandas": lambda found: pandas.Series(list(found)),
+        "pandas lists": lambda found: pandas.DataFrame({"v": found.tolist()})["v"],
+        "frame": pandas.DataFrame,
+        "polars": lambda found: polars.Series("v", found.tolist()),
+        "polars array": lambda found: polars.Series("v", found),
+        "polars frame": polars.DataFrame,
+        "arrow": lambda found: arrow.table({"v": found.tolist()})["v"],
+    }
+    given = {name: {tag: form(found) for tag, found in rows.items()} for name, form in forms.items()}
+    found = crosslingual_retrieval(shop, given, measures="RR", store=None)
+    for source in ("en", "de"):
+        values = {entry.encoder: entry.value for entry in found.entries if entry.source == source}
+        assert len(values) == len(forms) and len(set(values.values())) == 1
 
 
 def test_a_static_embedding(checkpoints):

@@ -196,7 +196,7 @@ def test_encoders_are_given_the_role_the_language_and_the_text_that_was_asked_fo
     ("pool", "options", "words"),
     [
         (3, {}, "expected a MultilingualPool or its path, found int"),
-        (None, {"seed": -1}, "--seed must be 0 to"),
+        (None, {"seed": -1}, "seed=… must be 0 to"),
         ("no such folder", {}, "no such folder: no such file or folder"),
     ],
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from xlingual.cli import exit_codes, gate, main
-from xlingual.cli.other_names import DATA, OF_SPECS, OTHER_NAMES
+from xlingual.cli.other_names import COMMANDS, DATA, OF_SPECS, OTHER_NAMES
 
 DOCS = Path(main.__file__).parents[3] / "docs"
 
@@ -35,10 +35,37 @@ def manifest(tmp_path):
         ("train triplet", "--learning-rate", "--rate"),
         ("evaluate bkr", "--image-model", "--image-encoder"),
         ("evaluate bkr", "--metric", "--measure"),
+        ("evaluate bkr", "-o", "--out"),
+        ("evaluate bkr", "-j", "--threads"),
     ],
 )
 def test_the_option_that_is_meant_is_named(capsys, command, name, meant):
     assert f"No such option '{name}'. Did you mean '{meant}'?" in said(capsys, *command.split(), name, "x")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("import", "'xlingual data import'"),
+        ("eval", "'xlingual evaluate'"),
+        ("benchmark", "'xlingual evaluate'"),
+        ("rank", "'xlingual evaluate'"),
+        ("bkr", "'xlingual evaluate bkr'"),
+        ("help", "'xlingual --help'"),
+        ("evalute", "'evaluate'"),
+    ],
+)
+def test_the_command_that_is_meant_is_named(capsys, word, meant):
+    assert f"No such command {word!r}. Did you mean {meant}?" in said(capsys, word, "x")
+
+
+def test_commands_that_are_named_are_there_and_the_words_are_none():
+    assert not set(COMMANDS) & set(main._VERBS)
+    for name in {name for name in COMMANDS.values() if not name.startswith("--")}:
+        found, context = main.xlingual, click.Context(main.xlingual)
+        for part in name.split():
+            found = found.get_command(context, part)
+        assert found is not None, name
 
 
 def test_the_data_is_an_argument_and_prompts_are_of_encoders(capsys):

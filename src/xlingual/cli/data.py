@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from xlingual.cli.from_request import command
 from xlingual.cli.imports import import_
 from xlingual.cli.opening import columns
 from xlingual.cli.pools import describe, mix_pool, squad_to_pool, translate_pool
+from xlingual.cli.wording import in_options
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page
 from xlingual.report.numbers import counted
@@ -116,7 +117,7 @@ def check(request: CheckRequest) -> int:
             near = manifest_near_duplicates(read, found.pictures, progress)
         content, page = _content(found, near), _page(found, near)
         findings = [*found.findings, *near_duplicates_finding(near, read)]
-    findings = ordered(findings)
+    findings = [replace(one, sentence=in_options(one.sentence)) for one in ordered(findings)]
     content["findings"] = [asdict(finding) for finding in findings]
     screen.show_page(page, content, request)
     if not screen.as_json(request):

@@ -10,7 +10,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.requests.ranking import available_cores
 from xlingual.requests.single import EmbedRequest
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.embed.encoder_pool import EncoderPool
-    from xlingual.requests.shared import ManifestOptions
     from xlingual.workflows.embed import Exported
 
 
@@ -39,7 +38,7 @@ def embed(request: EmbedRequest) -> None:
     with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         progress("reading the data", 0, 1)
         found = embed(
-            _data(request.data),
+            _data(request),
             request.out,
             text_encoders=within_cost(request.text_encoders, request.keeping),
             image_encoder=request.image_encoder,
@@ -66,18 +65,20 @@ def _encoder_pool(request: EmbedRequest) -> EncoderPool | None:
     return EncoderPool(cluster_address(request.address), request.workers, cores=available_cores())
 
 
-def _data(request: ManifestOptions) -> Manifest | MultilingualPool:
+def _data(request: EmbedRequest) -> Manifest | MultilingualPool:
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.data.pools.reading import is_pool
 
-    if not is_pool(request.manifest):
-        return read_manifest(request)
-    for name, value in {**columns(request), "rows": request.rows}.items():
+    data, pool = request.data, is_pool(request.data.manifest)
+    of_pools = {"languages": request.languages, "equal_ids": request.equal_ids}
+    of_manifests = {**columns(data), "rows": data.rows}
+    for name, value in (of_manifests if pool else of_pools).items():
         if value is not None:
-            raise InputError(
-                f"--{name.replace('_', '-')} is for manifests, {request.manifest} is a pool: leave it out"
-            )
-    return MultilingualPool.read(request.manifest, split=request.split)
+            own, is_a = ("manifests", "a pool") if pool else ("pools", "a manifest")
+            raise InputError(f"{parameter(name)} is for {own}, {data.manifest} is {is_a}: leave it out")
+    if not pool:
+        return read_manifest(data)
+    return MultilingualPool.read(data.manifest, request.languages, data.split, request.equal_ids)
 
 
 def _show(found: list[Exported]) -> None:

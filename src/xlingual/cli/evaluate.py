@@ -89,7 +89,8 @@ def _log(results: Results, request: Any, name: str = "") -> None:  # noqa: ANN40
         from xlingual.integrations.tracking import log_results
 
         with screen.warnings_as_lines():
-            log_results(results, sinks, name=name)
+            said = log_results(results, sinks, name=name)
+        screen.logged(said, quiet=request.output.quiet)
 
 
 def _data(request: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool or files)

@@ -19,6 +19,7 @@ def export(request: ExportRequest) -> None:
     mteb:DIR writes the files in which MTEB keeps results. model-index:README.md writes the numbers into the
     front matter of a model card, and leaves all else in it as it is. The others get a run for each encoder.
     """
+    from xlingual.integrations.found import encoder_of
     from xlingual.integrations.model_index import write_model_index
     from xlingual.integrations.mteb_results import write_mteb_results
     from xlingual.integrations.tracking import check_sinks, log_results
@@ -39,6 +40,8 @@ def export(request: ExportRequest) -> None:
     sinks = [target for target in request.to if target.partition(":")[0] in SINKS]
     check_sinks(sinks)
     results = Results.read(request.folder)
+    if request.encoder is not None or len(sinks) < len(request.to):
+        encoder_of(results, request.encoder)  # refused before anything is written
     with screen.warnings_as_lines():
         for target in request.to:
             kind, _, where = target.partition(":")
@@ -47,6 +50,9 @@ def export(request: ExportRequest) -> None:
                 for path in write_mteb_results(results, where, request.encoder, **named):
                     screen.wrote(path, quiet=request.quiet)
             elif kind == "model-index":
-                write_model_index(results, where, request.encoder, **named)
+                new = write_model_index(results, where, request.encoder, **named)
                 screen.wrote(Path(where), quiet=request.quiet)
-        log_results(results, sinks)
+                if new and not request.quiet:
+                    screen.note(f"{where} is a new file, with these numbers alone.")
+        said = log_results(results, sinks, encoder=request.encoder)
+    screen.logged(said, quiet=request.quiet)

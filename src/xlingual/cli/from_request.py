@@ -14,7 +14,8 @@ from click.shell_completion import CompletionItem
 from msgspec import inspect as types
 
 from xlingual.cli.other_names import instead, option_meant
-from xlingual.errors import InputError
+from xlingual.cli.wording import in_options
+from xlingual.errors import InputError, XlingualError
 from xlingual.requests import Record, Request, checked, leaves, made, values
 from xlingual.requests.reading import read_toml
 from xlingual.requests.record import Leaf, refused
@@ -81,6 +82,14 @@ class RequestCommand(click.Command):
         if found is None:
             return super().make_context(info_name, args, parent, **extra)
         return found.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+        """Run the command; its errors name options."""
+        try:
+            return super().invoke(ctx)
+        except XlingualError as error:
+            error.args = (in_options(str(error), self.kind),)
+            raise
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; the error for an unknown option names the one that is meant.

@@ -18,6 +18,7 @@ import click
 
 from xlingual.cli import interruption
 from xlingual.cli.exit_codes import BAD, IN_SHORT, PIPE
+from xlingual.cli.other_names import command_meant
 from xlingual.errors import XlingualError, did_you_mean, why
 from xlingual.visible import visible_line
 
@@ -93,7 +94,9 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb; name the nearest one where there is none."""
         if args and args[0] not in _VERBS and not args[0].startswith("-"):
-            raise click.UsageError(f"No such command {args[0]!r}.{did_you_mean(args[0], _VERBS)}", ctx)
+            meant = command_meant(args[0])
+            near = f" Did you mean 'xlingual {meant}'?" if meant else did_you_mean(args[0], _VERBS)
+            raise click.UsageError(f"No such command {args[0]!r}.{near}", ctx)
         return super().resolve_command(ctx, args)
 
 

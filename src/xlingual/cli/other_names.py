@@ -1,8 +1,10 @@
-"""Names that options have in other programs: which option of ours is meant."""
+"""Names that options and commands have in other programs: which one of ours is meant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+from xlingual.tasks import TASKS
 
 _ENCODER = ("--text-encoder", "--system", "--baseline")
 _OUT = ("--out",)
@@ -15,12 +17,17 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("--model-name", "--model-name-or-path", "--model-path", "--checkpoint"), _ENCODER),
     **dict.fromkeys(("--image-model", "--vision-model", "--clip", "--vision-encoder"), ("--image-encoder",)),
     **dict.fromkeys(("--output", "--output-dir", "--output-folder", "--output-path", "--outdir"), _OUT),
+    "-o": _OUT,
     **dict.fromkeys(("--out-dir", "--save", "--save-dir", "--results", "--results-dir", "--dest"), _OUT),
-    **dict.fromkeys(("--metric", "--metrics", "--measures", "--score", "--top-k", "--k"), ("--measure",)),
+    **dict.fromkeys(
+        ("--metric", "--metrics", "--measures", "--score", "--top-k", "--k", "-k"), ("--measure",)
+    ),
     **dict.fromkeys(("--language-pairs", "--langs", "--lang-pairs", "--lang"), ("--pairs", "--languages")),
     **dict.fromkeys(("--source-lang", "--src", "--src-lang"), ("--source", "--pairs")),
     **dict.fromkeys(("--target-lang", "--tgt", "--tgt-lang"), ("--target", "--pairs")),
-    **dict.fromkeys(("--workers", "--num-workers", "--jobs", "--n-jobs", "--num-threads"), ("--threads",)),
+    **dict.fromkeys(
+        ("--workers", "--num-workers", "-j", "--jobs", "--n-jobs", "--num-threads"), ("--threads",)
+    ),
     **dict.fromkeys(("--cuda", "--gpu", "--gpus", "--accelerator"), ("--device",)),
     **dict.fromkeys(("--fp16", "--bf16", "--half", "--dtype"), ("--precision",)),
     "--learning-rate": ("--rate",),
@@ -31,8 +38,8 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("--cache", "--cache-dir", "--cache-folder"), ("--store",)),
     **dict.fromkeys(("--no-cache", "--overwrite-cache"), ("--no-store",)),
     **dict.fromkeys(("--html", "--html-report"), ("--report",)),
-    **dict.fromkeys(("--silent", "--no-progress"), ("--quiet",)),
-    **dict.fromkeys(("--overwrite",), ("--force",)),
+    **dict.fromkeys(("-q", "--silent", "--no-progress"), ("--quiet",)),
+    **dict.fromkeys(("-f", "--overwrite"), ("--force",)),
     **dict.fromkeys(("--config-file",), ("--config",)),
     **dict.fromkeys(("--confidence", "--significance"), ("--alpha",)),
 }
@@ -67,6 +74,36 @@ OF_SPECS = {
     "--truncate-dim": "dim=256",
     "--trust-remote-code": "remote-code=COMMIT",
 }
+# a command → words that are tried in its place; a task's name stands for its evaluation
+_OTHER_COMMANDS = {
+    "data import": ("import", "convert", "clean"),
+    "data from": ("from", "download", "fetch"),
+    "data check": ("check", "lint"),
+    "data describe": ("describe", "info", "stats"),
+    "evaluate": ("eval", "evaluation", "benchmark", "bench", "measure", "rank", "retrieve", "score", "test"),
+    "embed": ("encode", "embeddings", "vectorize", "vectors"),
+    "train": ("fit", "finetune", "fine-tune"),
+    "compare": ("diff", "significance"),
+    "report": ("leaderboard", "html", "summary"),
+    "encoders": ("list", "models"),
+    "store": ("cache",),
+    "study": ("annotate", "serve"),
+    "--help": ("help",),
+    "--version": ("version",),
+}
+COMMANDS = {word: command for command, words in _OTHER_COMMANDS.items() for word in words}
+
+
+def command_meant(word: str) -> str | None:
+    """Return the command that is meant by a word which is none, None where none is known.
+
+    >>> command_meant("import"), command_meant("bkr")
+    ('data import', 'evaluate bkr')
+    """
+    usual = word.lower().replace("_", "-")
+    if any(usual in (task.name, *task.short) for task in TASKS.values()):
+        return f"evaluate {usual}"
+    return COMMANDS.get(usual)
 
 
 def option_meant(name: str, options: Iterable[str]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import interruption
+from xlingual.cli.wording import in_options
 from xlingual.errors import DataWarning
 from xlingual.requests.shared import Output
 from xlingual.visible import visible, visible_line, without_commands
@@ -39,7 +40,7 @@ def warnings_as_lines() -> Iterator[None]:
 
         def keep(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:  # noqa: ANN401
             if issubclass(category, DataWarning):
-                lines[f"warning: {visible_line(str(message))}"] = None
+                lines[f"warning: {visible_line(in_options(str(message)))}"] = None
             else:
                 others.append(partial(usual, message, category, *rest, **more))
 
@@ -169,3 +170,9 @@ def wrote(path: Path, *, quiet: bool, replaced: str = "") -> None:
     """Say that a file or folder was written, and what it replaced."""
     if not quiet:
         say(f"wrote {path}{f', replacing {replaced}' if replaced else ''}", err=True)
+
+
+def logged(sentences: Iterable[str], *, quiet: bool) -> None:
+    """Say what trackers received."""
+    for sentence in () if quiet else sentences:
+        say(sentence, err=True)

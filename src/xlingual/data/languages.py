@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from xlingual.errors import InputError
+from xlingual.languages import name_of
 
 TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 SHORT_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
@@ -52,6 +53,9 @@ def tag_problem(tag: str) -> str | None:
     """Return why a string is not a language tag and what to do, or None where it is one."""
     if TAG.fullmatch(tag):
         return None
+    head, _, last = tag.rpartition("_")
+    if len(head) > 3 and SHORT_TAG.fullmatch(last) and name_of(last):  # text_en, as columns are named
+        return f"{tag!r:.60} is not a language tag: write {last!r}"
     if TAG.fullmatch(tag.replace("_", "-")):
         return f"{tag!r} is not a language tag: write {tag.replace('_', '-')!r}"
     return f"{tag!r:.60} is not a language tag: write one such as 'en', 'pt-BR' or 'zh-Hant'"

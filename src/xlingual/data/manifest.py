@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -28,7 +27,7 @@ from xlingual.data.reading.select import choose, split_reference
 from xlingual.data.reading.tables import SourceTable, table_of_arrow
 from xlingual.data.reading.textrows import TextRows, chosen_rows, numberings
 from xlingual.data.reading.translations import spread
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.notebook import Overview, html_of
 from xlingual.records import Images, Numbering, Texts
 
@@ -102,7 +101,8 @@ class Manifest(TextRows):
         itself as Arrow, `Dataset` and `DatasetDict` of Hugging Face (whose splits become the column `split`),
         and lists of records. Options are those of `read`, and `folder`: what paths of images are relative to
         (they must then stay within it); without it they are relative to the current folder. Images may be
-        bytes or opened by Pillow, too. Empty cells of any kind (None, NaN, NaT) are no texts.
+        bytes, opened by Pillow, or arrays of pixels (uint8), too. Empty cells of any kind (None, NaN, NaT)
+        are no texts.
 
         Raises InputError for anything that cannot be right, as `read` does.
         """
@@ -187,7 +187,7 @@ class Manifest(TextRows):
             all_numberings = (*numberings(part), *before)
         for warning in (empty_texts_warning(part), doubled_language_warning(part)):
             if warning and table.reading.problems is None:
-                warnings.warn(warning, DataWarning, stacklevel=3)
+                warn(warning)
         values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
         return cls(**(values | {"path": path}), numberings=all_numberings, columns=options)
 
@@ -276,6 +276,8 @@ def _split_options(options: ReadOptions) -> tuple[ReadOptions, str | None, str |
     for name in options:
         if name not in ReadOptions.__annotations__:
             known = [name for name in ReadOptions.__annotations__ if name not in ("split", "rows")]
-            raise TypeError(f"unexpected option {name!r}.{did_you_mean(name, known)}")
-    columns = options.copy()
+            near = did_you_mean(name, known)
+            raise TypeError(f"unexpected option {name!r}{near and '.' + near}")
+    strings = {name: str(value) if isinstance(value, int) else value for name, value in options.items()}
+    columns = cast("ReadOptions", strings)  # columns of data frames may be named by numbers
     return columns, columns.pop("split", None), columns.pop("rows", None)

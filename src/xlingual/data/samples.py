@@ -20,7 +20,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.files import regular_file
 from xlingual.streams import stream
 
@@ -69,7 +69,9 @@ def resolve_pairs(pairs: str | Sequence[str] | None, languages: Sequence[str]) -
     names = re.split(r"[,\s]+", pairs) if isinstance(pairs, str) else list(pairs)
     found = [_resolve_pair(name, languages) for name in names if name]
     if not found:
-        raise InputError("no language pair was named: expected, for instance, --pairs en-de,de-en")
+        raise InputError(
+            f"no language pair was named: expected, for instance, {parameter('pairs', ['en-de', 'de-en'])}"
+        )
     return list(dict.fromkeys(found))
 
 

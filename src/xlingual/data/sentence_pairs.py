@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from xlingual.arrays import Floats
 from xlingual.data.reading.formats import READERS, read_tsv
 from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, texts_in
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.files import regular_file
 from xlingual.records import digest
 
@@ -69,11 +68,7 @@ class SentencePairs:
         first, second = (_sentences(table, named[role], kept) for role in ("sentence1", "sentence2"))
         _check(path, score, named["score"])
         if table.n_rows > len(kept):
-            warnings.warn(
-                f"{path}: {table.n_rows - len(kept)} of {table.n_rows} pairs have no score and are left out",
-                DataWarning,
-                stacklevel=2,
-            )
+            warn(f"{path}: {table.n_rows - len(kept)} of {table.n_rows} pairs have no score and are left out")
         ids = _ids(table, named["id"], kept, named="id" in (columns or {}))
         return cls(path.stem, str(path), ids, score, first, second, table.n_rows - len(kept))
 
@@ -146,8 +141,9 @@ def _table(path: Path, named: Mapping[str, str]) -> SourceTable:
         regular_file(path, "a file of sentence pairs")
     elif not path.is_file():
         what = "a folder" if path.is_dir() else "no such file"
-        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() and not path.is_dir() else []
-        raise InputError(f"{path}: {what}; give a file of sentence pairs.{did_you_mean(path.name, near)}")
+        names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() and not path.is_dir() else []
+        near = did_you_mean(path.name, names)
+        raise InputError(f"{path}: {what}; give a file of sentence pairs{near and '.' + near}")
     if ending not in endings:
         raise InputError(
             f"{path}: a file of sentence pairs ends in {listed(endings)}, not in {path.suffix!r}: convert it"

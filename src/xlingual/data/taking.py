@@ -30,14 +30,16 @@ def takes_data(*further: str, leave: type | tuple[type, ...] = ()) -> Callable[[
 
         @wraps(function)
         def taken(*given: Any, **more: Any) -> Any:  # noqa: ANN401
-            bound = wanted.bind(*given, **more)
+            try:
+                bound = wanted.bind(*given, **more)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}(): {error}") from None
             columns = bound.arguments.pop(rest, {})
             for name in columns:
                 if name not in _OPTIONS:
                     known = [*wanted.parameters, *_OPTIONS]
-                    raise TypeError(
-                        f"{function.__name__}() has no argument {name!r}.{did_you_mean(name, known)}"
-                    )
+                    near = did_you_mean(name, known)
+                    raise TypeError(f"{function.__name__}() has no argument {name!r}{near and '.' + near}")
             for name in names:
                 value = bound.arguments.get(name)
                 if value is not None and not isinstance(value, leave):

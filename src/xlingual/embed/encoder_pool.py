@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import os
 import time
-import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +21,7 @@ from xlingual.embed.actor import Actor, ActorReply, ActorSpec
 from xlingual.embed.encoding import is_kept, joined_parts
 from xlingual.encoders import Encoder, EncoderLike, Stacked
 from xlingual.encoders.decoding import BrokenImagesError
-from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.errors import InputError, XlingualError, warn
 from xlingual.images import read_bytes
 from xlingual.ranking.cluster.connection import HEADLESS, answers, connect, gone, machines
 from xlingual.ranking.cluster.interruption import held_back
@@ -111,6 +110,7 @@ class _Remote(Encoder):
         cores: int,
     ) -> None:
         self.identity, self.content = encoder.identity, encoder.content
+        self.compares_by = encoder.compares_by
         self.workers = workers  # `encode` hands over more rows at a time
         self._ray, self._spec = ray, spec
         self._actor_class = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0)(Actor)
@@ -232,7 +232,7 @@ class _Remote(Encoder):
             return None
         if isinstance(found, ActorReply):
             for sentence in found.warnings:
-                warnings.warn(sentence, DataWarning, stacklevel=2)
+                warn(sentence)
             if found.refused:
                 raise (BrokenImagesError if found.broken else InputError)(found.refused)
         return found

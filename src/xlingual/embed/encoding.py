@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from xlingual.arrays import Ints, room_for
 from xlingual.embed.checks import checked
 from xlingual.encoders import Encoder, Stacked
 from xlingual.encoders.batching import distinct_rows
-from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.errors import InputError, XlingualError, warn
 from xlingual.forms import dense, form_of, is_dense, joined_vectors
 from xlingual.images import read_bytes
 from xlingual.records import Encoded, Images, Texts, check_content, content_keys, digest
@@ -52,7 +51,7 @@ def encode(encoder: Encoder, batch: Texts | Images, source: VectorSource) -> Enc
     """
     found = _encoded(encoder, batch, source)
     for sentence in encoder.notes():
-        warnings.warn(sentence, DataWarning, stacklevel=2)
+        warn(sentence)
     return found
 
 

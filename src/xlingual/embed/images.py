@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +11,11 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed.checks import warn_of_zeros
+from xlingual.embed.checks import warn_of_similarity, warn_of_zeros
 from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.encoders.decoding import SKIP, BrokenImagesError, broken, counted
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.images import ImageSource, missing_files, read_bytes
 from xlingual.ranking import Cosine, Pool, UnitVectors
 from xlingual.records import Images, digest
@@ -73,11 +72,9 @@ def embed_images(
     images, vectors, same = _encoded(manifest, name, encoder, rows, store, progress, SKIP)
     if shown and len(missing := missing_files(images.source)):
         first = f"{str(images.source[missing[0]])!r}, shown by {images.ids[missing[0]]!r}"
-        warnings.warn(
+        warn(
             f"{len(missing)} of {len(images)} image files are missing (first: {first}): reports show a "
-            "placeholder for them",
-            DataWarning,
-            stacklevel=2,
+            "placeholder for them"
         )
     image = _distinct_images(Pool.of(vectors).code, images.source)
     _, representative, number = np.unique(image, return_index=True, return_inverse=True)
@@ -124,13 +121,15 @@ def _encoded(
     several = images.singles() if encoder.opens_images else None  # a file has one vector of an item
     try:
         vectors = encode(encoder, images if several is None else several[0], vector_source).vectors
+        warn_of_similarity(vectors, encoder.compares_by, vector_source.who)
         if several is not None:
             vectors = _means(vectors, several[1])
     except BrokenImagesError as error:  # it counts those of one piece only
-        reasons = broken(images if several is None else several[0])
+        opened = images if several is None else several[0]
+        reasons = broken(opened)
         if not reasons:
             raise
-        text = counted(next(iter(reasons.values())), len(reasons), len(images), remedy)
+        text = counted(next(iter(reasons.values())), len(reasons), opened, remedy)
         raise InputError(text) from error
     warn_of_zeros(vectors, vector_source.who, "images", lambda row: repr(images.ids[row]))
     return images, vectors, same

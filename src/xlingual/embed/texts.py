@@ -10,7 +10,13 @@ import numpy as np
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.embed.checks import cut_by_language, warn_of_cut_texts, warn_of_zeros
+from xlingual.embed.checks import (
+    cut_by_language,
+    cut_in_sides,
+    warn_of_cut_texts,
+    warn_of_similarity,
+    warn_of_zeros,
+)
 from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError
@@ -52,7 +58,7 @@ class TextVectors:
 
 @dataclass(frozen=True)
 class RoleVectors:
-    """Vectors of rows as queries, and of rows as candidates; `truncated` counts the cut texts of both."""
+    """Vectors of rows as queries, and of rows as candidates; `truncated` counts a text that was cut once."""
 
     queries: TextVectors
     candidates: TextVectors
@@ -69,7 +75,7 @@ class BatchVectors:
 
 @dataclass(frozen=True)
 class PoolVectors:
-    """Vectors of questions and of candidates; `truncated` counts the cut texts by language."""
+    """Vectors of questions and of candidates; `truncated` counts the cut texts by language, each once."""
 
     questions: Any  # AnyVectors, as the encoder gives them
     candidates: Any
@@ -85,13 +91,15 @@ def embed_texts(
     store: Store | None = None,
     progress: Progress | None = None,
     any_form: bool = False,
+    count_cut: bool = True,
 ) -> TextVectors:
     """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used.
 
-    With `any_form` these may be sparse rows or token vectors; else they must be dense.
+    With `any_form` these may be sparse rows or token vectors; else they must be dense. Without `count_cut`
+    nothing is said of texts that were cut, since they were counted before, in their roles.
     """
     source = _source(name, store, progress)
-    found = _batch_vectors(manifest.texts(rows), encoder, source, any_form=any_form)
+    found = _batch_vectors(manifest.texts(rows), encoder, source, any_form=any_form, count_cut=count_cut)
     position = np.full(len(manifest), -1, dtype=np.int64)
     position[rows] = np.arange(len(rows))
     return TextVectors(found.vectors, position, found.truncated)
@@ -141,11 +149,11 @@ def embed_batch(
 
 
 def _batch_vectors(
-    texts: Texts, encoder: Encoder, source: VectorSource, *, any_form: bool = False
+    texts: Texts, encoder: Encoder, source: VectorSource, *, any_form: bool = False, count_cut: bool = True
 ) -> BatchVectors:
     found = _embedded(encoder, texts, "texts", source)
     vectors = found.vectors if any_form else dense(found.vectors, source.who)
-    cut = cut_by_language(found.truncated, texts.language)
+    cut = cut_by_language(found.truncated, texts.language) if count_cut else None
     warn_of_cut_texts(cut, source.who, len(texts))
     return BatchVectors(vectors, cut)
 
@@ -199,17 +207,8 @@ def embed_sides(
             f"text encoder {name!r} gives questions {of_questions.vectors.shape[1]} and candidates "
             f"{of_candidates.vectors.shape[1]} dimensions: both must lie in one space"
         )
-    both_cut = (
-        cut_by_language(of_questions.truncated, questions.language),
-        cut_by_language(of_candidates.truncated, candidates.language),
-    )
-    noted = [counts for counts in both_cut if counts is not None]
-    cut = (
-        {tag: sum(counts.get(tag, 0) for counts in noted) for counts in noted for tag in counts}
-        if noted
-        else None
-    )
-    warn_of_cut_texts(cut, f"text encoder {name!r}", len(questions) + len(candidates))
+    cut, count = cut_in_sides((questions, of_questions.truncated), (candidates, of_candidates.truncated))
+    warn_of_cut_texts(cut, source.who, count)
     return PoolVectors(of_questions.vectors, of_candidates.vectors, cut)
 
 
@@ -230,4 +229,6 @@ def _embedded(encoder: Encoder, texts: Texts, what: str, source: VectorSource) -
     """Return the vectors of texts; raise InputError where the encoder's answer cannot be used."""
     found = encode(encoder, texts, source)
     warn_of_zeros(found.vectors, source.who, what, lambda row: f"{texts.ids[row]!r} ({texts.language[row]})")
+    if texts.role != "query":  # lengths of queries change no order
+        warn_of_similarity(found.vectors, encoder.compares_by, source.who)
     return found

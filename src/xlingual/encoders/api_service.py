@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 
 BEARER = "Authorization"  # the header where a key comes after the word Bearer; in others it stands alone
 _PIECE = 6  # so many characters of a key in a row give it away
@@ -96,11 +95,7 @@ class Service:
     def check(self) -> None:
         """Raise InputError where a key is needed and absent; warn where it would go out unencrypted."""
         if self.key() and self.base_url.startswith("http://") and not self.local:
-            warnings.warn(
-                f"api: the key in {self.key_env} goes to {self.place} unencrypted: use https://",
-                DataWarning,
-                stacklevel=3,
-            )
+            warn(f"api: the key in {self.key_env} goes to {self.place} unencrypted: use https://")
 
 
 def without_key(message: str, key: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
@@ -37,6 +37,8 @@ class Encoder(ABC):
 
     # texts and images have comparable vectors where `space` (the digest of a model) is the same
     space: str | None = None
+    # how its own model compares vectors, such as "dot"; None: not known, or the cosine
+    compares_by: str | None = None
     # whether it was trained on images too; None: not known
     trained_on_images: bool | None = None
     # whether it changes the vectors of the encoder below as it has learnt from data
@@ -169,6 +171,7 @@ class Stacked(Adapter):
     """
 
     space: str | None = None
+    compares_by: str | None = None
 
     @property
     def content(self) -> tuple[str, ...]:
@@ -200,11 +203,14 @@ def _listed(batch: Any) -> list[Any]:  # noqa: ANN401  (Texts or Images)
     return list(batch.images if isinstance(batch, Images) else batch.text)
 
 
+_TEXTS = ("space", "compares_by")  # abilities that are a text
+
+
 def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
     """Return an ability as the object has it; where it has none, the default."""
     own, usual = getattr(encoder.target, _OLD_NAMES.get(name, name), None), getattr(Encoder, name)
     own = getattr(encoder.target, name, own)
-    fits = isinstance(own, str) if name == "space" else callable(own) or not callable(usual)
+    fits = isinstance(own, str) if name in _TEXTS else callable(own) or not callable(usual)
     if own is not None and fits:
         return own
     below = encoder.below if name in ("trained_on_images", "fitted_transform", "opens_images") else None
@@ -314,7 +320,7 @@ def adopt(entry: object, kind: str = "texts") -> Encoder:
     if isinstance(entry, type):
         raise InputError(f"{entry.__name__} is a class: make an object of it, for example {entry.__name__}()")
     if (why := objects.refusal(entry)) is not None:
-        raise InputError(f"{type(entry).__name__}: {why}")
+        raise InputError(why if isinstance(entry, Mapping) else f"{type(entry).__name__}: {why}")
     if (known := objects.kind_of(entry)) is not None:
         return cast("Encoder", import_module(known.module).adapter_of(entry, kind))
     if not callable(getattr(entry, "encode", None)):

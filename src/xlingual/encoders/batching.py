@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from xlingual.arrays import Ints, Vectors
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.forms import joined_vectors
 from xlingual.records import Encoded, Texts
 
@@ -82,11 +81,7 @@ def in_batches(
         answer[rows] = vectors
         start += len(rows)
     if refused:
-        warnings.warn(
-            f"{who}: a batch of {refused} did not fit into memory, one of {size} did: write batch={size}",
-            DataWarning,
-            stacklevel=2,
-        )
+        warn(f"{who}: a batch of {refused} did not fit into memory, one of {size} did: write batch={size}")
     return answer
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.options import PROMPT_NAMES, TEXT
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.images import GLANCE, THREADS, ImageSource, open_image, read_bytes
 from xlingual.records import Images, digest
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 _TEXT_ONLY = {"pair": None, "prompts": "model", "remote-code": None}  # of single schemes, with their defaults
 _TEXT_ONLY |= {option.name: option.default for option in PROMPT_NAMES}
 MOST_NARROW = 100  # times that a side may be the other: processors scale the shorter one up
-SKIP = "--skip-broken leaves their rows out"
+SKIP = f"{parameter('skip_broken', True)} leaves their rows out"
 
 
 class BrokenImagesError(InputError):
@@ -55,8 +55,8 @@ def decoded(
     """
     if len(images) and all(source is None for source in images.source):
         raise InputError(
-            "no row has an image: name the column of images (--image-column), or use vectors of the "
-            "images (vectors:PATH)"
+            f"no row has an image: name the column of images ({parameter('image_column')}), or use vectors "
+            "of the images (vectors:PATH)"
         )
     failed: list[InputError] = []
     for value in _outcomes(images, prepare, side, ahead, threads):
@@ -65,12 +65,23 @@ def decoded(
         elif not failed:  # after a failure the others are only counted
             yield value
     if failed:
-        raise BrokenImagesError(counted(str(failed[0]), len(failed), len(images)))
+        raise BrokenImagesError(counted(str(failed[0]), len(failed), images))
 
 
-def counted(first: str, failed: int, count: int, remedy: str = SKIP) -> str:
-    """Return why the first image fails, how many of all do, and what to do."""
-    return f"{first} ({failed} of {count} images are missing or broken; {remedy})"
+def counted(
+    first: str, failed: int, images: Images, remedy: str = SKIP, *, without: int | None = None
+) -> str:
+    """Return why the first of some images fails, how many do, and what to do.
+
+    Rows that name no image are among those that fail, and counted apart; `without` is their number where
+    `images` has only one for all of them.
+    """
+    none = sum(source is None for source in images.source)
+    count, failed = len(images) - none, failed - none
+    none = none if without is None else without
+    parts = [f"{failed} of {count} images are missing or broken"] if failed else []
+    parts += [f"{none} {'text has' if none == 1 else 'texts have'} no image"] if none else []
+    return f"{first} ({', '.join(parts)}; {remedy})"
 
 
 def broken(images: Images, *, threads: int = THREADS) -> dict[int, str]:

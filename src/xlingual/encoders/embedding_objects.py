@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ from xlingual.encoders.base import Encoder, adopt
 from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.objects import has, in_words, parameters, unnamed
 from xlingual.errors import InputError
+from xlingual.forms import array_of, refuse_bytes
 from xlingual.records import Encoded, Texts
 
 Embed = Callable[[list[str]], Sequence[Any]]
@@ -48,11 +50,13 @@ class EmbeddingObject(Encoder):
         embed = self._queries if batch.role == "query" and self._queries else self._candidates
         who = type(self.target).__name__
         try:
-            found = np.asarray(list(embed(list(distinct))), dtype=np.float32)
+            given = array_of(list(embed(list(distinct))))
+            found = given.astype(np.float32)
         except (InputError, MemoryError):
             raise
         except Exception as error:
             raise InputError(f"{who}: embedding {len(distinct):,} texts failed: {in_words(error)}") from error
+        refuse_bytes(given, f"{who}: returned")
         if found.ndim != 2 or len(found) != len(distinct):
             raise InputError(
                 f"{who}: returned shape {found.shape} for {len(distinct):,} texts; expected a vector for each"
@@ -81,6 +85,11 @@ class ByRole(Encoder):
         return self.queries.has_own_identity and self.candidates.has_own_identity
 
     @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model of candidates compares vectors: an order depends on their lengths."""
+        return self.candidates.compares_by
+
+    @property
     def content(self) -> tuple[str, ...] | None:
         """What the vectors of either depend on, where both are known."""
         both = [self.queries.content, self.candidates.content]
@@ -105,6 +114,12 @@ def adapter_of(entry: Any, kind: str) -> Encoder:  # noqa: ANN401  (of any libra
             "vectors, or an object with encode(images)"
         )
     if isinstance(entry, Mapping):
+        for role, one in entry.items():
+            if isinstance(one, str | PathLike):
+                raise InputError(
+                    f"the encoder for the role {role!r} is the text {str(one)[:60]!r}: give an object, as "
+                    "xlingual.encoders.text_encoders([SPEC], languages=[…]) makes them of specs"
+                )
         return ByRole(*(adopt(entry[role]) for role in ("query", "candidate")))
     if has(entry, "embed_documents"):
         return EmbeddingObject(entry, entry.embed_documents, _each(entry.embed_query))

@@ -22,8 +22,13 @@ class FunctionObject(PythonFunction):
     def identity(self, _: str) -> None:
         """Keep it as it is: the source of a `python:` spec says nothing of an object that is given."""
 
+    @property
+    def who(self) -> str:
+        """What results call it; before that is known, its name in its definition."""
+        return f"{self.kind.removesuffix('s')} encoder {self.label!r}" if self.label else self.argument
+
 
 def adapter_of(entry: Any, kind: str) -> FunctionObject:  # noqa: ANN401  (a function)
     """Return the encoder that calls the function."""
-    name = getattr(entry, "__qualname__", type(entry).__qualname__)
-    return FunctionObject(entry, f"{getattr(entry, '__module__', '')}:{name}", kind=kind)
+    name = getattr(entry, "__name__", type(entry).__name__)
+    return FunctionObject(entry, f"the function {name!r}", kind=kind)

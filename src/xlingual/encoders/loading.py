@@ -60,7 +60,7 @@ def source_digest(argument: str, found: object) -> str:
 
 
 @contextmanager
-def failures(argument: str, doing: str) -> Iterator[None]:
+def failures(who: str, doing: str) -> Iterator[None]:
     """Turn what a user's code raises into one InputError that names the error and the user's line.
 
     The program's own errors, and running out of memory, pass as they are.
@@ -70,7 +70,7 @@ def failures(argument: str, doing: str) -> Iterator[None]:
     except (XlingualError, MemoryError):
         raise
     except (Exception, SystemExit) as error:
-        raise InputError(f"python:{argument}: {doing} failed{_place(error)}: {_words(error)}") from error
+        raise InputError(f"{who}: {doing} failed{_place(error)}: {_words(error)}") from error
 
 
 def _file(where: str, argument: str) -> ModuleType:
@@ -90,7 +90,7 @@ def _file(where: str, argument: str) -> ModuleType:
     folder = str(path.resolve().parent)
     sys.path.append(folder)
     try:
-        with failures(argument, f"running {where}"):
+        with failures(f"python:{argument}", f"running {where}"):
             spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
@@ -102,7 +102,7 @@ def _file(where: str, argument: str) -> ModuleType:
 
 def _module(where: str, argument: str) -> ModuleType:
     try:
-        with failures(argument, f"importing {where}"):
+        with failures(f"python:{argument}", f"importing {where}"):
             return import_module(where)
     except InputError as error:
         absent = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None

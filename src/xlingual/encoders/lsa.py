@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +14,7 @@ from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import rows_by_language
 from xlingual.encoders.schemes import Context
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts, digest
 
@@ -192,12 +191,10 @@ def choose_power(chosen: Texts, languages: Sequence[str], dim: int, seed: int) -
     power, best = max(zip(_POWERS[1:], others, strict=True), key=lambda pair: float(pair[1].mean()))
     power, best = (power, best) if _is_clear(best - plain) else (0.0, plain)
     if len(plain) >= _LEAST_HELD_OUT and not _is_clear(best - chance):
-        warnings.warn(
+        warn(
             f"lsa: among {len(plain)} items that were held out of the fit texts it does not clearly find "
             "translations better than chance: it may have learnt nothing from them; are texts of one item "
-            "translations of each other? If they are, fit it on more of them",
-            DataWarning,
-            stacklevel=2,
+            "translations of each other? If they are, fit it on more of them"
         )
     return power
 

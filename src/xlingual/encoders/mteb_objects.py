@@ -16,8 +16,10 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.objects import in_words, is_a, unnamed
+from xlingual.encoders.sentence_transformer import similarity_of
 from xlingual.encoders.state_digest import is_plain, model_digest
 from xlingual.errors import InputError
+from xlingual.forms import array_of, refuse_bytes
 from xlingual.records import Images, Texts, digest
 
 _BATCH = 32
@@ -118,6 +120,13 @@ class MtebObject(Encoder):
         """Whether it is one of MTEB's own classes, and its weights, or a card and settings, tell all."""
         return self._known is not None
 
+    @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model inside it compares vectors, else what its card says."""
+        inner = getattr(self.target, "model", None)
+        known = is_a(inner, _ST, "SentenceTransformer")
+        return similarity_of(inner if known else getattr(self.target, "mteb_model_meta", None))
+
     def has_changed(self) -> bool:
         """Return whether the weights' digest is another one by now."""
         kind: Any = type(self)
@@ -129,7 +138,7 @@ class MtebObject(Encoder):
         settings = dict(getattr(self.target, "__dict__", {}))
         settings.pop("mteb_model_meta", None)
         kind, meta = type(self.target), getattr(self.target, "mteb_model_meta", None)
-        if kind.__module__.partition(".")[0] != "mteb" or meta is None:
+        if not _is_own(self.target) or meta is None:
             return None
         if f"{kind.__module__}.{kind.__qualname__}" == _WRAPPER:
             model = settings.pop("model", None)
@@ -176,7 +185,7 @@ class MtebObject(Encoder):
                 batch_size=_BATCH,
                 show_progress_bar=False,
             )
-            array = np.asarray(found.detach().cpu().float() if hasattr(found, "detach") else found)
+            array = array_of(found)
         except (InputError, MemoryError):
             raise
         except Exception as error:
@@ -186,6 +195,7 @@ class MtebObject(Encoder):
                 f"{who} (of MTEB): returned shape {array.shape} for {count:,} rows; expected a dense vector "
                 "for each"
             )
+        refuse_bytes(array, f"{who} (of MTEB): returned")
         return array.astype(np.float32)
 
 
@@ -194,6 +204,11 @@ def _prompt_type(role: str | None) -> Any:  # noqa: ANN401  (of MTEB where it is
         return None
     kind = getattr(sys.modules.get("mteb.types"), "PromptType", PromptType)
     return kind("query" if role == "query" else "document")
+
+
+def _is_own(target: Any) -> bool:  # noqa: ANN401
+    """Return whether an encoder's class is MTEB's own: any other may do more than what it wraps."""
+    return type(target).__module__.partition(".")[0] == "mteb"
 
 
 def _card(target: Any) -> tuple[str | None, str | None]:  # noqa: ANN401
@@ -221,9 +236,9 @@ def _is_simple(value: object) -> bool:
 
 
 def adapter_of(entry: Any, kind: str) -> Encoder:  # noqa: ANN401
-    """Return the encoder; of a sparse or multi-vector model inside it, that model's own."""
+    """Return the encoder; of a sparse or multi-vector model inside a class of MTEB, that model's own."""
     inner = getattr(entry, "model", None)
-    if is_a(inner, _ST, *_SEVERAL):
+    if _is_own(entry) and is_a(inner, _ST, *_SEVERAL):
         from xlingual.encoders.base import adopt
 
         return adopt(inner, kind)

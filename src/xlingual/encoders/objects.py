@@ -66,6 +66,25 @@ def is_array(entry: object) -> bool:
     return getattr(entry, "ndim", None) == 2 and hasattr(entry, "shape") and hasattr(entry, "dtype")
 
 
+def is_table(entry: object) -> bool:
+    """Return whether the object holds a vector for each line, in whatever form.
+
+    An array; rows in a list; a column of vectors, or a data frame of numbers; an index of FAISS.
+    """
+    if is_array(entry) or has(entry, "reconstruct_n"):
+        return True
+    if isinstance(entry, list | tuple):
+        return bool(entry) and _is_row(entry[0])
+    is_column = has(entry, "to_numpy") and (hasattr(entry, "dtype") or hasattr(entry, "columns"))
+    return is_column or (has(entry, "to_pylist") and is_a(entry, "pyarrow", "Array", "ChunkedArray"))
+
+
+def _is_row(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return bool(value) and isinstance(value[0], int | float)
+    return getattr(value, "ndim", None) == 1 and hasattr(value, "dtype")
+
+
 def _is_haystack(entry: object) -> bool:
     return has(entry, "run") and bool({"text", "documents"} & set(parameters(getattr(entry, "run", None))))
 
@@ -76,8 +95,8 @@ def _is_mteb(entry: object) -> bool:
 
 def _is_vectors(entry: object) -> bool:
     if not isinstance(entry, Mapping):
-        return is_array(entry)
-    tables = (is_array(value) or isinstance(value, str | PathLike) for value in entry.values())
+        return is_table(entry)
+    tables = (is_table(value) or isinstance(value, str | PathLike) for value in entry.values())
     return bool(entry) and all(isinstance(tag, str) for tag in entry) and all(tables)
 
 
@@ -145,7 +164,11 @@ KINDS: tuple[ObjectKind, ...] = (
     ),
     ObjectKind("text and document embedders (Haystack)", _is_haystack, f"{_HERE}embedding_objects"),
     ObjectKind('{"query": encoder, "candidate": encoder}', _is_by_role, f"{_HERE}embedding_objects"),
-    ObjectKind("{language: array or path}, or one array", _is_vectors, f"{_HERE}vector_objects"),
+    ObjectKind(
+        "{language: vectors or path}, or one table of vectors (an array and the like)",
+        _is_vectors,
+        f"{_HERE}vector_objects",
+    ),
     ObjectKind(
         "a function of a list of texts",
         lambda it: callable(it) and not isinstance(it, type) and not hasattr(it, "encode"),
@@ -161,7 +184,31 @@ def kind_of(entry: object) -> ObjectKind | None:
 
 def refusal(entry: object) -> str | None:
     """Return why an object is no encoder, though it may be called, and what to take instead; else None."""
+    if isinstance(entry, Mapping) and not (_is_by_role(entry) or _is_vectors(entry)):
+        return _why_no_encoder(entry)
     return next((why for fits, why in REFUSED if fits(entry)), None)
+
+
+def one_role(entry: Mapping[Any, Any]) -> str | None:
+    """Return what to say of a mapping that has an encoder for one of the two roles only."""
+    if set(entry) not in ({"query"}, {"candidate"}):
+        return None
+    (role,) = entry
+    return f'an encoder for the role {role!r} alone: give both, as in {{"query": A, "candidate": B}}'
+
+
+def _why_no_encoder(entry: Mapping[Any, Any]) -> str:
+    """Return what is wrong with a mapping that is neither two encoders nor vectors by language."""
+    wanted = (
+        'expected {"query": A, "candidate": B}, or for each language a path, or vectors (an array [n, d], '
+        "rows in a list, a column of vectors, an index of FAISS)"
+    )
+    for tag, value in entry.items():
+        if not (is_table(value) or isinstance(value, str | PathLike)):
+            shape = f" and the shape {value.shape}" if hasattr(value, "shape") else ""
+            kind = f"{type(value).__name__}{shape}"
+            return one_role(entry) or f"the value of {tag!r} is of the type {kind}: {wanted}"
+    return f"a mapping {'whose keys are no texts' if entry else 'that is empty'}: {wanted}"
 
 
 def is_one(entry: object, languages: Any = ()) -> bool:  # noqa: ANN401  (a sequence of tags)
@@ -171,15 +218,16 @@ def is_one(entry: object, languages: Any = ()) -> bool:  # noqa: ANN401  (a sequ
     paths, is one.
     """
     if not isinstance(entry, Mapping):
-        known = kind_of(entry) is not None or refusal(entry) is not None
-        return hasattr(entry, "encode") or (not isinstance(entry, list | tuple) and known)
+        if isinstance(entry, list | tuple):
+            return is_table(entry)
+        return hasattr(entry, "encode") or kind_of(entry) is not None or refusal(entry) is not None
     if _is_vectors(entry) and all(tag in languages for tag in entry):
-        return all(is_array(value) or _is_file(value) for value in entry.values())
+        return all(is_table(value) or _is_file(value) for value in entry.values())
     return _is_by_role(entry) and not any(isinstance(value, str | PathLike) for value in entry.values())
 
 
 def _is_file(value: object) -> bool:
-    return str(value).endswith(SUFFIXES) and ":" not in str(value)
+    return str(value).partition("?")[0].endswith(SUFFIXES) and ":" not in str(value)
 
 
 def unnamed(entry: object, label: str) -> str:
@@ -197,12 +245,12 @@ def name_of(entry: object) -> str:
     the one for queries.
     """
     entry = entry.entry if isinstance(entry, WithOptions) else entry
-    if isinstance(entry, Mapping) and _is_by_role(entry) and not is_array(entry["query"]):
+    if isinstance(entry, Mapping) and _is_by_role(entry) and not is_table(entry["query"]):
         return name_of(entry["query"])
     for given in (getattr(entry, "name", None), getattr(entry, "__name__", None)):
         if isinstance(given, str) and given and given != "<lambda>":
             return given
-    return "vectors" if isinstance(entry, Mapping) or hasattr(entry, "ndim") else type(entry).__name__
+    return "vectors" if isinstance(entry, Mapping) or is_table(entry) else type(entry).__name__
 
 
 def in_words(error: BaseException) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from xlingual.encoders.loading import failures
 from xlingual.errors import InputError
+from xlingual.forms import array_of
 from xlingual.records import Images
 
 MOST = 1e9  # of a score, so that it can be compared to 9 decimals
@@ -23,26 +24,26 @@ class OwnSimilarity:
     its version.
     """
 
-    def __init__(self, function: Callable[[Images, Images], Any], identity: str, argument: str) -> None:
+    def __init__(self, function: Callable[[Images, Images], Any], identity: str, who: str) -> None:
         self.function, self.identity = function, identity
-        self._argument = argument  # its name in messages, after `python:`
+        self._who = who  # its name in messages
 
     def similarity(self, first: Images, second: Images, /) -> np.ndarray:
         """Return the scores, float64 [n, m]; raise InputError where they are not what they must be."""
-        with failures(self._argument, "the similarity"):
+        with failures(self._who, "the similarity"):
             given = self.function(first, second)
-        with failures(self._argument, "making numbers of what the similarity returned"):
-            scores = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
+        with failures(self._who, "making numbers of what the similarity returned"):
+            scores = array_of(given)
         if scores.dtype.kind not in "fiu" or scores.shape != (len(first), len(second)):
             raise InputError(
-                f"python:{self._argument}: expected numbers of shape ({len(first)}, {len(second)}), found "
+                f"{self._who}: expected numbers of shape ({len(first)}, {len(second)}), found "
                 f"{scores.dtype} {scores.shape}"
             )
         bad = np.argwhere(~(np.abs(scores.astype(np.float64)) <= MOST))
         if len(bad):
             i, j = bad[0]
             raise InputError(
-                f"python:{self._argument}: the similarity of the images of rows {first.ids[i]!r} and "
+                f"{self._who}: the similarity of the images of rows {first.ids[i]!r} and "
                 f"{second.ids[j]!r} is {scores[i, j]}: expected a number of at most {MOST:,.0f}"
             )
         return scores.astype(np.float64)
@@ -61,7 +62,7 @@ def is_similarity(entry: object) -> bool:
 def own_similarity(
     entry: Any,  # noqa: ANN401  (a user's own)
     identity: str | None = None,
-    argument: str | None = None,
+    who: str | None = None,
 ) -> OwnSimilarity:
     """Return the similarity that a function, or an object with a method `similarity`, stands for.
 
@@ -73,7 +74,7 @@ def own_similarity(
     if not isinstance(stated, str):
         raise InputError(f"the identity of a similarity must be a non-empty str, found {stated!r}")
     method = getattr(entry, "similarity", None)
-    return OwnSimilarity(method if callable(method) else entry, stated, argument or where)
+    return OwnSimilarity(method if callable(method) else entry, stated, who or f"python:{where}")
 
 
 def _needs_two(function: Callable[..., Any]) -> bool:

@@ -8,14 +8,13 @@ a scheme that is none of the built-in ones, or where all schemes are to be liste
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xlingual.encoders.schemes import IMAGES, OVER, SCHEMES, TEXTS, Scheme
-from xlingual.errors import DataWarning, InputError, XlingualError, did_you_mean
+from xlingual.errors import InputError, XlingualError, did_you_mean, warn
 from xlingual.extras import EXTRAS
 
 if TYPE_CHECKING:
@@ -101,11 +100,9 @@ def _one_by_one() -> list[EntryPoint]:
             name = package.metadata["Name"]
             entries = [entry for entry in package.entry_points if entry.group == GROUP]
         except Exception as error:
-            warnings.warn(
+            warn(
                 f"the entry points of the installed package {name} cannot be read ({in_words(error)}): "
-                "schemes that it may offer are not known",
-                DataWarning,
-                stacklevel=4,
+                "schemes that it may offer are not known"
             )
         else:
             found.setdefault(name, entries)  # the first on the path is the one that is imported

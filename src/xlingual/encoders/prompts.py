@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, warn
 
 _BY_ROLE = ("query_prompt", "candidate_prompt", "pair")  # options that do not count for texts without a role
 
@@ -32,9 +31,7 @@ class IdleOptions:
             return
         remedies = ("leave pair out" if name == "pair" else f"write {_plain(name)}=" for name in names)
         verb, remedy = "is" if len(names) == 1 else "are", _joined(dict.fromkeys(remedies))
-        warnings.warn(
-            f"these texts have no role: {_joined(names)} {verb} not used; {remedy}", DataWarning, stacklevel=3
-        )
+        warn(f"these texts have no role: {_joined(names)} {verb} not used; {remedy}")
 
 
 def named_prompts(

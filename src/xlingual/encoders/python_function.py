@@ -17,7 +17,7 @@ from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_s
 from xlingual.encoders.schemes import IMAGES, TEXTS, Context
 from xlingual.encoders.takes import is_batch, parameters_of
 from xlingual.errors import InputError
-from xlingual.forms import as_other, joined_vectors
+from xlingual.forms import array_of, as_other, joined_vectors, refuse_bytes, type_in_words
 from xlingual.images import read_bytes
 from xlingual.records import Encoded, Images, Texts
 
@@ -45,9 +45,14 @@ class PythonFunction(Wrapped):
     def __init__(self, target: object, argument: str, *, kind: str, revision: str | None = None) -> None:
         super().__init__(target)
         self.argument, self.kind, self.revision = argument, kind, revision
-        self._call, self._whole_batch = _callable(target, argument)
+        self._call, self._whole_batch = _callable(target, self.who)
         self._dim: int | None = None
         self.identity = identity_of(target, argument, revision)  # of the source as it is now
+
+    @property
+    def who(self) -> str:
+        """What messages call it."""
+        return f"python:{self.argument}"
 
     @property
     def content(self) -> tuple[str, ...] | None:
@@ -81,11 +86,11 @@ class PythonFunction(Wrapped):
             return Encoded(self.encode(batch))
         found = self._run(self.target.encode_noting, batch)
         if not isinstance(found, Encoded):
-            raise InputError(f"python:{self.argument}: encode_noting must return Encoded, not {_type(found)}")
+            raise InputError(f"{self.who}: encode_noting must return Encoded, not {_type(found)}")
         return Encoded(self._vectors(found.vectors, len(batch)), found.truncated)
 
     def _run(self, function: Callable[[Any], Any], given: object) -> Any:  # noqa: ANN401
-        with failures(self.argument, "the function"):
+        with failures(self.who, "the function"):
             return function(given)
 
     def _vectors(self, found: Any, count: int) -> Vectors:  # noqa: ANN401
@@ -93,20 +98,20 @@ class PythonFunction(Wrapped):
 
         Of texts it may be sparse rows or token vectors.
         """
-        if self.kind != IMAGES and (other := as_other(found, f"python:{self.argument}")) is not None:
+        if self.kind != IMAGES and (other := as_other(found, self.who)) is not None:
             return cast("Vectors", other)
-        with failures(self.argument, "making numbers of what it returned"):
-            array = np.asarray(found.detach().cpu() if hasattr(found, "detach") else found)
+        with failures(self.who, "making numbers of what it returned"):
+            array = array_of(found)
         if array.dtype.kind not in "fiub" or array.ndim != 2 or len(array) != count:
-            what = f"shape {array.shape}" if array.dtype.kind in "fiub" else _type(found)
+            of_objects = type_in_words(array) if hasattr(found, "dtype") else _type(found)
+            what = f"shape {array.shape}" if array.dtype.kind in "fiub" else of_objects
             raise InputError(
-                f"python:{self.argument}: returned {what} for {count} {self.kind}; expected numbers of shape "
+                f"{self.who}: returned {what} for {count} {self.kind}; expected numbers of shape "
                 f"({count}, d), one row for each"
             )
+        refuse_bytes(array, f"{self.who}: returned")
         if self._dim not in (None, array.shape[1]):
-            raise InputError(
-                f"python:{self.argument}: returned {array.shape[1]} dimensions, and {self._dim} before"
-            )
+            raise InputError(f"{self.who}: returned {array.shape[1]} dimensions, and {self._dim} before")
         self._dim = array.shape[1]
         return array.astype(np.float32)
 
@@ -115,10 +120,11 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Python
     """Return the encoder for a spec; for images also a similarity, where the function takes two batches."""
     found = load_function(argument)
     if isinstance(found, type):
-        with failures(argument, f"making an object of {found.__name__}"):
+        with failures(f"python:{argument}", f"making an object of {found.__name__}"):
             found = found()
     if context.kind == IMAGES and is_similarity(found):
-        return own_similarity(found, identity_of(found, argument, options["revision"]), argument)
+        own = identity_of(found, argument, options["revision"])
+        return own_similarity(found, own, f"python:{argument}")
     return PythonFunction(found, argument, kind=context.kind, revision=options["revision"])
 
 
@@ -135,14 +141,14 @@ def identity_of(target: object, argument: str, revision: str | None) -> str:
     return f"python:{_safe(place)}:{_safe(name)}" + (f"?{given}" if given else "")
 
 
-def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool]:
+def _callable(target: object, who: str) -> tuple[Callable[[Any], Any], bool]:
     """Return what to call, and whether with the whole batch; raise InputError where nothing fits."""
     encode = getattr(target, "encode", None)
     if callable(encode):
         return encode, True
     if not callable(target):
         raise InputError(
-            f"python:{argument}: is {_type(target)}; expected a function of a list of texts, or an object "
+            f"{who}: is {_type(target)}; expected a function of a list of texts, or an object "
             "(or a class) with a method encode"
         )
     parameters = parameters_of(target)
@@ -154,7 +160,7 @@ def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool
     if not by_place or len(required) > 1 or any(one.kind is one.KEYWORD_ONLY for one in required):
         names = ", ".join(one.name for one in required) or "none"
         raise InputError(
-            f"python:{argument}: must take one thing, a list of texts or images; its parameters that have "
+            f"{who}: must take one thing, a list of texts or images; its parameters that have "
             f"no default: {names}"
         )
     return target, bool(getattr(target, "takes_batch", False)) or is_batch(by_place[0].annotation)

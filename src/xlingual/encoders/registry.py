@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any, TypeAlias, cast
 
 from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given
-from xlingual.encoders.objects import is_one, name_of
+from xlingual.encoders.objects import is_one, name_of, one_role
 from xlingual.encoders.options import TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
@@ -115,23 +115,52 @@ def _entries(
     if not isinstance(specs, str | os.PathLike) and is_one(specs, context.languages):
         given = [(None, cast("Any", specs))]
     elif isinstance(specs, Mapping):
+        if (why := one_role(specs)) and not isinstance(next(iter(specs.values())), str | os.PathLike):
+            raise InputError(f"{why}, or another name to one that is for both")
         given = [(str(name), entry) for name, entry in specs.items()]
     elif isinstance(specs, Iterable) and not isinstance(specs, str):
         given = [(None, entry) for entry in specs]
     else:
         given = [(None, specs)]
+    found = [
+        (name, one, entry if wanted is None else None, entry)
+        for wanted, entry in given
+        for name, one in _resolve(wanted, entry, kind, context)
+    ]
+    names = _told_apart([(name, unnamed) for name, _, unnamed, _ in found])
     entries: dict[str, Spec | Encoder | OwnSimilarity] = {}
-    for wanted, entry in given:
-        for name, one in _resolve(wanted, entry, kind, context):
-            if name in entries:
-                remedy = "in a mapping from name to object"
-                if isinstance(entry, str):
-                    remedy = f"for example {shown(replace(parse(entry, Known()), name=f'{name}-2'))}"
-                raise InputError(f"two encoders are named {name!r}: give one of them another name, {remedy}")
-            entries[name] = one
+    for name, (_, one, _, entry) in zip(names, found, strict=True):
+        if name in entries:
+            remedy = "in a mapping from name to object"
+            if isinstance(entry, str):
+                remedy = f"for example {shown(replace(parse(entry, Known()), name=f'{name}-2'))}"
+            raise InputError(f"two encoders are named {name!r}: give one of them another name, {remedy}")
+        entries[name] = one
     if not entries:
         raise InputError("no encoder is given: name at least one, for example random:?dim=64")
     return entries
+
+
+def _told_apart(found: Sequence[tuple[str, object]]) -> list[str]:
+    """Return the names of entries; of specs without a name that would share one, the models' own names.
+
+    `found` has for each its name, and the entry where nobody named it. A model's own name is the last part
+    of the argument, or all of it where that tells them apart; else the names stay as they are.
+    """
+    names = [name for name, _ in found]
+    own: dict[int, str] = {}
+    for place, (name, entry) in enumerate(found):
+        spec = parse(entry, Known()) if isinstance(entry, str) and names.count(name) > 1 else None
+        if spec is not None and spec.name is None and spec.scheme != "vectors":
+            own[place] = without_url_secrets(spec.argument)
+    for last in (True, False):
+        parts = {place: re.split(r"[/\\:]", text.rstrip("/\\")) for place, text in own.items()}
+        texts = {place: "-".join(part[-1:] if last else part) for place, part in parts.items()}
+        other = {place: re.sub(r"[^\w.-]+", "-", text).strip("-.") for place, text in texts.items()}
+        tried = [other.get(place, name) for place, name in enumerate(names)]
+        if all(other.values()) and all(tried.count(name) == 1 for name in other.values()):
+            return tried
+    return names
 
 
 def _resolve(
@@ -143,8 +172,8 @@ def _resolve(
             return [(wanted or "run", cast("Encoder", entry))]
         if kind == IMAGES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
-            return [(str(named), own_similarity(entry))]
-        return [(wanted or name_of(entry), adopt(entry, kind))]
+            return [(str(named), own_similarity(entry, who=f"image similarity {str(named)!r}"))]
+        return [(wanted or name_of(entry), _adopted(wanted, entry, kind))]
     spec = parse(entry, Known()) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
     if isinstance(entry, str):
         _refuse_model_name(entry, spec)
@@ -155,6 +184,16 @@ def _resolve(
     matches = expand(spec.argument, context.languages, context.role_languages, of_texts=kind == TEXTS).items()
     prefix = f"{name}-" if name else ""
     return [(prefix + star, replace(plain, argument=path)) for star, path in matches]
+
+
+def _adopted(wanted: str | None, entry: object, kind: str) -> Encoder:
+    """Return the encoder that an object stands for; an error names it as the user does."""
+    try:
+        return adopt(entry, kind)
+    except InputError as error:
+        if wanted is None or type(error) is not InputError:
+            raise
+        raise InputError(f"{kind.removesuffix('s')} encoder {wanted!r}: {error}") from error
 
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.records import digest
 
 E = TypeVar("E", bound=Any)
@@ -99,9 +98,7 @@ def checked(encoder: E, code: str | None) -> E:
 
 def say(who: str, options: Mapping[str, Any]) -> None:
     """Warn, on the screen and in results, that the model's own code runs now."""
-    warnings.warn(
+    warn(
         f"{who}: runs Python code that the model brings ({OPTION}={options[OPTION]}): it can do "
-        "whatever you can",
-        DataWarning,
-        stacklevel=3,
+        "whatever you can"
     )

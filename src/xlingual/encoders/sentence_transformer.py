@@ -89,6 +89,11 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         options = self.stated("dim", "dtype", "max_length", "long", OPTION)
         return f"st:{self.digest}?{options}{self.stated_device()}{self.prompts}"
 
+    @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model's settings say that its vectors are compared."""
+        return similarity_in(self.folder)
+
     @cached_property
     def model(self) -> Any:  # noqa: ANN401  (a SentenceTransformer)
         """The model, read from the files that the identity is of."""
@@ -240,6 +245,19 @@ def prompts_in(folder: Path) -> dict[str, str | None]:
             f"found {type(listed).__name__}: fetch the model again"
         )
     return listed
+
+
+def similarity_in(folder: Path) -> str | None:
+    """Return how a model's settings say that its vectors are compared; None where they do not."""
+    found = read_json(folder / _SETTINGS).get("similarity_fn_name")
+    return found if isinstance(found, str) else None
+
+
+def similarity_of(model: Any) -> str | None:  # noqa: ANN401  (a SentenceTransformer)
+    """Return how a loaded model compares vectors; None where that is not known."""
+    found = getattr(model, "similarity_fn_name", None)
+    found = getattr(found, "value", found)  # an enumeration
+    return found if isinstance(found, str) else None
 
 
 def prompts_of(named: Mapping[str, str | None], default: str | None) -> Prompts:

@@ -13,6 +13,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import check_processor, check_weights
 from xlingual.encoders.decoding import encode_images
 from xlingual.encoders.networks import NetworkEncoder
+from xlingual.encoders.sentence_transformer import similarity_in
 from xlingual.encoders.torch_runtime import choose_device, loading, running, torch_dtype
 from xlingual.errors import InputError
 from xlingual.records import Images
@@ -30,6 +31,11 @@ class SentenceTransformerImages(NetworkEncoder):
     """
 
     content = ("bytes",)
+
+    @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model's settings say that its vectors are compared."""
+        return similarity_in(self.folder)
 
     @cached_property
     def identity(self) -> str:

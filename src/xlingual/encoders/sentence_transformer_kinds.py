@@ -7,7 +7,6 @@ a vector for each token, compared by MaxSim. `adapter_of` takes loaded objects; 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
@@ -36,7 +35,7 @@ from xlingual.encoders.torch_runtime import (
     torch_dtype,
 )
 from xlingual.encoders.transformer_text import position_limit
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.forms import COSINE, DOT, MAXSIM, MEAN_MAXSIM, OtherVectors, SparseVectors, TokenVectors
 from xlingual.records import Encoded, Texts, digest
 
@@ -247,10 +246,8 @@ def _fitting(run: Callable[[int], OtherVectors], size: int, who: str) -> OtherVe
             refused, size = refused or size, size // 2
             continue
         if refused:
-            warnings.warn(
-                f"{who}: a batch of {refused} did not fit into memory, one of {size} did: write batch={size}",
-                DataWarning,
-                stacklevel=2,
+            warn(
+                f"{who}: a batch of {refused} did not fit into memory, one of {size} did: write batch={size}"
             )
         return found
 

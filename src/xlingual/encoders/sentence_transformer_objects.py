@@ -15,7 +15,7 @@ from xlingual.encoders.checkpoints import kind_of_modules, refuse_kind, trained_
 from xlingual.encoders.objects import is_a, unnamed
 from xlingual.encoders.prompts import Prompts, named_prompts
 from xlingual.encoders.schemes import IMAGES
-from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder, prompts_of
+from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder, prompts_of, similarity_of
 from xlingual.encoders.sentence_transformer_images import SentenceTransformerImages
 from xlingual.encoders.state_digest import Digested, is_plain, model_digest
 from xlingual.errors import InputError
@@ -36,6 +36,11 @@ class _Given(Digested, Encoder):
     def has_own_identity(self) -> bool:  # type: ignore[override]
         """Whether the weights and settings tell all, or the user does."""
         return self.given is not None or is_plain(self.model)
+
+    @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model compares vectors."""
+        return similarity_of(self.model)
 
     def identity_of(self, *further: str) -> str:
         """Return a digest of weights, tokenizer and settings, and the options that change vectors."""

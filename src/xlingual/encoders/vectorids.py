@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,14 +12,23 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.columns import pick
 from xlingual.encoders.vectorfile import VectorOptions, open_safetensors, parts_of
-from xlingual.encoders.vectorindex import INDEXES, OWN_IDS, ids_of_index, open_archive
-from xlingual.encoders.vectortable import LANCE, TABLES, as_names, names_of_table, stamp
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.encoders.vectorindex import INDEXES, OWN_IDS, ids_of_index, lists_of_archive, open_archive
+from xlingual.encoders.vectortable import (
+    LANCE,
+    TABLES,
+    as_names,
+    columns_of_names,
+    first_names,
+    names_of_table,
+    stamp,
+)
+from xlingual.errors import InputError, listed, warn
 from xlingual.records import Images, Texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_ITEMS = "ids of items"
 _MARK = "\x1f"  # between a language and an id
 
 
@@ -54,19 +62,86 @@ def lines_by_id(
         )
     what, lines = found[0]
     if any(not np.array_equal(lines, other) for _, other in found[1:]):
-        warnings.warn(
+        warn(
             f"{path}, {_where(options)}: the ids fit the {found[0][0]} and the {found[1][0]}, which are "
-            f"different lines: they are taken as {what}",
-            DataWarning,
-            stacklevel=2,
+            f"different lines: they are taken as {what}"
         )
-    _warn_of_more(path, options, len(names), batch, language)
+    _warn_of_more(path, options, len(names), batch, language, [what for what, _ in found])
     return lines
+
+
+def refuse_another_order(path: Path, batch: Texts | Images, rows: Ints, lines: Ints) -> None:
+    """Raise InputError where lines are taken by their order, and ids in the file say another one.
+
+    Where the ids of the data are no more than the numbers of lines (1, 2, …), it is a warning: the file may
+    number something else.
+    """
+    import pyarrow.compute as pc
+
+    if not len(rows):
+        return
+    wanted = [(what, _wanted(ids, (), rows, VectorOptions())) for what, ids in _candidates(batch)]
+    other: list[tuple[bool, str, str]] = []
+    for name in _columns_like_ids(path):
+        names = _names_like(path, name, [ids for _, ids in wanted])
+        for what, ids in [] if names is None else wanted:
+            place = pc.index_in(ids, value_set=names)
+            if place.null_count:
+                continue
+            if np.array_equal(place.to_numpy(zero_copy_only=False), lines):
+                return
+            numbers = (lines + first for first in (0, 1))
+            plain = any(ids.to_pylist() == [str(number) for number in each.tolist()] for each in numbers)
+            other.append((plain, name, what))
+    if not other:
+        return
+    plain, name, what = min(other)
+    problem = (
+        f"{path}: its column {name!r} has the {what}, in another order than the data, and without ?id= lines "
+        "belong to the data by their order"
+    )
+    if not plain:
+        raise InputError(f"{problem}: write ?id={name}")
+    warn(f"{problem}: write ?id={name} where these are the data's ids")
+
+
+def _columns_like_ids(path: Path) -> list[str]:
+    """Return the columns beside the vectors that may be ids: of texts, or of numbers where they say so."""
+    first = parts_of(path)[0]
+    if first.suffix in (*TABLES, LANCE):
+        return columns_of_names(first)
+    if first.suffix == ".npz":
+        return lists_of_archive(first)
+    return [OWN_IDS] if first.suffix in INDEXES else []
+
+
+def _names_like(path: Path, name: str, wanted: Sequence[pa.Array]) -> pa.Array | None:
+    """Return the names in a column, where they are distinct and some at its start are wanted; else None."""
+    import pyarrow.compute as pc
+
+    try:
+        start = parts_of(path)[0]
+        is_table = start.suffix in (*TABLES, LANCE)
+        first = first_names(start, name) if is_table else _column(start, name, VectorOptions())
+        if not any(pc.any(pc.is_in(first, value_set=ids)).as_py() for ids in wanted):
+            return None
+        return _distinct_names(path, name, stamp(path))
+    except InputError:  # no ids: cells without one, numbers with fractions, an index that keeps none
+        return None
+
+
+@lru_cache(maxsize=4)
+def _distinct_names(path: Path, name: str, version: object) -> pa.Array | None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = pa.concat_arrays([_column(part, name, VectorOptions()) for part in parts_of(path)])
+    return names if len(pc.unique(names)) == len(names) else None
 
 
 def _candidates(batch: Texts | Images) -> list[tuple[str, Sequence[str]]]:
     """Return what ids may be, the likeliest first: an image is that of an item."""
-    both = [("ids of texts", batch.ids), ("ids of items", batch.items)]
+    both = [("ids of texts", batch.ids), (_ITEMS, batch.items)]
     return [one for one in (reversed(both) if isinstance(batch, Images) else both) if len(one[1])]
 
 
@@ -147,22 +222,28 @@ def _refuse_doubles(path: Path, options: VectorOptions, names: pa.Array) -> None
 
 
 def _warn_of_more(
-    path: Path, options: VectorOptions, count: int, batch: Texts | Images, language: str | None
+    path: Path,
+    options: VectorOptions,
+    count: int,
+    batch: Texts | Images,
+    language: str | None,
+    fitting: Sequence[str],
 ) -> None:
-    """Warn where a file has more ids than all of the data."""
-    sizes = [
-        numbering.sizes[tag]
-        for numbering in batch.numberings
-        for tag in {language, None}
-        if tag in numbering.sizes
-    ]
-    if sizes and count > max(sizes):
-        warnings.warn(
-            f"{path}, {_where(options)}: {count:,} ids, and the data have {max(sizes):,} at most: the others "
-            "are passed over",
-            DataWarning,
-            stacklevel=2,
+    """Warn where a file has more ids than the data: than its items, or its texts (of the file's language)."""
+    known = [_how_many(batch, language, what == _ITEMS and options.lang is None) for what in fitting]
+    most = min((size for size in known if size), default=count)
+    if count > most:
+        warn(
+            f"{path}, {_where(options)}: {count:,} ids, and the data have {most:,}: the others are passed "
+            "over"
         )
+
+
+def _how_many(batch: Texts | Images, language: str | None, items: bool) -> int:
+    """Return how many items the data have, or texts of a language (None: of all); 0 where it is not known."""
+    numberings = [one for one in batch.numberings if one.unit.startswith("items") == items]
+    tag = language if any(language in one.sizes for one in numberings) else None
+    return max((one.sizes[tag] for one in numberings if tag in one.sizes), default=0)
 
 
 def _where(options: VectorOptions) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import zipfile
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.errors import DataWarning, InputError, MissingExtraError, did_you_mean, listed
+from xlingual.errors import InputError, MissingExtraError, did_you_mean, listed, warn
 
 INDEXES = (".faiss", ".index")
 OWN_IDS = "ids"  # what `?id=` names in an index: the ids that vectors were added with
@@ -21,14 +20,28 @@ _LOCAL_HEADER = 30  # bytes before the name of a member of a zip file
 def open_index(path: Path) -> NDArray[np.float32]:
     """Return the vectors of an index [n, d], in the order in which they were added."""
     vectors, _, kind = _index(path, path.stat().st_mtime_ns)
-    if "Flat" not in kind or "Refine" in kind:
-        warnings.warn(
-            f"{path} keeps vectors compressed ({kind}): those that it gives back are near to the true ones "
-            "only",
-            DataWarning,
-            stacklevel=2,
-        )
+    _warn_of_compressed(str(path), kind)
     return vectors
+
+
+def vectors_of_index(index: Any, who: str) -> NDArray[np.float32]:  # noqa: ANN401  (of faiss)
+    """Return the vectors of an index in memory [n, d], in the order in which they were added."""
+    try:
+        vectors, _, kind = _read(index)
+    except Exception as error:  # faiss raises RuntimeError for all of it
+        raise InputError(
+            f"{who}: the index gives no vectors back ({_last_line(error)}): give the vectors themselves"
+        ) from error
+    _warn_of_compressed(who, kind)
+    return vectors
+
+
+def _warn_of_compressed(who: str, kind: str) -> None:
+    if "Flat" not in kind or "Refine" in kind:
+        warn(
+            f"{who} keeps vectors compressed ({kind}): those that it gives back are near to the true ones "
+            "only"
+        )
 
 
 def ids_of_index(path: Path) -> NDArray[np.int64]:
@@ -49,25 +62,35 @@ def _index(path: Path, stamp: int) -> tuple[NDArray[np.float32], NDArray[np.int6
     except ImportError as error:
         raise MissingExtraError(f"reading {path}", "ann") from error
     try:
-        owner: Any = faiss.read_index(str(path))  # it must outlive what looks into it
-        index: Any = faiss.downcast_index(owner)
-        ids = None
-        if hasattr(index, "id_map"):
-            ids = faiss.vector_to_array(index.id_map).astype(np.int64)
-            inner = faiss.downcast_index(index.index)
-        else:
-            inner = index
-        lists = faiss.try_extract_index_ivf(inner)
-        if lists is not None:
-            lists.make_direct_map()
-        vectors = inner.reconstruct_n(0, inner.ntotal)
+        return _read(faiss.read_index(str(path)))
     except Exception as error:  # faiss raises RuntimeError for all of it
-        reason = str(error).strip().splitlines()
         raise InputError(
-            f"{path}: the index cannot be read, or gives no vectors back "
-            f"({reason[-1][-150:] if reason else error}): save the vectors as .npy or Parquet"
+            f"{path}: the index cannot be read, or gives no vectors back ({_last_line(error)}): save the "
+            "vectors as .npy or Parquet"
         ) from error
-    return np.asarray(vectors, dtype=np.float32), ids, type(inner).__name__
+
+
+def _read(owner: Any) -> tuple[NDArray[np.float32], NDArray[np.int64] | None, str]:  # noqa: ANN401
+    """Return vectors, ids and kind of an index, which must outlive what looks into it."""
+    import faiss
+
+    index: Any = faiss.downcast_index(owner)
+    ids = None
+    if hasattr(index, "id_map"):
+        ids = faiss.vector_to_array(index.id_map).astype(np.int64)
+        inner = faiss.downcast_index(index.index)
+    else:
+        inner = index
+    lists = faiss.try_extract_index_ivf(inner)
+    if lists is not None:
+        lists.make_direct_map()
+    vectors = np.array(inner.reconstruct_n(0, inner.ntotal), dtype=np.float32)
+    return vectors, ids, type(inner).__name__
+
+
+def _last_line(error: Exception) -> str:
+    reason = str(error).strip().splitlines()
+    return reason[-1][-150:] if reason else str(error)
 
 
 def open_archive(path: Path, key: str | None, *, table: bool = True) -> NDArray[Any]:
@@ -100,6 +123,16 @@ def open_archive(path: Path, key: str | None, *, table: bool = True) -> NDArray[
     start = info.header_offset + _LOCAL_HEADER + int.from_bytes(local[26:28], "little")
     start += int.from_bytes(local[28:30], "little") + skipped
     return np.memmap(path, dtype, "r", start, shape, order)
+
+
+def lists_of_archive(path: Path) -> list[str]:
+    """Return the names of the arrays of one dimension in an archive."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            return [one.filename.removesuffix(".npy") for one in members if len(_head(archive, one)[0]) == 1]
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError):
+        return []
 
 
 def npy_of_pickles(path: Path, key: str | None = None) -> str:

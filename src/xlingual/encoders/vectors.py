@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -25,8 +24,8 @@ from xlingual.encoders.vectorfile import (
     one_size,
     open_vectors,
 )
-from xlingual.encoders.vectorids import lines_by_id
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.encoders.vectorids import lines_by_id, refuse_another_order
+from xlingual.errors import InputError, listed, warn
 from xlingual.records import Encoded, Images, Texts, digest
 
 _BLOCK = 4096  # lines converted at a time
@@ -105,6 +104,7 @@ class VectorsEncoder(Encoder):
             array = self._open(path)
             if self.options.id is None:
                 lines = _lines(path, len(array), language, batch, rows)
+                refuse_another_order(path, batch, rows, lines)
             else:
                 lines = lines_by_id(path, self.options, batch, rows, language)
             if isinstance(batch, Texts) and language is None and self.options.lang is None:
@@ -206,11 +206,9 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Images, 
     if fitting:
         unit, index = fitting[0]
         if others := [other for other, way in fitting[1:] if not np.array_equal(way, index)]:
-            warnings.warn(
+            warn(
                 f"{path} has {lines} lines, as many as there are {unit} and {listed(others)}, which are in "
-                f"different orders: its lines are taken as {unit}, in that order",
-                DataWarning,
-                stacklevel=2,
+                f"different orders: its lines are taken as {unit}, in that order"
             )
         return index
     where = f" for the language {language}" if language is not None else ""
@@ -223,12 +221,10 @@ def _warn_of_shared(path: Path, lines: Ints, languages: Sequence[str]) -> None:
     codes, words = coded(languages)
     pairs = lines * len(words) + codes
     if len(distinct_values(pairs)) > len(distinct_values(lines)):
-        warnings.warn(
+        warn(
             f"{path} serves all languages with one vector for each item: every text has the vector of its "
             "item, whatever its language, and XLR is then 1; give a file for each language, with {lang} in "
-            "its path",
-            DataWarning,
-            stacklevel=2,
+            "its path"
         )
 
 
@@ -248,6 +244,10 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Vector
             f"vectors:{argument}: by its name the vectors of the language {language}, which would serve all "
             f"languages ({listed(languages)}): write {right}, or rename a file that has vectors of all"
         )
+    return VectorsEncoder(argument, languages, options_of(options), context.role_languages)
+
+
+def options_of(options: Mapping[str, Any]) -> VectorOptions:
+    """Return what the options of a spec say of a file."""
     given = {name: options[name] for name in ("key", "column", "id", "lang")}
-    read = VectorOptions(packed=options["packed"] is not None, **given)
-    return VectorsEncoder(argument, languages, read, context.role_languages)
+    return VectorOptions(packed=options["packed"] is not None, **given)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TABLES = (".parquet", ".arrow", ".feather", ".ipc")
 LANCE = ".lance"
+_STRINGS = ("string", "large_string", "string_view")
 _NUMBERS = ("halffloat", "float", "double", "uint8", "int8", "int16", "uint16", "int32", "uint32", "int64")
 
 
@@ -78,6 +79,25 @@ def names_of_table(path: Path, column: str) -> pa.Array:
     return as_names(whole, f"{path}, column {column!r}")
 
 
+def columns_of_names(path: Path) -> list[str]:
+    """Return the columns of texts and of whole numbers."""
+    import pyarrow as pa
+
+    schema = _schema(path)
+    kinds = {field.name: getattr(field.type, "value_type", field.type) for field in schema}
+    lists = {field.name for field in schema if pa.types.is_nested(field.type)}
+    return [
+        name
+        for name, kind in kinds.items()
+        if name not in lists and (pa.types.is_integer(kind) or str(kind) in _STRINGS)
+    ]
+
+
+def first_names(path: Path, column: str) -> pa.Array:
+    """Return the first piece of a column of names as strings."""
+    return as_names(next(_chunks(path, column)), f"{path}, column {column!r}")
+
+
 def as_names(values: pa.Array, where: str) -> pa.Array:
     """Return ids as strings: 7.0 names what 7 names."""
     import pyarrow as pa
@@ -107,6 +127,11 @@ def _array(chunk: pa.Array, where: str) -> NDArray[Any]:
     if isinstance(chunk, pa.ExtensionArray):
         chunk = chunk.storage
     missing = chunk.is_null().to_numpy(zero_copy_only=False)
+    if str(chunk.type.value_type) == "uint8" and (missing.any() or chunk.flatten().null_count):
+        raise InputError(
+            f"{where}: vectors of bytes (uint8), some of them missing or with gaps: write the file without "
+            "these rows"
+        )
     if pa.types.is_fixed_size_list(chunk.type):
         size = chunk.type.list_size
         values = chunk.values.slice(chunk.offset * size, len(chunk) * size)
@@ -172,7 +197,7 @@ def _chosen(path: Path, schema: pa.Schema, column: str | None) -> str:
         raise InputError(_no_column(path, column, schema))
     if column not in fitting:
         kind = schema.field(column).type
-        texts = str(kind) in {"string", "large_string", "string_view"}
+        texts = str(kind) in _STRINGS
         remedy = "turn the texts into lists of numbers" if texts else "give a column of lists of numbers"
         others = f"; columns of vectors: {listed(fitting)}" if fitting else ""
         raise InputError(f"{path}, column {column!r} holds {kind}, no vectors: {remedy}{others}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import warnings
 import zlib
 from array import array
 from collections.abc import Collection, Iterator
@@ -20,7 +19,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.vectorfile import names_beside
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 
 _LONGEST_LINE = 1 << 20  # bytes; a longer one is not text
 _HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
@@ -52,11 +51,7 @@ class WordFile:
         self._skipped = 1 if header else 0
         counted, stated = self._index(most), int(header[1]) if header else None
         if stated is not None and counted != (stated if most is None else min(stated, most)):
-            warnings.warn(
-                f"{path}: its first line says {stated} words, {counted} are there: is the file complete?",
-                DataWarning,
-                stacklevel=3,
-            )
+            warn(f"{path}: its first line says {stated} words, {counted} are there: is the file complete?")
 
     def known(self, words: Collection[str]) -> set[str]:
         """Return those of the words that the file has.

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,8 @@ def failures_table(
     """Return the queries whose value is below 1, the worst first; see `Results.failures`."""
     import pyarrow as pa
 
+    if worst is not None and (isinstance(worst, bool) or not isinstance(worst, Integral) or worst < 1):
+        raise InputError(f"worst must be a whole number of at least 1, not {worst!r}; leave it out for all")
     held = results.evaluated
     data = held.data if data is None and held is not None else data
     if data is None:
@@ -59,7 +62,7 @@ def failures_table(
     _check_same_data(results, data)
     rows = _chosen(results, encoder, pair, _measure(results, measure), seed)
     if worst is not None:
-        rows = rows[:worst]
+        rows = rows[: int(worst)]
     texts: _Texts | _PoolTexts = _PoolTexts(data) if isinstance(data, MultilingualPool) else _Texts(data)
     found = _by_ranking(results, rows) if held is not None else {}
     lines = [_line(row, found.get(row["row"]), texts) for row in rows]
@@ -247,13 +250,19 @@ class _Texts:
         ]
 
     def shown(self, member: Member, *, query: bool) -> dict[str, str | None]:
-        """Return language, id, text and image path of a text or an image."""
+        """Return language, id, text and image path of a text or an image, which has no language."""
         manifest, slot = self.manifest, int(self.manifest.image[member.row])
         source = manifest.image_source[slot] if slot >= 0 else None
         first = source[0] if isinstance(source, tuple) else source
         image = str(first) if isinstance(first, Path) else None
-        text = None if member.language == IMAGE else manifest.text[member.row]
-        return {"language": member.language, "id": member.id, "text": text, "image": image}
+        if member.language == IMAGE:
+            return {"language": None, "id": member.id, "text": None, "image": image}
+        return {
+            "language": member.language,
+            "id": member.id,
+            "text": manifest.text[member.row],
+            "image": image,
+        }
 
 
 class _PoolTexts:

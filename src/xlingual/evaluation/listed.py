@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +10,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.measures import RankMeasure
 from xlingual.measures.rank import DepthShare
 from xlingual.ranking.listed import Lists
@@ -72,9 +71,7 @@ def check_reach(lists: Lists, measures: Sequence[RankMeasure], who: str) -> None
             reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
             remedy = f"ask for a measure up to rank {reach:,}" if reach else "retrieve only the candidates"
             raise InputError(f"{problem}: {remedy}, or give longer lists")
-        warnings.warn(
-            f"{problem} for these: what follows is taken to be in random order", DataWarning, stacklevel=3
-        )
+        warn(f"{problem} for these: what follows is taken to be in random order")
 
 
 def cut_of(measure: object, pool: int) -> int | None:
@@ -103,4 +100,4 @@ def refuse_short(lists: Lists, who: str) -> None:
             f"{problem}: an index that holds more than these must be asked for more results, or for these "
             "alone (xlingual data sample writes queries and targets)"
         )
-    warnings.warn(f"{problem}: each target may be the first of these", DataWarning, stacklevel=4)
+    warn(f"{problem}: each target may be the first of these")

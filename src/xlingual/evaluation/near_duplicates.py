@@ -7,7 +7,6 @@ texts by shingles (`data.near_texts`), images by the image encoder's cosines, ag
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,7 @@ from xlingual.columns import pick
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import SIMILAR, near_texts
 from xlingual.embed import ImageIndex
-from xlingual.errors import DataWarning
+from xlingual.errors import warn
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
 from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
@@ -179,7 +178,7 @@ def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = 
         )
     else:
         return
-    warnings.warn(f"near-duplicates: {message}", DataWarning, stacklevel=3)
+    warn(f"near-duplicates: {message}")
 
 
 def declared_units(manifest: Manifest) -> Ints:

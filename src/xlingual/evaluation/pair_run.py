@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_roles, embed_texts, fit_texts_for
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.encoders.decoding import broken_rows
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
@@ -52,7 +52,10 @@ def make_tasks(
     """
     splits = None if options.splits is None else read_splits(options.splits, manifest.n_items)
     if splits is not None and (options.sample_size is not None or options.seeds != 1 or options.seed != 0):
-        raise InputError("--splits fixes samples and seeds: leave out --sample-size, --seeds and --seed")
+        raise InputError(
+            f"{parameter('splits')} fixes samples and seeds: leave out {parameter('sample_size')}, "
+            f"{parameter('seeds')} and {parameter('seed')}"
+        )
     sampler = Sampler(
         manifest,
         size=options.sample_size,
@@ -81,9 +84,7 @@ def make_tasks(
     if problems:
         first, reason = next(iter(problems.items()))
         which = f"{len(problems)} language pairs are" if len(problems) > 1 else "a language pair is"
-        warnings.warn(
-            f"{which} left out ({listed(problems, 20)}); {first}: {reason}", DataWarning, stacklevel=3
-        )
+        warn(f"{which} left out ({listed(problems, 20)}); {first}: {reason}")
     _warn_of_equal_samples(tasks, sampler)
     return tasks, sampler
 
@@ -94,11 +95,9 @@ def _warn_of_equal_samples(tasks: Sequence[PairTask], sampler: Sampler) -> None:
         return
     drawn = {(*task.pair, task.sample.source.tobytes(), task.sample.target.tobytes()) for task in tasks}
     if len(drawn) == len(by_pair(tasks)):
-        warnings.warn(
+        warn(
             f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
-            "--seeds, or draw fewer items with --sample-size",
-            DataWarning,
-            stacklevel=3,
+            "--seeds, or draw fewer items with --sample-size"
         )
 
 
@@ -149,7 +148,7 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
     problem = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"
     if len(left_out) == len(rows):
         raise InputError(f"{problem}; nothing is left to evaluate")
-    warnings.warn(problem, DataWarning, stacklevel=3)
+    warn(problem)
     return usable
 
 
@@ -231,13 +230,19 @@ class PairRun(Run):
         """Return an encoder's vectors of sources as queries and of targets as candidates."""
         return embed_roles(self.manifest, name, encoder, *self.sides, **self.embedding(), any_form=True)
 
-    def all_of(self, name: str, encoder: Encoder) -> TextVectors:
+    def all_of(self, name: str, encoder: Encoder, count_cut: bool = True) -> TextVectors:
         """Return an encoder's vectors of all texts alike."""
-        return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding(), any_form=True)
+        more: Any = {**self.embedding(), "any_form": True, "count_cut": count_cut}
+        return embed_texts(self.manifest, name, encoder, self.rows, **more)
 
     def without_role(self, name: str, known: TextSides | None = None) -> TextVectors:
-        """Return an encoder's vectors of all texts alike, which are those `known` where roles change none."""
-        return known if isinstance(known, TextVectors) else self.encode(name, self.all_of)
+        """Return an encoder's vectors of all texts alike, which are those `known` where roles change none.
+
+        Texts that were cut were counted in their roles, where these are known.
+        """
+        if isinstance(known, TextVectors):
+            return known
+        return self.encode(name, partial(self.all_of, count_cut=known is None))
 
     def image_spec(self) -> ImageModelLike:
         """Return the spec of the image encoder; raise InputError where none is given."""

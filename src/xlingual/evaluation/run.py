@@ -21,7 +21,7 @@ from xlingual.embed import (
 )
 from xlingual.embed.encoding import is_kept
 from xlingual.encoders import Encoder, EncoderLike
-from xlingual.errors import DataWarning, InputError, did_you_mean
+from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.similarities import COSINE, repair_of
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
@@ -69,8 +69,8 @@ class Options:
         repair_of(self.similarity)  # raises InputError where it is not known
         if self.cluster not in CLUSTERS:
             raise InputError(
-                f"--cluster {self.cluster!r}: expected {' or '.join(CLUSTERS)}."
-                f"{did_you_mean(self.cluster, CLUSTERS)} A column is named with --cluster-column"
+                f"{parameter('cluster', self.cluster)}: expected {' or '.join(CLUSTERS)}."
+                f"{did_you_mean(self.cluster, CLUSTERS)} A column is named with {parameter('cluster_column')}"
             )
 
     @property
@@ -158,7 +158,7 @@ class Run:
             refuse_fitted_rows(made, *texts)
         if len(made) < len(systems) and self.options.repair is not None:
             raise InputError(
-                f"--similarity {self.options.repair.name} changes the similarity of vectors, and "
+                f"{parameter('similarity', self.options.repair.name)} changes the similarity of vectors, and "
                 f"{next(name for name in systems if name not in made)!r} returns lists: leave one of them out"
             )
         self.by_name |= systems
@@ -276,4 +276,4 @@ def collected_warnings() -> Iterator[list[str]]:
         if not issubclass(warning.category, DataWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     for text in messages:
-        warnings.warn(text, DataWarning, stacklevel=4)
+        warn(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from xlingual.errors import InputError, did_you_mean
+from xlingual.errors import InputError, did_you_mean, parameter
 from xlingual.ranking import Csls, Repair
 
 COSINE = "cosine"
@@ -35,7 +35,7 @@ def repair_of(similarity: str | Repair) -> Repair | None:
         return None
     if word != "csls":
         raise InputError(
-            f"--similarity {similarity!r} is not known: expected {_KNOWN}."
+            f"{parameter('similarity', similarity)} is not known: expected {_KNOWN}."
             f"{did_you_mean(word, (COSINE, 'csls'))}"
         )
     if not options:
@@ -43,7 +43,7 @@ def repair_of(similarity: str | Repair) -> Repair | None:
     nearest = re.fullmatch(r"k=(\d+)", options)
     if nearest is None or int(nearest[1]) < 1:
         raise InputError(
-            f"--similarity {similarity!r}: csls has one option, k, the number of nearest texts that are "
-            "averaged, 1 at least: write csls?k=10"
+            f"{parameter('similarity', similarity)}: csls has one option, k, the number of nearest texts "
+            "that are averaged, 1 at least: write csls?k=10"
         )
     return Csls(int(nearest[1]))

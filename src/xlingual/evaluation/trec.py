@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import DataWarning, InputError, warn
 from xlingual.evaluation.rankings import Ranking
 from xlingual.files import atomic_file, make_folder
 from xlingual.results import Results
@@ -136,11 +136,7 @@ def warn_of_bytes(size: float, encoders: int) -> None:
     """Raise a DataWarning where the runs of all encoders will take more than 1 GiB."""
     if size > GIB:
         runs = "the run of 1 encoder" if encoders == 1 else f"the runs of {encoders} encoders"
-        warnings.warn(
-            f"--trec: {runs} will take about {size / GIB:.1f} GiB: a smaller --trec-depth writes less",
-            DataWarning,
-            stacklevel=3,
-        )
+        warn(f"--trec: {runs} will take about {size / GIB:.1f} GiB: a smaller --trec-depth writes less")
 
 
 def _warn_of_size(results: Results, depth: int | None) -> None:

@@ -28,7 +28,7 @@ from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_poo
 from xlingual.evaluation.crosslingual_retrieval.evaluate import several_answers
 from xlingual.evaluation.pair_run import PairTask, make_tasks, rows_with_image
 from xlingual.evaluation.run import Options
-from xlingual.integrations.loop_encoders import MODEL, RememberedImages, TrainedModel
+from xlingual.integrations.loop_encoders import MODEL, RememberedImages, TrainedModel, check_model
 from xlingual.measures import Measure, as_recall, as_success, parse_pool_measures, parse_rank_measures
 from xlingual.requests.presets import preset_values
 from xlingual.results import Results, Summary
@@ -105,6 +105,7 @@ class _TaskEvaluator(SentenceEvaluator):  # type: ignore[misc]  # the library is
         steps: int = -1,
     ) -> dict[str, float]:
         """Return the metrics of a model, and write them to `output_path` and into its model card."""
+        check_model(model)
         encoder = TrainedModel(model, self.encoding, self.prompts, f"epoch={epoch}&steps={steps}")
         found = self.function(self.data, text_encoders={MODEL: encoder}, store=None, **self.options)
         self.results = found

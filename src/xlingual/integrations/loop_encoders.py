@@ -12,7 +12,10 @@ from xlingual.arrays import Vectors
 from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Adapter, Encoder
 from xlingual.encoders.batching import distinct_rows
+from xlingual.encoders.objects import has
+from xlingual.encoders.sentence_transformer import similarity_of
 from xlingual.encoders.sentence_transformer_kinds import encoded, kind_of_model
+from xlingual.errors import InputError
 from xlingual.records import Images, Texts, digest
 from xlingual.store import Store
 
@@ -50,6 +53,11 @@ class TrainedModel(Encoder):
         return own or given or any(type(part).__name__ in ("Router", "Asym") for part in parts)
 
     @property
+    def compares_by(self) -> str | None:  # type: ignore[override]
+        """How the model compares vectors."""
+        return similarity_of(self.model)
+
+    @property
     def identity(self) -> str:
         """The class of the model, and when in the training it is evaluated."""
         kind = type(self.model)
@@ -68,8 +76,14 @@ class TrainedModel(Encoder):
             key: text for key, text in self.prompts.get(batch.role or "", {}).items() if text is not None
         }
         function = getattr(self.model, own, self.model.encode)
-        vectors = function(list(texts), convert_to_numpy=True, **self.encoding, **given)
-        return np.asarray(vectors, dtype=np.float32)[index]
+        vectors = np.asarray(function(list(texts), convert_to_numpy=True, **self.encoding, **given))
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise InputError(
+                f"{own} of the model ({type(self.model).__name__}) returned an array of shape "
+                f"{vectors.shape} for {len(texts):,} texts; expected ({len(texts)}, d)"
+            )
+        usable = vectors.dtype.kind in "fi"  # others are refused where vectors are checked
+        return vectors.astype(np.float32)[index] if usable else cast("Vectors", vectors[index])
 
     def _as_they_are(self, kind: str, batch: Texts) -> Vectors:
         named = self.prompts.get(batch.role or "", {})
@@ -79,6 +93,20 @@ class TrainedModel(Encoder):
         size = self.encoding.get("batch_size") or 32
         found = encoded(self.model, kind, batch, type(self.model).__name__, prompt, size)
         return cast("Vectors", found.vectors)
+
+
+def check_model(model: Any) -> None:  # noqa: ANN401
+    """Raise InputError where there is no model but a path, or what encodes no texts."""
+    if isinstance(model, str | Path):
+        raise InputError(
+            f"an evaluator takes the model that is trained, not the path {str(model)!r}: call it with "
+            f"SentenceTransformer({str(model)!r})"
+        )
+    if not has(model, "encode"):
+        raise InputError(
+            f"an evaluator takes the model that is trained, and a {type(model).__name__} has no method "
+            "encode: call it with a SentenceTransformer, a SparseEncoder or a MultiVectorEncoder"
+        )
 
 
 def _versions(model: Any) -> list[int | None]:  # noqa: ANN401

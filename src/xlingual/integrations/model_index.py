@@ -29,7 +29,7 @@ def model_index(
     """
     chosen = encoder_of(results, encoder)
     data, digest = data_of(results)
-    split = str(results.request.get("split") or "test")
+    split = results.request.get("split")
     entries = []
     parts = list(parts_of(results, chosen))
     for part in parts:
@@ -44,7 +44,9 @@ def model_index(
             }
             for line in part.lines
         ]
-        dataset = {"type": name or data, "name": name or data, "split": split, "revision": digest}
+        dataset = {"type": name or data, "name": name or data, "revision": digest}
+        if split is not None:
+            dataset |= {"split": str(split)}
         if part.pair:
             dataset |= {"config": part.pair}
         entries.append(
@@ -60,21 +62,22 @@ def write_model_index(
     *,
     model: str | None = None,
     name: str | None = None,
-) -> None:
-    """Write results into the front matter of a model card, made if need be.
+) -> bool:
+    """Write results into the front matter of a model card, and return whether the card is a new file.
 
     Earlier values of the same task, data and measure are replaced; all other results stay. Raises InputError
     where the front matter is no YAML.
     """
     path = Path(path)
     index = model_index(results, encoder, model=model, name=name)
-    text = ""
-    if path.exists():
+    text, new = "", not path.exists()
+    if not new:
         text = regular_file(path, "the model card").read_bytes().decode("utf-8")
     found = with_model_index(text, index, rename=model is not None, where=str(path))
     make_folder(path.parent)
     with atomic_file(path) as temporary:
         temporary.write_bytes(found.encode("utf-8"))
+    return new
 
 
 def with_model_index(

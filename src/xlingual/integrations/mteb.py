@@ -10,6 +10,7 @@ all orders. MTEB knows the first 1000 candidates only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,9 +52,12 @@ def mteb_task(
     A pool is one subset, "default": its questions are the queries, its candidates the corpus. A manifest, or
     data as `Manifest.of` takes them, has a subset for each language pair: texts of the source language look
     for the texts of their own items in the target language, as in `crosslingual_retrieval`, whose
-    `sample_size`, `seed`, `texts_per_item`, `queries` and `or_fewer` choose them. `name` is the task's;
-    `candidate_text` is that of `multilingual_pool`.
+    `sample_size`, `seed`, `texts_per_item`, `queries` and `or_fewer` choose them. `name` is that of
+    the task and of its file, so without a slash; `candidate_text` is that of `multilingual_pool`.
     """
+    if name is not None and (not name.strip() or set(name) & set("/\\")):
+        fitting = re.sub(r"\s*[/\\]+\s*", "-", name).strip("- ") or "Shop"
+        raise InputError(f"MTEB names files by the task, which {name!r} does not fit: write {fitting!r}")
     if isinstance(data, str | Path) and is_pool(data):
         data = MultilingualPool.read(data)
     if isinstance(data, MultilingualPool):

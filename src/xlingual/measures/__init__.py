@@ -251,7 +251,8 @@ def _parse(name: str | Measure, expected: str) -> Measure:
         known = share[1] in _WITH_SHARE and float(share[2]) >= 0.001
         measure = _WITH_SHARE[share[1]](float(share[2])) if known else None
     if measure is None:
-        raise InputError(f"unknown measure {name!r}: expected {expected}.{_hint(word)}")
+        hint = _hint(word)
+        raise InputError(f"unknown measure {name!r}: expected {expected}{hint and '.' + hint}")
     return measure
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import warnings
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ from typing import cast
 
 import numpy as np
 
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.files import atomic_file, make_folder
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.parsing import BARS, HypothesisLine, line_of, parse_line
@@ -86,7 +85,7 @@ def warn_of_empty(path: str | Path, lines: Sequence[int]) -> None:
     if lines:
         is_are = "hypothesis is" if len(lines) == 1 else "hypotheses are"
         where = f"{'line' if len(lines) == 1 else 'lines'} {listed(lines, 5)}"
-        warnings.warn(f"{path}: {len(lines):,} {is_are} empty ({where}); kept", DataWarning, stacklevel=3)
+        warn(f"{path}: {len(lines):,} {is_are} empty ({where}); kept")
 
 
 def write_nbest(lists: NBestLists, path: str | Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +17,7 @@ from xlingual.encoders.plugins import Known
 from xlingual.encoders.spec import parse
 from xlingual.encoders.torch_runtime import choose_device, require, running
 from xlingual.encoders.translation_model import Loaded, load_network, set_languages
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.hidden import shown
 from xlingual.nbest.apply import read_texts
 from xlingual.nbest.format import write_lines
@@ -158,11 +157,9 @@ class Generator:
 
             yield from self._part(ids, start, done)
         if cut:
-            warnings.warn(
+            warn(
                 f"{self.who}: {cut:,} of {len(texts):,} texts were longer than the {loaded.limit} tokens "
-                "that it reads and were cut: their ends are not translated",
-                DataWarning,
-                stacklevel=2,
+                "that it reads and were cut: their ends are not translated"
             )
 
     def _set_languages(self, loaded: Loaded) -> tuple[str, int | None]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.nbest.bleu import sentence_bleu_plus_one
 from xlingual.streams import stream
 
@@ -100,10 +100,6 @@ def _logistic(differences: Floats, l2: float) -> Floats:
         else:
             unfinished = False
     if unfinished:
-        warnings.warn(
-            "PRO's regression did not converge: the features are of very different size; use --standardize",
-            DataWarning,
-            stacklevel=3,
-        )
+        warn("PRO's regression did not converge: the features are of very different size; use --standardize")
     weights: Floats = model.coef_[0].astype(np.float64)
     return weights

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.nbest import choice
 from xlingual.nbest.bleu import MATCHES, corpus_bleu, list_counts
 from xlingual.nbest.lists import NBestLists
@@ -49,7 +48,7 @@ def tune(
     bleu_counts = list_counts(lists, references, lowercase=lowercase)
     scale, remarks = lists.scale(standardize), _remarks(lists, bleu_counts)
     for sentence in remarks:
-        warnings.warn(sentence, DataWarning, stacklevel=2)
+        warn(sentence)
     notes = []
     if tunings > 1 and not draws(settings, lists):
         why = "sentences keep their order" if isinstance(settings, Mira) else "all pairs are taken"

@@ -6,10 +6,9 @@ when all candidates of its queries are seen. The same pass, made again by anothe
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
-from xlingual.errors import DataWarning
+from xlingual.errors import warn
 from xlingual.ranking.folders import Folder, FolderLike, open_folder, remove_old
 from xlingual.ranking.parts import (
     DamagedPartError,
@@ -133,18 +132,12 @@ class Kept:
             self.folder.write(name, packed(seen))
         except OSError as error:
             self._writable = False
-            warnings.warn(
+            warn(
                 f"what is ranked cannot be kept in {self.folder} ({error.strerror or error}): an interrupted "
-                "run would begin again; choose another folder with --store DIR",
-                DataWarning,
-                stacklevel=4,
+                "run would begin again; choose another folder with --store DIR"
             )
 
     def _tell_damaged(self, damaged: Sequence[str]) -> None:
         if damaged:
             many = "a finished part was" if len(damaged) == 1 else f"{len(damaged)} finished parts were"
-            warnings.warn(
-                f"{many} damaged and computed again (in {self.folder}; first: {damaged[0]})",
-                DataWarning,
-                stacklevel=3,
-            )
+            warn(f"{many} damaged and computed again (in {self.folder}; first: {damaged[0]})")

@@ -63,6 +63,7 @@ def in_notebook(found: Any) -> str | None:  # noqa: ANN401
 def verdict(found: Any) -> list[str]:  # noqa: ANN401
     """Return what the numbers say as plain sentences, the most important first.
 
+    Raises InputError for a value without a page.
     Where several runs or language pairs are judged apart, the first sentence about each begins with its name.
     """
     return [plain(sentence) for finding in page_of(found).verdict for sentence in finding.named]

@@ -10,10 +10,12 @@ from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     Annotate,
     AsJson,
+    EqualIds,
     Form,
     Highlight,
     Keeping,
     ManifestOptions,
+    PoolLanguages,
     Quiet,
     SeedShown,
 )
@@ -26,6 +28,8 @@ class EmbedRequest(Request, frozen=True, kw_only=True):
     command = "embed"
 
     data: ManifestOptions
+    languages: PoolLanguages = None
+    equal_ids: EqualIds = None
     text_encoders: Annotated[
         tuple[str, ...],
         option("Encoder of the texts; repeat for several.", names=("--text-encoder",), metavar="SPEC"),
@@ -119,7 +123,12 @@ class ExportRequest(Request, frozen=True, kw_only=True):
         ),
     ]
     encoder: Annotated[
-        str | None, option("The encoder, for mteb and model-index.", metavar="NAME", otherwise="the only one")
+        str | None,
+        option(
+            "The encoder; trackers and csv get all unless one is named.",
+            metavar="NAME",
+            otherwise="the only one",
+        ),
     ] = None
     model: Annotated[
         str | None,

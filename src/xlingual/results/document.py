@@ -10,11 +10,13 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from xlingual.errors import InputError
-from xlingual.notebook import Plotted, html_of
+from xlingual.notebook import Plotted, html_of, verdict_of
 from xlingual.results.files import read_json, write_json
 from xlingual.results.values import about
 from xlingual.typed import convert
+from xlingual.visible import visible_line
 
+_SHOWN = 5  # sentences of the verdict
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 RequestRecord: TypeAlias = Annotated[
     dict[str, Any], about("How this was made: the command, and every setting that changes a number.")
@@ -40,6 +42,16 @@ class Document(Plotted, msgspec.Struct, frozen=True, tag_field="schema"):
 
     def _repr_html_(self) -> str | None:
         return html_of(self)
+
+    def __repr__(self) -> str:
+        try:
+            sentences = verdict_of(self)
+        except Exception:  # of a record that is not consistent
+            sentences = []
+        if not sentences:
+            return super().__repr__()
+        more = [f"… and {len(sentences) - _SHOWN} more"] if len(sentences) > _SHOWN else []
+        return "\n  ".join([f"{type(self).__name__}:", *map(visible_line, sentences[:_SHOWN]), *more])
 
     def write(self, path: str | Path) -> None:
         """Write the file `path`, atomically; its folder is made if need be."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.arrays import Ints, Vectors, room_for
-from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.errors import InputError, XlingualError, warn
 from xlingual.forms import OtherVectors, form_of, is_dense, joined_vectors
 from xlingual.records import Encoded
 from xlingual.store.checksum import Words, key_words
@@ -215,11 +214,9 @@ class Collection:
         root = self.folder.parent
         if is_unwritable(error):
             self._writable = False
-            warnings.warn(
+            warn(
                 f"the store {root} cannot be written to ({error.strerror}): vectors are not kept; choose "
-                "another folder with --store DIR, or --no-store",
-                DataWarning,
-                stacklevel=4,
+                "another folder with --store DIR, or --no-store"
             )
             return
         kept = f"the {self._starts[-1]:,} vectors of this encoder that are in it stay"
@@ -270,11 +267,9 @@ class Collection:
     def _warn_of_dropped(self, name: str, what: str) -> None:
         with suppress(OSError):  # it may be read-only
             self._journal.drop(name)
-        warnings.warn(
+        warn(
             f"the store {self.folder.parent} is damaged, {what}: they are left out and computed again "
-            f"(encoder {self.identity})",
-            DataWarning,
-            stacklevel=5,
+            f"(encoder {self.identity})"
         )
 
     def _indexed(self) -> tuple[Words, Ints, Ints]:

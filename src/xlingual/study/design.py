@@ -5,14 +5,13 @@ Takes plain records, so that it knows no encoder and no data; `workflows/study.p
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.records import digest
 from xlingual.streams import stream
 from xlingual.study.orders import credited, make_orders
@@ -117,7 +116,7 @@ def make_design(queried: Sequence[StudyQuery], systems: Mapping[str, str], plan:
         controls |= {shown.id: extra[one] for one, shown in found.items() if one in extra}
         queries.append(Query(query, tuple(sorted(found.values(), key=lambda one: one.id)), row.stratum))
     if with_controls and not controls:
-        warnings.warn(_NO_CONTROLS, DataWarning, stacklevel=2)
+        warn(_NO_CONTROLS)
     study_id = names.fresh()
     study = _study(study_id, tuple(queries), credits, list(systems), plan)
     key = StudyKey(study_id, dict(systems), credits, controls, conditions=dict(plan.conditions))
@@ -149,11 +148,9 @@ def check_lists(queries: Sequence[Mapping[str, Sequence[str]]]) -> None:
         if any(not row[name] for name in systems):
             raise InputError("a system suggests nothing for a query: give more candidates")
     if len(systems) == 1:
-        warnings.warn(
+        warn(
             f"one system only ({systems[0]}): people will say how relevant its suggestions are, and nothing "
-            "is compared; name another with --system",
-            DataWarning,
-            stacklevel=3,
+            "is compared; name another with --system"
         )
     for first, second in combinations(systems, 2):
         same = sum(set(row[first]) == set(row[second]) for row in queries)
@@ -163,12 +160,10 @@ def check_lists(queries: Sequence[Mapping[str, Sequence[str]]]) -> None:
                 "tell them apart; leave one out, or ask for fewer with --per-system"
             )
         if same:
-            warnings.warn(
+            warn(
                 f"{first} and {second} suggest the same texts for {same} of {len(queries)} queries "
                 f"({same / len(queries):.0%}), which say nothing about their difference: more queries, or a "
-                "larger --per-system, make up for it",
-                DataWarning,
-                stacklevel=3,
+                "larger --per-system, make up for it"
             )
 
 

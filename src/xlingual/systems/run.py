@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.runs import SearchRun
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.ranking.listed import Lists
 from xlingual.systems.base import ListSystem, Search
 from xlingual.systems.names import AMBIGUOUS, UNKNOWN, Names
@@ -117,7 +116,7 @@ class RunSystem(ListSystem):
     def _say(self, source: str, sentence: str) -> None:
         if (source, sentence) not in self._said:
             self._said.add((source, sentence))
-            warnings.warn(f"{source}: {sentence}", DataWarning, stacklevel=4)
+            warn(f"{source}: {sentence}")
 
 
 def _places(rows: Ints, among: Ints, n: int) -> Ints:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import image_vectors
 from xlingual.embed.encoding import SENTENCE, Progress
 from xlingual.encoders import Encoder
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.files import atomic_file
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import pretokenized_tokens, tokens
@@ -219,4 +218,4 @@ def _starts(counts: Ints) -> Ints:
 
 
 def _warn(sentence: str) -> None:
-    warnings.warn(sentence, DataWarning, stacklevel=3)
+    warn(sentence)

@@ -7,13 +7,12 @@ start is an error; one that fails later is dropped with one warning: a training 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.errors import InputError, XlingualError, warn
 from xlingual.models.folder import LOG
 from xlingual.store.disk import append, write_file
 from xlingual.training.trackers import Sink, name_of
@@ -66,6 +65,11 @@ class Sinks:
     ) -> None:
         self._sinks, self._unharmed = list(sinks), unharmed
 
+    @property
+    def receiving(self) -> list[Sink]:
+        """Those that have not failed."""
+        return list(self._sinks)
+
     def config(self, settings: Mapping[str, Any], after: int) -> None:
         """Begin; raise InputError (or MissingExtraError) where a sink cannot."""
         for sink in self._sinks:
@@ -91,11 +95,7 @@ class Sinks:
                 self._sinks.remove(sink)
                 with suppress(Exception):
                     sink.close()
-                warnings.warn(
-                    f"sink {name_of(sink)} failed{when} ({_reason(error)}) and is dropped: {self._unharmed}",
-                    DataWarning,
-                    stacklevel=3,
-                )
+                warn(f"sink {name_of(sink)} failed{when} ({_reason(error)}) and is dropped: {self._unharmed}")
 
     def close(self) -> None:
         """Close all; one that fails gives a warning."""
@@ -103,11 +103,9 @@ class Sinks:
             try:
                 sink.close()
             except Exception as error:
-                warnings.warn(
+                warn(
                     f"sink {name_of(sink)} could not be closed ({_reason(error)}): it may lack the last "
-                    "numbers",
-                    DataWarning,
-                    stacklevel=2,
+                    "numbers"
                 )
 
 

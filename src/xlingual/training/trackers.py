@@ -188,7 +188,9 @@ class Wandb(Tracker):
 
 
 class Csv(Tracker):
-    """A file of CSV with a line for each step; lines of other runs stay."""
+    """A file of CSV with a line for each step; lines of other runs stay, and no line is repeated."""
+
+    repeated = False  # whether the last line was there already
 
     def __init__(self, where: str, run: str = "") -> None:
         if not where:
@@ -208,8 +210,12 @@ class Csv(Tracker):
         return not after or line.get("run", "") != self._run or int(line.get("step") or 0) <= after
 
     def log(self, values: Mapping[str, float], step: int) -> None:
-        """Add a line."""
-        add_line(self._path, {"run": self._run, "step": step, **values})
+        """Add a line, unless an equal one is there."""
+        line = {"run": self._run, "step": step, **values}
+        as_text = {name: str(value) for name, value in line.items() if value != ""}
+        self.repeated = any(as_text == _filled(other) for other in read_lines(self._path))
+        if not self.repeated:
+            add_line(self._path, line)
 
     def close(self) -> None:
         """Do nothing: each line is on the disk."""
@@ -236,6 +242,11 @@ def read_lines(path: Path) -> list[dict[str, str]]:
         return []
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def _filled(line: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns of a line that are not empty."""
+    return {name: value for name, value in line.items() if value}
 
 
 def write_lines(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:

@@ -5,7 +5,6 @@ Needs torch: `train_dual_encoder` loads it when a training begins.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.encoders.transformer_text import TextNetwork
 from xlingual.encoders.weights import checkpoint_digest, model_files
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.files import make_folder, writing
 from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig
 from xlingual.models.vocabulary import Vocabulary
@@ -115,11 +114,9 @@ class TowerBuilder:
         inputs = token_inputs(self.data, tokens, context)
         for what, role in (("questions", QUERY), ("answers", CANDIDATE)):
             if count := inputs.truncated[role]:
-                warnings.warn(
+                warn(
                     f"{who}: {count:,} of {len(inputs.pieces[role]):,} {what} are longer than the "
-                    f"{tokens.max_length} tokens that are read, and are cut",
-                    DataWarning,
-                    stacklevel=3,
+                    f"{tokens.max_length} tokens that are read, and are cut"
                 )
         config = DualEncoderConfig(
             tower="transformer",

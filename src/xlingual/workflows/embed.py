@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from xlingual.embed import (
 from xlingual.embed.encoder_pool import EncoderPool
 from xlingual.embed.encoding import SENTENCE, Progress
 from xlingual.encoders import Encoder, EncoderLike, Spec
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.files import atomic_file, make_folder
 from xlingual.records import Texts
 from xlingual.store import Store, StoreLike, open_store
@@ -175,9 +174,7 @@ def _warn_of_fitted(name: str, encoder: Encoder, *batches: Texts) -> None:
         fitted & frozenset[bytes]().union(*(batch.row_digests() for batch in batches)) if fitted else ()
     )
     if shared_texts:
-        warnings.warn(
+        warn(
             f"text encoder {name!r} was fitted on {len(shared_texts):,} of these texts: evaluate its "
-            "vectors on others, since files of vectors do not say so",
-            DataWarning,
-            stacklevel=2,
+            "vectors on others, since files of vectors do not say so"
         )

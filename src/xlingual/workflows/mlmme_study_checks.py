@@ -153,10 +153,12 @@ def _check_images(
     name, encoder = encoders.image_encoder(spec, languages=parts.languages)
     try:
         if encoder.opens_images:
-            _, first = np.unique(manifest.image[rows], return_index=True)
-            images = manifest.images(rows[np.sort(first)])
+            _, places = np.unique(manifest.image[rows], return_index=True)
+            images = manifest.images(rows[np.sort(places)])
             if reasons := broken(images):
-                raise InputError(counted(next(iter(reasons.values())), len(reasons), len(images), _MEND))
+                none = int((manifest.image[rows] < 0).sum())
+                first = next(iter(reasons.values()))
+                raise InputError(counted(first, len(reasons), images, _MEND, without=none))
             return
         dim = image_vectors(manifest, name, encoder, rows[:1]).shape[1]
     except InputError as error:

@@ -18,7 +18,7 @@ from xlingual.data.pools.splitting import TEST, TRAIN, split_pool
 from xlingual.demo_data.scenes import scene_rows
 from xlingual.embed import embed_pool
 from xlingual.embed.encoding import Progress
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import DataWarning, InputError, warn
 from xlingual.evaluation.multilingual_pool.by_question import question_values
 from xlingual.files import make_folder
 from xlingual.ranking import Cpu
@@ -139,7 +139,7 @@ def _shared(train: ParallelQuestions, pool: MultilingualPool) -> list[str]:
         f"{count:,} of {len(questions):,} questions that are evaluated are also trained on (equal texts), "
         "which flatters every regime"
     )
-    warnings.warn(sentence, DataWarning, stacklevel=3)
+    warn(sentence)
     return [sentence]
 
 

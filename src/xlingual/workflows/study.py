@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity, embed_roles, fit_texts_for, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.languages import name_of
 from xlingual.ranking import Cpu, Ranker
 from xlingual.requests import sign
@@ -186,11 +185,9 @@ def _images(manifest: Manifest, design: Design, progress: Progress | None) -> di
     shown = [one for query in design.study.queries for one in (query.shown, *query.suggestions)]
     without = sum(one.image is None for one in shown)
     if 0 < without < len(shown):
-        warnings.warn(
+        warn(
             f"{without} of {len(shown)} texts of the study have no image, so raters may judge them worse: "
-            "give all an image, or show none (--no-images)",
-            DataWarning,
-            stacklevel=3,
+            "give all an image, or show none (--no-images)"
         )
     sources = [manifest.image_source[int(slot)] for slot in design.images.values()]
     missing = [source for source in sources if isinstance(source, Path) and not source.is_file()]

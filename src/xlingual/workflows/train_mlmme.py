@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,7 +18,7 @@ from xlingual.embed import batch_identity
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.store import StoreLike, open_store
 from xlingual.training.corpus import Corpus
@@ -220,11 +219,7 @@ class _Job:
                 "rows for --validation"
             )
         if missing := [tag for tag in languages if tag not in found]:
-            warnings.warn(
-                f"the validation has no texts in {listed(missing)}: epochs are compared without them",
-                DataWarning,
-                stacklevel=4,
-            )
+            warn(f"the validation has no texts in {listed(missing)}: epochs are compared without them")
         return found
 
 

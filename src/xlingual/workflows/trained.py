@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import platform
 import shutil
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 from xlingual.data.holdout import hold_out
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.files import make_folder
 from xlingual.models.card import write_card
 from xlingual.models.folder import ModelFolder, write_model
@@ -208,11 +207,9 @@ def divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tupl
             )
     images = [_image_keys(part) for part in (manifest, validation)]
     if same := len(images[0] & images[1]):
-        warnings.warn(
+        warn(
             f"{same} images are both trained and validated on, so the validation flatters: choose other "
-            "rows for --validation",
-            DataWarning,
-            stacklevel=3,
+            "rows for --validation"
         )
     return manifest, validation
 
@@ -237,16 +234,12 @@ def check_size(items: int, candidates: Mapping[str, int] | None = None) -> None:
             "rank: give more rows, or a larger share"
         )
     if items <= _SMALL:
-        warnings.warn(
+        warn(
             f"the validation has {items} items, so R@10 is 100 whatever the model: give more to compare "
-            "epochs by",
-            DataWarning,
-            stacklevel=5,
+            "epochs by"
         )
     elif few := [f"{tag} {count}" for tag, count in (candidates or {}).items() if 0 < count <= _SMALL]:
-        warnings.warn(
+        warn(
             f"the validation has few texts in some languages ({listed(few)}), so R@10 is 100 there whatever "
-            "the model: give more to compare epochs by",
-            DataWarning,
-            stacklevel=5,
+            "the model: give more to compare epochs by"
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.spec import parse
 from xlingual.encoders.translate import is_same_language, translator
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.files import make_folder, writing
 from xlingual.hidden import shown
 
@@ -122,7 +121,7 @@ def _translated(
     if empty := sum(not known[text][0].strip() for text in texts):
         notes.append(f"{empty} of {len(texts)} translations are empty")
     for note in notes:
-        warnings.warn(f"translations into {to}: {note}", DataWarning, stacklevel=2)
+        warn(f"translations into {to}: {note}")
     return [known[text][0] for text in texts]
 
 

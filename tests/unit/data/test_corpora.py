@@ -351,12 +351,13 @@ def test_pairs_that_stand_twice_are_read_once(folder):
 def test_a_wrong_folder_lists_the_files_that_are_expected(tmp_path, name):
     (tmp_path / "notes.md").write_text("x", encoding="utf-8")
     corpus = corpus_of(name)
+    out = "m.parquet" if corpus.kind == "manifest" else "m"
     with pytest.raises(InputError) as error:
-        convert(name, tmp_path, tmp_path / "out" / "m.parquet")
+        convert(name, tmp_path, tmp_path / "out" / out)
     for part in (corpus.title, next(iter(corpus.files)), "It holds notes.md", corpus.url):
         assert part in str(error.value)
     with pytest.raises(InputError, match="no such folder"):
-        convert(name, tmp_path / "nothing", tmp_path / "m.parquet")
+        convert(name, tmp_path / "nothing", tmp_path / out)
     assert not (tmp_path / "out").exists()
 
 
@@ -366,6 +367,30 @@ def test_unknown_names_and_languages_get_the_nearest(folder, tmp_path):
     path = folder({"captions.jsonl": [{"image/key": "k", "de": {"caption": ["x"]}}]})
     with pytest.raises(InputError, match=r"no Crossmodal-3600 in 'dex'. Did you mean 'de'"):
         convert("xm3600", path, path / "m.parquet", languages=["dex"])
+
+
+@pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
+@pytest.mark.parametrize("name", ["flores", "sts17", "xquad"])
+def test_a_wanted_language_that_is_not_there_is_refused(folder, name):
+    files = {
+        "flores": {f"dev/{tag}.dev": f"{tag}\n" for tag in ("eng_Latn", "deu_Latn")},
+        "sts17": {f"{pair}.jsonl": PAIRS for pair in ("en-en", "en-de", "de-fr")},
+        "xquad": {f"xquad.{tag}.json": squad(tag) for tag in ("en", "de")},
+    }
+    path = folder(files[name])
+    out = path / ("m.parquet" if name == "flores" else "m")
+    with pytest.raises(InputError) as error:
+        convert(name, path, out, languages=["en", "fr"])
+    assert f"no {CORPORA[name].title} in 'fr'." in str(error.value) and not out.exists()
+    assert str(error.value).endswith("Its languages: de, en")
+
+
+@pytest.mark.parametrize("name", ["sts17", "xquad"])
+def test_what_is_written_as_a_folder_has_no_name_of_a_file(folder, name):
+    path = folder({"en-en.jsonl": PAIRS, "xquad.en.json": squad("en")})
+    with pytest.raises(InputError, match=r"out\.parquet is the name of a file.*such as \S*out$"):
+        convert(name, path, path / "out.parquet")
+    assert not (path / "out.parquet").exists()
 
 
 def test_images_outside_the_folder_of_the_manifest_are_refused(folder, tmp_path):

@@ -44,7 +44,7 @@ def test_what_needs_no_guess(tmp_path, content, name):
 def test_few_odd_bytes_and_damaged_utf8_are_refused(tmp_path):
     path = tmp_path / "m.csv"
     path.write_bytes(b"lang,text\nde,gr\xfcn\nde,blau\n")
-    with pytest.raises(InputError, match=r"line 2 is not UTF-8 text \(like cp1252, .* 0\.50\).* --encoding"):
+    with pytest.raises(InputError, match=r"line 2 is not UTF-8 text \(like cp1252, .* 0\.50\).* encoding=…"):
         find_encoding(path)
     path.write_bytes(b"lang,text\n" + "de,größer\n".encode() * 30 + b"de,gr\xfcn\n")
     with pytest.raises(InputError, match=r"line 32 is not UTF-8 text: save"):
@@ -64,7 +64,7 @@ def test_a_given_encoding_is_used_and_no_warning_is_given(tmp_path):
     path.write_bytes("lang;text\nde;grün\n".encode("cp1252"))
     assert list(Manifest.read(path, encoding="cp1252", separator=";").text) == ["grün"]
     assert Manifest.read(path, encoding="cp1252", separator=";").columns["encoding"] == "cp1252"
-    with pytest.raises(InputError, match="line 2 is not utf-8 text: give the right one with --encoding"):
+    with pytest.raises(InputError, match="line 2 is not utf-8 text: give the right one with encoding=…"):
         Manifest.read(path, encoding="utf-8", separator=";")
 
 
@@ -73,7 +73,8 @@ def test_a_guess_is_stated_with_its_confidence(tmp_path):
     text = "\r\n".join(["id;lang;text;preis", *rows])
     (tmp_path / "m.csv").write_bytes(text.encode("cp1252"))
     words = (
-        r"read with encoding cp1252 and separator ';' \(confidence 0\.9\d\): say --encoding and --separator"
+        r"read with encoding cp1252 \(confidence 0\.97\) and separator ';' \(confidence 0\.99\): "
+        "say encoding=… and separator=…"
     )
     with pytest.warns(DataWarning, match=words):
         manifest = Manifest.read(tmp_path / "m.csv")

@@ -149,11 +149,22 @@ def test_an_index_with_a_name_is_a_column_also_where_there_are_objects():
     assert Manifest.of(frame.iloc[1:]).ids == ["2", "3"]
 
 
-@pytest.mark.filterwarnings("ignore:The DataFrame has column names of mixed type")
 def test_numbers_and_columns_that_are_no_strings():
     frame = pd.DataFrame({"id": [7, 8.0], "lang": ["en", "de"], "text": ["a", "b"], 3: [1, 2]})
     found = Manifest.of(frame)
     assert found.ids == ["7", "8"]
+    assert Manifest.of(frame, id_column=3).ids == Manifest.of(frame, id_column="3").ids == ["1", "2"]
+    assert "no column '4' (id_column" in refused(lambda: Manifest.of(frame, id_column=4))
+
+
+@pytest.mark.parametrize(
+    "column", [pd.Series(["a"]), np.array(["a"]), pa.array(["a"]), pa.chunked_array([["a"]])]
+)
+def test_one_column_is_no_table(column):
+    says = refused(lambda: Manifest.of(column))
+    assert f"found a {type(column).__name__}, which is one column" in says
+    assert Manifest.of({"text_en": column}).text == ["a"]
+    assert Manifest.of(pa.StructArray.from_arrays([pa.array(["a"])], ["text_en"])).text == ["a"]
 
 
 def test_classes_of_a_dataset_are_names():
@@ -176,6 +187,7 @@ def test_images_in_memory_are_what_their_files_are(tmp_path):
     structs = pa.table({**texts, "image": [{"bytes": png(c), "path": f"{c}.png"} for c in colours]})
     given = [
         pd.DataFrame({**texts, "image": opened}),
+        pd.DataFrame({**texts, "image": [np.asarray(image) for image in opened]}),
         [
             {"text_en": "a", "text_de": "c", "image": opened[0]},
             {"text_en": "b", "text_de": "d", "image": opened[1]},
@@ -189,6 +201,35 @@ def test_images_in_memory_are_what_their_files_are(tmp_path):
     for other in vectors[1:]:
         np.testing.assert_array_equal(vectors[0], other)
     assert not np.array_equal(vectors[0][0], vectors[0][1])
+
+
+@pytest.mark.parametrize(
+    ("pixels", "words"),
+    [
+        (
+            np.zeros((8, 8, 3), "float32"),
+            "found an array of float32 of shape 8×8×3 where an image is expected",
+        ),
+        (np.zeros((3, 8, 8), "uint8"), "uint8 of shape 3×8×8"),
+        (np.zeros((2, 8, 8, 3), "uint8"), "uint8 of shape 2×8×8×3"),
+        ([[1, 2], [3, 4]], "a list of numbers or of lists where an image is expected"),
+        ([1, 2], "a list of numbers or of lists"),
+    ],
+)
+def test_an_array_that_is_no_image_is_refused(pixels, words):
+    rows = [{"text_en": "a", "image": pixels}]
+    assert words in refused(lambda: Manifest.of(rows))
+    assert words in refused(lambda: Manifest.of(rows, images="first"))
+
+
+def test_an_array_of_greys_is_an_image():
+    grey = np.arange(64, dtype="uint8").reshape(8, 8)
+    sources = [Manifest.of([{"text_en": "a", "image": a}]).image_source for a in (grey, grey[:, :, None])]
+    assert (
+        sources[0]
+        == sources[1]
+        == Manifest.of([{"text_en": "a", "image": Image.fromarray(grey)}]).image_source
+    )
 
 
 def test_an_opened_image_is_upright_and_over_white():
@@ -232,10 +273,29 @@ def test_columns_named_by_languages_are_asked_about():
     assert found.item_ids == ["x", "y"]
 
 
+@pytest.mark.parametrize(
+    "names", [("english", "german"), ("Title EN", "Title DE"), ("Text (en)", "Text (de)")]
+)
+def test_columns_named_by_languages_in_words_are_asked_about(tmp_path, names):
+    frame = pd.DataFrame([["7", "a", "b"]], columns=["sku", *names])
+    says = refused(lambda: Manifest.of(frame))
+    new = dict(zip(names, ("text_en", "text_de"), strict=True))
+    assert f"Are the columns {names[0]}, {names[1]} texts in English (en) and German (de)?" in says
+    assert f"rename them: {names[0]} → text_en, {names[1]} → text_de (of a file" in says
+    assert Manifest.of(frame.rename(columns=new)).text == ["a", "b"]
+    frame.to_csv(tmp_path / "m.csv", index=False)
+    assert f"rename them: {names[0]} → text_en" in refused(lambda: Manifest.read(tmp_path / "m.csv"))
+
+
+def test_the_name_of_a_melted_column_is_no_language():
+    frame = pd.DataFrame({"text_en": ["a"], "text_de": ["b"]}).melt(var_name="lang", value_name="text")
+    assert "'text_en' is not a language tag: write 'en'" in refused(lambda: Manifest.of(frame))
+
+
 def test_columns_named_by_languages_in_a_file(tmp_path):
     pd.DataFrame({"en": ["a"], "de": ["c"], "fr": ["e"]}).to_csv(tmp_path / "m.csv", index=False)
     says = refused(lambda: Manifest.read(tmp_path / "m.csv"))
-    assert "Did you mean --text-column '{lang}'?" in says
+    assert "Did you mean text_column='{lang}'?" in says
     assert "The columns en, de, fr look like texts in English, German and French." in says
 
 
@@ -287,7 +347,7 @@ def test_several_images_of_a_row_are_asked_about(tmp_path):
     assert "expected first or mean" in refused(lambda: Manifest.of(rows, images="middle"))
     pa_table = pa.Table.from_pylist(rows)
     pq.write_table(pa_table, tmp_path / "m.parquet")
-    assert "--several-images first takes the first" in refused(lambda: Manifest.read(tmp_path / "m.parquet"))
+    assert "images='first' takes the first" in refused(lambda: Manifest.read(tmp_path / "m.parquet"))
     assert len(Manifest.read(tmp_path / "m.parquet", images="mean").image_source[0]) == 2
     single = [{"text_en": "a", "image": ["1.png"]}, {"text_en": "b", "image": []}]
     assert Manifest.of(single).image.tolist() == [0, -1]
@@ -377,12 +437,14 @@ def test_a_similarity_of_images_takes_no_mean():
 
 def test_arguments_that_nothing_has_are_named():
     with pytest.raises(
-        TypeError, match=r"backretrieval\(\) has no argument 'image_colum'. Did you mean 'image_column'"
+        TypeError, match=r"backretrieval\(\) has no argument 'image_colum'\. Did you mean 'image_column'"
     ):
         backretrieval(ROWS, "chargram", image_encoder="pixels", image_colum="photo")
     with pytest.raises(TypeError, match=r"has no argument 'measure'\. Did you mean 'measures'"):
         crosslingual_retrieval(ROWS, "chargram", measure="R@10")
-    with pytest.raises(TypeError, match="unexpected option 'image_colum'"):
+    with pytest.raises(TypeError, match=r"unexpected option 'nothing like it'$"):
+        Manifest.of(ROWS, **{"nothing like it": "x"})
+    with pytest.raises(TypeError, match=r"unexpected option 'image_colum'\. Did you mean 'image_column'"):
         Manifest.of(ROWS, image_colum="x")
 
 

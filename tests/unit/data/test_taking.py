@@ -47,7 +47,7 @@ def test_parts_of_a_study_are_data_too():
 
 
 def test_arguments_that_are_missing_or_unknown_are_errors_of_the_function():
-    with pytest.raises(TypeError, match="missing a required argument: 'out'"):
+    with pytest.raises(TypeError, match=r"^trained\(\): missing a required argument: 'out'"):
         trained(ROWS)
     with pytest.raises(
         TypeError, match=r"trained\(\) has no argument 'validaton'\. Did you mean 'validation'"

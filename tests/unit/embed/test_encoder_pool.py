@@ -76,6 +76,7 @@ class Mine:
     made: object = None
     identity: str = "mine:1"
     content: tuple = ("text",)
+    compares_by: str | None = None
 
     def encode(self, texts):
         lengths = np.array([[len(text), 1] for text in texts.text], dtype=np.float32)

@@ -435,7 +435,7 @@ def test_broken_pictures_are_counted_over_all_pieces(store, function):
     _, encoder = image_encoder("pixels")
     with pytest.raises(InputError, match=r"'r3'.* \(3 of 70 images are missing or broken; ") as caught:
         function(Manifest.from_rows(rows), "p", encoder, np.arange(70), store=store)
-    assert ("--skip-broken" in str(caught.value)) == (function is embed_images)
+    assert ("skip_broken=True" in str(caught.value)) == (function is embed_images)
 
 
 def test_what_an_encoder_notes_is_reported_once_for_all_pieces_and_not_when_read(tmp_path):

@@ -34,6 +34,7 @@ class Cut(Encoder):
     depends_on_batch = has_estimate = trained_on_images = fitted_transform = by_number = True
     has_own_identity = opens_images = False
     fitted_on, languages, piece, space = frozenset({b"x"}), ("en",), 7, "joint"
+    compares_by = "dot"
 
     def encode_noting(self, batch, /):
         return Encoded(np.ones((len(batch), 2), dtype=np.float32), np.array([False, True]))

@@ -114,7 +114,7 @@ def test_broken_pictures_are_named_and_counted(saved, tmp_path):
     with pytest.raises(InputError) as caught:
         encoder.encode(batch(IMAGES[0], b"hello", IMAGES[1], gone, None))
     assert "row 'p1': the image cannot be decoded (not an image)" in str(caught.value)
-    assert "3 of 5 images are missing or broken; --skip-broken" in str(caught.value)
+    assert "(2 of 4 images are missing or broken, 1 text has no image; skip_broken=True" in str(caught.value)
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="row 'p0': the image cannot be used: it has 3 × 900 pixels"):
         encoder.encode(batch(Image.new("RGB", (3, 900))))

@@ -1,15 +1,19 @@
 """The door for objects of other libraries, on stand-ins of their shapes."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from xlingual import backretrieval, encoder
-from xlingual.encoders import image_encoder, text_encoders
+from xlingual.embed.encoding import VectorSource, encode
+from xlingual.encoders import image_encoder, image_model, mteb_objects, text_encoders
 from xlingual.encoders.objects import KINDS, kind_of
 from xlingual.errors import InputError
-from xlingual.records import Numbering, Texts
+from xlingual.records import Images, Numbering, Texts
 
 TEXTS = ["a", "bb", "ccc", "a"]
 BATCH = Texts(TEXTS, ["en", "de", "en", "de"], ["1", "2", "3", "4"])
@@ -165,6 +169,20 @@ def test_a_card_identifies_classes_of_mteb_with_simple_settings():
     assert not taken(Users()).has_own_identity
 
 
+def test_only_classes_of_mteb_are_unwrapped():
+    class SparseEncoder:
+        __module__ = "sentence_transformers.sparse_encoder"
+
+    inner = SparseEncoder()
+    unwrapped = mteb_objects.adapter_of(MtebOwn(model=inner), "texts")
+    assert type(unwrapped).__name__ == "ModelObject"
+    own = Mteb("owner/model", "abc")
+    own.model = inner
+    made = taken(own)
+    assert made.encode(in_role("query")).tolist() == LENGTHS, "its own `encode`"
+    assert own.seen and not made.has_own_identity
+
+
 def test_a_failing_object_is_reported_in_one_line():
     class Broken(LangChain):
         def embed_documents(self, texts):
@@ -215,6 +233,232 @@ def test_paths_by_language(tmp_path):
         made.encode(Texts(["a"], ["fr"], ["1"]))
     # other names are names of encoders, as they were
     assert list(text_encoders({"one": tmp_path / "en.npy"}, languages=["en"])) == ["one"]
+
+
+class PackedMteb(Mteb):
+    def encode(self, inputs, *, task_metadata, **options):
+        return super().encode(inputs, task_metadata=task_metadata, **options).astype(np.uint8)
+
+
+class PackedLangChain(LangChain):
+    def embed_documents(self, texts):
+        return list(np.array(by_length(texts), dtype=np.uint8))
+
+
+class PackedTexts:
+    def encode(self, batch: Texts):
+        return np.array(by_length(batch.text), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        lambda texts: np.array(by_length(texts), dtype=np.uint8),
+        lambda texts: [np.ones((2, 3), dtype=np.uint8) for _ in texts],  # a vector for each token
+        {"query": by_length, "candidate": lambda texts: np.array(by_length(texts), dtype=np.uint8)},
+        PackedMteb(),
+        PackedLangChain(),
+        PackedTexts(),
+        {tag: np.ones((2, 4), dtype=np.uint8) for tag in ("en", "de")},
+        np.ones((4, 4), dtype=np.uint8),
+    ],
+)
+def test_bytes_are_refused_at_every_door(entry):
+    numberings = (Numbering("items", np.array([0, 0, 1, 1]), {"en": 2, "de": 2, None: 4}),)
+    batch = Texts(BATCH.text, BATCH.language, BATCH.ids, numberings=numberings)
+    with pytest.raises(InputError, match=r"bytes \(uint8\), as bit-packed.* np.unpackbits"):
+        encode(taken(entry), batch, VectorSource("text encoder 'mine'", ""))
+
+
+def test_tensors_of_any_type_are_taken():
+    torch = pytest.importorskip("torch")
+    kinds = (torch.bfloat16, torch.float16, torch.float32, torch.float64, torch.int8)
+    for dtype in kinds:
+        for entry in (
+            lambda texts, dtype=dtype: torch.tensor(by_length(texts), dtype=dtype),
+            lambda texts, dtype=dtype: [torch.tensor(one, dtype=dtype) for one in by_length(texts)],
+        ):
+            assert taken(entry).encode(BATCH).tolist() == LENGTHS
+
+        class Own:
+            def encode(self, batch: Texts, dtype=dtype):
+                return torch.tensor(by_length(batch.text), dtype=dtype)
+
+        found = encode(taken(Own()), BATCH, VectorSource("text encoder 'mine'", "")).vectors
+        assert found.tolist() == LENGTHS
+    tokens = taken(lambda texts: [torch.ones((2, 3), dtype=torch.bfloat16) for _ in texts]).encode(BATCH)
+    assert tokens.shape == (4, 3) and tokens.sizes.tolist() == [2] * 4
+    array = taken({tag: torch.ones((2, 2), dtype=torch.bfloat16) for tag in ("en", "de")})
+    assert array.identity == taken({tag: np.ones((2, 2), dtype=np.float32) for tag in ("en", "de")}).identity
+
+
+ROWS = [[1.0, 2], [3, 4]]
+BY_ITEM = Texts(
+    *(["a", "b", "c"], ["en", "en", "en"], ["1", "2", "3"]),
+    numberings=(Numbering("items", np.array([0, 0, 1]), {"en": 2, "de": 2, None: 2}),),
+)
+
+
+class Column:
+    """A column of another library: a vector in each cell."""
+
+    dtype = object
+
+    def __init__(self, cells):
+        self.cells = cells
+
+    def to_numpy(self):
+        found = np.empty(len(self.cells), dtype=object)
+        found[:] = self.cells
+        return found
+
+
+def frame(values, columns):
+    return SimpleNamespace(to_numpy=lambda: np.array(values), columns=columns)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        tuple(map(tuple, ROWS)),
+        [np.array(row) for row in ROWS],
+        Column(ROWS),
+        Column([np.array(row) for row in ROWS]),
+        frame(ROWS, [0, 1]),
+        pa.array(ROWS),
+        pa.chunked_array([ROWS[:1], ROWS[1:]]),
+    ],
+)
+def test_vectors_in_other_forms(rows):
+    for entry in ({"en": rows, "de": rows}, rows):
+        for found in (taken(entry), text_encoders(entry, languages=["en", "de"])["vectors"]):
+            assert found.encode(BY_ITEM).tolist() == [[1, 2], [1, 2], [3, 4]]
+
+
+def test_an_index_of_faiss_gives_its_vectors():
+    faiss = pytest.importorskip("faiss")
+    flat, numbered = faiss.IndexFlatIP(2), faiss.IndexIDMap2(faiss.IndexFlatL2(2))
+    flat.add(np.array(ROWS, dtype=np.float32))
+    numbered.add_with_ids(np.array(ROWS, dtype=np.float32), np.array([7, 5]))
+    made = taken({"en": flat, "de": numbered})
+    for tag in ("en", "de"):
+        batch = replace(BY_ITEM, language=[tag] * 3)
+        assert made.encode(batch).tolist() == [[1, 2], [1, 2], [3, 4]]
+    assert "vectors" in text_encoders(flat, languages=["en"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ({"en": [[1, 2], [3]]}, "array of en: row 2 has 1 numbers and row 1 has 2"),
+        ({"en": Column([[1, 2], None])}, "array of en: row 2 is None; expected a vector"),
+        ({"en": Column(["ab", "cd"])}, "array of en: row 1 is 'ab'; expected a vector"),
+        ({"en": Column([{}])}, "row 1 is a value of the type dict"),
+        (
+            {"en": frame(np.array([["a", 1]], dtype=object), ["sku", "v"])},
+            r"Python objects \(dtype object\), shape \(1, 2\).*such as frame\['v'\] \(its columns: sku, v",
+        ),
+        ({"en": np.array(ROWS, dtype=object)}, r"dtype object.*astype\('float32'\)"),
+        ({"en": np.ones((1, 2, 3))}, r"value of 'en' is of the type ndarray and the shape \(1, 2, 3\)"),
+        ({"en": ["a", "b"]}, "value of 'en' is of the type list: expected"),
+        ({"en": by_length}, "value of 'en' is of the type function"),
+        ({"query": by_length}, "role 'query' alone: give both"),
+        ({"candidate": LangChain()}, "role 'candidate' alone: give both"),
+        ({"query": by_length, "candidate": "st:a"}, "role 'candidate' is the text 'st:a': give an object"),
+        ({}, "a mapping that is empty"),
+        ({1: np.ones((2, 2))}, "a mapping whose keys are no texts"),
+        (LangChain, "LangChain is a class"),
+    ],
+)
+def test_what_is_no_encoder_is_named(entry, says):
+    with pytest.raises(InputError, match=f"^text encoder 'mine': .*{says}"):
+        taken(entry)
+
+
+def test_one_role_alone_is_no_name():
+    with pytest.raises(InputError, match=r"role 'query' alone: give both, .* or another name"):
+        text_encoders({"query": by_length}, languages=["en"])
+    assert list(text_encoders({"query": "random"}, languages=["en"])) == ["query"]
+
+
+def test_paths_by_language_have_options(tmp_path):
+    for tag, order in (("en", [1, 0]), ("de", [0, 1])):
+        table = pa.table({"sku": [f"p{i}" for i in order], "v": [ROWS[i] for i in order]})
+        pq.write_table(table, tmp_path / f"{tag}.parquet")
+    batch = Texts(
+        *(["a", "b"], ["en", "de"], ["1", "2"]),
+        items=["p0", "p1"],
+        numberings=(Numbering("items", np.array([0, 1]), {"en": 2, "de": 2}),),
+    )
+    given = {tag: f"{tmp_path}/{tag}.parquet?id=sku" for tag in ("en", "de")}
+    (made,) = text_encoders(given, languages=["en", "de"]).values()
+    assert made.encode(batch).tolist() == ROWS
+    both = {tag: f"{path}&column=v" for tag, path in given.items()}
+    assert made.identity == taken(given).identity != taken(both).identity
+    plain = {tag: path.removesuffix("?id=sku") for tag, path in given.items()}
+    with pytest.raises(InputError, match=r"en.parquet.* another order .*write \?id=sku"):
+        taken(plain).encode(batch)
+    for other in (plain["de"], np.array(ROWS)):
+        with pytest.raises(InputError, match=r"the same options .* \(found en: \?id=sku, de: none\)"):
+            taken({**given, "de": other})
+    with pytest.raises(InputError, match=r"no option 'ids'\. Did you mean 'id'"):
+        taken({tag: f"{path}s=1".replace("id=skus=1", "ids=sku") for tag, path in given.items()})
+    bits = np.packbits(np.eye(8, dtype=np.uint8), axis=1)
+    np.save(tmp_path / "bits.npy", bits)
+    packed = taken(dict.fromkeys(("en", "de"), f"{tmp_path}/bits.npy?packed=1"))
+    rows = Texts(["a"], ["en"], ["1"], numberings=(Numbering("rows", np.array([2]), {"en": 8, "de": 8}),))
+    assert packed.encode(rows).tolist() == [[-1, -1, 1, -1, -1, -1, -1, -1]] and packed.identity
+
+
+def broken(texts):
+    raise ZeroDivisionError("by nought")
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (broken, r"the function failed at .*test_objects.py:[0-9]+: ZeroDivisionError: by nought"),
+        (lambda texts: [[1.0]], r"returned shape \(1, 1\) for 4 texts; expected numbers of shape \(4, d\)"),
+        (lambda texts: [[1], [2, 3], [1], [1]], "making numbers of what it returned failed"),
+        (lambda texts: None, "returned a value of the type NoneType for 4 texts"),
+        (
+            lambda texts: np.array([None] * len(texts)),
+            r"returned Python objects \(dtype object\), such as .* for 4 texts",
+        ),
+        (lambda texts: np.array(texts), "returned values of the dtype <U3 for 4 texts"),
+    ],
+)
+def test_errors_of_functions_name_the_encoder(function, says):
+    made = taken(function)
+    with pytest.raises(InputError, match=f"^text encoder 'mine': {says}"):
+        made.encode(BATCH)
+    by_role = taken({"query": by_length, "candidate": function})
+    assert by_role.identity
+    with pytest.raises(InputError, match=f"^text encoder 'mine-candidate': {says}"):
+        by_role.encode(in_role("candidate"))
+    own = getattr(function, "__name__", "").replace("<lambda>", "function")
+    with pytest.raises(InputError, match=f"^text encoder '{own}': {says}"):
+        text_encoders([function], languages=["en"])[own].encode(BATCH)
+
+
+def test_a_function_that_cannot_be_called_is_named():
+    with pytest.raises(InputError, match=r"^text encoder 'mine': the function '<lambda>': must take"):
+        taken(lambda a, b: a)
+    name, made = image_encoder(lambda images: [[1.0]])
+    assert name == "function"
+    with pytest.raises(InputError, match=r"^image encoder 'function': returned shape"):
+        made.encode(Images([b"", b""], ["en"] * 2, ["1", "2"]))
+
+
+def test_errors_of_a_similarity_name_it():
+    def colours(first, second):
+        return None
+
+    _, made = image_model(colours)
+    with pytest.raises(InputError, match=r"^image similarity 'colours': expected numbers"):
+        made.similarity(*[Images([b""], ["en"], ["1"])] * 2)
+    assert made.identity.startswith("python:")
 
 
 class TestUnknownObjects:
@@ -275,6 +519,16 @@ class TestOptions:
         assert made.encode(in_role("query"))[:, 0].tolist() == [8, 9, 10, 8]
         assert made.encode(in_role("candidate"))[:, 0].tolist() == [4, 5, 6, 4]
         assert "query_prompt=query%3A%20&candidate_prompt=p%3A%20" in made.identity
+
+    def test_an_option_that_is_mistyped(self):
+        with pytest.raises(
+            InputError, match=r"no option 'query_promt'\. Did you mean 'query_prompt'\? \(its"
+        ):
+            encoder(by_length, query_promt="q: ")
+        with pytest.raises(
+            InputError, match=r"no option 'zzz'\. \(its options: identity, prompt, .*, batch\)"
+        ):
+            encoder(by_length, zzz=1)
 
     def test_dimensions_and_identity(self):
         wide = encoder(lambda texts: np.ones((len(texts), 8)), dim=3)

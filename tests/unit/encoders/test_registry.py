@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xlingual.encoders import Encoder, image_encoder, text_encoders
+from xlingual.encoders import Encoder, image_encoder, text_encoders, text_specs
 from xlingual.encoders.schemes import IMAGES, SCHEMES, TEXTS
 from xlingual.errors import InputError
 from xlingual.records import Numbering, Texts
@@ -112,6 +112,23 @@ def test_a_mapping_names_specs_and_objects():
 def test_equal_names_are_refused():
     assert "random-2=random:?dim=3" in refused(["random", "random:?dim=3"])
     assert "named 'a'" in refused(["a=random", "a=chargram"])
+
+
+def test_models_that_would_share_a_name_have_their_own():
+    def named(*specs):
+        return list(text_specs(specs, languages=["en"]))
+
+    assert named("st:org/A", "random") == ["st", "random"]  # as they always were
+    assert named("st:org/A", "random", "st:./our/B-1.5/?dim=8") == ["A", "random", "B-1.5"]
+    assert named("st:A", "hf:A", "st:B") == ["A", "hf", "B"]
+    assert named("st:one/A", "st:two/A") == ["one-A", "two-A"]
+    assert named("python:a.py:embed", "python:a.py:other") == ["embed", "other"]
+    assert named("st=hf:org/A", "st:org/B") == ["st", "B"]
+    assert named("random", "st:org/random", "st:org/B") == ["random", "org-random", "org-B"]
+    assert named(*(f"api:m{i}?key_env=K" for i in range(2))) == ["m0", "m1"]
+    for specs in (("st:A", "st:A?dim=8"), ("random", "random:?dim=3"), ("st=random", "st=chargram")):
+        with pytest.raises(InputError, match="two encoders are named"):
+            named(*specs)
 
 
 def test_nothing_is_refused():

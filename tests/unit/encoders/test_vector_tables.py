@@ -5,6 +5,7 @@ import pickle
 import shlex
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -146,6 +147,12 @@ def test_bits_of_a_column(tmp_path):
     path = write(tmp_path / "v.parquet", pa.table({"v": lists}))
     np.testing.assert_array_equal(encoded(f"vectors:{path}?packed=1"), np.where(bits, 1, -1))
     assert "packed=1 where each bit" in refused(lambda: encoded(f"vectors:{path}"))
+    for gap in (None, [1, None]):
+        write(path, pa.table({"v": pa.array([*lists[1:].to_pylist(), gap], lists.type)}))
+        for packed in ("", "?packed=1"):
+            assert "of bytes (uint8), some of them missing" in refused(
+                lambda packed=packed: encoded(f"vectors:{path}{packed}")
+            )
 
 
 def test_shards_and_saved_data_sets(tmp_path):
@@ -286,12 +293,115 @@ def test_ids_missing_extra_and_doubled(tmp_path):
         lambda: encoded(f"vectors:{write(path, twice)}?id=id")
     )
     more = pa.concat_tables([pa.table({"id": ["t77"], "embedding": column(VECTORS[:1])}), table()])
-    with pytest.warns(DataWarning, match="7 ids, and the data have 6 at most: the others are passed over"):
+    with pytest.warns(DataWarning, match="7 ids, and the data have 6: the others are passed over"):
         np.testing.assert_array_equal(encoded(f"vectors:{write(path, more)}?id=id"), VECTORS)
     empty = table().set_column(0, "id", pa.array(["a", None, "b", "c", "d", "e"]))
     assert "row 2 has no id" in refused(lambda: encoded(f"vectors:{write(path, empty)}?id=id"))
     assert "has no column 'sku'" in refused(lambda: encoded(f"vectors:{path}?id=sku"))
     assert "found the type list" in refused(lambda: encoded(f"vectors:{path}?id=embedding"))
+
+
+WIDE = Manifest.from_rows(  # as of a table with a column for each language: ids of texts are those of items
+    [
+        {"id": f"p{i}", "lang": tag, "text": f"{tag} {i}", "item": f"p{i}"}
+        for i in range(3)
+        for tag in ("en", "de")
+    ]
+)
+
+
+@pytest.mark.parametrize(("name", "count"), [("v.{lang}.parquet", 5), ("v.parquet", 5), ("v.parquet", 3)])
+def test_more_ids_than_items_or_texts_of_the_language(tmp_path, name, count):
+    ids = pa.table({"id": [f"p{i}" for i in range(count)], "embedding": column(VECTORS[:count])})
+    for tag in ("en", "de"):
+        write(tmp_path / name.replace("{lang}", tag), ids)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = encoded(f"vectors:{tmp_path / name}?id=id", WIDE, np.array([0, 2]))
+    np.testing.assert_array_equal(found, VECTORS[:2])
+    said = [str(one.message) for one in caught if "passed over" in str(one.message)]
+    assert len(said) == (count > 3)
+    assert all("5 ids, and the data have 3: the others are passed over" in one for one in said)
+
+
+def test_ids_of_each_language_are_as_many_as_texts(tmp_path):
+    langs = [tag for _ in range(3) for tag in ("en", "de")]
+    ids = pa.table({"id": [f"p{i // 2}" for i in range(N)], "l": langs, "embedding": column(VECTORS)})
+    path = write(tmp_path / "v.parquet", ids)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(encoded(f"vectors:{path}?id=id&lang=l", WIDE), VECTORS)
+
+
+class TestAnotherOrder:
+    """Ids that are the data's, in another order, beside vectors that are taken by their order."""
+
+    def test_is_refused(self, tmp_path):
+        path = shuffled(tmp_path / "v.parquet")
+        says = refused(lambda: encoded(f"vectors:{path}"))
+        assert "column 'id' has the ids of texts, in another order than the data" in says
+        assert says.endswith("write ?id=id")
+        rows = np.array([1, 4])  # some of the data
+        assert "write ?id=id" in refused(lambda: encoded(f"vectors:{path}", TEXTS, rows))
+        np.testing.assert_array_equal(encoded(f"vectors:{path}?id=id"), VECTORS)
+
+    @pytest.mark.parametrize("suffix", ["parquet", "ipc", "npz", "folder"])
+    def test_in_every_kind_of_file(self, tmp_path, suffix):
+        names, path = [f"t{i}" for i in ORDER], tmp_path / f"v.{suffix}"
+        if suffix == "npz":
+            np.savez(path, names=np.array(names), v=VECTORS[ORDER])
+        elif suffix == "folder":
+            path.mkdir()
+            for part in range(2):
+                whole = pa.table({"names": names, "embedding": column(VECTORS[ORDER])})
+                write(path / f"part-{part}-of-2.parquet", whole.slice(3 * part, 3))
+        else:
+            write(path, pa.table({"names": names, "embedding": column(VECTORS[ORDER])}))
+        assert refused(lambda: encoded(f"vectors:{path}")).endswith("write ?id=names")
+        np.testing.assert_array_equal(encoded(f"vectors:{path}?id=names"), VECTORS)
+
+    def test_of_items_and_of_an_index(self, tmp_path):
+        items = [f"p{i}" for i in (2, 0, 1)]
+        table = pa.table({"sku": items, "embedding": column(VECTORS[:3])})
+        for tag in ("en", "de"):
+            write(tmp_path / f"{tag}.parquet", table)
+        says = refused(lambda: encoded(f"vectors:{tmp_path}/{{lang}}.parquet"))
+        assert "the ids of items" in says and says.endswith("write ?id=sku")
+        faiss = pytest.importorskip("faiss")
+        index = faiss.IndexIDMap2(faiss.IndexFlatIP(DIM))
+        index.add_with_ids(VECTORS, 10 + ORDER)
+        faiss.write_index(index, str(tmp_path / "v.faiss"))
+        numbered = Manifest.from_rows(
+            [{"id": str(10 + i), "lang": "en", "text": f"{i}", "item": f"p{i}"} for i in range(N)]
+        )
+        assert refused(lambda: encoded(f"vectors:{tmp_path}/v.faiss", numbered)).endswith("write ?id=ids")
+
+    def test_other_columns_do_not_matter(self, tmp_path):
+        more = {
+            "text": [f"words {i}" for i in range(N)],
+            "part": [f"t{i}" for i in (0, 0, 1, 2, 3, 4)],  # not distinct
+            "some": [f"t{i}" for i in (5, 4, 3, 2, 1)] + ["t9"],  # not all
+            "hole": ["t0", None, "t1", "t2", "t3", "t4"],
+            "price": [3, 1, 2, 6, 5, 4],
+        }
+        path = write(tmp_path / "v.parquet", table(**more))
+        np.testing.assert_array_equal(encoded(f"vectors:{path}?column=embedding"), VECTORS)
+        parents = pa.table(
+            {
+                "parent": [f"t{i}" for i in ORDER],
+                **dict(zip(table().column_names, table().columns, strict=True)),
+            }
+        )
+        write(path, parents)  # one column has the order of the data
+        np.testing.assert_array_equal(encoded(f"vectors:{path}?column=embedding"), VECTORS)
+
+    def test_numbers_of_lines_are_a_warning(self, tmp_path):
+        numbered = Manifest.from_rows([{"lang": "en", "text": f"{i}", "item": i} for i in range(1, N + 1)])
+        path = write(
+            tmp_path / "v.parquet", pa.table({"rank": (ORDER + 1).tolist(), "embedding": column(VECTORS)})
+        )
+        with pytest.warns(DataWarning, match="'rank' .* write .id=rank where these are the data's ids"):
+            np.testing.assert_array_equal(encoded(f"vectors:{path}", numbered), VECTORS)
 
 
 def test_an_evaluation_by_ids_is_that_by_order(tmp_path):

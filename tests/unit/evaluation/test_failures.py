@@ -103,10 +103,13 @@ def test_backretrieval_shows_the_retrieved_text_in_memory_and_from_a_folder(mani
         assert row["retrieved_id"] == retrieved[row["source"], row["query_id"]]
         assert row["retrieved_text"] == f"{row['target']} text {row['retrieved_id'][1:]}"
         assert row["right_image"] == row["query_image"] != row["retrieved_image"]
-        assert row["right_text"] is None and row["right_language"] == "image"
+        assert row["right_text"] is None and row["right_language"] is None
     results.write(tmp_path / "kept")
     read = Results.read(tmp_path / "kept")
     assert read.failures_table(manifest).equals(held)
+    for wrong in (-1, 0, 2.5, "2", True):
+        with pytest.raises(InputError, match="worst must be a whole number of at least 1, not"):
+            results.failures_table(worst=wrong)
     with pytest.raises(InputError, match=r"hold no texts: give the data .* results.failures\(Manifest.read"):
         read.failures_table()
     with pytest.raises(InputError, match="is not the data of these results: its digest"):
@@ -128,6 +131,7 @@ def test_sentences_and_images(manifest):
     for row in found:
         assert row["right_image"] == row["query_image"] != row["retrieved_image"]
         assert row["query_text"].startswith("en text") and row["retrieved_text"] is None
+        assert row["query_language"] == "en" and row["right_language"] is row["retrieved_language"] is None
     back = results.failures_table(pair="image-en").to_pylist()
     for row in back:
         i = row["item"]

@@ -300,7 +300,7 @@ def test_a_validation_serves_all_forms_and_says_why_there_is_no_corr():
         store=None,
         measure="R@3",
     )
-    text = str(found)
+    text = str(found.to_dict())
     assert "MaxSim is no distance of two texts" in text
 
 

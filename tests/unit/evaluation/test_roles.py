@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual import (
+    DataWarning,
     Encoder,
     Manifest,
     backretrieval,
@@ -12,7 +13,7 @@ from xlingual import (
     encoder,
     validate_backretrieval,
 )
-from xlingual.records import Images
+from xlingual.records import Encoded, Images
 from xlingual.signature import Signature
 
 N = 24
@@ -151,3 +152,35 @@ def test_a_validation_ranks_by_role_and_correlates_without(manifest):
     assert scores["by role"].corr == scores["alike"].corr == scores["plain"].corr
     assert scores["alike"].xlr_at_1 == scores["plain"].xlr_at_1 != scores["by role"].xlr_at_1
     assert scores["alike"].bkr == scores["plain"].bkr != scores["by role"].bkr
+
+
+class Short(Prompted):
+    """Reads four characters: of texts such as "en 10", and with its prompt of all."""
+
+    identity = "short?query_prompt=q"
+
+    def encode_noting(self, batch, /):
+        longest = [len(text) + (batch.role == "query") for text in batch.text]
+        return Encoded(self.encode(batch), np.array(longest) > 4)
+
+
+def test_a_text_that_is_cut_in_both_roles_counts_once(manifest):
+    with pytest.warns(DataWarning) as caught:
+        results = crosslingual_retrieval(manifest, {"s": Short()}, pairs="en-de", measures="R@3", store=None)
+    (sentence,) = [str(one.message) for one in caught if "were cut" in str(one.message)]
+    assert "38 of 48 texts were longer than it reads and were cut (en 24, de 14)" in sentence
+    with pytest.warns(DataWarning, match=r"48 of 48 texts .*were cut \(en 24, de 24\)"):
+        both = crosslingual_retrieval(manifest, {"s": Short()}, measures="R@3", store=None)
+    assert (results.truncated, both.truncated) == ({"s": {"en": 24, "de": 14}}, {"s": {"en": 24, "de": 24}})
+
+
+def test_a_validation_counts_cut_texts_once(manifest):
+    made = {"short": Short(), "by role": Prompted(), "plain": Plain()}
+    given = {"image_encoder": Pixels(), "pairs": "en-de", "measure": "R@3", "seeds": 4, "store": None}
+    with pytest.warns(DataWarning) as caught:
+        found = validate_backretrieval(manifest, text_encoders=made, **given)
+    (sentence,) = [str(one.message) for one in caught if "were cut" in str(one.message)]
+    assert f" {sum(found.truncated['short'].values())} of 47 texts" in sentence  # an item is in no sample
+    assert found.truncated["short"]["en"] == 23
+    with pytest.warns(DataWarning, match=r"28 of 48 texts .*were cut \(en 14, de 14\)"):
+        distance_correlation(manifest, {"short": Short()}, image_encoder=Pixels(), store=None)

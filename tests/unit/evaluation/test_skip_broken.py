@@ -37,8 +37,12 @@ OPTIONS = {"text_encoders": ["chargram", "random"], "image_encoder": "pixels"}
 
 
 def test_without_it_the_first_is_named_and_all_are_counted():
-    with pytest.raises(InputError, match=r"row 'r3': .*\(4 of 41 images are missing or broken; --skip"):
+    with pytest.raises(
+        InputError, match=r"row 'r3': .*\(2 of 39 images are missing or broken, 2 texts have no image; "
+    ):
         backretrieval(manifest(), **OPTIONS, measures=["R@3"])
+    with pytest.raises(InputError, match=r"'r8' has no image: .*\(2 texts have no image; skip_broken=True"):
+        backretrieval(manifest({8: None}), **OPTIONS, measures=["R@3"])
 
 
 def test_with_it_the_numbers_are_those_of_the_other_rows():

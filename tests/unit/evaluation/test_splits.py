@@ -67,7 +67,7 @@ def test_splits_that_cannot_be_right_are_refused(tmp_path, arrays, complaint):
 def test_splits_exclude_other_ways_to_sample(manifest, tmp_path):
     path = write(tmp_path, S=np.array([[0, 3]]), T=np.array([[1, 4]]))
     for options in ({"seeds": 2}, {"sample_size": 1}):
-        with pytest.raises(InputError, match="--splits fixes samples"):
+        with pytest.raises(InputError, match="splits=… fixes samples"):
             backretrieval(manifest, text_encoders="random:", image_encoder="random:", splits=path, **options)
 
 

@@ -198,7 +198,7 @@ def test_what_has_no_rankings_says_so(tmp_path):
     with pytest.raises(InputError, match="TREC runs of depth 0"):
         results.write_trec(tmp_path / "runs", depth=0)
     assert not (tmp_path / "runs").exists()
-    with pytest.raises(InputError, match="--fold makes several"):
+    with pytest.raises(InputError, match="fold=… makes several"):
         image_sentence(
             manifest_of(),
             text_encoders=[Vectors("a", 0.7)],

@@ -304,3 +304,26 @@ def test_data_in_memory_are_taken_with_their_columns(ours, several):
 def test_versions_before_6_have_the_base_class_elsewhere(monkeypatch, manifest):
     module = loaded(monkeypatch, "sentence_transformers.evaluation")
     assert issubclass(module.BackretrievalEvaluator, Base)
+
+
+def test_what_is_no_model_or_gives_too_few_vectors_is_refused(ours, manifest):
+    class Short(Model):
+        def _vectors(self, kind, texts, given):
+            return super()._vectors(kind, texts, given)[1:]
+
+    class Bits(Model):
+        def _vectors(self, kind, texts, given):
+            return super()._vectors(kind, texts, given).astype(np.uint8)
+
+    evaluator = ours.CrosslingualRetrievalEvaluator(manifest, pairs="en-de")
+    for model, message in (
+        ("my-model", r"not the path 'my-model': call it with SentenceTransformer\('my-model'\)"),
+        (np.eye(3), "a ndarray has no method encode"),
+        (
+            Short(),
+            r"of the model \(Short\) returned an array of shape \(79, 23\) for 80 texts; expected \(80, d\)",
+        ),
+        (Bits(), r"returned bytes \(uint8\)"),
+    ):
+        with pytest.raises(InputError, match=message):
+            evaluator(model)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -130,6 +131,9 @@ def test_a_model_card_keeps_all_its_other_lines(results, tmp_path):
     other, *own = card["results"]
     assert card["name"] == "mine" and other["metrics"] == [{"type": "ndcg", "value": 0.5}]
     assert [one["dataset"].get("config") for one in own] == [None, "en-de", "de-en"]
+    assert not any("split" in one["dataset"] for one in own)  # none was chosen
+    chosen = model_index(replace(results, request={**results.request, "split": "dev"}), "one")
+    assert {one["dataset"]["split"] for one in chosen[0]["results"]} == {"dev"}
     whole = {metric["type"]: metric for metric in own[0]["metrics"]}
     line = value(results, "one", "R@10")
     assert whole["recall_at_10"]["value"] == line.value
@@ -214,7 +218,13 @@ def test_each_encoder_is_a_run(results, monkeypatch, tmp_path):
 
     monkeypatch.setitem(trackers.SINKS, "kept", Kept)
     with pytest.warns(DataWarning, match=r"failed \(ConnectionError: gone\) and is dropped: the results are"):
-        log_results(results, ["kept", f"csv:{tmp_path / 'a' / 'all.csv'}"], name="shop")
+        said = log_results(
+            results, ["kept:https://me:pw@host", f"csv:{tmp_path / 'a' / 'all.csv'}"], name="shop"
+        )
+    assert said == [
+        "wrote kept:https://…@host (run shop-one)",
+        f"wrote {tmp_path / 'a' / 'all.csv'} (runs shop-one, shop-two)",
+    ]
     (run_name, settings, after), (values, step), *_ = made
     assert (run_name, after, step) == ("shop-one", 0, 0)
     assert settings["encoder"] == "one" and settings["measures"] == ["RR", "R@10"]
@@ -231,9 +241,13 @@ def test_the_commands(results, folder, tmp_path, capsys):
     card, log = tmp_path / "README.md", tmp_path / "all.csv"
     targets = [f"--to=mteb:{tmp_path / 'mteb'}", f"--to=model-index:{card}", f"--to=csv:{log}"]
     assert run(["export", str(folder), *targets, "--encoder", "one", "--data-name", "shop"]) == 0
-    assert "Backretrieval-shop.json" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Backretrieval-shop.json" in said and f"wrote {log} (run one)" in said
+    assert f"{card} is a new file, with these numbers alone." in said
     assert card.read_text(encoding="utf-8").startswith("---\nmodel-index:\n- name: one\n")
-    assert len(list(csv.DictReader(log.open(newline="")))) == 2
+    assert [line["run"] for line in csv.DictReader(log.open(newline=""))] == ["one"]
+    assert run(["export", str(folder), targets[1], "--encoder", "one"]) == 0
+    assert "new file" not in capsys.readouterr().err
     for wrong, message in (
         ("--to=mtbe:x", "Did you mean 'mteb'"),
         ("--to=mteb", "names no place: write mteb:DIR"),
@@ -243,11 +257,32 @@ def test_the_commands(results, folder, tmp_path, capsys):
         assert message in capsys.readouterr().err
 
 
+def test_trackers_get_the_encoder_that_is_named_and_no_equal_line_twice(folder, tmp_path, capsys):
+    log = tmp_path / "all.csv"
+    asked = ["export", str(folder), f"--to=csv:{log}"]
+    assert run([*asked, "--encoder", "tow"]) == 2
+    assert "no encoder 'tow'. Did you mean 'two'?" in capsys.readouterr().err and not log.exists()
+    assert run([*asked, "--encoder", "two"]) == 0
+    assert capsys.readouterr().err == f"wrote {log} (run two)\n"
+    first = log.read_bytes()
+    assert run([*asked, "--encoder", "two"]) == 0
+    assert capsys.readouterr().err == f"{log} has run two already, unchanged\n" and log.read_bytes() == first
+    assert run(asked) == 0
+    assert capsys.readouterr().err == f"wrote {log} (run one)\n{log} has run two already, unchanged\n"
+    assert [line["run"] for line in csv.DictReader(log.open(newline=""))] == ["two", "one"]
+    assert run([*asked, f"--to=mteb:{tmp_path / 'mteb'}"]) == 2  # two encoders, and none is named
+    assert "name one with --encoder" in capsys.readouterr().err and not (tmp_path / "mteb").exists()
+    assert run([*asked, "--quiet"]) == 0 and capsys.readouterr().err == ""
+
+
 def test_an_evaluation_logs_where_it_is_told_to(manifest, tmp_path, capsys):
     path = write_scenes(tmp_path / "data", n=40, languages=["en", "de"], seed=3)
     asked = ["evaluate", "xlr", str(path), "--text-encoder=chargram", "--no-store", "--quiet"]
     assert run([*asked, "--log-to", f"csv:{tmp_path / 'all.csv'}"]) == 0
+    assert capsys.readouterr().err == ""
     (line,) = csv.DictReader((tmp_path / "all.csv").open(newline=""))
+    assert run([*asked[:-1], "--log-to", f"csv:{tmp_path / 'b.csv'}"]) == 0
+    assert f"wrote {tmp_path / 'b.csv'} (run chargram)" in capsys.readouterr().err
     assert line["run"] == "chargram" and float(line["xlr/R@10"]) > 0
     assert run([*asked, "--log-to", "cvs:x"]) == 2
     assert "Did you mean 'csv'" in capsys.readouterr().err

@@ -83,6 +83,12 @@ def test_a_pool_is_one_subset(library, manifest, tmp_path):
         mteb_task(pool, pairs="en-de")
 
 
+def test_a_name_that_is_no_file_name_is_refused(library, manifest):
+    for name, fitting in (("my shop / 1", "my shop-1"), ("a\\b", "a-b"), ("/", "Shop"), (" ", "Shop")):
+        with pytest.raises(InputError, match=f"does not fit: write '{fitting}'$"):
+            mteb_task(manifest, name)
+
+
 def test_means_are_not_rounded(library, manifest):
     task = mteb_task(manifest, pairs="en-de")
     scores = {"q1": {"map_cut_1000": 1.0, "success_10": 1.0, "P_1": 0.0}, "q2": {"map_cut_1000": 1 / 3}}

@@ -102,6 +102,8 @@ def test_a_plan(capsys):
     )
     for form in ("markdown", "csv", "latex"):
         check(as_text(page_of(found), form))
+    assert repr(found).startswith("Plan:\n  ")
+    check(repr(found))
     screen.show(found)
     check(capsys.readouterr().out)
 

@@ -14,7 +14,7 @@ from typing import Any
 from xlingual.data.corpora.files import CorpusFolder
 from xlingual.data.corpora.table import Corpus, corpus_of
 from xlingual.data.languages import check_tags
-from xlingual.data.pools.folder import write_pool
+from xlingual.data.pools.folder import refuse_file_name, write_pool
 from xlingual.data.pools.rows import PoolRows
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import atomic_file, make_folder
@@ -64,12 +64,14 @@ def convert(
     )
     if not place.path.is_dir():
         raise place.wrong()
+    if corpus.kind != "manifest":
+        refuse_file_name(out, corpus.title)
     made = Converted(corpus, out)
     progress(f"reading {corpus.title}", 0, 1)  # how much there is shows when it is read
     if corpus.kind == "manifest":
         _write_manifest(reader(place), place, made)
     elif corpus.kind == "pool":
-        _write_pool(reader(place), made, format, overwrite)
+        _write_pool(reader(place), place, made, format, overwrite)
     else:
         _write_pairs(reader(place), place, made)
     return made
@@ -94,6 +96,7 @@ def _write_manifest(rows: Iterable[Mapping[str, Any]], place: CorpusFolder, made
         while block:
             file.write_table(pa.Table.from_pylist(block, schema=schema))
             block = list(islice(found, _BLOCK))
+        _check_languages(place, made.texts)  # before the file takes its name
 
 
 def _rows(
@@ -132,8 +135,9 @@ def _image(name: str, place: CorpusFolder, base: Path) -> str:
     return path.replace(os.sep, "/")
 
 
-def _write_pool(pool: PoolRows, made: Converted, format: str, overwrite: bool) -> None:
+def _write_pool(pool: PoolRows, place: CorpusFolder, made: Converted, format: str, overwrite: bool) -> None:
     made.texts.update(pool.languages[code] for code in pool.candidates.language.tolist())
+    _check_languages(place, made.texts)
     made.n_questions = len(pool.questions)
     write_pool(pool, made.out, format, overwrite=overwrite)
 
@@ -146,6 +150,7 @@ def _write_pairs(
 
     if not any(pairs.values()):
         raise _nothing(place)
+    _check_languages(place, {tag for pair, rows in pairs.items() if rows for tag in pair})
     folder = make_folder(made.out)
     kinds = {"score": pa.float64()}
     names = ("id", "score", "sentence1", "sentence2", "lang1", "lang2")
@@ -157,13 +162,24 @@ def _write_pairs(
             pq.write_table(pa.Table.from_pylist(full, schema=schema), path, compression="zstd")
 
 
+def _check_languages(place: CorpusFolder, there: Iterable[str]) -> None:
+    """Raise InputError where a wanted language has no text: nothing is left out without a word."""
+    if absent := [tag for tag in place.languages if tag not in {*there}]:
+        raise _without(place, absent, {*there, *place.found} - {*absent})
+
+
+def _without(place: CorpusFolder, absent: Sequence[str], known: set[str]) -> InputError:
+    near = did_you_mean(absent[0], sorted(known))
+    return InputError(
+        f"{place.path} has no {place.corpus.title} in {listed(map(repr, absent))}"
+        f"{f' of the split {place.split!r}' if place.split else ''}.{near} Its languages: "
+        f"{listed(sorted(known), 40)}"
+    )
+
+
 def _nothing(place: CorpusFolder) -> InputError:
     """Return the error where no row is left: for want of a language or a split, or of files."""
-    known = sorted(place.found)
-    absent = next((tag for tag in place.languages if tag not in known), None)
-    if absent is not None and known:
-        return InputError(
-            f"{place.path} has no {place.corpus.title} in {absent!r}.{did_you_mean(absent, known)} "
-            f"Its languages: {listed(known, 40)}"
-        )
+    absent = [tag for tag in place.languages if tag not in place.found]
+    if absent and place.found:
+        return _without(place, absent, place.found)
     return place.wrong("no texts of the wanted languages and split" if place.languages or place.split else "")

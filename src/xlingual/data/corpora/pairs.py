@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from xlingual.data.corpora.files import CorpusFolder, aligned, parts_of
 from xlingual.data.reading.records import read_records
 from xlingual.data.reading.values import is_missing
 from xlingual.data.tags import tag_of
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 
 _ENDINGS = (".jsonl.gz", ".jsonl", ".parquet")
 Pairs = Mapping[tuple[str, str], list[dict[str, Any]]]  # the two languages → id, score, sentence1, sentence2
@@ -75,11 +74,9 @@ def _each_once(paths: Iterable[Path]) -> list[Path]:
         ending = next(ending for ending in _ENDINGS if path.name.endswith(ending))
         first = kept.setdefault((path.parent, path.name.removesuffix(ending)), path)
         if first is not path:
-            warnings.warn(
+            warn(
                 f"{path} is left out: it stands beside {first.name}, which is read; to read it instead, move "
-                f"{first.name} away",
-                DataWarning,
-                stacklevel=2,
+                f"{first.name} away"
             )
     return list(kept.values())
 

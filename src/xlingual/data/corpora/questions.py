@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xlingual.data.corpora.files import CorpusFolder, parts_of
 from xlingual.data.pools.beir import take_qrels
-from xlingual.data.pools.build import build_pool, warn
+from xlingual.data.pools.build import build_pool, warn_each
 from xlingual.data.pools.judged import Judgements, rows_of
 from xlingual.data.pools.reading import pool_of_squad
 from xlingual.data.pools.rows import PoolRows
@@ -54,7 +54,7 @@ def miracl(folder: CorpusFolder) -> PoolRows:
     source = str(folder.path)
     known, questions, candidates, notes = rows_of(source, read, counts, splits=True, equal_ids="different")
     pool = build_pool(source, known, questions, candidates)
-    return replace(pool, warnings=(*warn(*notes), *pool.warnings))
+    return replace(pool, warnings=(*warn_each(*notes), *pool.warnings))
 
 
 def _miracl(folder: CorpusFolder, topics: Path, word: str, tag: str, counts: Counter[str]) -> Judgements:

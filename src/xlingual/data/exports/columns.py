@@ -19,8 +19,17 @@ _USUAL = {
     "idioma lingua taal",
     "image": "image image_link image_path image_url image_src images image_file file_name filename photo "
     "photos picture pictures img img_url img_src thumbnail main_image image_urls bild bilder imagen immagine",
-    "id": "id _id sku variant_sku product_id item_id offer_id article_id article_number artikelnummer gtin "
-    "ean asin handle mpn",
+    "id": "id _id sku variant_sku seller_sku item_sku sku_code product_id item_id offer_id article_id "
+    "article_number article_no article_nr art_no product_number product_no product_code item_number item_no "
+    "item_code part_number part_no stock_code artikelnummer artikelnr artikel_nummer artikel_nr "
+    "art_nr artnr artikel_id artikelcode bestellnummer bestellnr bestell_nummer bestell_nr best_nr "
+    "produktnummer produktnr produkt_nr produkt_id produktcode référence_produit référence_article "
+    "code_article code_produit id_produit numéro_article référence réf referencia_producto "
+    "código_de_artículo código_artículo codigo_articulo código_de_producto código_producto codigo_producto "
+    "id_producto referencia codice_articolo codice_prodotto id_prodotto cod_articolo código_do_produto "
+    "código_produto referência productnummer productcode bestelnummer varenummer varenr kod_produktu "
+    "numer_artykułu ürün_kodu stok_kodu артикул 商品番号 商品コード 商品编号 货号 gtin ean upc asin handle "
+    "mpn reference ref",
     "item": "item item product",
     "cluster": "cluster item_group_id parent_sku parent_id parent_asin",
     "split": "split",

@@ -16,10 +16,11 @@ SEVERAL, URL, FOUND, OUTSIDE = (
     "several images: the first is kept",
     "the image is a URL: nothing is downloaded",
     "image found by its name",
-    "the image's path leads out of the manifest's folder",
+    "image outside the folder: left out",
 )
 _URL = re.compile(r"(?i)^(?:https?|ftp|s3|gs)://|^//[\w.-]+/")
 _IMAGE = re.compile(r"(?i)^(?:https?|ftp|s3|gs)://|\.(?:jpe?g|png|webp|gif|bmp|tiff?|ppm|avif)(?:\?.*)?$")
+_ABSOLUTE = re.compile(r"^/|^[A-Za-z]:/")  # of this computer, or of one with Windows
 _NAMES = ("src", "url", "path", "image", "file_name")  # in lists of objects
 
 
@@ -30,12 +31,10 @@ class ImageCells:
         self.folder, self.base = os.path.abspath(folder), os.path.abspath(base)
         self._real_base = os.path.realpath(base)
         self._known: dict[str, tuple[str | None, str, tuple[str, ...]]] = {}
+        self.found, self.outside = 0, ""  # different images within the folder; the first one outside
 
     def path(self, cell: Any) -> tuple[str | None, str, tuple[str, ...]]:  # noqa: ANN401
-        """Return the path for the manifest (None: no image), the cell's URL ("": none), and what changed.
-
-        Raises InputError where an image that is there lies outside the manifest's folder.
-        """
+        """Return the path for the manifest (None: no image), the cell's URL ("": none), and what changed."""
         named = named_images(cell)
         if not named:
             return None, "", ()
@@ -55,10 +54,10 @@ class ImageCells:
             return path, "", ()
         if "/" in plain and (path := self._find(os.path.basename(plain))):
             return path, "", (FOUND,)
-        path = os.path.relpath(os.path.join(self.folder, plain.replace("\0", "")), self.base).replace(
-            os.sep, "/"
-        )
-        return (None, "", (OUTSIDE,)) if path.startswith("..") else (path, "", ())
+        if _ABSOLUTE.search(plain):
+            return None, "", (OUTSIDE,)
+        path = os.path.relpath(os.path.join(self.folder, plain.replace("\0", "")), self.base)
+        return (None, "", (OUTSIDE,)) if _leads_out(path) else (path.replace(os.sep, "/"), "", ())
 
     def _find(self, name: str) -> str | None:
         """Return the path of an image that is there, relative to the manifest; None where it is not."""
@@ -66,12 +65,24 @@ class ImageCells:
         if not place or not os.path.isfile(place):
             return None
         path = os.path.relpath(os.path.realpath(place), self._real_base)
-        if path.startswith(".."):
-            raise InputError(
-                f"the image {place} lies outside the manifest's folder ({self.base}), where none is read: "
-                f"write the manifest beside the images, such as --out {self.folder}/manifest.parquet"
-            )
+        if _leads_out(path):
+            self.outside = self.outside or place
+            return None
+        self.found += 1
         return path.replace(os.sep, "/")
+
+    def refuse_all_outside(self, where: str) -> None:
+        """Raise InputError where there are images, and all of them lie outside the manifest's folder."""
+        if self.outside and not self.found:
+            raise InputError(
+                f"{where}: the image {self.outside} lies outside the manifest's folder ({self.base}), where "
+                "none is read, and so do all others: write the manifest beside the images, such as --out "
+                f"{self.folder}/manifest.parquet"
+            )
+
+
+def _leads_out(path: str) -> bool:
+    return path == os.pardir or path.startswith(os.pardir + os.sep)
 
 
 def named_images(cell: Any) -> list[str]:  # noqa: ANN401  (a cell)

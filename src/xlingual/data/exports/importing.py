@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from xlingual.data.exports.columns import find_export_columns
-from xlingual.data.exports.images import ImageCells
+from xlingual.data.exports.images import OUTSIDE, ImageCells
 from xlingual.data.exports.made import (
     EMPTY,
     NO_ID,
@@ -24,13 +23,16 @@ from xlingual.data.exports.rows import ExportRows
 from xlingual.data.reading.formats import read_csv
 from xlingual.data.reading.gathering import table_of_rows
 from xlingual.data.reading.opening import open_table
-from xlingual.data.reading.problems import Problem, Reading
+from xlingual.data.reading.problems import STRICT, Problem, Reading
 from xlingual.data.reading.tables import SourceTable
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.files import regular_file
 
 _BLOCK = 1 << 10  # rows after which progress is shown
-_WORDS = {"row width": "another number of fields than the header: quote texts that hold the separator"}
+_WORDS = {
+    "row width": "another number of fields than the header: quote texts that hold the separator",
+    "quotes": "its quotes are not closed, or text stands behind them: write a quote in a text twice",
+}
 
 
 def import_export(
@@ -56,13 +58,22 @@ def import_export(
     if out.suffix.lower() != ".parquet":
         raise InputError(f"--out {out}: a manifest that is imported is Parquet: name it …/manifest.parquet")
     problems: list[Problem] = []
-    table = _open(Path(export), Reading(separator, encoding, problems))
+    table = _open(Path(export), Reading(separator, encoding, problems, least=0))
     bad = _dropped(problems)
     found = find_export_columns(table, columns or {}, join, language)
+    if found.id is None:
+        sentence = (
+            f"{table.source}: no id column is found, so rows are numbered: name it with --id-column. Its "
+            f"columns: {listed(table.names, 20)}"
+        )
+        STRICT.report(Problem("warning", "no ids", sentence))
     cells = ImageCells(Path(images) if images is not None else Path(export).absolute().parent, out.parent)
     made = Imported(table.source, found.named(), table.n_rows)
     made.changes += [Change(row + 1, "", UNREADABLE, sentence, "") for row, sentence in sorted(bad.items())]
     _take(made, ExportRows(table, found, cells, made), set(bad), progress or (lambda done, total: None))
+    first = next((change for change in made.changes if OUTSIDE in change.what), None)
+    if first is not None:
+        cells.refuse_all_outside(f"{table.source}, row {first.row}, column {first.column!r}")
     if not made.rows:
         reasons = listed((f"{kind} {len(found):,}" for kind, found in made.counts().items()), 3)
         taken = listed(f"{role}: {column}" for role, column in made.columns.items())
@@ -102,7 +113,7 @@ def _dropped(problems: Sequence[Problem]) -> dict[int, str]:
         if problem.severity == "error" and not problem.rows:
             raise InputError(problem.sentence)
         if problem.severity == "warning":
-            warnings.warn(problem.sentence, DataWarning, stacklevel=3)
+            warn(problem.sentence)
         bad |= dict.fromkeys(
             problem.rows if problem.severity == "error" else (), _WORDS.get(problem.kind, problem.kind)
         )

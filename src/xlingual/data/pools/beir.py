@@ -82,13 +82,20 @@ def _texts(files: Sequence[Path], language: str | None, source: str, counts: Cou
                 raise InputError(f"{where}: found {described(odd)} where a text is expected: write a string")
             tag = _language(row, where) or language
             if tag is None:
-                raise InputError(
-                    f"{source} does not say the language of its texts: say it with --languages TAG, such as "
-                    "--languages en, give each row a 'language', or one folder for each language (en/, de/)"
-                )
+                raise _no_language(source)
             text = " ".join(part for part in parts if part).strip()
             counts["repeated ids"] += found.setdefault((tag, str(name)), text) != text
     return found
+
+
+def _no_language(source: str) -> InputError:
+    own = tag_of(Path(source).name) or "en"
+    return InputError(
+        f"{source} does not say the language of its texts: give each row a 'language', or make one folder "
+        "for each language (en/, de/) and give the folder above. Where all are in one language, say it: "
+        f"--languages {own}, in Python MultilingualPool.read({source!r}, [{own!r}]); "
+        "evaluate multilingual-pool needs two, and xlingual data translate-pool makes them"
+    )
 
 
 def _language(row: dict[str, Any], where: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
@@ -16,7 +15,7 @@ from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.reading.select import no_split
 from xlingual.data.reading.textrows import position_in_group
 from xlingual.data.reading.values import and_more, numbered, shown
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.records import Numbering
 
 Part = TypeVar("Part", Questions, Candidates)
@@ -55,7 +54,7 @@ def build_pool(
         raise InputError(f"{source}: there is no candidate of {_choice(order, split)}: choose more")
     left = _answered(questions, candidates, of_questions[-1], of_candidates[-1])
     notes = _note_unanswered(source, questions, of_questions[-1], left, order, split)
-    notes += warn(*joined_sentences(source, given, questions, left))
+    notes += warn_each(*joined_sentences(source, given, questions, left))
     of_questions.append(left)
     present = {*questions.language[left].tolist(), *candidates.language[of_candidates[-1]].tolist()}
     codes = [code for code in codes if code in present]
@@ -140,16 +139,16 @@ def _note_unanswered(
     lost = [questions.ids[row] for row in np.setdiff1d(rows, left)]
     if not lost:
         return ()
-    return warn(
+    return warn_each(
         f"{source}: {len(lost)} of {len(rows)} questions of {_choice(order, split)} have no relevant "
         f"candidate there and are left out ({shown(lost)})"
     )
 
 
-def warn(*sentences: str) -> tuple[str, ...]:
+def warn_each(*sentences: str) -> tuple[str, ...]:
     """Raise each sentence as a DataWarning, and return them."""
     for sentence in sentences:
-        warnings.warn(sentence, DataWarning, stacklevel=4)
+        warn(sentence)
     return sentences
 
 

@@ -31,6 +31,7 @@ from xlingual.files import atomic_file, make_folder
 
 READERS: dict[str, Callable[[Path], SourceTable]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
 QUESTIONS, CANDIDATES = "questions", "candidates"
+_FILES = (*READERS, ".json", ".csv", ".tsv", ".ndjson", ".arrow", ".feather", ".xlsx")
 
 
 def pool_files(folder: str | Path, stems: Sequence[str] = (QUESTIONS, CANDIDATES)) -> list[Path]:
@@ -215,9 +216,11 @@ def write_pool(
     in the other format removed, since a folder holds one pool.
     """
     if format not in FORMATS:
+        near = did_you_mean(format, FORMATS)
         raise InputError(
-            f"no format {format!r} of a pool: expected 'parquet' or 'jsonl'.{did_you_mean(format, FORMATS)}"
+            f"no format {format!r} of a pool: expected 'parquet' or 'jsonl'{near and '.' + near}"
         )
+    refuse_file_name(folder)
     if not overwrite:
         refuse_pool_in(folder)
     folder = make_folder(folder)
@@ -229,6 +232,16 @@ def write_pool(
     for other in {*pool_files(folder)} - {*paths.values()}:
         other.unlink(missing_ok=True)
     return folder
+
+
+def refuse_file_name(folder: str | Path, what: str = "a pool") -> None:
+    """Raise InputError where what becomes a folder is to be named like a file, such as pool.parquet."""
+    folder = Path(folder)
+    if folder.suffix.lower() in _FILES and not folder.is_dir():
+        raise InputError(
+            f"{folder} is the name of a file, and {what} is written as a folder: name a folder, such as "
+            f"{folder.with_suffix('')}"
+        )
 
 
 def refuse_pool_in(folder: str | Path, remedy: str = "replace them with overwrite=True") -> None:

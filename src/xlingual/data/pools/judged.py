@@ -13,7 +13,7 @@ import numpy as np
 from xlingual.data.pools.clusters import clusters_by_id_or_key, clusters_of_candidates
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.values import numbered
-from xlingual.errors import InputError, listed
+from xlingual.errors import InputError, listed, parameter
 
 Key = tuple[str, str]  # language, id
 EqualIds: TypeAlias = Literal["same", "different"]  # what questions of equal ids in several languages are
@@ -95,7 +95,7 @@ def _parallel(source: str, read: Sequence[Judgements], equal_ids: EqualIds | Non
         if equal_ids == "same" and _two_texts(queries):
             raise InputError(
                 f"{source}: equal ids cannot be the same question, for a query's id has two texts in one "
-                "language: leave out --equal-ids same"
+                f"language: leave out {parameter('equal_ids', 'same')}"
             )
         return equal_ids == "same", ""
     clash = _two_texts(documents) or _two_texts(queries)
@@ -107,12 +107,14 @@ def _parallel(source: str, read: Sequence[Judgements], equal_ids: EqualIds | Non
         )
         return False, (
             f"{source}: questions of different languages with equal ids count as different ones ({why}): "
-            "their ids and keys begin with the language (if they are translations: --equal-ids same)"
+            "their ids and keys begin with the language (if they are translations: "
+            f"{parameter('equal_ids', 'same')})"
         )
     return True, (
         f"{source}: questions with equal ids count as one question in several languages, and its documents "
         f"in all of them are relevant ({agreed:,} of {shared:,} have the same judged documents): if they are "
-        "not translations, such as rows that are numbered in each language, say --equal-ids different"
+        "not translations, such as rows that are numbered in each language, say "
+        f"{parameter('equal_ids', 'different')}"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
@@ -19,7 +18,7 @@ from xlingual.data.pools.roles import ItemRoles, roles
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.streams import stream
 
 
@@ -86,7 +85,7 @@ def mix_pool(
         notes.append(f"no candidate is in {tags}: questions in it have their answers in others")
     sentences = tuple(f"{manifest.source}: {note}" for note in [*left_out, *notes])
     for sentence in sentences:
-        warnings.warn(sentence, DataWarning, stacklevel=2)
+        warn(sentence)
     return _pool(manifest, question_rows, drawn, sentences)
 
 
@@ -108,7 +107,8 @@ def _question_rows(
     if not question_rows:
         raise InputError(
             f"{manifest.source}: no question has a relevant candidate: a question and its answers are "
-            "different texts of one item, so give items several texts (--item-column names their column)"
+            "different texts of one item, so give items several texts "
+            f"({parameter('item_column')} names their column)"
         )
     if total is not None and total > len(question_rows):
         raise InputError(

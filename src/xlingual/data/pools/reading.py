@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xlingual.data.pools.beir import read_beir
 from xlingual.data.pools.beir_files import is_retrieval_folder
-from xlingual.data.pools.build import build_pool, warn
+from xlingual.data.pools.build import build_pool, warn_each
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files, read_folder
 from xlingual.data.pools.judged import EqualIds
 from xlingual.data.pools.rows import PoolRows
@@ -22,7 +22,7 @@ from xlingual.data.pools.squad import (
 from xlingual.data.reading.formats import READERS
 from xlingual.data.reading.opening import FOLDER_NAMES
 from xlingual.data.reading.select import split_reference
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.records import Texts
 
 
@@ -46,7 +46,8 @@ def read_pool(
     try:
         if equal_ids is not None and (pool_files(path) or not is_retrieval_folder(path)):
             raise InputError(
-                f"{path} is no retrieval folder of BEIR or MTEB: leave out --equal-ids, which is for these"
+                f"{path} is no retrieval folder of BEIR or MTEB: leave out "
+                f"{parameter('equal_ids')}, which is for these"
             )
         if path.is_dir() and pool_files(path):
             known, questions, candidates, notes = read_folder(path)
@@ -100,7 +101,7 @@ def _checked(pool: PoolRows, *sentences: str) -> PoolRows:
     empty = sum(not text.strip() for text in pool.candidates.text)
     if empty:
         sentences += (f"{pool.source}: {empty} of {len(pool.candidates)} candidates have an empty text",)
-    return replace(pool, warnings=(*warn(*sentences), *pool.warnings))
+    return replace(pool, warnings=(*warn_each(*sentences), *pool.warnings))
 
 
 def _check_path(path: Path) -> None:

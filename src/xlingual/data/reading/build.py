@@ -21,7 +21,7 @@ from xlingual.data.reading.values import (
     split_cells,
     text_cells,
 )
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 
 MOST_LABELS = 50  # different values of a column that divides rows into parts
 
@@ -79,7 +79,7 @@ def _long(table: SourceTable, columns: ManifestColumns) -> TextRows:
     _check_languages(table, columns.lang, language, languages)
     ids = _ids(table, columns)
     id_code, id_words = numbered_strings(ids)
-    remedy = "give each text of a language its own id (--id-column names the column)"
+    remedy = f"give each text of a language its own id ({parameter('id_column')} names the column)"
     keys, where = language * len(id_words) + id_code, table.where(column=columns.id)
     check_unique(keys, where, ids, every_row, remedy, table.reading)
     image, sources = images_in(table, columns.image, columns.several_images)
@@ -129,7 +129,7 @@ def _check_languages(table: SourceTable, column: str, language: Ints, languages:
 
 def _wide(table: SourceTable, columns: ManifestColumns) -> TextRows:
     item_ids = _ids(table, columns)
-    remedy = "give each row its own id (--id-column names the column)"
+    remedy = f"give each row its own id ({parameter('id_column')} names the column)"
     check_unique(
         numbered_strings(item_ids)[0],
         table.where(column=columns.id),

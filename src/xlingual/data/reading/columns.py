@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, case_problem, differing_in_case
+from xlingual.data.reading.renaming import renaming_hint
 from xlingual.data.reading.tables import SourceTable
-from xlingual.errors import InputError, listed, nearest
+from xlingual.errors import InputError, listed, nearest, parameter
 from xlingual.languages import name_of
 
 # What columns of languages and of texts are often called, the likeliest first.
@@ -113,7 +114,7 @@ def find_columns(table: SourceTable, options: ReadOptions) -> ManifestColumns:
 def _several(table: SourceTable, options: ReadOptions) -> str | None:
     given = options.get("images")
     if given is not None and given not in SEVERAL_IMAGES:
-        raise InputError(f"{table.option('images', given)}: expected {' or '.join(SEVERAL_IMAGES)}")
+        raise InputError(f"{parameter('images', given)}: expected {' or '.join(SEVERAL_IMAGES)}")
     return given
 
 
@@ -123,7 +124,7 @@ def _is_wide(table: SourceTable, options: ReadOptions) -> bool:
         for given, option in ((lang, "lang_column"), (item, "item_column")):
             if given is not None:
                 raise InputError(
-                    f"{table.option(option, given)} does not go with {table.option('text_column', text)}: in "
+                    f"{parameter(option, given)} does not go with {parameter('text_column', text)}: in "
                     "the wide form the columns name the language and each row is an item; leave one of the "
                     "two out"
                 )
@@ -134,7 +135,7 @@ def _is_wide(table: SourceTable, options: ReadOptions) -> bool:
     if wide and item is not None:
         raise InputError(
             f"{table.source} is in the wide form, where each row is an item: leave "
-            f"{table.option('item_column')} out, or use {table.option('cluster_column')} for rows that "
+            f"{parameter('item_column')} out, or use {parameter('cluster_column')} for rows that "
             "belong together"
         )
     return wide
@@ -142,16 +143,21 @@ def _is_wide(table: SourceTable, options: ReadOptions) -> bool:
 
 def _long_texts(table: SourceTable, options: ReadOptions) -> tuple[str, str]:
     given_text, given_lang = options.get("text_column"), options.get("lang_column")
-    text = "text" if given_text is None else table.require(given_text, table.option("text_column"))
-    lang = "lang" if given_lang is None else table.require(given_lang, table.option("lang_column"))
+    text = "text" if given_text is None else table.require(given_text, parameter("text_column"))
+    lang = "lang" if given_lang is None else table.require(given_lang, parameter("lang_column"))
     if text not in table.names and lang in table.names:
         raise InputError(
             f"{table.source} has a column {lang!r} but no column 'text': name it with "
-            f"{table.option('text_column')}.{_usual_hint(table, options)} "
+            f"{parameter('text_column')}.{_usual_hint(table, options)} "
             f"Its columns: {listed(table.names, 20)}"
         )
     if text not in table.names:
-        hint = _pattern_hint(table) or _languages_hint(table, options) or _usual_hint(table, options)
+        hint = (
+            _pattern_hint(table)
+            or _languages_hint(table, options)
+            or renaming_hint(table, _roles(table, options))
+            or _usual_hint(table, options)
+        )
         raise InputError(
             f"{table.source} has no texts: the long form needs the columns 'lang' and 'text', the wide form "
             f"columns such as 'text_en'.{hint} Its columns: {listed(table.names, 20)}"
@@ -159,7 +165,7 @@ def _long_texts(table: SourceTable, options: ReadOptions) -> tuple[str, str]:
     if lang not in table.names:
         raise InputError(
             f"{table.source} has a column {text!r} but no column 'lang' of languages: add it, "
-            f"or name it with {table.option('lang_column')}.{_usual_hint(table, options)} "
+            f"or name it with {parameter('lang_column')}.{_usual_hint(table, options)} "
             f"Its columns: {listed(table.names, 20)}"
         )
     return text, lang
@@ -168,9 +174,7 @@ def _long_texts(table: SourceTable, options: ReadOptions) -> tuple[str, str]:
 def _wide_texts(table: SourceTable, options: ReadOptions) -> tuple[TextColumn, ...]:
     pattern = options.get("text_column") or "text_{lang}"
     if pattern.count("{lang}") != 1:
-        raise InputError(
-            f"{table.option('text_column', pattern)}: write {{lang}} once, as in 'name_{{lang}}'"
-        )
+        raise InputError(f"{parameter('text_column', pattern)}: write {{lang}} once, as in 'name_{{lang}}'")
     found = _matches(table, pattern, SHORT_TAG)
     if pattern == LANGUAGE_ALONE:
         roles = _roles(table, options)
@@ -181,7 +185,7 @@ def _wide_texts(table: SourceTable, options: ReadOptions) -> tuple[TextColumn, .
         found = _matches(table, pattern, TAG)
     if not found:
         raise InputError(
-            f"{table.source} has no column that fits {table.option('text_column', pattern)}."
+            f"{table.source} has no column that fits {parameter('text_column', pattern)}."
             f"{_pattern_hint(table)} Its columns: {listed(table.names, 20)}"
         )
     for _, language, name in _matches(table, pattern, UNDERSCORED):
@@ -223,7 +227,7 @@ def _is_language(table: SourceTable, tag: str, name: str) -> bool:
 
 def _given_or_usual(table: SourceTable, options: ReadOptions, option: _Role, *usual: str) -> str | None:
     if (given := options.get(option)) is not None:
-        return table.require(given, table.option(option))
+        return table.require(given, parameter(option))
     return next((name for name in usual if name in table.names), None)
 
 
@@ -251,8 +255,8 @@ def _usual_hint(table: SourceTable, options: ReadOptions) -> str:
             guess = next((name for name in like if table.is_text(name)), None) or nearest(usual, table.names)
             if guess is None:
                 return ""  # half of a remedy is none
-            found.append(table.option(option, guess))
-    return f" Did you mean {(', ' if table.in_memory else ' ').join(found)}?" if found else ""
+            found.append(parameter(option, guess))
+    return f" Did you mean {', '.join(found)}?" if found else ""
 
 
 def _pattern_hint(table: SourceTable) -> str:
@@ -263,7 +267,7 @@ def _pattern_hint(table: SourceTable) -> str:
         if match and table.is_text(name):
             languages.setdefault(match[1], set()).add(match[2])
     stems = [stem for stem, found in languages.items() if len(found) > 1]
-    return f" Did you mean {table.option('text_column', stems[0] + '_{lang}')}?" if stems else ""
+    return f" Did you mean {parameter('text_column', stems[0] + '_{lang}')}?" if stems else ""
 
 
 def _languages_hint(table: SourceTable, options: ReadOptions) -> str:
@@ -275,6 +279,6 @@ def _languages_hint(table: SourceTable, options: ReadOptions) -> str:
         return ""
     *some, last = tags.values()
     return (
-        f" Did you mean {table.option('text_column', LANGUAGE_ALONE)}? The columns {listed(tags)} look like "
+        f" Did you mean {parameter('text_column', LANGUAGE_ALONE)}? The columns {listed(tags)} look like "
         f"texts in {', '.join(map(str, some))} and {last}."
     )

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 
 UTF8 = "utf-8-sig"  # with or without a byte order mark
 LEAST = 0.8  # confidence at which a guess is taken
@@ -76,7 +76,8 @@ def find_encoding(path: Path, given: str | None = None) -> Encoding:
         place = _undecodable(path, name)
         if place is not None:
             raise InputError(
-                f"{path}, line {_line(path, place)} is not {given} text: give the right one with --encoding"
+                f"{path}, line {_line(path, place)} is not {given} text: give the right one with "
+                f"{parameter('encoding')}"
             )
         return Encoding(name)
     with path.open("rb") as file:
@@ -97,7 +98,8 @@ def _known(given: str) -> str:
         b"aaaa".decode(found.name, errors="ignore")  # which refuses encodings of anything but text
     except (LookupError, ValueError, UnicodeError):
         raise InputError(
-            f"--encoding {given!r:.40}: no such encoding: give one such as utf-8, utf-16, cp1252 or gb18030"
+            f"{parameter('encoding', given[:40])}: no such encoding: give one such as "
+            "utf-8, utf-16, cp1252 or gb18030"
         ) from None
     return UTF8 if found.name in ("utf-8", "utf-8-sig") else found.name
 
@@ -141,7 +143,7 @@ def _guessed(path: Path, line: int) -> Encoding:
     like = f" (like {best}, with a confidence of {found[best]:.2f})" if best and found[best] >= 0.2 else ""
     raise InputError(
         f"{path}, line {line} is not UTF-8 text{like}: save the file as UTF-8, or say what it is with "
-        "--encoding"
+        f"{parameter('encoding')}"
     )
 
 

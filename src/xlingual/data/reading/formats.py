@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xlingual.data.reading.delimited import delimited
 from xlingual.data.reading.encodings import UTF8, Encoding, find_encoding
 from xlingual.data.reading.excel import read_excel
 from xlingual.data.reading.features import with_names
@@ -23,7 +24,7 @@ from xlingual.data.reading.tables import (
     table_of_schema,
 )
 from xlingual.data.reading.values import described
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -169,71 +170,74 @@ READERS: dict[str, Callable[..., SourceTable]] = {
 
 def _read_delimited(path: Path, usual: str, reading: Reading) -> SourceTable:
     encoding = find_encoding(path, reading.encoding)
-    separator = find_separator(path, encoding.name, usual, reading.separator)
+    separator = find_separator(path, encoding.name, usual, reading.separator, least=reading.least)
     gathered = Gathered()
-    header: list[str] = []
     with path.open(encoding=encoding.name, newline="") as handle:
-        reader = csv.reader(handle, delimiter=separator.mark, strict=True)
-        try:
-            header = next(reader, [])
-            rows = _delimited_rows(reader, path, len(header), separator, reading)
-            while block := list(islice(rows, ROWS)):
-                gathered.take_lines(block)
-        except csv.Error as error:
-            reading.error(
-                "quotes",
-                f"{path}, line {reader.line_num}: {error}: mend the quotes there, or use JSONL or Parquet",
-            )
+        found = delimited(handle, separator.mark)
+        number, header = next(found, (1, []))
+        if isinstance(header, csv.Error):
+            raise InputError(_wrong_quotes(path, number, header))
+        rows = _delimited_rows(found, path, len(header), separator, reading)
+        while block := list(islice(rows, ROWS)):
+            gathered.take_lines(block)
     _report_guess(path, reading, encoding, separator)
     _check_header(path, header, separator)
     return table_of_strings(gathered, header, path, reading)
 
 
 def _delimited_rows(
-    reader: Any,  # noqa: ANN401  (of the csv module)
+    found: Iterator[tuple[int, list[str] | csv.Error]],
     path: Path,
     width: int,
     separator: Separator,
     reading: Reading,
 ) -> Iterator[list[str]]:
-    """Yield the rows of a file; those of another width than the header are cut or filled up, and reported."""
-    bad: list[int] = []
-    examples: list[str] = []
+    """Yield the rows of a file; those of another width than the header are cut or filled up, and reported.
+
+    A row whose quotes are wrong is reported, and empty.
+    """
+    bad: dict[str, list[int]] = {"row width": [], "quotes": []}
+    examples: dict[str, list[str]] = {"row width": [], "quotes": []}
+    for number, (line, row) in enumerate(found, 1):
+        if isinstance(row, csv.Error):
+            examples["quotes"].append(_wrong_quotes(path, line, row))
+            bad["quotes"].append(number - 1)
+            row = []
+        elif len(row) != width:
+            examples["row width"].append(f"row {number} (line {line}): {len(row)} fields")
+            bad["row width"].append(number - 1)
+        if len(row) != width:
+            if reading.problems is None:
+                break
+            row = (row + [""] * width)[:width]
+        yield row
     what = {",": "commas", ";": "semicolons", "\t": "tabs"}.get(separator.mark, separator.shown)
-    try:
-        for number, row in enumerate(filter(None, reader), 1):  # an empty line is no row
-            if len(row) != width:
-                examples.append(f"row {number} (line {reader.line_num}): {len(row)} fields")
-                if reading.problems is None:
-                    break
-                bad.append(number - 1)
-                row = (row + [""] * width)[:width]
-            yield row
-    finally:
-        if examples:
-            reading.error(
-                "row width",
-                f"{path}, {examples[0]} where the header has {width}: quote texts that hold {what}, "
-                "quotes or line ends",
-                bad,
-                examples[:3],
-            )
+    sentences = {
+        "quotes": "{}",
+        "row width": f"{path}, {{}} where the header has {width}: quote texts that hold {what}, quotes or "
+        "line ends",
+    }
+    for kind, sentence in sentences.items():
+        if bad[kind]:
+            reading.error(kind, sentence.format(examples[kind][0]), bad[kind], examples[kind][:3])
+
+
+def _wrong_quotes(path: Path, line: int, error: csv.Error) -> str:
+    return f"{path}, line {line}: {error}: mend the quotes there, or use JSONL or Parquet"
 
 
 def _report_guess(
     path: Path, reading: Reading, encoding: Encoding, separator: Separator | None = None
 ) -> None:
     """Report the encoding and the separator that were guessed, and the confidence."""
-    formats = [("--encoding", f"encoding {encoding.name}", encoding.confidence)]
+    formats = [(parameter("encoding"), f"encoding {encoding.name}", encoding.confidence)]
     if separator is not None:
-        formats.append(("--separator", f"separator {separator.shown}", separator.confidence))
-    guessed = [(option, words, confidence) for option, words, confidence in formats if confidence is not None]
+        formats.append((parameter("separator"), f"separator {separator.shown}", separator.confidence))
+    guessed = [entry for entry in formats if entry[2] is not None]
     if guessed:
-        options, words, confidence = zip(*guessed, strict=True)
-        sentence = (
-            f"{path}: read with {' and '.join(words)} (confidence {min(confidence):.2f}): say "
-            f"{' and '.join(options)} if that is wrong"
-        )
+        words = [f"{words} (confidence {confidence:.2f})" for _, words, confidence in guessed]
+        options = [option for option, _, _ in guessed]
+        sentence = f"{path}: read with {' and '.join(words)}: say {' and '.join(options)} if that is wrong"
         reading.report(Problem("warning", "guessed format", sentence))
     elif reading.encoding is None and encoding.name != UTF8:
         reading.report(Problem("note", "encoding", f"{path}: read as {encoding.name.upper()}"))
@@ -245,6 +249,6 @@ def _check_header(path: Path, header: list[str], separator: Separator) -> None:
     if other:
         raise InputError(
             f"{path}: the columns seem to be separated by {other!r}, not by {separator.shown}: say "
-            f"--separator {'tab' if other == chr(9) else repr(other)}, or rename the file (.csv: commas, "
-            ".tsv: tabs)"
+            f"{parameter('separator', 'tab' if other == chr(9) else other)}, or rename the file "
+            "(.csv: commas, .tsv: tabs)"
         )

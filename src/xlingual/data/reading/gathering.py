@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,7 +111,7 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], source: str, folder: Path |
             )
     gathered = Gathered()
     gathered.take(rows)
-    return replace(table_of(gathered, source, folder), in_memory=True)
+    return table_of(gathered, source, folder)
 
 
 def table_of_strings(gathered: Gathered, header: Sequence[str], path: Path, reading: Reading) -> SourceTable:

@@ -54,7 +54,6 @@ def joined(
         is_code=lambda name: all(table.is_code(name) for table in tables),
         arrow=arrow,
         reading=reading,
-        in_memory=first.in_memory,
     )
 
 

@@ -39,9 +39,14 @@ def table_of_object(data: object, folder: Path | None) -> SourceTable:
     name = type(data).__name__
     if callable(getattr(data, "collect", None)) and name == "LazyFrame":
         data = data.collect()  # type: ignore[attr-defined]
+    if _is_column(data):
+        raise InputError(
+            f"found a {name}, which is one column, where a table of texts is expected: give {TAKEN}, or "
+            "columns by name, {'text_en': column}"
+        )
     found = _arrow(data)
     if found is not None:
-        return table_of_arrow(with_names(found), f"the {name}", folder, in_memory=True)
+        return table_of_arrow(with_names(found), f"the {name}", folder)
     rows = _records(data)
     if rows is None:
         raise InputError(f"found {described(data)} where texts are expected: give {TAKEN}")
@@ -73,6 +78,14 @@ def _cells(cells: object) -> list[Any]:
     raise InputError(f"found {described(found)} where the cells of a column are expected: give {TAKEN}")
 
 
+def _is_column(data: object) -> bool:
+    """Return whether an object is a column, not of records: as pandas, polars, Arrow and numpy have them."""
+    if any(hasattr(data, name) for name in ("columns", "column_names", "schema")):
+        return False
+    kind = getattr(data, "dtype", None) or (hasattr(data, "to_pylist") and getattr(data, "type", None))
+    return bool(kind) and "struct" not in str(kind).lower()
+
+
 def _is_table(part: object) -> bool:
     """Return whether an object is a whole table, and no column (which may give itself as Arrow, too)."""
     columns = getattr(part, "columns", None) is not None or getattr(part, "column_names", None) is not None
@@ -88,8 +101,11 @@ def _arrow(data: object) -> pa.Table | None:
         return None
     import pyarrow as pa
 
-    if hasattr(data, "iloc"):  # pandas allows a name twice
-        check_names([str(name) for name in data.columns], f"the {type(data).__name__}")  # type: ignore[attr-defined]
+    if hasattr(data, "iloc"):  # pandas allows a name twice, and names that are no strings
+        names = [str(name) for name in data.columns]  # type: ignore[attr-defined]
+        check_names(names, f"the {type(data).__name__}")
+        if names != list(data.columns):  # type: ignore[attr-defined]
+            make = _arrow_of(data.set_axis(names, axis=1)) or make  # type: ignore[attr-defined]
     try:
         found = make()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:

@@ -86,9 +86,10 @@ def _manifests_in(folder: Path) -> list[Path]:
 
 def _find_in_folder(folder: Path) -> Path:
     found = _manifests_in(folder)
-    if not found and any((folder / name).is_file() for name in _OF_POOLS):
+    what = _pool_in(folder)
+    if not found and what:
         raise InputError(
-            f"{folder} is a multilingual pool, no manifest: xlingual data describe {folder} counts what it "
+            f"{folder} is {what}, no manifest: xlingual data describe {folder} counts what it "
             f"holds, xlingual evaluate multilingual-pool {folder} … evaluates encoders on it"
         )
     if not found:
@@ -98,6 +99,18 @@ def _find_in_folder(folder: Path) -> Path:
     if len(found) > 1:
         raise InputError(f"{folder} holds {listed(path.name for path in found)}: name the one to read")
     return found[0]
+
+
+def _pool_in(folder: Path) -> str:
+    """Return what kind of multilingual pool a folder looks like; "" where it looks like none."""
+    if any((folder / name).is_file() for name in _OF_POOLS):
+        return "a multilingual pool"
+    for place in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
+        with suppress(OSError):  # of a folder in it that may not be read
+            parts = {path.name.partition(".")[0].rpartition("-")[2] for path in place.iterdir()}
+            if "corpus" in parts and parts & {"queries", "query", "qrels"}:
+                return "a retrieval folder of BEIR or MTEB, which is a multilingual pool"
+    return ""
 
 
 def no_such_file(path: Path) -> InputError:
@@ -113,7 +126,8 @@ def no_such_file(path: Path) -> InputError:
             )
     except ValueError:  # a zero byte
         return InputError(f"{name!r:.80} is no path to a manifest: it holds a zero byte")
-    return InputError(f"{path}: no such file or folder; give a manifest to read.{_near_file(path)}")
+    near = _near_file(path)
+    return InputError(f"{path}: no such file or folder; give a manifest to read{near and '.' + near}")
 
 
 def _near_file(path: Path) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 
 Severity = Literal["error", "warning", "note"]
 
@@ -36,6 +35,7 @@ class Reading:
     separator: str | None = None
     encoding: str | None = None
     problems: list[Problem] | None = None  # None: the first error is raised, and warnings are warned of
+    least: float | None = None  # confidence at which a guessed separator is taken; None: the usual one
 
     def report(self, problem: Problem) -> None:
         """Gather a problem, or raise or warn of it."""
@@ -44,7 +44,7 @@ class Reading:
         elif problem.severity == "error":
             raise InputError(problem.sentence)
         elif problem.severity == "warning":
-            warnings.warn(problem.sentence, DataWarning, stacklevel=2)
+            warn(problem.sentence)
 
     def error(self, kind: str, sentence: str, rows: Sequence[int] = (), examples: Sequence[str] = ()) -> None:
         """Report an error; see `report`."""

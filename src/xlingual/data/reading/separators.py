@@ -8,7 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from xlingual.errors import InputError
+from xlingual.data.reading.delimited import delimited
+from xlingual.errors import InputError, parameter
 
 LEAST = 0.8  # confidence at which a guess is taken
 _LEAD = 0.3  # … and by which it is ahead of what the file's name says
@@ -31,12 +32,19 @@ class Separator(NamedTuple):
         return "tab" if self.mark == "\t" else repr(self.mark)
 
 
-def find_separator(path: Path, encoding: str, usual: str, given: str | None = None) -> Separator:
-    """Return the separator of the columns of a file; `usual` is the one that its name says."""
+def find_separator(
+    path: Path, encoding: str, usual: str, given: str | None = None, *, least: float | None = None
+) -> Separator:
+    """Return the separator of the columns of a file; `usual` is the one that its name says.
+
+    `least` is the confidence at which a guess is taken where the usual one gives a single column.
+    """
     if given is not None:
         mark = _WORDS.get(given.strip().lower(), given)
         if len(mark) != 1 or mark.isalnum() or mark in "\"'\r\n\0 ":
-            raise InputError(f"--separator {given!r:.40}: say one character such as ';', ',' or '|', or tab")
+            raise InputError(
+                f"{parameter('separator', given[:40])}: say one character such as ';', ',' or '|', or tab"
+            )
         return Separator(mark)
     with path.open(encoding=encoding, newline="") as file:
         sample = file.read(_SAMPLE)
@@ -45,8 +53,10 @@ def find_separator(path: Path, encoding: str, usual: str, given: str | None = No
         return Separator(usual)
     others = {mark: _confidence(sample, mark)[0] for mark in _MARKS if mark != usual}
     best = max(others, key=lambda mark: others[mark])
-    least = LEAST if own or sample.count("\n") < _FEW else LEAST / 2  # one column is no table
-    if others[best] >= least and others[best] > own + _LEAD:
+    needed = max(LEAST if own or sample.count("\n") < _FEW else LEAST / 2, own + _LEAD)
+    if least is not None and not own:  # one column is no table
+        needed = least
+    if others[best] > 0 and others[best] >= needed:
         return Separator(best, others[best])
     return Separator(usual)
 
@@ -56,11 +66,8 @@ def _confidence(sample: str, mark: str) -> tuple[float, bool]:
 
     It is the share of such rows, times e/(e + 1), where e counts the separators in them and in the header.
     """
-    try:
-        lines = csv.reader(StringIO(sample, newline=""), delimiter=mark)
-        rows = [row for row in islice(lines, _ROWS + 1) if row]
-    except csv.Error:
-        return 0.0, False
+    found = islice(delimited(StringIO(sample, newline=""), mark), _ROWS + 1)
+    rows = [[] if isinstance(row, csv.Error) else row for _, row in found]
     if len(rows) > 2 and len(sample) == _SAMPLE and len(rows) <= _ROWS:
         rows.pop()  # may be cut
     if not rows or len(rows[0]) < 2:

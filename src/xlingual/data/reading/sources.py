@@ -15,8 +15,8 @@ from xlingual.columns import Lookup, Paths, Strings
 from xlingual.data.reading.strings import numbered_strings
 from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import arrow_cells, described, encodes, is_missing
-from xlingual.errors import InputError
-from xlingual.images import ImageSource, is_opened, png_of
+from xlingual.errors import InputError, parameter
+from xlingual.images import ImageSource, is_opened, opened, png_of
 from xlingual.records import digest
 
 
@@ -114,14 +114,19 @@ def _mixed(
 
 def _sources(table: SourceTable, cell: Any, several: str | None) -> list[Any]:  # noqa: ANN401
     """Return the bytes or paths of a cell that count, [] where it is empty."""
-    if hasattr(cell, "tolist") and hasattr(cell, "dtype"):
+    if hasattr(cell, "tolist") and hasattr(cell, "dtype") and not _is_pixels(cell):
         cell = cell.tolist()  # an array of paths
     many = isinstance(cell, (list, tuple))
+    if many and cell and all(isinstance(part, (list, tuple, int, float)) for part in cell):
+        raise InputError(
+            "found a list of numbers or of lists where an image is expected: if it holds pixels, give "
+            "an array of uint8 [height, width, 3], as an image of Pillow, or as the image's bytes"
+        )
     found = [source for source in map(_source, cell if many else [cell]) if source is not None]
     if len(found) > 1 and several is None:
         raise InputError(
-            f"found {len(found)} images in one cell: {table.option('images', 'first')} takes the first of "
-            f"each row, {table.option('images', 'mean')} the mean of their unit vectors"
+            f"found {len(found)} images in one cell: {parameter('images', 'first')} takes the first of "
+            f"each row, {parameter('images', 'mean')} the mean of their unit vectors"
         )
     return found[:1] if several != "mean" else found
 
@@ -133,9 +138,16 @@ def _source(cell: Any) -> Any:  # noqa: ANN401
         cell = path if is_missing(content) else content
     if isinstance(cell, (bytearray, memoryview)):
         cell = bytes(cell)
+    if _is_pixels(cell):
+        cell = opened(cell)
     if is_opened(cell):
         return png_of(cell)
     return None if cell == b"" or is_missing(cell) else cell
+
+
+def _is_pixels(cell: Any) -> bool:  # noqa: ANN401
+    """Return whether a cell is an array of numbers in rows and columns."""
+    return getattr(getattr(cell, "dtype", None), "kind", "") in {*"biuf"} and getattr(cell, "ndim", 0) > 1
 
 
 def _confine(folder: Path) -> Callable[[str], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,19 +30,6 @@ class SourceTable:
     # the column as Arrow strings, which need no Python object each; None where it holds anything else
     arrow: Callable[[str], pa.ChunkedArray | None] = lambda name: None
     reading: Reading = STRICT  # gathers problems, or raises
-    in_memory: bool = False  # given in Python: errors name options as Python has them
-
-    def option(self, name: str, value: str | None = None) -> str:
-        """Return how an option, and a value of it, is written by whoever gave the table.
-
-        >>> SourceTable("m.csv", None, (), 0, list, bool).option("text_column", "name_{lang}")
-        "--text-column 'name_{lang}'"
-        """
-        if self.in_memory:
-            return f"{name}=" + ("…" if value is None else repr(value))
-        quoted = "" if value is None else f" {value!r}" if "{" in value else f" {value}"
-        written = {"images": "several-images"}.get(name, name.replace("_", "-"))
-        return f"--{written}{quoted}"
 
     def where(self, row: int | None = None, column: str | None = None) -> str:
         """Return "file, row 3, column 'text'" for the 0-based row."""
@@ -65,14 +52,11 @@ def table_of_arrow(
     source: str,
     folder: Path | None,
     reading: Reading = STRICT,
-    *,
-    in_memory: bool = False,
 ) -> SourceTable:
     """Return a table over an Arrow table; a column is validated in full before its values are touched."""
     columns = dict(zip(table.schema.names, table.columns, strict=True))
     column = cache(lambda name: sound(columns[name], source, name))
-    found = table_of_schema(table.schema, table.num_rows, column, source, folder, reading)
-    return replace(found, in_memory=in_memory)
+    return table_of_schema(table.schema, table.num_rows, column, source, folder, reading)
 
 
 def table_of_schema(

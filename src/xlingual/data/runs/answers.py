@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.runs.lines import RunLines
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 
 _ID_OF_REQUEST = "the file of the queries' ids, one on a line, in the order of the request"
 
@@ -39,11 +38,9 @@ def answer_lines(path: Path, found: Mapping[str, Any], ids: str | Path | None) -
         candidate += [str(hit.get("_id")) for hit in hits]
         score += _scores(hits)
     if failed:
-        warnings.warn(
+        warn(
             f"{path}: {len(failed):,} of {len(responses):,} responses are errors (first: {failed[0]!r}): "
-            "these queries have no results",
-            DataWarning,
-            stacklevel=3,
+            "these queries have no results"
         )
     return RunLines(pa.array(query, pa.string()), pa.array(candidate, pa.string()), np.array(score))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.runs.lines import RunLines, check, encoded
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 
 Order = Literal["score", "rank"]
 
@@ -86,12 +85,10 @@ class SearchRun:
         kept = _first_of_each(query * len(candidates) + candidate)
         if len(kept) < len(query):
             repeated = np.setdiff1d(np.arange(len(query)), kept)[0]
-            warnings.warn(
+            warn(
                 f"{source}: {len(query) - len(kept):,} lines repeat a candidate of their query (first: "
                 f"{candidates[candidate[repeated]]!r} of query {queries[query[repeated]]!r}): the best place "
-                "of each counts",
-                DataWarning,
-                stacklevel=3,
+                "of each counts"
             )
             query, candidate, value = query[kept], candidate[kept], value[kept]
         return cls(source, queries, candidates, query, candidate, _levels(query, value), value)
@@ -161,10 +158,8 @@ def _warn_of_ranks(source: str, query: Ints, score: Floats, rank: Floats, querie
     if wrong.any():
         place = int(np.argmax(wrong))
         contradicting = len(np.unique(query[1:][wrong]))
-        warnings.warn(
+        warn(
             f"{source}: scores contradict ranks in {contradicting:,} of {len(queries):,} queries (first: "
             f"{queries[query[place]]!r}, rank {rank[place + 1]:g} has the score {score[place + 1]:g}, rank "
-            f"{rank[place]:g} has {score[place]:g}): scores decide, as in trec_eval; order=rank takes ranks",
-            DataWarning,
-            stacklevel=4,
+            f"{rank[place]:g} has {score[place]:g}): scores decide, as in trec_eval; order=rank takes ranks"
         )

@@ -6,7 +6,6 @@ checked.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.samples import Sample
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.evaluation.approximation.sampled import SampledRanks, SampledScore, sampled_score
 from xlingual.evaluation.estimates import score
 from xlingual.evaluation.pair_run import PairRun, PairTask
@@ -93,11 +92,9 @@ def queries_of(ranker: Approximate, tasks: Sequence[PairTask], *, images: bool) 
         drawn = stream(task.sample.seed, f"checked queries {pair}")
         found[number] = np.sort(drawn.choice(n, min(ranker.check, n), replace=False))
     if small:
-        warnings.warn(
+        warn(
             f"ranked exactly after all: {listed(dict.fromkeys(small))}, where a search is not worth it "
-            f"(fewer than {ranker.fewest:,} candidates)",
-            DataWarning,
-            stacklevel=3,
+            f"(fewer than {ranker.fewest:,} candidates)"
         )
     return found
 
@@ -216,11 +213,9 @@ class CheckedScorer(Scorer):
         probes = self.ranker.search.probes_of(candidates[worst], self.ranker.depth)
         below = f"{len(few)} of {len(candidates)} samples are below {100 * ENOUGH:.0f} %"
         others = "" if len(few) == 1 else f"; {below}"
-        warnings.warn(
+        warn(
             f"{encoder}, {'-'.join(self.run.tasks[worst].pair)}: the search finds only "
             f"{100 * found[encoder, worst]:.1f} % of {what} ({len(self.queries[worst]):,} queries "
             f"checked{others}): raise --probes (about {probes} now) until it is {100 * ENOUGH:.0f} % at "
-            "least, or leave out --approximate",
-            DataWarning,
-            stacklevel=3,
+            "least, or leave out --approximate"
         )

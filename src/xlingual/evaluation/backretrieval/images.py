@@ -13,7 +13,7 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.embed import ImageIndex
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.evaluation.pair_run import PairRun, PairTask, rows_with_image
 from xlingual.evaluation.passes import one_pass
 from xlingual.measures import RankMeasure, RecallAt
@@ -159,5 +159,5 @@ def refuse_small_pools(
                 f"R@{depth} needs more than {depth} distinct source images, pair "
                 f"{task.source}-{task.target} has {count} (items with both languages are divided between "
                 "sources and targets): every query would be a hit; give more items, "
-                "a smaller k (--measure R@k), or name other pairs (--pairs)"
+                f"a smaller k ({parameter('measures', ['R@k'])}), or name other pairs ({parameter('pairs')})"
             )

@@ -5,7 +5,6 @@ The ground truth that Backretrieval approximates; it needs items that have texts
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,7 @@ import numpy as np
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
 from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
@@ -129,11 +128,9 @@ def _warn_of_set_recall(measures: Sequence[RankMeasure], *, searched: bool) -> N
             f"{name} needs the rank of every target text of an item, and a search finds only the best "
             f"candidates: ask for {instead.name} (whether any is among them), or leave out --approximate"
         )
-    warnings.warn(
+    warn(
         f"items have several target texts: {name} is the share of them that is found; for whether any is "
-        f"found, ask for {instead.name}",
-        DataWarning,
-        stacklevel=3,
+        f"found, ask for {instead.name}"
     )
 
 
@@ -229,5 +226,6 @@ def refuse_small_pools(tasks: Sequence[PairTask], measures: Sequence[RankMeasure
             raise InputError(
                 f"{deepest.name} needs more than {deepest.k} target texts, pair "
                 f"{task.source}-{task.target} has {len(task.sample.target)}: every query would be a hit; "
-                "give more items, a smaller k (--measure), or name other pairs (--pairs)"
+                f"give more items, a smaller k ({parameter('measures')}), or name other pairs "
+                f"({parameter('pairs')})"
             )

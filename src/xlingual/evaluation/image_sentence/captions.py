@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import ImageIndex
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.ragged import members
 from xlingual.stats.components import Links, components
 
@@ -65,15 +64,13 @@ class ShownImages:
         whole = len(chosen) // size
         if whole == 0:
             raise InputError(
-                f"--fold {size} needs {size} images with texts in {language!r}, there are {len(chosen)}: "
-                "give a smaller size, or leave --fold out"
+                f"{parameter('fold')}: slices of {size} need {size} images with texts in {language!r}, there "
+                f"are {len(chosen)}: give a smaller size, or leave it out"
             )
         if left := len(chosen) % size:
-            warnings.warn(
+            warn(
                 f"--fold {size}: the last {left} of {len(chosen)} images with texts in {language!r} make no "
-                "whole slice and are left out",
-                DataWarning,
-                stacklevel=2,
+                "whole slice and are left out"
             )
         parts = (chosen[start : start + size] for start in range(0, whole * size, size))
         return [_slice(rows, text, image, part) for part in parts]
@@ -111,8 +108,8 @@ def rows_with_images(manifest: Manifest, opens: bool, usable: np.ndarray | None)
     having = manifest.image >= 0
     if not having.any():
         raise InputError(
-            f"{manifest.source} has no images: name their column (--image-column), or give their vectors "
-            "(--image-encoder vectors:PATH)"
+            f"{manifest.source} has no images: name their column ({parameter('image_column')}), or give "
+            f"their vectors ({parameter('image_encoders', 'vectors:PATH')})"
         )
     return np.flatnonzero(having if usable is None else having & usable)
 
@@ -129,14 +126,14 @@ def captions(manifest: Manifest, rows: Ints, languages: Sequence[str], named: bo
     for language in (language for language in every if language not in found):
         problem = f"no text in {language!r} belongs to an item with an image"
         if named or len(languages) == 1:
-            raise InputError(f"{manifest.source}: {problem}: choose other --languages")
-        warnings.warn(f"{problem}: the language is left out", DataWarning, stacklevel=2)
+            raise InputError(
+                f"{manifest.source}: {problem}: choose other languages ({parameter('languages')})"
+            )
+        warn(f"{problem}: the language is left out")
     if not found:
         raise InputError(f"{manifest.source}: no text belongs to an item with an image")
     n_texts = sum(len(every[language]) for language in found)
     without = n_texts - sum(map(len, found.values()))
     if without:
-        warnings.warn(
-            f"{without} of {n_texts} texts take no part: their item has no image", DataWarning, stacklevel=2
-        )
+        warn(f"{without} of {n_texts} texts take no part: their item has no image")
     return found

@@ -15,7 +15,7 @@ from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts
 from xlingual.encoders import Encoder, EncoderLike
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, directions
@@ -96,9 +96,14 @@ def image_sentence(
     exact_only(ranker, "image–sentence ranking")
     ranked = as_success(parse_rank_measures(measures))
     if trec is not None and fold is not None:
-        raise InputError("--trec writes one ranking of each query, and --fold makes several: leave one out")
+        raise InputError(
+            f"{parameter('trec')} writes one ranking of each query, and {parameter('fold')} makes several: "
+            "leave one out"
+        )
     if fold is not None and fold < 2:
-        raise InputError(f"--fold {fold}: a slice needs two images at least; 1000 is usual")
+        raise InputError(
+            f"{parameter('fold')}: {fold} is too few: a slice needs two images at least; 1000 is usual"
+        )
     options = Options(
         threads=threads,
         progress=progress,
@@ -137,7 +142,10 @@ class ImageSentence(Run):
         named = languages is not None
         wanted = list(dict.fromkeys(manifest.languages if languages is None else languages))
         if not wanted:
-            raise InputError("no language is named: give one, as in --languages en,de, or leave it out")
+            raise InputError(
+                "no language is named: give one, as in "
+                f"{parameter('languages', ['en', 'de'])}, or leave it out"
+            )
         for language in wanted:
             manifest.rows_of(language)
         self.systems = make_systems(manifest, text_specs, image_specs, wanted, named=named)
@@ -204,7 +212,7 @@ class ImageSentence(Run):
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of a system both ways for each language; raise InputError for slices."""
         if self.fold is not None:
-            raise InputError("lists are of one ranking, and --fold makes several: leave --fold out")
+            raise InputError(f"lists are of one ranking, and {parameter('fold')} makes several: leave it out")
         system = next(one for one in self.systems if one.name == encoder)
         images, shown = self.images_of(system)
         self.few.check(f"image encoder {system.image_name!r}", images.pool.vectors.raw)
@@ -302,5 +310,6 @@ def refuse_small_pools(slices: Sequence[Slice], measures: Sequence[RankMeasure],
             where = " in a slice" if len(slices) > 1 else ""
             raise InputError(
                 f"Success@{depth} needs more than {depth} {what}, {language!r} has {count}{where}: every "
-                "query would be a hit; give more items, or a smaller k (--measure Success@k)"
+                "query would be a hit; give more items, or a smaller k "
+                f"({parameter('measures', ['Success@k'])})"
             )

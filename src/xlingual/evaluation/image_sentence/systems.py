@@ -10,7 +10,7 @@ from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.embed import fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.evaluation.run import EncoderSpecs
 
 
@@ -56,7 +56,8 @@ def make_systems(
     known = {language for system in found for language in system.languages}
     if named and (missing := [language for language in languages if language not in known]):
         raise InputError(
-            f"no text encoder has {missing[0]!r}: choose other --languages, or add an encoder for it"
+            f"no text encoder has {missing[0]!r}: choose other languages ({parameter('languages')}), or add "
+            "an encoder for it"
         )
     return found
 
@@ -70,7 +71,8 @@ def _languages_of(name: str, encoder: Encoder, languages: Sequence[str]) -> tupl
     if not found:
         raise InputError(
             f"text encoder {name!r} is for {listed(map(str, has), 12)}, none of the languages evaluated "
-            f"({listed(languages, 12)}): leave it out, or choose other --languages"
+            f"({listed(languages, 12)}): leave it out, or choose other languages "
+            f"({parameter('languages')})"
         )
     return found
 
@@ -92,11 +94,13 @@ def check_baselines(baselines: Sequence[str], systems: Sequence[EncoderPair]) ->
     for name in baselines:
         if name not in names:
             raise InputError(
-                f"--baseline {name!r} is no text encoder.{did_you_mean(name, names)} Text encoders: "
+                f"{parameter('baselines', name)}: no text encoder.{did_you_mean(name, names)} Text encoders: "
                 f"{listed(names, 20)}"
             )
     if baselines and len(names) < 2:
-        raise InputError("--baseline needs another text encoder to compare with it: give a second one")
+        raise InputError(
+            f"{parameter('baselines')} needs another text encoder to compare with: give a second one"
+        )
 
 
 def baseline_of(language: str, baselines: Sequence[str], systems: Sequence[EncoderPair]) -> str | None:

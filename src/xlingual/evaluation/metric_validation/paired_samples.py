@@ -6,7 +6,6 @@ items allow.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.evaluation.pair_run import PairTask, by_pair
 from xlingual.streams import stream
 
@@ -49,11 +48,7 @@ def paired_samples(
         )
     if problems:
         which = f"{len(problems)} language pairs are" if len(problems) > 1 else "a language pair is"
-        warnings.warn(
-            f"{which} left out ({listed(problems, 20)}): no item has texts in both, which XLR needs",
-            DataWarning,
-            stacklevel=2,
-        )
+        warn(f"{which} left out ({listed(problems, 20)}): no item has texts in both, which XLR needs")
     return apart, same
 
 
@@ -64,12 +59,10 @@ def _cut(manifest: Manifest, tasks: list[PairTask], most: int, sampler: Sampler)
     if sampler.splits is not None or max(sizes) <= most:
         return tasks
     source, target = tasks[0].pair
-    warnings.warn(
+    warn(
         f"{source}-{target}: only {most} items for XLR, which needs both languages, so BkR, SIM and CORR use "
         f"as many ({sizes[0]} sources and {sizes[1]} targets would be there): all then choose among equally "
-        "many",
-        DataWarning,
-        stacklevel=3,
+        "many"
     )
     found = []
     for task in tasks:

@@ -16,7 +16,7 @@ from xlingual.data.reading.columns import DataOptions
 from xlingual.data.samples import resolve_pairs
 from xlingual.data.taking import takes_data
 from xlingual.encoders import EncoderLike
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.backretrieval.evaluate import NAME
 from xlingual.evaluation.backretrieval.images import refuse_small_pools
@@ -113,7 +113,7 @@ def validate_backretrieval(
     recall, pattern = _recall(measure), _pattern(family)
     levels = [NONE, *([] if degrade is None else parse_levels(degrade))]
     if splits is not None and seeds is not None:
-        raise InputError("--splits fixes samples and seeds: leave out --seeds")
+        raise InputError(f"{parameter('splits')} fixes samples and seeds: leave out {parameter('seeds')}")
     drawn = SEEDS if seeds is None and splits is None else seeds or 1  # the rows of splits are the seeds
     with collected_warnings() as warnings:
         named = pairs
@@ -134,7 +134,7 @@ def validate_backretrieval(
         if len(names := list(run.text_encoders)) < _FEWEST:
             raise InputError(
                 f"a validation correlates measures over text encoders: at least {_FEWEST} are needed, found "
-                f"{len(names)} ({', '.join(names)}); add some with --text-encoder"
+                f"{len(names)} ({', '.join(names)}); add some with {parameter('text_encoders')}"
             )
         refuse_small_truth(matching, [recall])
         image_name, image_source, images = run.images()
@@ -166,7 +166,7 @@ def _recall(measure: str | Measure) -> RecallAt:
     found = parse_measure(measure)
     found = RecallAt(found.k) if isinstance(found, SuccessAt) else found
     if not isinstance(found, RecallAt):
-        raise InputError(f"--measure {found.name}: a validation takes R@k, for instance R@10")
+        raise InputError(f"{parameter('measure', found.name)}: a validation takes R@k, for instance R@10")
     return found
 
 
@@ -175,8 +175,8 @@ def _pattern(family: str | None) -> re.Pattern[str] | None:
         return None if family is None else re.compile(family)
     except re.error as error:
         raise InputError(
-            f"--family {family!r} is not a regular expression ({error}); for instance '^[a-z]+' takes the "
-            "letters a name begins with"
+            f"{parameter('family', family)} is not a regular expression ({error}); for instance '^[a-z]+' "
+            "takes the letters a name begins with"
         ) from error
 
 

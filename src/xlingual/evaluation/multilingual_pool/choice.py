@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import CANDIDATE_TEXTS
-from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.evaluation.multilingual_pool.alignment import check_alignment
 from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
@@ -44,8 +43,8 @@ class Choice:
         problem = f"{who} gives {vectors.what}, not one dense vector for each text, which {views} "
         problem += f"{' and '.join(left_out)} would need"
         if self.named:
-            raise InputError(f"{problem}: name other views (--views), or take a dense encoder")
-        warnings.warn(f"{problem}: left out", DataWarning, stacklevel=3)
+            raise InputError(f"{problem}: name other views ({parameter('views')}), or take a dense encoder")
+        warn(f"{problem}: left out")
         return replace(self, views=self.views - set(left_out))
 
     def heads(self, n_candidates: int) -> tuple[int | None, int]:
@@ -79,9 +78,8 @@ def choose(
         ("candidate text", candidate_text, CANDIDATE_TEXTS),
     ):
         if given not in known:
-            raise InputError(
-                f"unknown {what} {given!r}: expected {listed(known)}.{did_you_mean(given, known)}"
-            )
+            near = did_you_mean(given, known)
+            raise InputError(f"unknown {what} {given!r}: expected {listed(known)}{near and '.' + near}")
     if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
         raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
     wanted = frozenset(_views(views))

@@ -14,7 +14,7 @@ from xlingual.data.samples import MOST_SEED
 from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
@@ -109,7 +109,7 @@ def multilingual_pool(
     """
     ranked = parse_pool_measures(measures)
     if not 0 <= seed <= MOST_SEED:
-        raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
+        raise InputError(f"{parameter('seed')} must be 0 to {MOST_SEED}, got {seed}")
     if isinstance(pool, str | Path):
         pool = MultilingualPool.read(pool)
     elif not isinstance(pool, MultilingualPool):
@@ -159,8 +159,10 @@ class PoolRun(Run):
         if len(np.unique(pool.candidates.language)) < 2:
             raise InputError(
                 f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
-                "multilingual pool has candidates in two languages at least: choose more languages, or use "
-                "evaluate crosslingual-retrieval (with a manifest) where one language is searched"
+                "multilingual pool has candidates in two languages at least: choose more languages, add them "
+                f"(xlingual data translate-pool {pool.source} --to LANG --by SPEC --out DIR; of a retrieval "
+                "folder: one folder for each language), or use evaluate crosslingual-retrieval (with a "
+                "manifest) where one language is searched"
             )
         if picture is not None and (len(set(picture)) != 2 or not set(picture) <= set(pool.languages)):
             raise InputError(

@@ -18,7 +18,7 @@ from xlingual.data.sentence_pairs import SentencePairs, read_sentence_pairs
 from xlingual.embed import embed_batch, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.evaluation.estimates import Estimate, Gap
 from xlingual.evaluation.numbers import Baseline, Number, Numbers, Subject
 from xlingual.evaluation.perquery import repeated
@@ -81,9 +81,9 @@ def sts(
 
     """
     if problem := tag_problem(language):
-        raise InputError(f"--lang: {problem}")
+        raise InputError(f"{parameter('language')}: {problem}")
     if not 0 <= seed <= MOST_SEED:
-        raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
+        raise InputError(f"{parameter('seed')} must be 0 to {MOST_SEED}, got {seed}")
     options = Options(seed=seed, threads=threads, progress=progress, store=open_store(store))
     run = _Sts(read_sentence_pairs(files, columns), language, options)
     run.prepare(text_encoders, baseline, TRIVIAL if trivial else {})
@@ -112,7 +112,7 @@ class _Sts(Run):
         made |= encoders.text_encoders(more, languages=[self.language]) if more else {}
         if baseline is not None and baseline not in made:
             raise InputError(
-                f"--baseline {baseline!r} is none of the encoders.{did_you_mean(baseline, made)} "
+                f"{parameter('baseline', baseline)} is none of the encoders.{did_you_mean(baseline, made)} "
                 f"They are {listed(made)}"
             )
         for name, encoder in made.items():
@@ -260,8 +260,8 @@ def _refuse_unfit(name: str, encoder: Encoder, language: str) -> None:
         )
     if encoder.languages is not None and language not in encoder.languages:
         raise InputError(
-            f"text encoder {name!r} does not have the language {language!r} of --lang: it has "
-            f"{listed(encoder.languages, 20)}"
+            f"text encoder {name!r} does not have the language {language!r} of {parameter('language')}: "
+            f"it has {listed(encoder.languages, 20)}"
         )
 
 

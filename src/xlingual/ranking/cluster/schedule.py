@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.errors import InputError, XlingualError, warn
 from xlingual.ranking.cluster.connection import HEADLESS, answers, gone
 from xlingual.ranking.cluster.interruption import held_back
 from xlingual.ranking.cluster.shards import ShardList
@@ -201,7 +200,7 @@ class Schedule:
         """Warn of what tasks warned of, each sentence once."""
         for sentence in sentences:
             if sentence not in self._warned:
-                warnings.warn(f"on a machine of the cluster: {sentence}", DataWarning, stacklevel=5)
+                warn(f"on a machine of the cluster: {sentence}")
         self._warned.update(sentences)
 
     def _write_again(self, node: Node, reason: str) -> None:
@@ -344,17 +343,13 @@ class Schedule:
 
     def _tell_damaged(self) -> None:
         if self._missing:
-            warnings.warn(
+            warn(
                 f"vectors were missing in {self.cut.shared} and written again: something removes them while "
-                "they are needed (another command that has ended, perhaps)",
-                DataWarning,
-                stacklevel=4,
+                "they are needed (another command that has ended, perhaps)"
             )
         if self._damaged:
             many = "a finished part was" if len(self._damaged) == 1 else f"{len(self._damaged)} parts were"
-            warnings.warn(
+            warn(
                 f"{many} damaged or missing in {self.cut.shared} and computed again (first: "
-                f"{self._damaged[0]})",
-                DataWarning,
-                stacklevel=4,
+                f"{self._damaged[0]})"
             )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError, warn
 from xlingual.ranking.cpu import Cpu
 from xlingual.ranking.scan import Part, Progress, Reduction, is_transposed
 from xlingual.ranking.similarity import Cosine, Similarity
@@ -141,11 +140,9 @@ class TorchRanker:
     def warn_of_memory(self) -> None:
         """Say, once, that memory did not suffice."""
         if not self._halved:
-            warnings.warn(
+            warn(
                 f"{devices.described(self.device)} ran out of memory: ranking goes on with half the tile, and"
-                " halves it again where it must (--memory sets what it may take)",
-                DataWarning,
-                stacklevel=2,
+                " halves it again where it must (--memory sets what it may take)"
             )
         self._halved = True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
@@ -35,8 +36,22 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
     `emphasis`: what its figures show first. Raises InputError where the record has no page, or its page not
     the figures.
     """
-    one = found[0] if isinstance(found, Sequence) and found else found
-    name = "Results" if isinstance(found, Sequence) else type(one).__name__
+    if isinstance(found, str | Path):
+        raise InputError(
+            f"a page shows what was found, not the path {str(found)!r}: read it first, as in "
+            f"Results.read({str(found)!r})"
+        )
+    several = isinstance(found, Sequence)
+    name = "Results" if several else type(found).__name__
+    if (
+        other := next((type(one).__name__ for one in found if type(one).__name__ != name), "")
+        if several
+        else ""
+    ):
+        raise InputError(
+            f"a page of several shows Results only, and one of these is a {other}: read the folders with "
+            "Results.read, and give anything else on its own"
+        )
     if name not in PAGES:
         raise InputError(f"a {name} has no page; these have one: {', '.join(PAGES)}")
     module = import_module(f"xlingual.report.pages.{PAGES[name]}")

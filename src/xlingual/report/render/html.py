@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -52,7 +53,11 @@ def fragment(page: Page, *, figures: bool = False) -> str:
     found = (block for section in page.sections for block in blocks.walk(section.blocks))
     # of the project itself, so not escaped; within `.xlingual` its variables belong to that element
     styles = Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8").replace(":root", "&"))
-    tables = [block for block in found if figures or (isinstance(block, Table) and block.where == "both")]
+    if figures:
+        tables = list(found)
+    else:  # each with its title: the headings of sections, which name some on a page, are not there
+        shown = (block for block in found if isinstance(block, Table) and block.where == "both")
+        tables = [replace(table, titled=True) for table in shown]
     return (
         _environment(page.names).get_template("fragment.html").render(page=page, tables=tables, styles=styles)
     )

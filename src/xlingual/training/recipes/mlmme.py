@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 
 from xlingual.arrays import Ints, Vectors
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.models.mlmme import Mlmme, MlmmeConfig
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.corpus import Corpus, PackedImages, PackedTexts
@@ -156,11 +155,9 @@ class MlmmeRecipe:
                 "there is nothing to contrast"
             )
         if sampler.left_out:
-            warnings.warn(
+            warn(
                 f"{sampler.left_out} of {len(corpus)} items are not trained on: they have nothing that is "
-                "compared (a text and an image, or texts in two languages)",
-                DataWarning,
-                stacklevel=3,
+                "compared (a text and an image, or texts in two languages)"
             )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.embed import embed_batch
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.models.views import two_views
 from xlingual.records import Texts
 from xlingual.training.packing import Source
@@ -110,10 +109,8 @@ def _check_left_out(manifest: Manifest, kept: Ints, options: TripletOptions) -> 
         )
     out = np.setdiff1d(np.arange(len(manifest)), kept)
     each = Counter(manifest.languages[code] for code in manifest.language[out].tolist())
-    warnings.warn(
+    warn(
         f"{len(out):,} of {len(manifest):,} texts are left out, since they do not have {what}: "
         f"{listed((f'{tag} {count:,}' for tag, count in sorted(each.items())), 20)}; the first is "
-        f"{manifest.ids[int(out[0])]!r}",
-        DataWarning,
-        stacklevel=3,
+        f"{manifest.ids[int(out[0])]!r}"
     )

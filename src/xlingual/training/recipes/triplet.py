@@ -16,7 +16,6 @@ and through its neighbours' titles.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ import torch
 from torch import Tensor
 
 from xlingual.arrays import Ints
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError, listed, warn
 from xlingual.models.triplet import Triplet, TripletConfig
 from xlingual.models.unit import side_by_side, unit
 from xlingual.streams import stream
@@ -217,10 +216,8 @@ def _check_neighbours(pairs: TextPairs, options: TripletOptions) -> None:
     rare = {tag: mean for tag, mean in rare.items() if mean <= k}
     if rare:
         each = listed((f"{tag} {mean:.1f}" for tag, mean in rare.items()), 20)
-        warnings.warn(
+        warn(
             f"a batch of {size} has on average fewer texts of some languages ({each}) than {k} neighbours "
             "beside an item's own: they are often left out of the neighbour term; choose a larger --batch, "
-            "fewer --neighbours, or --neighbours-from index",
-            DataWarning,
-            stacklevel=4,
+            "fewer --neighbours, or --neighbours-from index"
         )

@@ -80,18 +80,28 @@ def test_images_are_paths_within_the_folder_of_the_manifest(tmp_path):
     assert cells.path(url) == ("img/b c.jpg", url, ("image found by its name",))
     assert cells.path("https://shop.example/none.jpg")[0] is None
     assert cells.path("none.jpg") == ("img/none.jpg", "", ())
-    assert cells.path("../../secret.jpg") == (
-        None,
-        "",
-        ("the image's path leads out of the manifest's folder",),
-    )
-    with pytest.raises(InputError, match="outside the manifest's folder"):
-        ImageCells(tmp_path / "img", tmp_path / "elsewhere").path("a.jpg")
+    left_out = (None, "", ("image outside the folder: left out",))
+    for path in ("../../secret.jpg", "/etc/none.jpg", "C:\\shop\\none.jpg"):
+        assert cells.path(path) == left_out
+    outside = ImageCells(tmp_path / "img", tmp_path / "elsewhere")
+    assert outside.path("a.jpg") == left_out
+    with pytest.raises(
+        InputError, match=r"^row 1: the image \S*a\.jpg lies outside .* --out \S*img/manifest"
+    ):
+        outside.refuse_all_outside("row 1")
+    cells.refuse_all_outside("row 1")
 
 
 def columns(*names, join=(), language=None, **given):
     table = table_of_rows([dict.fromkeys(names, "x")], "export.csv", None)
     return find_export_columns(table, given, join, language)
+
+
+@pytest.mark.parametrize(
+    "name", ["Artikel-Nr", "Art.-Nr.", "artikel_nr", "Bestellnummer", "Référence", "Item No.", "Артикул"]
+)
+def test_the_column_of_ids_is_found_in_several_languages(name):
+    assert columns("Preis", name, "Titel", "Sprache").id == name
 
 
 def test_columns_are_found_by_what_shops_call_them():

@@ -133,6 +133,49 @@ def test_rows_of_another_width_are_dropped_and_listed(tmp_path):
     assert [(change.row, change.what) for change in made.changes] == [(2, "row cannot be read: dropped")]
 
 
+@pytest.mark.parametrize("line", ['3;en;"Red', '3;en;"Best" chair'])
+def test_rows_with_wrong_quotes_are_dropped_and_listed(tmp_path, line):
+    lines = ["id;lang;text", '1;en;"a; ""b"""', "2;de;x", line, '4;de;"y\nz"', "5;de;too;many", "6;en;c"]
+    (tmp_path / "e.csv").write_text("\n".join(lines), encoding="utf-8")
+    made = imported(tmp_path / "e.csv")
+    assert list(read(tmp_path).text) == ['a; "b"', "x", "y\nz", "c"]
+    assert [(change.row, change.what) for change in made.changes] == [
+        (3, "row cannot be read: dropped"),
+        (5, "row cannot be read: dropped"),
+    ]
+    assert [change.before.split(":")[0] for change in made.changes] == [
+        "its quotes are not closed, or text stands behind them",
+        "another number of fields than the header",
+    ]
+    (tmp_path / "e.csv").write_text('id;"lang\n1;en', encoding="utf-8")
+    with pytest.raises(InputError, match="line 1: unexpected end of data"):
+        imported(tmp_path / "e.csv", separator=";")
+
+
+@pytest.mark.parametrize("lines", [["1;en;a"], ["1;en;a", "2;de;b;c", "3;de;c;d", "4;de;d;e;f", "5;de;f;g"]])
+def test_a_separator_is_guessed_however_small_the_file(tmp_path, lines):
+    (tmp_path / "e.csv").write_text("\n".join(["id;lang;text", *lines]), encoding="utf-8")
+    with pytest.warns(DataWarning, match=r"read with separator ';' \(confidence 0\.\d\d\): say separator=…"):
+        made = import_export(tmp_path / "e.csv", tmp_path / "m.parquet")
+    assert made.texts == {"en": 1}
+
+
+def test_images_outside_the_folder_are_left_out_and_listed(tmp_path):
+    (tmp_path / "shop").mkdir()
+    for path in ("shop/a.jpg", "b.jpg"):
+        (tmp_path / path).write_bytes(b"x")
+    cells = ["a.jpg", str(tmp_path / "b.jpg"), "C:\\shop\\none.jpg", "../b.jpg"]
+    rows = [[str(i), "en", f"text {i}", cell] for i, cell in enumerate(cells)]
+    made = imported(write(tmp_path / "shop" / "e.csv", [["id", "lang", "text", "image"], *rows]))
+    assert [(change.row, change.before) for change in made.changes] == list(
+        zip((2, 3, 4), cells[1:], strict=True)
+    )
+    assert {change.what for change in made.changes} == {"image outside the folder: left out"}
+    assert len(read(tmp_path / "shop")) == 4 and len(read(tmp_path / "shop").image_source) == 1
+    with pytest.raises(InputError, match=r"e\.csv, row 1, column 'image': the image \S*a\.jpg lies outside"):
+        imported(tmp_path / "shop" / "e.csv", tmp_path / "other" / "m.parquet")
+
+
 def test_a_column_for_each_language_becomes_a_row_for_each(tmp_path):
     rows = [
         ["sku", "Title EN", "Title DE", "Description EN", "Description DE", "text"],
@@ -196,6 +239,17 @@ def test_what_cannot_be_imported_is_named(tmp_path):
     with pytest.raises(InputError, match="JSON lines"):
         imported(tmp_path / "e.json")
     assert not (tmp_path / "m.parquet").exists() and not (tmp_path / "m.changes.csv").exists()
+
+
+def test_an_export_without_ids_says_that_rows_are_numbered(tmp_path):
+    path = write(tmp_path / "e.csv", [["lang", "text", "code"], ["de", "a", "7"], ["en", "b", "8"]])
+    with pytest.warns(
+        DataWarning, match=r"no id column is found.*name it with --id-column.*lang, text, code"
+    ):
+        import_export(path, tmp_path / "m.parquet")
+    assert read(tmp_path).ids == ["1", "2"]
+    import_export(path, tmp_path / "m.parquet", columns={"id": "code"})  # without a warning
+    assert read(tmp_path).ids == ["7", "8"]
 
 
 def test_a_language_is_that_of_rows_without_one(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xlingual.data.manifest import Manifest
 from xlingual.data.pools.judged import Judgements, rows_of
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import is_pool
@@ -184,7 +185,7 @@ def test_equal_ids_may_be_said_to_be_different_questions_or_the_same(tmp_path):
         write_folder(tmp_path / language, language)
         write_qrels(tmp_path / language / "qrels" / "test.tsv", [(f"q{i}", f"d{i}", 1) for i in range(3)])
     found, said = read(tmp_path)
-    assert any("--equal-ids different" in line for line in said)
+    assert any("equal_ids='different'" in line for line in said)
     same, said = read(tmp_path, equal_ids="same")
     assert pairs(same) == pairs(found) and len(pairs(same)) == 12 and not said
     assert same.digest == found.digest
@@ -193,7 +194,7 @@ def test_equal_ids_may_be_said_to_be_different_questions_or_the_same(tmp_path):
     assert len(set(pool.questions.cluster.tolist())) == 6 and not said
     assert pool.digest != found.digest
     write_qrels(tmp_path / "de" / "qrels" / "test.tsv", [(f"q{i}", f"d{2 - i}", 1) for i in range(3)])
-    assert any("--equal-ids same" in line for line in read(tmp_path)[1])
+    assert any("equal_ids='same'" in line for line in read(tmp_path)[1])
     assert ("en", "q0", "de", "d2") in pairs(read(tmp_path, equal_ids="same")[0])
 
 
@@ -202,12 +203,12 @@ def test_equal_ids_that_cannot_be_said_are_refused(tmp_path):
         write(tmp_path / "a" / f"{pair}-corpus" / "test.parquet", texts("d", "x"))
         write(tmp_path / "a" / f"{pair}-queries" / "test.parquet", texts("q", pair))
         write_qrels(tmp_path / "a" / f"{pair}-qrels" / "test.tsv", [("q0", "d1", 1)])
-    with pytest.raises(InputError, match="two texts in one language: leave out --equal-ids same"):
+    with pytest.raises(InputError, match="two texts in one language: leave out equal_ids='same'"):
         read(tmp_path / "a", equal_ids="same")
     with pytest.raises(InputError, match="expected same or different, found 'equal'"):
         read(tmp_path / "a", equal_ids="equal")
     pool = read(tmp_path / "a")[0].write(tmp_path / "p")
-    with pytest.raises(InputError, match="no retrieval folder of BEIR or MTEB: leave out --equal-ids"):
+    with pytest.raises(InputError, match="no retrieval folder of BEIR or MTEB: leave out equal_ids=…"):
         read(pool, equal_ids="same")
 
 
@@ -300,8 +301,27 @@ def test_what_is_wrong_is_named(tmp_path, change, words):
 
 def test_a_folder_without_a_language_asks_for_it(tmp_path):
     write_folder(tmp_path)
-    with pytest.raises(InputError, match="--languages en"):
+    with pytest.raises(
+        InputError, match=r"--languages en, in Python MultilingualPool\.read\(.*translate-pool"
+    ):
         read(tmp_path)
+    (tmp_path / "de").mkdir()
+    write_folder(tmp_path / "de")
+    with pytest.raises(InputError, match=r"--languages de, in Python .*\['de'\]"):
+        read(tmp_path / "de")
+
+
+@pytest.mark.parametrize("layout", ["", "en", "mteb"])
+def test_a_retrieval_folder_in_place_of_a_manifest_is_named_as_one(tmp_path, layout):
+    if layout == "mteb":
+        for part in ("corpus", "queries", "qrels"):
+            write(tmp_path / f"en-{part}" / "test-00000-of-00001.parquet", texts("d", "en"))
+    else:
+        write_folder(tmp_path / layout)
+    with pytest.raises(
+        InputError, match=r"a retrieval folder of BEIR.*evaluate multilingual-pool \S+ … eval"
+    ):
+        Manifest.read(tmp_path)
 
 
 def test_a_damaged_gz_is_named(tmp_path):

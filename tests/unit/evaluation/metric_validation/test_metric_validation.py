@@ -426,6 +426,6 @@ def test_a_pair_without_an_item_in_both_languages_is_left_out_unless_asked_for()
 def test_splits_fix_the_seeds(case, tmp_path, seeds):
     order = np.arange(ITEMS)[None]
     np.savez(tmp_path / "splits.npz", S=order[:, :25], T=order[:, 25:50])
-    with pytest.raises(InputError, match="--splits fixes samples and seeds: leave out --seeds"):
+    with pytest.raises(InputError, match="splits=… fixes samples and seeds: leave out seeds=…"):
         validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=seeds)
     assert validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=None).pairs[0].n_seeds == 1

@@ -137,7 +137,10 @@ def test_own_language_first_leaves_out_questions_without_one(tmp_path):
 
 
 def test_candidates_of_one_language_are_refused_with_what_to_use(tmp_path):
-    with pytest.raises(InputError, match=r"all candidates are in 'en'.*use evaluate crosslingual-retrieval"):
+    with pytest.raises(
+        InputError,
+        match=r"all candidates are in 'en'.*data translate-pool .*use evaluate crosslingual-retrieval",
+    ):
         evaluated(write_pool(tmp_path / "p", held=("en",)))
 
 

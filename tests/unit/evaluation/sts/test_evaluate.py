@@ -261,15 +261,15 @@ class OneLanguage(Given):
     [
         (
             {"text_encoders": {"m": OneLanguage()}},
-            r"'m' does not have the language 'en' of --lang: it has de, fr",
+            r"'m' does not have the language 'en' of language=…: it has de, fr",
         ),
-        ({"text_encoders": {"good": Given()}, "baseline": "god"}, "--baseline 'god'.*Did you mean 'good'"),
+        ({"text_encoders": {"good": Given()}, "baseline": "god"}, "baseline='god'.*Did you mean 'good'"),
         ({"text_encoders": "vectors:some.npy"}, "vectors: files have one row for each text of a manifest"),
         (
             {"text_encoders": {"g": Given()}, "language": "english words"},
-            "--lang: 'english words' is not a language",
+            "language=…: 'english words' is not a language",
         ),
-        ({"text_encoders": {"g": Given()}, "seed": -1}, "--seed must be 0"),
+        ({"text_encoders": {"g": Given()}, "seed": -1}, "seed=… must be 0"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(
