@@ -1,6 +1,7 @@
 """Retrieval folders of BEIR and MTEB as the rows of a pool: every document is a candidate.
 
-Relevant is what is judged above 0; the grades are kept beside the keys.
+Relevant is what is judged above 0; the grades are kept beside the keys, and so is what was judged
+irrelevant.
 """
 
 from __future__ import annotations
@@ -113,10 +114,11 @@ def _language(row: dict[str, Any], where: str) -> str | None:
 
 
 def take_qrels(found: Judgements, path: Path, split: str, counts: Counter[str]) -> None:
-    """Add the judgements of a file, those above 0; all are counted by their grades."""
+    """Add the judgements of a file, all counted by their grades; one of 0 or below says irrelevant."""
     for where, (query, document, grade) in _qrels(path):
         counts[f"grade {grade}"] += 1
         if grade <= 0:
+            found.irrelevant.setdefault(query, {}).setdefault(document, split)
             continue
         if found.split.setdefault(query, split) != split:
             counts["queries in several splits"] += 1
