@@ -75,6 +75,44 @@ def rows_of(
     return tuple(languages), asked, candidates, tuple(notes)
 
 
+def unjudged_rows(
+    source: str, read: Sequence[Judgements], equal_ids: EqualIds | None = None
+) -> tuple[tuple[str, ...], Questions, Candidates]:
+    """Return the languages, questions and candidates of subsets whose judgements are to come.
+
+    Each question has a key of its own. Raises InputError where an id has two texts in a language.
+    """
+    documents, queries = [one.documents for one in read], [one.queries for one in read]
+    for what, parts in (("document", documents), ("query", queries)):
+        if _two_texts(parts):
+            raise InputError(
+                f"{source}: an id of a {what} has two texts in one language, so judgements by ids are not "
+                "clear: make the ids of the folders different"
+            )
+    texts, asked = (
+        {key: text for part in parts for key, text in part.items()} for parts in (documents, queries)
+    )
+    asked = {key: text for key, text in asked.items() if text}
+    if not texts or not asked:
+        raise InputError(f"{source}: has no {'queries' if texts else 'documents'}")
+    code, languages = numbered(tag for tag, _ in texts)
+    languages += [tag for tag in dict.fromkeys(tag for tag, _ in asked) if tag not in languages]
+    ids, keys = [name for _, name in asked], [f"{tag}:{name}" for tag, name in asked]
+    names = keys if equal_ids == "different" else ids
+    questions = Questions(
+        ids=ids,
+        language=np.array([languages.index(tag) for tag, _ in asked], dtype=np.int64),
+        text=list(asked.values()),
+        key=keys,
+        cluster=clusters_by_id_or_key(names, keys),
+    )
+    none: list[tuple[str, ...]] = [()] * len(texts)
+    context = [""] * len(texts)
+    cluster = clusters_of_candidates(questions, none, context, code)
+    candidates = Candidates([name for _, name in texts], code, list(texts.values()), context, none, cluster)
+    return tuple(languages), questions, candidates
+
+
 def _parallel(source: str, read: Sequence[Judgements], equal_ids: EqualIds | None = None) -> tuple[bool, str]:
     """Return whether equal ids of subsets are one question in several languages, and a sentence on it.
 
