@@ -185,6 +185,18 @@ TextEncoders: TypeAlias = Annotated[
         metavar="SPEC",
     ),
 ]
+Runs: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "Search system by a file of its results: a TREC run, JSON lines, Parquet, ranx' JSON, or answers of "
+        "_msearch (FILE?ids=IDS). {source}, {target} and {seed} in its name are filled in; repeat for "
+        "several. See: xlingual encoders run.",
+        names=("--run",),
+        metavar="[NAME=]FILE",
+    ),
+]
+SYSTEMS = ("text_encoders", "runs")  # of which one at least must be given
+NEEDS_VECTORS = {"--run": "compares vectors, and runs have none: give encoders, with --text-encoder"}
 SkipBroken: TypeAlias = Annotated[
     bool,
     option("Leave out texts whose image is missing or broken, with a warning that counts them."),
