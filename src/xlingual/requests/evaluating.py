@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar
 
 from msgspec import field
 
@@ -25,6 +25,7 @@ from xlingual.requests.shared import (
     PaperPreset,
     Pool,
     PoolLanguages,
+    Queries,
     Runs,
     Sampling,
     SkipBroken,
@@ -36,21 +37,12 @@ from xlingual.requests.shared import (
 )
 from xlingual.requests.values import (
     Natural,
-    Positive,
     TwoOrMore,
     comma_list,
     two_languages,
 )
 
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
-Queries: TypeAlias = Annotated[
-    Positive | None,
-    option(
-        "Use only N of the sources as queries, drawn at random; all candidates stay.",
-        metavar="N",
-        otherwise="all",
-    ),
-]
 
 
 class PairsRequest(Request, frozen=True, kw_only=True):

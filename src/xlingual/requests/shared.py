@@ -154,6 +154,15 @@ class Sampling(Samples, frozen=True, kw_only=True):
     seeds: Annotated[int, option("Number of samples drawn.")] = 1
 
 
+Queries: TypeAlias = Annotated[
+    Positive | None,
+    option(
+        "Use only N of the sources as queries, drawn at random; all candidates stay.",
+        metavar="N",
+        otherwise="all",
+    ),
+]
+
 # Section 3.1 of Fain, Twomey and Bollegala (SIGIR 2021): so many documents on each side, and 25 seeds
 PAPER = Preset(
     {
