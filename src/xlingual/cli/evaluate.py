@@ -101,7 +101,8 @@ def _data(request: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool 
     if hasattr(request, "pool"):
         from xlingual.data.pools.pool import MultilingualPool
 
-        return MultilingualPool.read(request.pool, request.languages, request.split, request.equal_ids)
+        chosen = request.languages, request.split, request.equal_ids
+        return MultilingualPool.read(request.pool, *chosen, getattr(request, "qrels", None))
     return read_manifest(request.data)
 
 
@@ -141,6 +142,7 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
         check_sinks(sinks)
     store = store_of(request.keeping)
     given = keywords(request, function) | more
+    given.pop("qrels", None)  # the data are read with it
     given |= {"text_encoders": within_cost(request.text_encoders, request.keeping), "store": store}
     if "ranker" in parameters:
         given["ranker"] = _ranker(request, store)

@@ -17,6 +17,7 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import pick
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import SIMILAR, near_texts
+from xlingual.data.pools.rows import Questions
 from xlingual.embed import ImageIndex
 from xlingual.errors import parameter, warn
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
@@ -105,6 +106,15 @@ def with_near_duplicates(
     if found.clusters is not None:
         manifest = replace(manifest, cluster=found.clusters.cluster)
     return manifest, found
+
+
+def near_questions(questions: Questions, cluster: str) -> NearDuplicates:
+    """Look for near-equal questions of a pool; warn where there are many that no cluster holds."""
+    rows = TextUnits(questions.text, questions.language, questions.cluster, questions.ids)
+    own, languages = np.arange(len(questions)), np.unique(questions.language)
+    found = near_duplicates(rows, own, languages, join=cluster == NEAR_DUPLICATES)
+    warn_of_near_duplicates(found, rows, "clusters of questions")
+    return found
 
 
 def near_duplicates(
