@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.data.runs import SearchRun
     from xlingual.demo_data.scenes import write_scenes
     from xlingual.encoders.base import Encoder
     from xlingual.encoders.with_options import encoder
@@ -59,6 +60,7 @@ _HOMES = {
     "Images": "records",
     "Plan": "results.plan",
     "Results": "results",
+    "SearchRun": "data.runs",
     "Store": "store",
     "SparseVectors": "forms",
     "Texts": "records",
@@ -104,6 +106,7 @@ __all__ = [
     "MultilingualPool",
     "Plan",
     "Results",
+    "SearchRun",
     "SparseVectors",
     "Store",
     "Texts",

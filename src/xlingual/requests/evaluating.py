@@ -12,7 +12,9 @@ from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ApproximateSearch, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    NEEDS_VECTORS,
     PAPER,
+    SYSTEMS,
     Annotate,
     Cluster,
     EqualIds,
@@ -23,6 +25,8 @@ from xlingual.requests.shared import (
     PaperPreset,
     Pool,
     PoolLanguages,
+    Queries,
+    Runs,
     Sampling,
     SkipBroken,
     Split,
@@ -33,21 +37,12 @@ from xlingual.requests.shared import (
 )
 from xlingual.requests.values import (
     Natural,
-    Positive,
     TwoOrMore,
     comma_list,
     two_languages,
 )
 
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
-Queries: TypeAlias = Annotated[
-    Positive | None,
-    option(
-        "Use only N of the sources as queries, drawn at random; all candidates stay.",
-        metavar="N",
-        otherwise="all",
-    ),
-]
 
 
 CandidateText: TypeAlias = Annotated[
@@ -68,7 +63,16 @@ class PairsRequest(Request, frozen=True, kw_only=True):
     sampling: Sampling
 
 
-class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
+class SystemsOverPairsRequest(PairsRequest, frozen=True, kw_only=True):
+    """Options of an evaluation over language pairs that judges search systems by their runs, too."""
+
+    one_of = first = SYSTEMS
+
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
+
+
+class BackretrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     """Measure Backretrieval: images stand in for translations.
 
     For each source text the nearest text in the other language is found; its image must lead back to the
@@ -94,7 +98,7 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     ] = None
 
 
-class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
+class CrosslingualRetrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     """Measure cross-lingual retrieval, the ground truth, on items that have texts in both languages."""
 
     command = "evaluate crosslingual-retrieval"
@@ -122,6 +126,7 @@ class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
     """Measure distance correlation: whether texts lie as far apart as their images (without retrieval)."""
 
     command = "evaluate distance-correlation"
+    refused = NEEDS_VECTORS
 
     images: ImageEncoding
     cluster: Cluster = "declared"
@@ -139,6 +144,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate multilingual-pool"
+    one_of = SYSTEMS
 
     pool: Pool
     further: Annotated[
@@ -150,7 +156,8 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     languages: PoolLanguages = None
     split: Split = None
     equal_ids: EqualIds = None
-    text_encoders: TextEncoders
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
     keeping: Keeping
     candidate_text: CandidateText = "sentence"
     measures: Annotated[
@@ -264,9 +271,11 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate image-sentence"
+    one_of = SYSTEMS
 
     data: ManifestOptions
-    text_encoders: TextEncoders
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
     image_encoders: Annotated[
         tuple[str, ...],
         option(
@@ -330,6 +339,7 @@ class StsRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate sts"
+    refused = NEEDS_VECTORS
 
     files: Annotated[tuple[Path, ...], argument("FILE…", "Files of sentence pairs with scores.")]
     language: Annotated[

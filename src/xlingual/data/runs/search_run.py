@@ -15,6 +15,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.runs.lines import RunLines, check, encoded
 from xlingual.errors import InputError, warn
+from xlingual.files import bare_name
 
 Order = Literal["score", "rank"]
 
@@ -95,6 +96,11 @@ class SearchRun:
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its endings, or of the run."""
+        return bare_name(self.source) or "run"
 
     @cached_property
     def start(self) -> Ints:

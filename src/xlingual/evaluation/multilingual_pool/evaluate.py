@@ -34,6 +34,7 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
+from xlingual.systems import RunsLike, joined
 
 NAME = "multilingual-pool"
 _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
@@ -43,8 +44,9 @@ _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
 @keeping_warnings
 def multilingual_pool(
     pool: MultilingualPool | str | Path,
-    text_encoders: EncoderSpecs,
+    text_encoders: EncoderSpecs = (),
     *,
+    runs: RunsLike = (),
     measures: str | Sequence[str | Measure] = ("AP",),
     views: str | Sequence[str] = "all",
     subsets: str | Sequence[str | Sequence[str]] = (),
@@ -68,6 +70,7 @@ def multilingual_pool(
     Args:
         pool: a pool, or the path of one; to choose languages or a split, `MultilingualPool.read`.
         text_encoders: one spec or encoder, several, or a mapping of names to them.
+        runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
         measures: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, MedR,
             WeakAlignment, StrongAlignment, StrongAlignment/strict, StrongAlignment/strict-own.
         views: "all", "none", or some of the views of language bias that docs/multilingual-pool.md explains;
@@ -130,7 +133,7 @@ def multilingual_pool(
         similarity=similarity,
     )
     run = PoolRun(pool, choice, options)
-    run.prepare(text_encoders, picture)
+    run.prepare(joined(text_encoders, runs), picture)
     if trec is not None:
         check_depth(trec_depth)
         warn_of_size(pool, trec_depth, run.text_encoders)
