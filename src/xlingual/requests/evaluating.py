@@ -37,6 +37,7 @@ from xlingual.requests.shared import (
 )
 from xlingual.requests.values import (
     Natural,
+    Positive,
     TwoOrMore,
     comma_list,
     two_languages,
@@ -220,6 +221,7 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate retrieval"
+    one_of = SYSTEMS
 
     pool: Pool
     languages: PoolLanguages = None
@@ -233,7 +235,8 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
             otherwise="those of POOL",
         ),
     ] = None
-    text_encoders: TextEncoders
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
     keeping: Keeping
     candidate_text: CandidateText = "sentence"
     measures: Annotated[
