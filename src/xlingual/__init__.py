@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.image_sentence import image_sentence
     from xlingual.evaluation.metric_validation import validate_backretrieval, validation_table
     from xlingual.evaluation.multilingual_pool import multilingual_pool
+    from xlingual.evaluation.retrieval import retrieval
     from xlingual.evaluation.sts import sts
     from xlingual.forms import SparseVectors, TokenVectors
     from xlingual.measures import parse_measure
@@ -79,6 +80,7 @@ _HOMES = {
     "new_study": "workflows.study",
     "parse_measure": "measures",
     "plan": "comparison.plan",
+    "retrieval": "evaluation.retrieval",
     "run_case_study": "workflows.case_study",
     "run_mlmme_study": "workflows.mlmme_study",
     "run_regime_study": "workflows.regime_study",
@@ -124,6 +126,7 @@ __all__ = [
     "new_study",
     "parse_measure",
     "plan",
+    "retrieval",
     "run_case_study",
     "run_mlmme_study",
     "run_regime_study",

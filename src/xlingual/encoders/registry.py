@@ -189,7 +189,7 @@ def _resolve(
     """Return the (name, spec or object) that one entry stands for; several only where a spec has a `*`."""
     if not isinstance(entry, str | os.PathLike):
         if returns_lists(entry):
-            return [(wanted or getattr(entry, "name", "run"), cast("Encoder", entry))]
+            return [(wanted or str(getattr(entry, "name", "run")), cast("Encoder", entry))]
         if kind == IMAGES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
             return [(str(named), own_similarity(entry, who=f"image similarity {str(named)!r}"))]

@@ -26,6 +26,7 @@ from xlingual.encoders.options import (
     not_empty,
     number_range,
     one_of,
+    share,
     whole_number,
 )
 from xlingual.errors import InputError
@@ -134,6 +135,27 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("dim", whole_number(1), 4096, "number of dimensions"),
                 SEED,
                 Option("fit", not_empty, None, f"{FIT}; without it the texts that are encoded"),
+            ),
+        ),
+        Scheme(
+            "bm25",
+            (TEXTS,),
+            "words that a query and a candidate share, weighted by BM25, as search engines rank",
+            "xlingual.encoders.bm25",
+            options=(
+                Option("method", one_of("lucene", "robertson", "atire"), "lucene", "which BM25"),
+                Option("k1", amount, 1.5, "how soon a word that is repeated counts no more"),
+                Option("b", share, 0.75, "how much the length of a candidate counts, 0 to 1"),
+                Option("field", not_empty, "text", "columns that are read, such as title or title,text"),
+                Option(
+                    "index",
+                    one_of("language", "all"),
+                    "language",
+                    "language: words are counted in each language for itself; all: in one index",
+                ),
+                Option("stopwords", one_of("none", "bm25s"), "none", "bm25s: its lists, by language"),
+                Option("stemmer", one_of("none", "snowball"), "none", "snowball: stems, by language"),
+                Option("fit", not_empty, None, f"{FIT}; without it the candidates that are encoded"),
             ),
         ),
         Scheme(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import field
 
@@ -37,12 +37,18 @@ from xlingual.requests.shared import (
 )
 from xlingual.requests.values import (
     Natural,
+    Positive,
     TwoOrMore,
     comma_list,
     two_languages,
 )
 
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
+
+
+CandidateText: TypeAlias = Annotated[
+    str, option("Text of a candidate that is encoded: sentence, or sentence+context.", metavar="TEXT")
+]
 
 
 class PairsRequest(Request, frozen=True, kw_only=True):
@@ -154,9 +160,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     text_encoders: TextEncoders = ()
     runs: Runs = ()
     keeping: Keeping
-    candidate_text: Annotated[
-        str, option("Text of a candidate that is encoded: sentence, or sentence+context.", metavar="TEXT")
-    ] = "sentence"
+    candidate_text: CandidateText = "sentence"
     measures: Annotated[
         tuple[str, ...],
         option(
@@ -207,6 +211,59 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     ranking: ExactRanking
     output: EvaluationOutput
     examples: Annotated[bool, option("Keep texts for the report.", run=True)] = True
+
+
+class RetrievalRequest(Request, frozen=True, kw_only=True):
+    """Measure retrieval by graded judgements: nDCG and the other numbers of search, in one language or more.
+
+    POOL holds queries, candidates and judgements: a retrieval folder of BEIR or MTEB, or a pool folder.
+    Encoders and runs of search engines are compared side by side, over all queries and in each language.
+    """
+
+    command = "evaluate retrieval"
+    one_of = SYSTEMS
+
+    pool: Pool
+    languages: PoolLanguages = None
+    split: Split = None
+    equal_ids: EqualIds = None
+    qrels: Annotated[
+        Path | None,
+        option(
+            "Judgements in place of those of POOL, in TREC's or BEIR's form.",
+            metavar="FILE",
+            otherwise="those of POOL",
+        ),
+    ] = None
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
+    keeping: Keeping
+    candidate_text: CandidateText = "sentence"
+    measures: Annotated[
+        tuple[str, ...],
+        option(
+            "A measure: nDCG@k, nDCG(dcg='exp-log2')@k, Success@k, R@k, P@k, RR@k, AP@k or Judged@k; nDCG, "
+            "AP, RR, MedR or Bpref of whole rankings; repeat for several.",
+            names=("--measure",),
+            metavar="NAME",
+        ),
+    ] = ("nDCG@10",)
+    relevant_from: Annotated[
+        Positive, option("Grade from which a candidate is relevant.", metavar="GRADE")
+    ] = 1
+    ties: Annotated[
+        Literal["expected", "trec"],
+        option(
+            "expected: the mean over all orders of what ties; trec: the order of trec_eval, and what a run "
+            "lacks was not found."
+        ),
+    ] = "expected"
+    similarity: TextSimilarity = "cosine"
+    cluster: Cluster = "declared"
+    ranking: ExactRanking
+    trec: Trec = None
+    trec_depth: TrecDepth = None
+    output: EvaluationOutput
 
 
 class ImageSentenceRequest(Request, frozen=True, kw_only=True):

@@ -15,7 +15,8 @@ class Search:
     """The queries [n] and candidates [m] of an evaluation, as rows of all that have names.
 
     `source`, `target` and `seed` are what files of one search are named by. `alone`: there is no other pair
-    of languages, so that ids need no language.
+    of languages, so that ids need no language. `ties`: "trec" asks for the order of trec_eval, which has
+    none.
     """
 
     queries: Names
@@ -26,11 +27,12 @@ class Search:
     target: str
     seed: int
     alone: bool = False
+    ties: str = "expected"
 
     @property
     def where(self) -> str:
         """The search, in messages."""
-        return f"{self.source}-{self.target}"
+        return "the pool" if self.target == "pool" else f"{self.source}-{self.target}"
 
 
 class ListSystem(ABC):

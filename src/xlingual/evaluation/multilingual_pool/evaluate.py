@@ -23,14 +23,7 @@ from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
 from xlingual.evaluation.multilingual_pool.trec import warn_of_size
-from xlingual.evaluation.near_duplicates import (
-    DECLARED,
-    NEAR_DUPLICATES,
-    NearDuplicates,
-    TextUnits,
-    near_duplicates,
-    warn_of_near_duplicates,
-)
+from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, near_questions
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
@@ -178,7 +171,7 @@ class PoolRun(Run):
             role_languages=pool.role_languages,
             fit_texts=load_fit_texts,
         )
-        _refuse_without_role(made)
+        refuse_without_role(made)
         self.fit(made, pool.question_texts(), pool.candidate_texts())
 
     def embedded(self, name: str, encoder: Encoder) -> PoolVectors:
@@ -244,20 +237,11 @@ class PoolRun(Run):
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""
-        questions = self.pool.questions
-        rows = TextUnits(questions.text, questions.language, questions.cluster, questions.ids)
         with self.stage("near-duplicates", "looking for near-duplicates"):
-            found = near_duplicates(
-                rows,
-                np.arange(len(questions)),
-                np.unique(questions.language),
-                join=self.options.cluster == NEAR_DUPLICATES,
-            )
-        warn_of_near_duplicates(found, rows, "clusters of questions")
-        return found
+            return near_questions(self.pool.questions, self.options.cluster)
 
 
-def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
+def refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
     """Refuse files of vectors that do not separate questions from candidates.
 
     With as many questions as candidates the mistake would pass unseen.
