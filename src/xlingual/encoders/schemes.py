@@ -12,6 +12,7 @@ from xlingual.encoders.options import (
     DEVICE,
     DIM,
     FIT,
+    FUSION,
     MODEL,
     POOL,
     PROMPT_NAMES,
@@ -345,6 +346,28 @@ SCHEMES: Mapping[str, Scheme] = {
             options=(
                 Option("order", one_of("score", "rank"), None, "what decides where both are there: score"),
                 Option("ids", not_empty, None, "for answers of _msearch: the file of the queries' ids"),
+            ),
+        ),
+        Scheme(
+            "rrf",
+            (LISTS,),
+            "several systems of the command as one, by the ranks of their results (reciprocal rank fusion)",
+            "xlingual.systems.fusion",
+            argument="NAME+NAME",
+            options=(
+                Option("k", whole_number(0), 60, "a result counts 1/(k + rank)"),
+                *FUSION,
+            ),
+        ),
+        Scheme(
+            "sum",
+            (LISTS,),
+            "several systems of the command as one, by a weighted sum of their scores",
+            "xlingual.systems.fusion",
+            argument="NAME+NAME",
+            options=(
+                Option("scale", one_of("minmax", "zscore", "none"), "minmax", "of the scores of each list"),
+                *FUSION,
             ),
         ),
         Scheme(

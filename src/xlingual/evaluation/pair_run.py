@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -20,6 +20,7 @@ from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
+from xlingual.evaluation.parts import PairParts
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
 from xlingual.evaluation.scorer import Scored
 from xlingual.ranking.approximate import Approximate
@@ -207,20 +208,17 @@ class PairRun(Run):
         for name in self.text_encoders:
             yield name, self.encode(name, self.sides_of if self.roles else self.all_of)
 
-    def found(self) -> Iterator[tuple[str, TextSides | SystemLists]]:
+    def found(self) -> Iterable[tuple[str, TextSides | SystemLists]]:
         """Yield the same of each system: the vectors of an encoder, or the lists of another."""
-        for name in self.by_name:
-            yield name, self._found(name, self.encode)
+        return self._parts(self.encode).each()
 
     def found_again(self, name: str) -> TextSides | SystemLists:
         """Return what a system gave, once more; raise ChangedError where that is not what it was."""
-        return self._found(name, self.encode_again)
+        return self._parts(self.encode_again).of(name)
 
-    def _found(self, name: str, encode: Callable[..., TextSides]) -> TextSides | SystemLists:
-        one = self.by_name[name]
-        if not isinstance(one, ListSystem):
-            return encode(name, self.sides_of)
-        return SystemLists(name, one, self.manifest, self._names, len(by_pair(self.tasks)) == 1)
+    def _parts(self, encode: Callable[..., TextSides]) -> PairParts:
+        alone = len(by_pair(self.tasks)) == 1
+        return PairParts(self, self.manifest, self._names, alone, lambda name: encode(name, self.sides_of))
 
     @cached_property
     def _names(self) -> Names:

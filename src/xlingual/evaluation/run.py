@@ -219,9 +219,16 @@ class Run:
         """Return an encoder's identity, and how its vectors are compared where not by cosine."""
         one = self.by_name[encoder]
         if isinstance(one, ListSystem):
-            return {"encoder": one.identity}
+            return {"encoder": one.identity_over(self._part_identity)}
         own = {"encoder": self.identities[encoder]}
         return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own
+
+    def _part_identity(self, name: str, scored: bool) -> str:
+        """Return the identity of a system that another is made of."""
+        one = self.by_name[name]
+        if isinstance(one, ListSystem) and not one.parts:
+            return one.identity_of_scores if scored else one.identity
+        return "+".join(self.system(name).values())
 
     def clusters(self) -> dict[str, str]:
         """Return the condition of a signature about clusters: none where they are the declared ones."""

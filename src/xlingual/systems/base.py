@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from xlingual.arrays import Ints
 from xlingual.ranking.listed import Lists
+from xlingual.records import Texts
 from xlingual.systems.names import Names
 
 
@@ -15,7 +17,8 @@ class Search:
     """The queries [n] and candidates [m] of an evaluation, as rows of all that have names.
 
     `source`, `target` and `seed` are what files of one search are named by. `alone`: there is no other pair
-    of languages, so that ids need no language.
+    of languages, so that ids need no language. Systems that are made of others ask `lists_of` for the first
+    results of one, by its name and how many, and `texts` for those of rows in a role.
     """
 
     queries: Names
@@ -26,6 +29,8 @@ class Search:
     target: str
     seed: int
     alone: bool = False
+    lists_of: Callable[[str, int], Lists] | None = None
+    texts: Callable[[str, Ints], Texts] | None = None
 
     @property
     def where(self) -> str:
@@ -41,11 +46,21 @@ class ListSystem(ABC):
     by_role = False
     trained_on_images: bool | None = None
     fitted_transform = False
+    parts: tuple[str, ...] = ()  # names of the systems that it is made of
 
     @property
     @abstractmethod
     def identity(self) -> str:
         """Everything that changes its lists, in one line."""
+
+    @property
+    def identity_of_scores(self) -> str:
+        """The same, where scores matter too."""
+        return self.identity
+
+    def identity_over(self, part: Callable[[str, bool], str]) -> str:
+        """Return the identity, with those of the parts: `part` has a name, and whether its scores matter."""
+        return self.identity
 
     @property
     @abstractmethod

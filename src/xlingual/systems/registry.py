@@ -13,6 +13,7 @@ from xlingual.encoders.registry import check, entries, read_options
 from xlingual.encoders.schemes import LISTS, SCHEMES
 from xlingual.records import Texts
 from xlingual.systems.base import ListSystem
+from xlingual.systems.made_of import check_parts
 from xlingual.systems.run import RunSystem
 
 SystemLike: TypeAlias = "EncoderLike | SearchRun | ListSystem"
@@ -41,7 +42,9 @@ def systems(
             role_languages=role_languages,
             fit_texts=fit_texts,
         )
-    return {name: lists[name] if name in lists else made[name] for name in found}
+    both = {name: lists[name] if name in lists else made[name] for name in found}
+    check_parts(both)
+    return both
 
 
 def _returns_lists(one: object) -> bool:

@@ -36,6 +36,12 @@ class RunSystem(ListSystem):
         return f"run:{'+'.join(sorted(runs))}?depth={self.depth}"
 
     @property
+    def identity_of_scores(self) -> str:
+        """The same, with the digests of the scores."""
+        scores = {run.score_digest[:16] for run in (self._read or self._all()).values()}
+        return f"{self.identity}&scores={'+'.join(sorted(scores))}"
+
+    @property
     def depth(self) -> int:
         """The length of the longest list."""
         return max(run.depth for run in (self._read or self._all()).values())
@@ -69,7 +75,8 @@ class RunSystem(ListSystem):
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
-        return Lists(query[order], candidate[order], level[order], ended, len(search.candidate_rows))
+        columns = (column[order] for column in (query, candidate, level))
+        return Lists(*columns, ended, len(search.candidate_rows), run.score[kept][order])
 
     def run_of(self, search: Search) -> SearchRun:
         """Return the run that is searched."""
