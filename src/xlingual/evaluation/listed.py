@@ -11,7 +11,7 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.errors import InputError, warn
-from xlingual.measures import RankMeasure
+from xlingual.measures import Measure
 from xlingual.measures.rank import DepthShare
 from xlingual.ranking.listed import Lists
 from xlingual.records import Texts
@@ -62,7 +62,7 @@ def names_of(manifest: Manifest) -> Names:
     return Names([tags[code] for code in manifest.language.tolist()], manifest.ids)
 
 
-def check_reach(lists: Lists, measures: Sequence[RankMeasure], who: str) -> None:
+def check_reach(lists: Lists, measures: Sequence[Measure], who: str) -> None:
     """Raise InputError where lists are too short for a measure; warn where a few of them are.
 
     Behind the end of a list the order is not known: what is expected there is that of a random order.

@@ -98,7 +98,7 @@ def _warn_of_equal_samples(tasks: Sequence[PairTask], sampler: Sampler) -> None:
     if len(drawn) == len(by_pair(tasks)):
         warn(
             f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
-            "--seeds, or draw fewer items with --sample-size"
+            f"{parameter('seeds')}, or draw fewer items with {parameter('sample_size')}"
         )
 
 
@@ -146,7 +146,8 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
             f"{len(left_out) - without} show {images} that cannot be opened (first: "
             f"{next(iter(reasons.values()))})"
         )
-    problem = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"
+    how = parameter("skip_broken", True)
+    problem = f"{len(left_out)} of {len(rows)} texts take no part ({how}): {', '.join(counted)}"
     if len(left_out) == len(rows):
         raise InputError(f"{problem}; nothing is left to evaluate")
     warn(problem)

@@ -17,8 +17,9 @@ class Search:
     """The queries [n] and candidates [m] of an evaluation, as rows of all that have names.
 
     `source`, `target` and `seed` are what files of one search are named by. `alone`: there is no other pair
-    of languages, so that ids need no language. Systems that are made of others ask `lists_of` for the first
-    results of one, by its name and how many, and `texts` for those of rows in a role.
+    of languages, so that ids need no language. `ties`: "trec" asks for the order of trec_eval, which has
+    none. Systems that are made of others ask `lists_of` for the first results of one, by its name and how
+    many, and `texts` for those of rows in a role.
     """
 
     queries: Names
@@ -29,13 +30,14 @@ class Search:
     target: str
     seed: int
     alone: bool = False
+    ties: str = "expected"
     lists_of: Callable[[str, int], Lists] | None = None
     texts: Callable[[str, Ints], Texts] | None = None
 
     @property
     def where(self) -> str:
         """The search, in messages."""
-        return f"{self.source}-{self.target}"
+        return "the pool" if self.target == "pool" else f"{self.source}-{self.target}"
 
 
 class ListSystem(ABC):

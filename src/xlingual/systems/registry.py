@@ -9,8 +9,8 @@ from typing import TypeAlias
 from xlingual import encoders
 from xlingual.data.runs import SearchRun
 from xlingual.encoders import Encoder, EncoderLike, Spec
-from xlingual.encoders.registry import check, entries, read_options
-from xlingual.encoders.schemes import LISTS, SCHEMES
+from xlingual.encoders.registry import check, entries, read_options, returns_lists
+from xlingual.encoders.schemes import LISTS
 from xlingual.records import Texts
 from xlingual.systems.base import ListSystem
 from xlingual.systems.made_of import check_parts
@@ -32,7 +32,7 @@ def systems(
     run:FILE.
     """
     found = entries(specs, languages)
-    lists = {name: _system(one) for name, one in found.items() if _returns_lists(one)}
+    lists = {name: _system(one) for name, one in found.items() if returns_lists(one)}
     given = {name: str(one) if isinstance(one, Spec) else one for name, one in found.items()}
     made: dict[str, Encoder] = {}
     if len(lists) < len(found):
@@ -45,12 +45,6 @@ def systems(
     both = {name: lists[name] if name in lists else made[name] for name in found}
     check_parts(both)
     return both
-
-
-def _returns_lists(one: object) -> bool:
-    if isinstance(one, Spec):
-        return one.scheme in SCHEMES and LISTS in SCHEMES[one.scheme].takes
-    return isinstance(one, SearchRun | ListSystem)
 
 
 def _system(one: object) -> ListSystem:

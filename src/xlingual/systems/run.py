@@ -57,13 +57,15 @@ class RunSystem(ListSystem):
         Queries without results, and names that nobody knows, are warned of.
         """
         run, alone = self.run_of(search), search.alone or self._per_pair
+        run = run.in_trec_order() if search.ties == "trec" else run
         asked = self._rows(run, "queries", search.queries, search.source if alone else None)
         found = self._rows(run, "candidates", search.candidates, search.target if alone else None)
         query = _places(asked, search.query_rows, len(search.queries))
         candidate = _places(found, search.candidate_rows, len(search.candidates))
         n, answered = len(search.query_rows), query >= 0
         ended = np.ones(n, dtype=bool)
-        ended[query[answered]] = run.lengths[answered] < run.depth
+        if search.ties != "trec":
+            ended[query[answered]] = run.lengths[answered] < run.depth
         if not answered.any():
             raise InputError(
                 f"{run.source}: none of its {len(run):,} queries is one of {search.where} (first: "
