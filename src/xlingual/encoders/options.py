@@ -121,8 +121,9 @@ TRAINED_ON = Option(  # of every scheme whose files do not always say
     "images, where it was trained on these too; changes no vector",
 )
 SEED = Option("seed", whole_number(0), None, "start of the random numbers (0 unless the caller says)")
-FUSION = (  # of systems that are made of others
-    Option("depth", whole_number(1), 1000, "how many results of each system count"),
+DEPTH = Option("depth", whole_number(1), 1000, "how many results of a system count")
+FUSION = (  # of several systems
+    DEPTH,
     Option("weights", amounts, None, "one for each system, in their order; all count alike unless given"),
 )
 FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"

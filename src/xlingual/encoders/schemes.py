@@ -9,6 +9,7 @@ from xlingual.encoders.api_profiles import OPENAI, PROFILES
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.options import (
     BATCH,
+    DEPTH,
     DEVICE,
     DIM,
     FIT,
@@ -369,6 +370,23 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("scale", one_of("minmax", "zscore", "none"), "minmax", "of the scores of each list"),
                 *FUSION,
             ),
+        ),
+        Scheme(
+            "cross-encoder",
+            (LISTS,),
+            "the first results of another system, ordered by a cross-encoder of sentence-transformers",
+            "xlingual.systems.reranker",
+            argument="NAME_OR_PATH",
+            options=(
+                Option("first", whole_number(1), 100, "how many results of the system are read"),
+                DEPTH,
+                *MODEL,
+                Option("max_length", whole_number(1), None, "most tokens of a pair; the model's own limit"),
+                REMOTE_CODE,
+                Option("over", not_empty, None, "the system's name, where no ::NAME follows"),
+            ),
+            extra="st",
+            over="may",
         ),
         Scheme(
             "pixels",

@@ -10,11 +10,12 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
+from xlingual.encoders import Encoder
 from xlingual.errors import InputError, warn
 from xlingual.measures import Measure
 from xlingual.measures.rank import DepthShare
 from xlingual.ranking.listed import Lists
-from xlingual.records import Texts
+from xlingual.records import Encoded, Texts
 from xlingual.systems import ListSystem, Names, Search
 
 MOST_UNKNOWN = 0.01  # of a system's queries may have lists that are too short for a measure
@@ -31,6 +32,7 @@ class SystemLists:
     alone: bool  # whether one language pair is evaluated, so that ids need no language
     # the first results of another system, by its name, the sample and how many
     others: Callable[[str, Sample, int], Lists] | None = None
+    encode: Callable[[Encoder, Texts], Encoded] | None = None
     truncated: None = field(default=None, init=False)  # texts are cut by the system, if at all
 
     def of(self, sample: Sample) -> Lists:
@@ -44,6 +46,7 @@ class SystemLists:
             *(self.names, self.names, sample.source, sample.target, source, target, sample.seed, self.alone),
             lists_of=None if others is None else lambda name, depth: others(name, sample, depth),
             texts=self._texts,
+            encode=self.encode,
         )
         return self.system.lists(search)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -20,7 +20,7 @@ from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
-from xlingual.evaluation.parts import PairParts
+from xlingual.evaluation.parts import Parts
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
 from xlingual.evaluation.scorer import Scored
 from xlingual.ranking.approximate import Approximate
@@ -209,17 +209,36 @@ class PairRun(Run):
         for name in self.text_encoders:
             yield name, self.encode(name, self.sides_of if self.roles else self.all_of)
 
-    def found(self) -> Iterable[tuple[str, TextSides | SystemLists]]:
+    def found(self) -> Iterator[tuple[str, TextSides | SystemLists]]:
         """Yield the same of each system: the vectors of an encoder, or the lists of another."""
-        return self._parts(self.encode).each()
+        parts = self._parts(self.encode)
+        for name, vectors in parts.each():
+            yield name, self._lists(name, parts) if vectors is None else vectors
 
     def found_again(self, name: str) -> TextSides | SystemLists:
         """Return what a system gave, once more; raise ChangedError where that is not what it was."""
-        return self._parts(self.encode_again).of(name)
+        parts = self._parts(self.encode_again)
+        vectors = parts.of(name)
+        return self._lists(name, parts) if vectors is None else vectors
 
-    def _parts(self, encode: Callable[..., TextSides]) -> PairParts:
+    def _parts(self, encode: Callable[..., TextSides]) -> Parts[TextSides, Sample]:
+        parts = Parts[TextSides, Sample](
+            self,
+            lambda name: encode(name, self.sides_of),
+            lambda vectors, sample: (
+                vectors.queries.pool(sample.source),
+                vectors.candidates.pool(sample.target),
+            ),
+            lambda name, _, sample: self._lists(name, parts).of(sample),
+        )
+        return parts
+
+    def _lists(self, name: str, parts: Parts[TextSides, Sample]) -> SystemLists:
+        one = self.by_name[name]
+        assert isinstance(one, ListSystem)
         alone = len(by_pair(self.tasks)) == 1
-        return PairParts(self, self.manifest, self._names, alone, lambda name: encode(name, self.sides_of))
+        scored = partial(self.scored, name)
+        return SystemLists(name, one, self.manifest, self._names, alone, parts.first, scored)
 
     @cached_property
     def _names(self) -> Names:

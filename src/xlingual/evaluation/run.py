@@ -19,7 +19,7 @@ from xlingual.embed import (
     batch_identity,
     refuse_fitted_rows,
 )
-from xlingual.embed.encoding import is_kept
+from xlingual.embed.encoding import VectorSource, encode, is_kept
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
@@ -28,7 +28,7 @@ from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import AnyVectors, OtherVectors, SparseVectors, TokenVectors
 from xlingual.ranking import Cpu, Ranker, Repair
 from xlingual.ranking.approximate import Approximate
-from xlingual.records import Texts
+from xlingual.records import Encoded, Texts
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
@@ -196,6 +196,11 @@ class Run:
         found = embed(name, encoder)
         self.few.check(who, *_parts(found))
         return found
+
+    def scored(self, name: str, scorer: Encoder, pairs: Texts) -> Encoded:
+        """Return the scores of pairs of texts, from the store if they are there."""
+        store, report = self.options.store, self.options.progress
+        return encode(scorer, pairs, VectorSource(f"system {name!r}", f"re-ranking: {name}", store, report))
 
     def _refuse_search(self, name: str, vectors: OtherVectors) -> None:
         if isinstance(self.options.ranker, Approximate):

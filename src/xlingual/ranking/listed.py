@@ -16,7 +16,7 @@ class Lists:
 
     A list that has `ended` is shorter than the system would have returned: what is not in it was not found,
     and has all candidates above it. Behind any other list the candidates that are not in it all tie: their
-    order is not known, or `settled`: the system itself ranks them as equal.
+    order is not known, unless the list is `settled`: the system itself ranks them as equal.
     """
 
     query: Ints  # [p], ascending
@@ -25,7 +25,7 @@ class Lists:
     ended: np.ndarray  # bool [n]
     n_candidates: int
     score: Floats | None = None  # [p], where the system has scores
-    settled: bool = False
+    settled: np.ndarray | None = None  # bool [n]; None: of no list
 
     def __len__(self) -> int:
         return len(self.ended)
@@ -76,7 +76,7 @@ class Lists:
         """Return for each query, bool [n], whether what is among its first k (None: all) is not known."""
         wanted = self.n_candidates if k is None else min(k, self.n_candidates)
         unknown: np.ndarray = ~self.ended & (self.lengths < wanted)
-        return np.zeros_like(unknown) if self.settled else unknown
+        return unknown if self.settled is None else unknown & ~self.settled
 
     def first(self, depth: int) -> Lists:
         """Return the first `depth` results of each list; ties that reach further are left out as a whole.

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xlingual.arrays import Ints
+from xlingual.encoders import Encoder
 from xlingual.ranking.listed import Lists
-from xlingual.records import Texts
+from xlingual.records import Encoded, Texts
 from xlingual.systems.names import Names
 
 
@@ -19,7 +20,7 @@ class Search:
     `source`, `target` and `seed` are what files of one search are named by. `alone`: there is no other pair
     of languages, so that ids need no language. `ties`: "trec" asks for the order of trec_eval, which has
     none. Systems that are made of others ask `lists_of` for the first results of one, by its name and how
-    many, and `texts` for those of rows in a role.
+    many, `texts` for those of rows in a role, and `encode` for what a model makes of texts.
     """
 
     queries: Names
@@ -33,6 +34,7 @@ class Search:
     ties: str = "expected"
     lists_of: Callable[[str, int], Lists] | None = None
     texts: Callable[[str, Ints], Texts] | None = None
+    encode: Callable[[Encoder, Texts], Encoded] | None = None
 
     @property
     def where(self) -> str:

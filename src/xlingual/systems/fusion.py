@@ -118,7 +118,7 @@ def fuse(lists: Sequence[Lists], points: Points, weights: Sequence[float]) -> Li
     return Lists(
         *(query[kept], candidate[kept], -key[kept], np.zeros(n, dtype=bool), m),
         score=total[kept],
-        settled=True,
+        settled=np.ones(n, dtype=bool),
     )
 
 
@@ -153,6 +153,11 @@ class FusedSystem(ListSystem):
         """Return the fused lists of a search."""
         assert search.lists_of is not None
         found = [search.lists_of(name, self._depth) for name in self.parts]
+        for name, one in zip(self.parts, found, strict=True):
+            if self._points.uses_scores and one.score is None:
+                raise InputError(
+                    f"sum: {name!r} has scores for some of its results only: fuse it by ranks, with rrf:"
+                )
         return fuse(found, self._points, self.weights)
 
 

@@ -77,8 +77,8 @@ class RunSystem(ListSystem):
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
-        columns = (column[order] for column in (query, candidate, level))
-        return Lists(*columns, ended, len(search.candidate_rows), run.score[kept][order])
+        query, candidate, level, score = query[order], candidate[order], level[order], run.score[kept][order]
+        return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
 
     def run_of(self, search: Search) -> SearchRun:
         """Return the run that is searched."""

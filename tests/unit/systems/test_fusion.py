@@ -74,7 +74,7 @@ POINTS = st.sampled_from(
 )
 def test_fused_lists_are_those_of_a_loop(parts, points, weights):
     found = fuse([lists_of(rows, M) for rows in parts], points, weights[: len(parts)])
-    assert found.settled
+    assert found.settled.all()
     for q in range(2):
         total = [
             sum(w * naive_points(rows[q], c, points) for w, rows in zip(weights, parts, strict=False))
