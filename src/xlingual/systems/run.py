@@ -40,6 +40,12 @@ class RunSystem(ListSystem):
         return f"run:{digest}?files={len(runs)}&depth={self.depth}"
 
     @property
+    def identity_of_scores(self) -> str:
+        """The same, with the digests of the scores."""
+        scores = {run.score_digest[:16] for run in (self._read or self._all()).values()}
+        return f"{self.identity}&scores={'+'.join(sorted(scores))}"
+
+    @property
     def depth(self) -> int:
         """The length of the longest list."""
         return max(run.depth for run in (self._read or self._all()).values())
@@ -75,7 +81,8 @@ class RunSystem(ListSystem):
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
-        return Lists(query[order], candidate[order], level[order], ended, len(search.candidate_rows))
+        query, candidate, level, score = query[order], candidate[order], level[order], run.score[kept][order]
+        return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
 
     def run_of(self, search: Search) -> SearchRun:
         """Return the run that is searched."""
