@@ -153,9 +153,9 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     measures: Annotated[
         tuple[str, ...],
         option(
-            "A measure: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, "
-            "MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict or StrongAlignment/strict-own; "
-            "repeat for several.",
+            "A measure: AP, AP@k, AP@k/min, nDCG, nDCG@k, R@k (set recall), Success@k (hit rate), P@k, RR, "
+            "RR@k, MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict or "
+            "StrongAlignment/strict-own; repeat for several.",
             names=("--measure",),
             metavar="NAME",
         ),
@@ -164,7 +164,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
         str,
         option(
             "Views of language bias: all, none, or some of one-target, remove-one, monolingual-pool, "
-            "alignment, subsets, loss, shares, fairness, hubs, worst, language-id, picture.",
+            "alignment, subsets, loss, shares, fairness, hubs, worst, language-id, picture, found.",
             metavar="NAME,…",
         ),
     ] = "all"

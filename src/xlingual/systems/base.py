@@ -15,7 +15,7 @@ class Search:
     """The queries [n] and candidates [m] of an evaluation, as rows of all that have names.
 
     `source`, `target` and `seed` are what files of one search are named by. `alone`: there is no other pair
-    of languages, so that ids need no language.
+    of languages, so that ids need no language. `called`: the search in messages, where it is of no pair.
     """
 
     queries: Names
@@ -26,11 +26,12 @@ class Search:
     target: str
     seed: int
     alone: bool = False
+    called: str = ""
 
     @property
     def where(self) -> str:
         """The search, in messages."""
-        return f"{self.source}-{self.target}"
+        return self.called or f"{self.source}-{self.target}"
 
 
 class ListSystem(ABC):

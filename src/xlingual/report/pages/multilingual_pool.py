@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -50,6 +51,8 @@ TERMS = {
     "One target only": "The pool holds a single answer of the question, in a given language; its other "
     "answers are taken out. Own and other are the means over answers in the question's language and over "
     "those in other languages; the gap is own minus other.",
+    "Found among the first": "The share of a question's answers that are among its first k candidates (R@k), "
+    "apart for answers in the question's language (own) and in others (other); the gap is own minus other.",
     "Remove one, Δ": "How much lower mAP is after taking away the answer in the question's language (same) "
     "than after taking away one in another language (rand, averaged over all of them): Δ = (rand − "
     "same)/rand. 0 is no bias; above 0 the own language is preferred.",
@@ -77,6 +80,7 @@ TERMS = {
 }
 USED_BY = {  # a term → the views that need it
     "One target only": ("one_target", "one_target_summary"),
+    "Found among the first": ("found", "found_summary"),
     "Remove one, Δ": ("remove_one",),
     "Monolingual pool": ("monolingual_pool", "monolingual_pool_average"),
     "Weak and strong alignment": (pool_tables.ALIGNMENT,),
@@ -132,14 +136,14 @@ def _boards(runs: Sequence[Results], task: Task, boards_of: Boards) -> list[Bloc
         for measure, rows in boards_of.items()
     }
     first, (found, strict) = next(iter(both.items()))
-    of_languages = ("one_target", "remove_one", "monolingual_pool", "first")
-    if first != task.viewed or not any(one.has(name) for one in (*found, *strict) for name in of_languages):
+    of_languages = ("one_target", "remove_one", "monolingual_pool", "first", "found")
+    if not any(one.has(name) for one in (*found, *strict) for name in of_languages):
         return boards(runs, task)
     blocks = boards(runs, task, where="page")
     remarks: dict[str, None] = {}
     for measure, rows in boards_of.items():
         blocks += pool_tables.in_terminal(*both[measure], task)
-        if measure != task.viewed:  # the verdict has its notes
+        if measure != first:  # the verdict has its notes
             remarks |= dict.fromkeys([*notes(rows), *approximation.sentences(rows)])
     return [*blocks, *(Prose(note, "note-line", "terminal") for note in remarks)]
 
@@ -156,6 +160,7 @@ def _languages(
         lost if alone else None,
         Group("beside", [one for one in (traded, None if alone else lost) if one]) if traded else None,
         pool_maps.one_target(found),
+        pool_maps.found_among(found),
         pool_tables.alignment(found),
         pool_maps.weak_alignment(found),
         pool_maps.strong_alignment(found),
@@ -210,14 +215,14 @@ def _question(rows: Sequence[Mapping[str, Any]]) -> Card:
     """Return a question and its ranked candidates: wrong ones above its answers, then answers."""
     first = rows[0]
     best = f", its best answer at rank {_rank(first['rank_of_best'])}" if first.get("rank_of_best") else ""
-    remark = f"AP {numbers.number(first['value'])}{best}"
+    remark = f"{first.get('measure') or 'AP'} {numbers.number(first['value'])}{best}"
     question = Text(
         first["question_language"],
         shortened(first["question"] or "", MOST_LETTERS),
         "question",
         remark=remark,
     )
-    ordered = sorted(rows, key=lambda row: row["place"])
+    ordered = sorted(rows, key=lambda row: math.inf if row["place"] is None else row["place"])
     ranked = [
         Text(
             row["candidate_language"],
@@ -232,8 +237,10 @@ def _question(rows: Sequence[Mapping[str, Any]]) -> Card:
     return Card(question, ranked, style="asked")
 
 
-def _rank(place: float) -> str:
-    """Return a rank, with a decimal only where a tie makes it a mean."""
+def _rank(place: float | None) -> str:
+    """Return a rank, with a decimal only where a tie makes it a mean; none of what was not returned."""
+    if place is None:
+        return numbers.MISSING
     return numbers.count(round(place)) if float(place).is_integer() else f"{place:,.1f}"
 
 
