@@ -183,6 +183,15 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
             metavar="NAME",
         ),
     ] = "agnostic"
+    grades: Annotated[
+        str | None,
+        option(
+            "What an answer in the question's language is worth in nDCG, and what one in another; grades of "
+            "the pool are multiplied by it.",
+            metavar="own=N,other=N",
+            otherwise="the same",
+        ),
+    ] = None
     picture: Annotated[
         tuple[str, str] | None,
         option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xlingual.data.pools.pool import MultilingualPool
@@ -10,6 +10,7 @@ from xlingual.data.pools.rows import CANDIDATE_TEXTS
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
 from xlingual.evaluation.listed import MOST_UNKNOWN
 from xlingual.evaluation.multilingual_pool.alignment import check_alignment
+from xlingual.evaluation.multilingual_pool.grades import EQUAL, LanguageGrades, language_grades
 from xlingual.evaluation.multilingual_pool.lists import DEPTH, HUBS_OF, SHARES_OF
 from xlingual.evaluation.multilingual_pool.measure_views import FOUND, MONOLINGUAL, views_of_measure
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
@@ -35,6 +36,7 @@ class Choice:
     with_ap: bool = True  # whether AP is measured; all views but those from lists belong to AP
     named: bool = False  # whether views are chosen by their names
     every: bool = False  # whether all views are wanted that there can be
+    grades: LanguageGrades = EQUAL
 
     def beside_lists(self) -> Choice:
         """Return the choice where a search system is evaluated: views from lists need no AP then."""
@@ -100,6 +102,7 @@ def choose(
     *,
     picture: Sequence[str] | None = None,
     measures: Sequence[PoolMeasure] = (AveragePrecision(),),
+    grades: str | Mapping[str, int] | None = None,
 ) -> Choice:
     """Return the choice; raise InputError for unknown names, and for choices that would be ignored.
 
@@ -166,6 +169,7 @@ def choose(
         with_ap,
         bool(named) or bool(picture),
         views == "all",
+        language_grades(grades, policy, measures),
     )
 
 

@@ -71,10 +71,12 @@ def encoder_findings(
         if heads is not None:
             own = heads.places[np.arange(counts.n_questions), counts.question_language]
         questions, targets = own_language_targets(found)
-        grades, n_tied = pool.grades[found.line[found.own]], found.n_tied(found.own)
+        grades, n_tied = choice.grades.of(pool)[found.line[found.own]], found.n_tied(found.own)
         return EncoderFindings(choice, found, questions, targets, grades, n_tied, [prefer_own(found, own)])
     whole = counts.whole_pool()
-    findings = EncoderFindings(choice, found, np.arange(len(whole)), whole, pool.grades, found.n_tied())
+    findings = EncoderFindings(
+        choice, found, np.arange(len(whole)), whole, choice.grades.of(pool), found.n_tied()
+    )
     if choice.with_ap:
         names = {name.replace("-", "_") for name in choice.views}
         findings.views += agnostic_views(found, names, choice.subsets)

@@ -60,6 +60,7 @@ def multilingual_pool(
     views: str | Sequence[str] = "all",
     subsets: str | Sequence[str | Sequence[str]] = (),
     policy: str = "agnostic",
+    grades: str | Mapping[str, int] | None = None,
     candidate_text: str = "sentence",
     picture: tuple[str, str] | None = None,
     seed: int = 0,
@@ -91,6 +92,8 @@ def multilingual_pool(
             restricted.
         policy: "agnostic": an answer is an answer in any language; "prefer-own": only answers in the
             question's language are right.
+        grades: what an answer in the question's language is worth in nDCG, and what one in another, such as
+            "own=2,other=1"; grades of the pool are multiplied by them. None: all languages the same.
         candidate_text: "sentence", or "sentence+context".
         picture: the two languages of the picture of the space; None: the two whose vectors are furthest apart
             for the first encoder.
@@ -133,6 +136,7 @@ def multilingual_pool(
         subsets,
         picture=picture,
         measures=ranked,
+        grades=grades,
     )
     options = Options(
         seed=seed,

@@ -81,6 +81,7 @@ class PoolNumbers:
             **self.run.clusters(),
             "candidates": self.choice.candidate_text,
             "policy": self.choice.policy,
+            **self.choice.grades.condition(self.pool, measure),
         }
         return self.run.signature(conditions, measure.name, **self.run.system(encoder))
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from xlingual.report import leaders, numbers, words
+from xlingual.report import conditions, leaders, numbers, words
 from xlingual.report.blocks import Block, Card, Cards, Finding, Fold, Group, Heading, Prose, Section, Text
 from xlingual.report.figures import pool_maps
 from xlingual.report.figures.labels import shortened
@@ -20,7 +20,7 @@ from xlingual.report.pages.evaluation import TaskPart
 from xlingual.report.pool_columns import columns
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, tables_of, views_of
 from xlingual.report.table import Badge
-from xlingual.results import Results, by_key
+from xlingual.results import Entry, Results, by_key
 from xlingual.tasks import Task
 
 MOST_ENCODERS = 3  # whose texts are shown
@@ -48,6 +48,8 @@ PRECISION = (
 TERMS = {
     "Success@k and R@k": "Success@k is the share of questions with any right answer among the first k (hit "
     "rate); R@k is the share of a question's answers that is (set recall), averaged over questions.",
+    "nDCG@k": "The discounted gain of the first k candidates: an answer at rank i adds its grade / log2(i + "
+    "1), divided by what the best order would add, averaged over questions.",
     "One target only": "The pool holds a single answer of the question, in a given language; its other "
     "answers are taken out. Own and other are the means over answers in the question's language and over "
     "those in other languages; the gap is own minus other.",
@@ -103,11 +105,12 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     policies = policies_of(runs)
     about = f"{POOLED} {OWN if policies == {PREFER_OWN} else ANY}"
     about += f" {BOTH}" if len(policies) > 1 else ""
+    entries = [entry for run in runs for entry in by_key(run.entries, task=task.name)]
+    about += "".join(f" {sentence}" for sentence in _graded(entries))
     over_pools = pools_side_by_side.side_by_side(runs, task)
     blocks: list[Block] = [*over_pools, *([Heading("Pool by pool")] if over_pools else [])]
     blocks += _boards(runs, task, boards_of)
     blocks.append(Group("pool", list(_languages(runs, task, found, strict))))
-    entries = [entry for run in runs for entry in by_key(run.entries, task=task.name)]
     sizes = {"questions": [e.n_source for e in entries], "candidates": [e.n_target for e in entries]}
     pools = columns(runs, measures[0])
     return TaskPart(
@@ -118,6 +121,21 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
         sizes=sizes if entries else {},
         terms=_terms(task, policies, boards_of, found, any(one.entry for one in strict)),
     )
+
+
+def _graded(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield what answers are worth in nDCG, where not all the same."""
+    for grades in conditions.collected(entries).get("grades", []):
+        *of_pool, last = grades.split("*")
+        worth = dict(part.split("=") for part in last.split(",")) if "=" in last else {}
+        if worth:
+            times = ", times its grade" if of_pool else ""
+            yield (
+                f"In nDCG an answer in the question's language is worth {worth['own']}, one in another "
+                f"{worth['other']}{times}."
+            )
+        else:
+            yield "In nDCG answers are worth their grades."
 
 
 def _findings(runs: Sequence[Results], task: Task, measure: str) -> list[Finding]:
@@ -254,6 +272,7 @@ def _terms(
     shown |= {
         "mAP": task.viewed in boards_of,
         "Success@k and R@k": any(name.startswith("Success@") for name in boards_of),
+        "nDCG@k": any(name.startswith("nDCG") for name in boards_of),
         "Own-language answers only": strict,
     }
     tied = any(row.n_tied for rows in boards_of.values() for row in rows)
