@@ -14,9 +14,17 @@ from xlingual.systems import ListSystem, Names, Search
 
 def lists_of(system: ListSystem, pool: MultilingualPool, seed: int) -> Lists:
     """Return the lists of a system: all questions of the pool among all its candidates."""
-    rows = (np.arange(len(part)) for part in (pool.questions, pool.candidates))
-    sides = _names(pool, pool.questions), _names(pool, pool.candidates)
-    return system.lists(Search(*sides, *rows, "all", "pool", seed, called="the pool"))
+    search = Search(
+        _names(pool, pool.questions),
+        _names(pool, pool.candidates),
+        np.arange(len(pool.questions)),
+        np.arange(len(pool.candidates)),
+        "all",
+        "pool",
+        seed,
+        called="the pool",
+    )
+    return system.lists(search)
 
 
 def _names(pool: MultilingualPool, part: Questions | Candidates) -> Names:
@@ -84,8 +92,9 @@ def _heads(pool: MultilingualPool, lists: Lists, top: int, depth: int) -> Heads:
     head = np.flatnonzero(above < depth)
     candidate = lists.candidate[head]
     order = np.lexsort((candidate, pool.candidates.language[candidate], above[head], lists.query[head]))
-    found = (of[head[order]] for of in (lists.query, lists.candidate, above, size))
-    return Heads(top, _places(pool, lists, top), *found, columns)
+    head = head[order]
+    lines = lists.query[head], lists.candidate[head], above[head], size[head]
+    return Heads(top, _places(pool, lists, top), *lines, columns)
 
 
 def _places(pool: MultilingualPool, lists: Lists, top: int) -> Floats:
