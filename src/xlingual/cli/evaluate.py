@@ -16,6 +16,7 @@ from xlingual.cli.opening import read_manifest, store_of, within_cost
 from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written, write_and_show
 from xlingual.cli.ranking import approximate_ranker, chosen_ranker
 from xlingual.cli.tasks import Tasks
+from xlingual.cli.wording import in_options
 from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.evaluating import MultilingualPoolRequest
@@ -151,6 +152,7 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
         if hasattr(request, "annotate"):
             check_emphasis(request, given[parameters[0]])
         found: Results = function(**given, progress=progress)
+        found.warnings = list(map(in_options, found.warnings))
         return signed(found, request)
 
 

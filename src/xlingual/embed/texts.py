@@ -121,6 +121,7 @@ def embed_roles(
     Where a text has one vector whatever its role (the encoder is not `by_role`), each row is encoded once,
     without a role.
     """
+    encoder = encoder.over(replace(manifest.texts(candidates), role="candidate"))
     if not encoder.by_role or encoder.depends_on_batch:
         rows = distinct_values(np.concatenate([queries, candidates]))
         return embed_texts(manifest, name, encoder, rows, store=store, progress=progress, any_form=any_form)
@@ -189,7 +190,7 @@ def embed_sides(
     any_form: bool = False,
 ) -> PoolVectors:
     """Return the vectors of questions and of candidates, each encoded once; see `embed_pool`."""
-    source = _source(name, store, progress)
+    source, encoder = _source(name, store, progress), encoder.over(candidates)
     if encoder.depends_on_batch:
         both = _embedded(encoder, joined(questions, candidates), "questions and candidates", source)
         of_questions, of_candidates = (

@@ -19,7 +19,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import SIMILAR, near_texts
 from xlingual.data.pools.rows import Questions
 from xlingual.embed import ImageIndex
-from xlingual.errors import warn
+from xlingual.errors import parameter, warn
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
 from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
@@ -183,8 +183,9 @@ def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = 
         first, second = (repr(rows.ids[row]) for row in found.examples[0])
         message = (
             f"{found.n_near:,} of {found.n_looked:,} {what}{looked_at} have near-equal {alike} in others, "
-            f"which nobody declared (such as {first} and {second}): intervals may be too narrow; --cluster "
-            "near-duplicates puts them into one cluster, or say which belong together in a column 'cluster'"
+            f"which nobody declared (such as {first} and {second}): intervals may be too narrow; "
+            f"{parameter('cluster', 'near-duplicates')} puts them into one cluster, or say which belong "
+            "together in a column 'cluster'"
         )
     else:
         return

@@ -12,7 +12,9 @@ from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ApproximateSearch, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    NEEDS_VECTORS,
     PAPER,
+    SYSTEMS,
     Annotate,
     Cluster,
     EqualIds,
@@ -23,6 +25,8 @@ from xlingual.requests.shared import (
     PaperPreset,
     Pool,
     PoolLanguages,
+    Queries,
+    Runs,
     Sampling,
     SkipBroken,
     Split,
@@ -40,14 +44,6 @@ from xlingual.requests.values import (
 )
 
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
-Queries: TypeAlias = Annotated[
-    Positive | None,
-    option(
-        "Use only N of the sources as queries, drawn at random; all candidates stay.",
-        metavar="N",
-        otherwise="all",
-    ),
-]
 
 
 CandidateText: TypeAlias = Annotated[
@@ -68,7 +64,16 @@ class PairsRequest(Request, frozen=True, kw_only=True):
     sampling: Sampling
 
 
-class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
+class SystemsOverPairsRequest(PairsRequest, frozen=True, kw_only=True):
+    """Options of an evaluation over language pairs that judges search systems by their runs, too."""
+
+    one_of = first = SYSTEMS
+
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
+
+
+class BackretrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     """Measure Backretrieval: images stand in for translations.
 
     For each source text the nearest text in the other language is found; its image must lead back to the
@@ -94,7 +99,7 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     ] = None
 
 
-class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
+class CrosslingualRetrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     """Measure cross-lingual retrieval, the ground truth, on items that have texts in both languages."""
 
     command = "evaluate crosslingual-retrieval"
@@ -122,6 +127,7 @@ class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
     """Measure distance correlation: whether texts lie as far apart as their images (without retrieval)."""
 
     command = "evaluate distance-correlation"
+    refused = NEEDS_VECTORS
 
     images: ImageEncoding
     cluster: Cluster = "declared"
@@ -139,6 +145,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate multilingual-pool"
+    one_of = SYSTEMS
 
     pool: Pool
     further: Annotated[
@@ -150,15 +157,16 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     languages: PoolLanguages = None
     split: Split = None
     equal_ids: EqualIds = None
-    text_encoders: TextEncoders
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
     keeping: Keeping
     candidate_text: CandidateText = "sentence"
     measures: Annotated[
         tuple[str, ...],
         option(
-            "A measure: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, "
-            "MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict or StrongAlignment/strict-own; "
-            "repeat for several.",
+            "A measure: AP, AP@k, AP@k/min, nDCG, nDCG@k, R@k (set recall), Success@k (hit rate), P@k, RR, "
+            "RR@k, MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict or "
+            "StrongAlignment/strict-own; repeat for several.",
             names=("--measure",),
             metavar="NAME",
         ),
@@ -167,7 +175,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
         str,
         option(
             "Views of language bias: all, none, or some of one-target, remove-one, monolingual-pool, "
-            "alignment, subsets, loss, shares, fairness, hubs, worst, language-id, picture.",
+            "alignment, subsets, loss, shares, fairness, hubs, worst, language-id, picture, found.",
             metavar="NAME,…",
         ),
     ] = "all"
@@ -186,6 +194,15 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
             metavar="NAME",
         ),
     ] = "agnostic"
+    grades: Annotated[
+        str | None,
+        option(
+            "What an answer in the question's language is worth in nDCG, and what one in another; grades of "
+            "the pool are multiplied by it.",
+            metavar="own=N,other=N",
+            otherwise="the same",
+        ),
+    ] = None
     picture: Annotated[
         tuple[str, str] | None,
         option(
@@ -213,6 +230,7 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate retrieval"
+    one_of = SYSTEMS
 
     pool: Pool
     languages: PoolLanguages = None
@@ -226,7 +244,8 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
             otherwise="those of POOL",
         ),
     ] = None
-    text_encoders: TextEncoders
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
     keeping: Keeping
     candidate_text: CandidateText = "sentence"
     measures: Annotated[
@@ -264,9 +283,11 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate image-sentence"
+    one_of = SYSTEMS
 
     data: ManifestOptions
-    text_encoders: TextEncoders
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
     image_encoders: Annotated[
         tuple[str, ...],
         option(
@@ -330,6 +351,7 @@ class StsRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate sts"
+    refused = NEEDS_VECTORS
 
     files: Annotated[tuple[Path, ...], argument("FILE…", "Files of sentence pairs with scores.")]
     language: Annotated[

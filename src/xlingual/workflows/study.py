@@ -28,6 +28,7 @@ from xlingual.study.design import Design, StudyPlan, check_plan, make_design
 from xlingual.study.folder import encoded_image, refuse_study_in, title_page, write_images, write_study
 from xlingual.study.links import ensure_links
 from xlingual.study.records import Study
+from xlingual.systems import RunsLike, joined
 from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries
 from xlingual.workflows.study_lists import (
     NearestTexts,
@@ -46,7 +47,8 @@ def new_study(
     *,
     source: str,
     target: str,
-    systems: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
+    systems: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike = (),
+    runs: RunsLike = (),
     layout: Layout | None = None,
     image_encoder: ImageModelLike | None = None,
     threads: int = 1,
@@ -66,6 +68,7 @@ def new_study(
         source: language of the queries.
         target: language of the suggestions.
         systems: specs or objects with `encode`; a mapping names them.
+        runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
         layout: numbers of queries, suggestions and raters, and the seed.
         image_encoder: adds BkR (R@10) of the queries to the key, for people to be compared with.
         threads: change no number.
@@ -83,7 +86,7 @@ def new_study(
     strata = strata_of(manifest, layout.by)
     rows = draw_queries(manifest, source, layout.queries, layout.seed, strata)
     pool = candidates(manifest, target, images=layout.pictures)
-    named = encoders.text_specs(systems, languages=(source, target))
+    named = encoders.text_specs(joined(systems, runs), languages=(source, target))
     lists, signatures = _lists(
         manifest, rows, pool, named, (source, target), layout, ranker or Cpu(threads), store, progress
     )
@@ -108,7 +111,7 @@ def new_study(
         by_id = {name: dict(zip(ids, values, strict=True)) for name, values in bkr.items()}
         key = replace(key, bkr=by_id, bkr_measure=MEASURE)
     given = {**layout.settings(), "source": source, "target": target, "image_encoder": image_encoder}
-    given |= {"text_encoders": systems, "manifest": manifest.path or manifest}
+    given |= {"text_encoders": systems, "runs": runs, "manifest": manifest.path or manifest}
     key = sign(key, NewStudyRequest, given, run=False)  # the study holds a digest of it
     write_images(out, images)
     study = write_study(out, design.study, key, title_page(design.study))

@@ -15,6 +15,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.runs.lines import RunLines, check, encoded
 from xlingual.errors import InputError, warn
+from xlingual.files import bare_name
 
 Order = Literal["score", "rank"]
 
@@ -96,6 +97,11 @@ class SearchRun:
     def __len__(self) -> int:
         return len(self.queries)
 
+    @property
+    def name(self) -> str:
+        """The name of the file without its endings, or of the run."""
+        return bare_name(self.source) or "run"
+
     @cached_property
     def start(self) -> Ints:
         """The first line of each query, and the number of lines, int64 [n + 1]."""
@@ -137,6 +143,11 @@ class SearchRun:
         for column in (self.query, self.candidate, self.level):
             hasher.update(column.astype("<i8").tobytes())
         return hasher.hexdigest()
+
+    @cached_property
+    def score_digest(self) -> str:
+        """Hex hash of the scores, for what is made of them."""
+        return hashlib.blake2b(self.score.astype("<f8").tobytes(), digest_size=16).hexdigest()
 
     def __repr__(self) -> str:
         what = f"{len(self):,} queries, {len(self.query):,} results, depth {self.depth}"

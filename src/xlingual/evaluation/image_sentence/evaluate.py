@@ -35,6 +35,7 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
+from xlingual.systems import RunsLike, joined
 
 NAME = "image-sentence"
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
@@ -45,8 +46,9 @@ MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
 @keeping_warnings
 def image_sentence(
     manifest: ManifestLike,
-    text_encoders: EncoderSpecs,
+    text_encoders: EncoderSpecs = (),
     *,
+    runs: RunsLike = (),
     image_encoders: Sequence[EncoderLike] | EncoderLike,
     languages: Sequence[str] | None = None,
     fold: int | None = None,
@@ -69,6 +71,7 @@ def image_sentence(
         manifest: texts with images; an item may have several texts of a language.
         text_encoders: one spec or encoder, several, or a mapping of names to them. One that has an attribute
             `languages` is evaluated on these only.
+        runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
         image_encoders: one for all, or one for each text encoder in the same order.
         languages: of the texts; None: all that a text encoder has.
         fold: the mean over consecutive slices of so many images, each ranked as a separate pool.
@@ -115,7 +118,7 @@ def image_sentence(
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
     run = ImageSentence(manifest, options, fold)
-    run.prepare(text_encoders, image_encoders, languages, named)
+    run.prepare(joined(text_encoders, runs), image_encoders, languages, named)
     return run.results(ranked, named, trec, trec_depth)
 
 
