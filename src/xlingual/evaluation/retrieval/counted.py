@@ -72,7 +72,8 @@ def counted_lists(judgements: Judgements, lists: Lists, measures: Sequence[Retri
     beyond = max([j.m, *(cut_of(measure, j.m) or 0 for measure in measures)])
     of = (j.query, j.candidate, j.grade)
     whole = _of_lists(lists, *of, beyond)
-    ended = replace(lists, ended=np.ones(len(lists), dtype=bool))
+    settled = np.zeros_like(lists.ended) if lists.settled is None else lists.settled
+    ended = replace(lists, ended=lists.ended | ~settled)
     own = None
     if j.several:
         pool, listed = np.zeros(j.n, dtype=np.int64), np.zeros(j.n, dtype=np.int64)
@@ -114,6 +115,7 @@ def by_language(lists: Lists, judgements: Judgements) -> list[tuple[int, Lists]]
             lists.level[kept],
             lists.ended[asked],
             int(own.sum()),
+            settled=None if lists.settled is None else lists.settled[asked],
         )
         found.append((code, part))
     return found

@@ -2,51 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.runs.qrels import QrelsLike
-from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
-from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
-from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.choice import check_candidate_text
-from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
-from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
-from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_offsets
-from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, near_questions
-from xlingual.evaluation.rankings import Evaluated, Ranking
-from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
+from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.retrieval.judgements import (
     EXPECTED,
-    TREC,
-    Judgements,
     answerable,
     check_ties,
-    judgements_of,
 )
-from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
-from xlingual.evaluation.retrieval.trec_order import above_by_name, places_of_names, without_ties
-from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
+from xlingual.evaluation.retrieval.retrieval_run import RetrievalRun
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import check_depth, write_trec
-from xlingual.measures import Bpref, Measure, RetrievalMeasure, parse_retrieval_measures
-from xlingual.ranking import Ranker, Repair, rows_of, similarity_of
-from xlingual.ranking.listed import Lists
+from xlingual.measures import Measure, parse_retrieval_measures
+from xlingual.ranking import Ranker, Repair
 from xlingual.requests import answers
 from xlingual.requests.evaluating import RetrievalRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import ListSystem, Names, RunsLike, Search, joined, systems
-from xlingual.systems.names import escaped
-
-NAME = "retrieval"
+from xlingual.systems import RunsLike, joined
 
 
 @answers(RetrievalRequest)
@@ -133,138 +113,3 @@ def retrieval(
         with run.stage("trec", "writing rankings"):
             write_trec(results, trec, trec_depth)
     return run.finished(results)
-
-
-class RetrievalRun(Run):
-    """One evaluation: a pool, its judgements, and the systems."""
-
-    def __init__(
-        self, pool: MultilingualPool, least: int, ties: str, candidate_text: str, options: Options
-    ) -> None:
-        super().__init__(NAME, options)
-        self.pool, self.least, self.ties, self.candidate_text = pool, least, ties, candidate_text
-
-    def prepare(self, specs: EncoderSpecs) -> None:
-        """Make the systems, and refuse what cannot be evaluated, before any work is done."""
-        pool = self.pool
-        made = systems(
-            specs,
-            languages=list(pool.languages),
-            role_languages=pool.role_languages,
-            fit_texts=load_fit_texts,
-        )
-        refuse_without_role({name: one for name, one in made.items() if isinstance(one, Encoder)})
-        self.fit(made, pool.question_texts(), pool.candidate_texts())
-
-    def results(self, measures: Sequence[RetrievalMeasure]) -> Results:
-        """Return the results of all systems."""
-        with self.stage("near-duplicates", "looking for near-duplicates"):
-            self.near = near_questions(self.pool.questions, self.options.cluster)
-        judgements = judgements_of(self.pool, _clusters(self.pool, self.near), self.least)
-        text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
-        numbers = RetrievalNumbers(self, judgements, measures, self.ties, text)
-        for name, one in self.by_name.items():
-            if isinstance(one, ListSystem):
-                found = self._listed(name, one, judgements, measures)
-            else:
-                found = self._encoded(name, judgements)
-            numbers.add(name, found)
-        with self.stage("statistics", "computing intervals"):
-            results = numbers.results()
-        results.evaluated = Evaluated(self.pool, self.rankings)
-        return results
-
-    def _listed(
-        self, name: str, system: ListSystem, judgements: Judgements, measures: Sequence[RetrievalMeasure]
-    ) -> Counted:
-        with self.stage("runs: look up", f"looking candidates up: {name}"):
-            lists = self._lists(system)
-            if self.ties == EXPECTED:
-                check_reach(lists, [one for one in measures if not isinstance(one, Bpref)], repr(name))
-            return counted_lists(judgements, lists, measures)
-
-    def _lists(self, system: ListSystem) -> Lists:
-        rows = (np.arange(len(names)) for names in self._names)
-        lists = system.lists(Search(*self._names, *rows, ALL, POOL, 0, ties=self.ties))
-        return lists if self.ties == EXPECTED else without_ties(lists, self._places)
-
-    def _encoded(self, name: str, judgements: Judgements) -> Counted:
-        vectors = self.encode(name, self.embedded)
-        pairs = judgements.query, judgements.candidate
-        with self.stage("texts: rank"):
-            if self.ties == TREC:
-                return self._by_name(vectors, judgements)
-            found = one_pass(
-                self.pool,
-                vectors.questions,
-                vectors.candidates,
-                ranker=self.options.ranker,
-                repair=self.options.repair,
-                progress=self.progress(f"ranking candidates: {name}"),
-                pairs=pairs,
-            )
-        self.tally.screened += found.screened
-        self.tally.decided += found.decided
-        return counted_groups(judgements, found.counts.above, found.counts.tied)
-
-    def _by_name(self, vectors: PoolVectors, judgements: Judgements) -> Counted:
-        pool = self.pool
-        columns = PoolColumns.of_candidates(vectors.candidates, pool.candidates.language, len(pool.languages))
-        questions = rows_of(vectors.questions)
-        similarity = similarity_of(questions, columns.vectors)
-        offsets = pool_offsets(pool, questions, vectors.candidates, self.options)
-        if offsets is not None:
-            members, starts = columns.members()
-            offsets = replace(offsets, candidates=offsets.candidates[members[starts[:-1]]])
-        pairs = judgements.query, judgements.candidate
-        above = above_by_name(similarity, columns, *pairs, self._places, offsets)
-        self.tally.add(similarity)
-        tied = np.zeros_like(above)
-        tied[np.arange(len(above)), judgements.candidate_language[judgements.candidate]] = 1
-        return counted_groups(judgements, above, tied)
-
-    def embedded(self, name: str, encoder: Encoder) -> PoolVectors:
-        """Return the vectors of queries and candidates."""
-        return embed_pool(self.pool, name, encoder, self.candidate_text, **self.embedding(), any_form=True)
-
-    def rankings(self, name: str) -> Iterator[Ranking]:
-        """Yield the lists of a system."""
-        question, candidate, grade = self.pool.judged
-        right = grade >= self.least
-        ranking = Ranking(
-            *(name, ALL, POOL, 0),
-            queries=members_of(self.pool, self.pool.questions),
-            candidates=members_of(self.pool, self.pool.candidates),
-            relevant=(question[right], candidate[right]),
-        )
-        one = self.by_name[name]
-        if isinstance(one, ListSystem):
-            yield replace(ranking, given=self._lists(one))
-            return
-        vectors = self.encode_again(name, self.embedded)
-        questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
-        yield replace(
-            ranking,
-            query_vectors=questions,
-            candidate_vectors=candidates,
-            offsets=pool_offsets(self.pool, questions, vectors.candidates, self.options),
-        )
-
-    @cached_property
-    def _names(self) -> tuple[Names, Names]:
-        tags = self.pool.languages
-        questions, candidates = (
-            Names([tags[code] for code in part.language.tolist()], part.ids)
-            for part in (self.pool.questions, self.pool.candidates)
-        )
-        return questions, candidates
-
-    @cached_property
-    def _places(self) -> np.ndarray:
-        c, tags = self.pool.candidates, self.pool.languages
-        pairs = zip(c.language.tolist(), c.ids, strict=True)
-        return places_of_names([f"{tags[code]}:{escaped(own)}" for code, own in pairs])
-
-
-def _clusters(pool: MultilingualPool, near: NearDuplicates) -> np.ndarray:
-    return (near.clusters or pool.questions).cluster

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -23,12 +22,18 @@ def places_of_names(names: Sequence[str]) -> Ints:
     return place
 
 
-def without_ties(lists: Lists, place: Ints) -> Lists:
-    """Return lists with results that tie in the order of names; what they lack is missed."""
-    order = np.lexsort((place[lists.candidate], lists.level, lists.query))
-    candidate = lists.candidate[order]
-    level = np.arange(len(order)) - lists.start[lists.query]
-    return replace(lists, candidate=candidate, level=level, ended=np.ones(len(lists), dtype=bool))
+def without_ties(lists: Lists, place: Ints, *, by_score: bool) -> Lists:
+    """Return lists with results that tie in the order of names; what they lack is missed.
+
+    `by_score`: scores that are equal as float32 tie, where there are scores; else what ties already does.
+    """
+    level: np.ndarray = lists.level
+    if by_score and lists.score is not None:
+        level = -lists.score.astype(np.float32)
+    order = np.lexsort((place[lists.candidate], level, lists.query))
+    none = np.ones(len(lists), dtype=bool)
+    alone = np.arange(len(order)) - lists.start[lists.query]
+    return Lists(lists.query, lists.candidate[order], alone, none, lists.n_candidates)
 
 
 def above_by_name(

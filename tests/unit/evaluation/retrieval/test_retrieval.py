@@ -299,6 +299,37 @@ def test_what_knows_nothing_is_at_chance(two):
         assert entry.value == pytest.approx(entry.chance, abs=1e-12), entry.measure
 
 
+def test_a_fusion_has_the_numbers_of_a_run_of_its_points(two, vectors):
+    """Reciprocal ranks of an encoder and of a run, added up by hand."""
+    first = ranking(vectors)
+    second = {query: {name: -score for name, score in own.items()} for query, own in ranking(vectors).items()}
+    second = {query: dict(sorted(own.items(), key=lambda one: -one[1])) for query, own in second.items()}
+
+    def points(scores):
+        return {
+            name: 1 / (5 + sum(s > own for s in scores.values()) + (list(scores.values()).count(own) + 1) / 2)
+            for name, own in scores.items()
+        }
+
+    def add(one, other):
+        return {name: round(one[name] + other[name], 12) for name in one}
+
+    fused = {query: add(points(first[query]), points(second[query])) for query in first}
+    systems = {
+        "a": Known(vectors),
+        "b": SearchRun.of(second),
+        "both": "rrf:a+b?k=5",
+        "run": SearchRun.of(fused),
+    }
+    found = retrieval(two, systems, measures=MEASURES, store=None)
+    for name in MEASURES:
+        one, other = number(found, "both", name), number(found, "run", name)
+        assert (one.value, one.ci) == (other.value, other.ci), name
+    assert "rrf:v1?k=5" in one.signature
+    strict = retrieval(two, systems, measures=MEASURES, ties="trec", store=None)
+    assert number(strict, "both", "AP").n_tied == 0
+
+
 def test_a_run_too_short_for_a_measure_is_refused_but_for_bpref(two, vectors):
     run = SearchRun.of(ranking(vectors, depth=12))
     with pytest.raises(InputError, match="end before the last candidate, so AP is not known"):
