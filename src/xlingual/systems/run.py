@@ -85,16 +85,29 @@ class RunSystem(ListSystem):
         query, candidate, level, score = query[order], candidate[order], level[order], run.score[kept][order]
         return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
 
+    def answers(self, search: Search) -> bool:
+        """Return whether there is a file for the search, with any of its queries."""
+        if isinstance(self._given, str) and not Path(self._path_of(search)[0]).exists():
+            return False
+        run, pairs = self.run_of(search), not search.called
+        language = search.source if search.alone or (self._per_pair and pairs) else None
+        return bool(np.isin(search.queries.rows(run.queries, language), search.query_rows).any())
+
     def run_of(self, search: Search) -> SearchRun:
         """Return the run that is searched."""
         if isinstance(self._given, SearchRun):
             self._read[""] = self._given
             return self._given
-        values = {name: str(getattr(search, name)) for name in _PLACES}
-        path, ids = (_filled(text, values) for text in (self._given, self._ids or ""))
+        path, ids = self._path_of(search)
         if path not in self._read:
             self._read[path] = self._file(path, ids or None)
         return self._read[path]
+
+    def _path_of(self, search: Search) -> tuple[str, str]:
+        """Return the file of a search, and that of its queries' ids."""
+        values = {name: str(getattr(search, name)) for name in _PLACES}
+        path, ids = (_filled(text, values) for text in (str(self._given), self._ids or ""))
+        return path, ids
 
     def _file(self, path: str, ids: str | None) -> SearchRun:
         return SearchRun.read(path, order=self._order, ids=ids)
