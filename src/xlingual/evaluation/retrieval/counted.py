@@ -114,6 +114,7 @@ def by_language(lists: Lists, judgements: Judgements) -> list[tuple[int, Lists]]
             lists.level[kept],
             lists.ended[asked],
             int(own.sum()),
+            settled=None if lists.settled is None else lists.settled[asked],
         )
         found.append((code, part))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_offsets
 from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, near_questions
+from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
 from xlingual.evaluation.retrieval.judgements import (
@@ -43,7 +44,7 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import RetrievalRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import ListSystem, Names, Search, systems
+from xlingual.systems import Names, Search, systems
 from xlingual.systems.names import escaped
 
 NAME = "retrieval"
@@ -161,33 +162,40 @@ class RetrievalRun(Run):
         judgements = judgements_of(self.pool, _clusters(self.pool, self.near), self.least)
         text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
         numbers = RetrievalNumbers(self, judgements, measures, self.ties, text)
-        for name, one in self.by_name.items():
-            if isinstance(one, ListSystem):
-                found = self._listed(name, one, judgements, measures)
+        parts = self._parts(self.encode)
+        for name, vectors in parts.each():
+            if vectors is None:
+                found = self._listed(name, parts, judgements, measures)
             else:
-                found = self._encoded(name, judgements)
+                found = self._ranked(name, vectors, judgements)
             numbers.add(name, found)
         with self.stage("statistics", "computing intervals"):
             results = numbers.results()
         results.evaluated = Evaluated(self.pool, self.rankings)
         return results
 
+    def _parts(self, encode: Callable[..., PoolVectors]) -> Parts[PoolVectors, Search]:
+        return pool_parts(self, self.pool, self.candidate_text, lambda name: encode(name, self.embedded))
+
     def _listed(
-        self, name: str, system: ListSystem, judgements: Judgements, measures: Sequence[RetrievalMeasure]
+        self,
+        name: str,
+        parts: Parts[PoolVectors, Search],
+        judgements: Judgements,
+        measures: Sequence[RetrievalMeasure],
     ) -> Counted:
         with self.stage("runs: look up", f"looking candidates up: {name}"):
-            lists = self._lists(system)
+            lists = self._lists(name, parts)
             if self.ties == EXPECTED:
                 check_reach(lists, [one for one in measures if not isinstance(one, Bpref)], repr(name))
             return counted_lists(judgements, lists, measures)
 
-    def _lists(self, system: ListSystem) -> Lists:
+    def _lists(self, name: str, parts: Parts[PoolVectors, Search]) -> Lists:
         rows = (np.arange(len(names)) for names in self._names)
-        lists = system.lists(Search(*self._names, *rows, ALL, POOL, 0, ties=self.ties))
+        lists = parts.whole(name, Search(*self._names, *rows, ALL, POOL, 0, ties=self.ties))
         return lists if self.ties == EXPECTED else without_ties(lists, self._places)
 
-    def _encoded(self, name: str, judgements: Judgements) -> Counted:
-        vectors = self.encode(name, self.embedded)
+    def _ranked(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
         pairs = judgements.query, judgements.candidate
         with self.stage("texts: rank"):
             if self.ties == TREC:
@@ -235,11 +243,11 @@ class RetrievalRun(Run):
             candidates=members_of(self.pool, self.pool.candidates),
             relevant=(question[right], candidate[right]),
         )
-        one = self.by_name[name]
-        if isinstance(one, ListSystem):
-            yield replace(ranking, given=self._lists(one))
+        parts = self._parts(self.encode_again)
+        vectors = parts.of(name)
+        if vectors is None:
+            yield replace(ranking, given=self._lists(name, parts))
             return
-        vectors = self.encode_again(name, self.embedded)
         questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
         yield replace(
             ranking,

@@ -28,7 +28,8 @@ def without_ties(lists: Lists, place: Ints) -> Lists:
     order = np.lexsort((place[lists.candidate], lists.level, lists.query))
     candidate = lists.candidate[order]
     level = np.arange(len(order)) - lists.start[lists.query]
-    return replace(lists, candidate=candidate, level=level, ended=np.ones(len(lists), dtype=bool))
+    ended = np.ones(len(lists), dtype=bool)
+    return replace(lists, candidate=candidate, level=level, ended=ended, score=None)
 
 
 def above_by_name(
