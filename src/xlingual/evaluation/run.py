@@ -244,6 +244,8 @@ class Run:
         results.timings = dict(self.seconds)
         results.truncated = self.truncated
         results.dropped = self.dropped
+        lists = [name for name, one in self.by_name.items() if isinstance(one, ListSystem)]
+        results.encoders = results.encoders | {name: {"returns_lists": True} for name in lists}
         if ranked:
             found = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
             near = {} if self.near is None else {"near_duplicates": self.near.about()}

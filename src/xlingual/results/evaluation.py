@@ -68,6 +68,9 @@ class EncoderKind(Struct, frozen=True):
         bool | UnsetType,
         about("Whether it is a transform, fitted on data, of another encoder's vectors."),
     ] = UNSET
+    returns_lists: Annotated[
+        bool | UnsetType, about("Whether it is no encoder but a search system, judged by its lists.")
+    ] = UNSET
 
 
 class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):

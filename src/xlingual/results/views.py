@@ -159,8 +159,8 @@ class StsViews(Struct, frozen=True, tag_field="task", tag="sts"):
 class RetrievalIntervals(Struct, frozen=True, omit_defaults=True):
     """Intervals of the views of retrieval, under the same names."""
 
-    by_query_language: Intervals | None = None
-    own_language: Intervals | None = None
+    by_query_language: Annotated[Intervals | None, about("Those by query language.")] = None
+    own_language: Annotated[Intervals | None, about("Those of the query's own language.")] = None
 
 
 class RetrievalViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="retrieval"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,12 @@ class RunSystem(ListSystem):
 
     @property
     def identity(self) -> str:
-        """The digests of all files that were searched so far, and the depth."""
-        runs = {run.digest[:16]: run for run in (self._read or self._all()).values()}
-        return f"run:{'+'.join(sorted(runs))}?depth={self.depth}"
+        """The digest of the files that were searched so far, their number if several, and the depth."""
+        runs = sorted({run.digest[:16] for run in (self._read or self._all()).values()})
+        if len(runs) == 1:
+            return f"run:{runs[0]}?depth={self.depth}"
+        digest = hashlib.sha256("+".join(runs).encode()).hexdigest()[:16]
+        return f"run:{digest}?files={len(runs)}&depth={self.depth}"
 
     @property
     def identity_of_scores(self) -> str:

@@ -17,7 +17,7 @@ from xlingual.report.emphasis import NONE, Emphasis, language_pairs
 from xlingual.report.examples import MOST_BYTES
 from xlingual.report.figures.over_pairs import annotated
 from xlingual.results import Entry, Results, Summary
-from xlingual.results.views import PoolViews
+from xlingual.results.views import PoolViews, RetrievalViews
 from xlingual.tasks import Task, load, task_of
 
 
@@ -167,7 +167,7 @@ def _languages(runs: Sequence[Results]) -> list[str]:
         for row in _rows(run):
             task = task_of(row.task)
             found |= {row.source, row.target if task.target_is_language else None} - task.no_languages
-            if isinstance(row.views, PoolViews):  # the languages that a multilingual pool holds
+            if isinstance(row.views, PoolViews | RetrievalViews):  # the languages that a pool holds
                 found.update(row.views.languages)
     return sorted(language for language in found if language is not None)
 
