@@ -11,7 +11,7 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.encoders import Encoder
-from xlingual.errors import InputError, warn
+from xlingual.errors import InputError, parameter, warn
 from xlingual.measures import Measure
 from xlingual.measures.rank import DepthShare
 from xlingual.ranking.listed import Lists
@@ -65,9 +65,10 @@ def names_of(manifest: Manifest) -> Names:
     return Names([tags[code] for code in manifest.language.tolist()], manifest.ids)
 
 
-def check_reach(lists: Lists, measures: Sequence[Measure], who: str) -> None:
+def check_reach(lists: Lists, measures: Sequence[Measure], who: str, instead: str = "R") -> None:
     """Raise InputError where lists are too short for a measure; warn where a few of them are.
 
+    `instead` is a measure with a cut, without the cut, which is named where another one does not reach.
     Behind the end of a list the order is not known: what is expected there is that of a random order.
     """
     for measure in measures:
@@ -81,7 +82,10 @@ def check_reach(lists: Lists, measures: Sequence[Measure], who: str) -> None:
         problem += f", so {measure.name} is not known"
         if count > MOST_UNKNOWN * len(lists):
             reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
-            remedy = f"ask for a measure up to rank {reach:,}" if reach else "retrieve only the candidates"
+            remedy = "retrieve only the candidates"
+            if reach:
+                example = parameter("measures", f"{instead}@{min(reach, 10)}")
+                remedy = f"ask for a measure up to rank {reach:,} ({example})"
             raise InputError(f"{problem}: {remedy}, or give longer lists")
         warn(f"{problem} for these: what follows is taken to be in random order")
 

@@ -55,15 +55,20 @@ class Lists:
 
         Each int64 [pairs]; a candidate ties with itself.
         """
+        line = self.lines(query, candidate)
+        listed = line >= 0
+        above, tied = (of_query[query] for of_query in self.rest)
+        above[listed], tied[listed] = (own[line[listed]] for own in self.places)
+        return above, tied
+
+    def lines(self, query: Ints, candidate: Ints) -> Ints:
+        """Return the line of each pair (query[i], candidate[i]), int64 [pairs]; -1 where no list has it."""
         pair = self.query * self.n_candidates + self.candidate
         wanted = query * self.n_candidates + candidate
         order = np.argsort(pair)
         found = np.searchsorted(pair, wanted, sorter=order)
         listed = np.append(pair[order], -1)[found] == wanted
-        line = order[found[listed]]
-        above, tied = (of_query[query] for of_query in self.rest)
-        above[listed], tied[listed] = (own[line] for own in self.places)
-        return above, tied
+        return np.where(listed, np.append(order, -1)[found], -1)
 
     @cached_property
     def rest(self) -> tuple[Ints, Ints]:

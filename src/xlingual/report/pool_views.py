@@ -12,6 +12,7 @@ from xlingual.report.table import Cell
 from xlingual.results import Entry, Interval, Results, by_key
 
 TASK = "multilingual-pool"
+ONE_TARGET, FOUND = "one_target_summary", "found_summary"
 AGNOSTIC = "agnostic"
 PREFER_OWN = "prefer-own"
 
@@ -52,6 +53,17 @@ class EncoderViews:
     def share(self, *keys: str) -> Cell:
         """Return a share of the views in percent, with its interval."""
         return share(self.number(*keys), self.interval(*keys))
+
+    @property
+    def summary(self) -> str:
+        """The view that has the means over own and other languages: of AP, or of what is found at a cut."""
+        return ONE_TARGET if self.has(ONE_TARGET) else FOUND
+
+    @property
+    def cut(self) -> str:
+        """How many first candidates a measure with a cut looks at."""
+        k = self.number("found_at")
+        return "" if k is None else numbers.count(int(k))
 
     def has(self, name: str) -> bool:
         """Tell whether a view is there and not empty."""

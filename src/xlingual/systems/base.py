@@ -19,9 +19,10 @@ class Search:
     """The queries [n] and candidates [m] of an evaluation, as rows of all that have names.
 
     `source`, `target` and `seed` are what files of one search are named by. `alone`: there is no other pair
-    of languages, so that ids need no language. `ties`: "trec" asks for the order of trec_eval, which has
-    none. Systems that are made of others ask `lists_of` for the first results of one, by its name and how
-    many, `texts` for those of rows in a role, and `encode` for what a model makes of texts.
+    of languages, so that ids need no language. `called`: the search in messages, where it is of no pair.
+    `ties`: "trec" asks for the order of trec_eval, which has none. Systems that are made of others ask
+    `lists_of` for the first results of one, by its name and how many, `texts` for those of rows in a role,
+    and `encode` for what a model makes of texts.
     """
 
     queries: Names
@@ -32,6 +33,7 @@ class Search:
     target: str
     seed: int
     alone: bool = False
+    called: str = ""
     ties: str = "expected"
     lists_of: Callable[[str, int], Lists] | None = None
     texts: Callable[[str, Ints], Texts] | None = None
@@ -49,7 +51,12 @@ class Search:
     @property
     def where(self) -> str:
         """The search, in messages."""
-        return "the pool" if self.target == "pool" else f"{self.source}-{self.target}"
+        return self.called or ("the pool" if self.target == "pool" else f"{self.source}-{self.target}")
+
+    @property
+    def of_pair(self) -> bool:
+        """Whether it is of one pair of languages, as a file of a run may be."""
+        return not self.called and self.target != "pool"
 
 
 class ListSystem(ABC):

@@ -47,6 +47,21 @@ def one_target(found: Sequence[EncoderViews]) -> Matrix | None:
     )
 
 
+def found_among(found: Sequence[EncoderViews]) -> Matrix | None:
+    """Return what share of the answers is among the first k, by question and answer language."""
+    cuts = "/".join(dict.fromkeys(one.cut for one in found if one.cut))
+    return _by_pair(
+        found,
+        "found",
+        lambda pair: f"question in {named(pair[0])}, answer in {named(pair[1])}",
+        title=f"Found among the first {cuts}",
+        about="Share of the answers in a language (columns) that are among the first candidates of questions "
+        "in a language (rows).",
+        framed=OWN_LANGUAGE,
+        scale="found",
+    )
+
+
 def weak_alignment(found: Sequence[EncoderViews]) -> Matrix | None:
     """Return P@1 by question language and the one language that is searched."""
     return _by_pair(
