@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
 
+from xlingual.arrays import Ints
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.embed import PoolVectors
 from xlingual.encoders import Encoder
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.run import Run
 from xlingual.ranking import Progress, Ranker, TextPool, Top, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.ranking.similarity import UNIT
-from xlingual.systems import ListSystem
+from xlingual.records import Texts
+from xlingual.systems import ListSystem, Search
 from xlingual.systems.made_of import needed
 
 V = TypeVar("V")  # the vectors of an encoder
-P = TypeVar("P")  # what is searched: a sample, or a pool
+P = TypeVar("P")  # what is searched, such as a sample
 
 
 def vector_lists(
@@ -85,11 +90,16 @@ class Parts(Generic[V, P]):
                 self._kept[part] = self._vectors(part)
         return None
 
+    def whole(self, name: str, place: P) -> Lists:
+        """Return the lists of a system that returns lists."""
+        one = self._systems[name]
+        assert isinstance(one, ListSystem)
+        return self.lists(name, one, place)
+
     def first(self, name: str, place: P, depth: int) -> Lists:
         """Return the first results of a system in a search."""
-        one = self._systems[name]
-        if isinstance(one, ListSystem):
-            return self.lists(name, one, place).first(depth)
+        if isinstance(self._systems[name], ListSystem):
+            return self.whole(name, place).first(depth)
         options, progress = self.run.options, self.run.progress(f"ranking texts: {name}")
         return vector_lists(*self.sides(self._vectors(name), place), depth, options.ranker, progress)
 
@@ -104,3 +114,29 @@ class Parts(Generic[V, P]):
         """Forget all vectors but those that these systems need."""
         wanted = needed(self._systems, later)
         self._kept = {name: found for name, found in self._kept.items() if name in wanted}
+
+
+def pool_parts(
+    run: Run, pool: MultilingualPool, candidate_text: str, encode: Callable[[str], PoolVectors]
+) -> Parts[PoolVectors, Search]:
+    """Return the systems of a run over a pool, of which a search names queries and candidates by rows."""
+
+    def texts(role: str, rows: Ints) -> Texts:
+        whole = pool.question_texts() if role == "query" else pool.candidate_texts(candidate_text)
+        return whole.take(rows)
+
+    def lists(name: str, one: ListSystem, search: Search) -> Lists:
+        def first(other: str, depth: int) -> Lists:
+            return parts.first(other, replace(search, ties="expected"), depth)
+
+        asked = replace(search, lists_of=first, texts=texts, encode=partial(run.scored, name))
+        return one.lists(asked)
+
+    def sides(vectors: PoolVectors, search: Search) -> tuple[TextPool, TextPool]:
+        return (
+            TextPool.of(vectors.questions, search.query_rows),
+            TextPool.of(vectors.candidates, search.candidate_rows),
+        )
+
+    parts = Parts[PoolVectors, Search](run, encode, sides, lists)
+    return parts

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from xlingual.arrays import Ints
 from xlingual.encoders import Encoder
+from xlingual.errors import InputError
 from xlingual.ranking.listed import Lists
 from xlingual.records import Encoded, Texts
 from xlingual.systems.names import Names
@@ -37,6 +38,15 @@ class Search:
     lists_of: Callable[[str, int], Lists] | None = None
     texts: Callable[[str, Ints], Texts] | None = None
     encode: Callable[[Encoder, Texts], Encoded] | None = None
+
+    def first(self, name: str, depth: int) -> Lists:
+        """Return the first results of another system; raise InputError where none can be asked."""
+        if self.lists_of is None:
+            raise InputError(
+                "systems that are made of others (rrf:, sum:, cross-encoder:) are evaluated by "
+                "backretrieval, crosslingual-retrieval, multilingual-pool and retrieval: leave them out here"
+            )
+        return self.lists_of(name, depth)
 
     @property
     def where(self) -> str:

@@ -151,8 +151,7 @@ class FusedSystem(ListSystem):
 
     def lists(self, search: Search) -> Lists:
         """Return the fused lists of a search."""
-        assert search.lists_of is not None
-        found = [search.lists_of(name, self._depth) for name in self.parts]
+        found = [search.first(name, self._depth) for name in self.parts]
         for name, one in zip(self.parts, found, strict=True):
             if self._points.uses_scores and one.score is None:
                 raise InputError(
