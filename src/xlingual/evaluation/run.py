@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Literal, NotRequired, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
 from xlingual.embed import (
     BatchVectors,
@@ -39,12 +39,17 @@ EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | E
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, total
 
 
-class Embedding(TypedDict):
-    """Keywords of the functions of `embed`."""
+class Storing(TypedDict):
+    """Keywords of all functions of `embed`."""
 
     store: Store | None
     progress: Progress | None
-    spent: NotRequired[Spent]
+
+
+class Embedding(Storing):
+    """Keywords of those for texts."""
+
+    spent: Spent | None
 
 
 @dataclass(frozen=True)
@@ -151,10 +156,13 @@ class Run:
         report = self.options.progress
         return lambda done, total: None if report is None else report(what, done, total)
 
-    def embedding(self) -> Embedding:
+    def storing(self) -> Storing:
         """Return the store and the progress callback, for the functions of `embed`."""
-        found: Embedding = {"store": self.options.store, "progress": self.options.progress}
-        return found if self._spent is None else {**found, "spent": self._spent}
+        return {"store": self.options.store, "progress": self.options.progress}
+
+    def embedding(self) -> Embedding:
+        """Return these, and what counts the texts that are encoded, for the functions for texts."""
+        return {**self.storing(), "spent": self._spent}
 
     def fit(self, systems: Mapping[str, Encoder | ListSystem], *texts: Texts) -> None:
         """Take the systems, encoders fitted; refuse one that was fitted on the texts it is evaluated on."""
