@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from xlingual.results.validation import Validation
     from xlingual.results.validation_table import ValidationTable
     from xlingual.store import Store
+    from xlingual.systems.reranker import reranker
     from xlingual.workflows.case_study import run_case_study
     from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.regime_study import run_regime_study
@@ -80,6 +81,7 @@ _HOMES = {
     "new_study": "workflows.study",
     "parse_measure": "measures",
     "plan": "comparison.plan",
+    "reranker": "systems.reranker",
     "retrieval": "evaluation.retrieval",
     "run_case_study": "workflows.case_study",
     "run_mlmme_study": "workflows.mlmme_study",
@@ -126,6 +128,7 @@ __all__ = [
     "new_study",
     "parse_measure",
     "plan",
+    "reranker",
     "retrieval",
     "run_case_study",
     "run_mlmme_study",

@@ -110,7 +110,9 @@ def test_everything_is_written(evaluate: Any) -> None:
     assert set(ap["views"]["subsets"]) == {"de,en", "de,es", "en,es"}
     assert set(ap["views"]["one_target"]) == {f"{a}->{b}" for a in LANGUAGES for b in LANGUAGES}
     for entry in others:
-        assert set(entry["views"]) == {"languages", "by_question_language", "macro", "ci_by_article", "ci"}
+        found = {"found_at", "found", "found_summary"} if "@" in entry["measure"] else set()
+        always = {"languages", "by_question_language", "macro", "ci_by_article", "ci"}
+        assert set(entry["views"]) == always | found
     assert 0.2 < ap["value"] < 0.95 and ap["n_tied"] == 0
     report = Path("out/report.html").read_text(encoding="utf-8")
     assert "<html" in report and "Absatz" in report

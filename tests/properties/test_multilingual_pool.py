@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual import MultilingualPool, multilingual_pool
-from xlingual.data.pools.rows import Candidates, Questions
+from xlingual import multilingual_pool
 from xlingual.errors import InputError
 from xlingual.ranking import Cpu
 from xlingual.ranking.resume import Kept
@@ -20,67 +19,11 @@ from xlingual.results.document import plain as as_json
 
 UNIT = Path(__file__).parents[1] / "unit" / "evaluation" / "multilingual_pool"
 plain = SimpleNamespace(**run_path(str(UNIT / "plain.py")))
-LANGUAGES = ("ar", "de", "en")
+made = SimpleNamespace(**run_path(str(UNIT / "drawn.py")))
+Given, a_pool, drawn, LANGUAGES = made.Given, made.a_pool, made.drawn, made.LANGUAGES
 MEASURES = (*("AP", "AP@3", "AP@3/min", "Success@1", "Success@3", "R@2", "P@3", "RR", "RR@2", "MedR"),)
 COUNTED = "one-target,remove-one,monolingual-pool,alignment,subsets,loss,shares,fairness,hubs,worst"
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
-
-
-class Given:
-    """Gives the vectors that it was made with."""
-
-    def __init__(self, questions, candidates, identity="given"):
-        self.vectors, self.identity = {"query": questions, "candidate": candidates}, identity
-
-    def encode(self, batch):
-        return self.vectors[batch.role]
-
-
-def a_pool(asked_in, key, language, keys, cluster=None, languages=LANGUAGES):
-    """Return a pool of questions with a language and a key, and candidates with a language and keys."""
-    n, m = len(asked_in), len(language)
-    cluster = list(key) if cluster is None else cluster
-    number = {name: i for i, name in enumerate(dict.fromkeys(cluster))}
-    of_candidate = [
-        number[own[0]] if own and own[0] in number else len(number) + i for i, own in enumerate(keys)
-    ]
-    return MultilingualPool(
-        "a pool",
-        tuple(languages),
-        Questions(
-            [f"q{i}" for i in range(n)],
-            np.asarray(asked_in, dtype=np.int64),
-            [f"question {i}" for i in range(n)],
-            list(key),
-            np.array([number[name] for name in cluster], dtype=np.int64),
-            np.array([number[name] // 2 for name in cluster], dtype=np.int64),
-        ),
-        Candidates(
-            [f"c{i}" for i in range(m)],
-            np.asarray(language, dtype=np.int64),
-            [f"sentence {i}" for i in range(m)],
-            [""] * m,
-            [tuple(own) for own in keys],
-            np.array(of_candidate, dtype=np.int64),
-        ),
-        (),
-        (),
-    )
-
-
-def drawn(rng, n, m, n_keys=4, levels=2, dim=3, repeats=0.3):
-    """Return a pool and vectors of few whole numbers: many ties, equal rows, rows of zeros."""
-    language = np.concatenate([np.arange(3), rng.integers(0, 3, m - 3)])
-    keys = [[f"k{j}" for j in np.flatnonzero(rng.random(n_keys) < 0.4)] for _ in range(m)]
-    key = [f"k{j}" for j in rng.integers(0, n_keys, n)]
-    held = {name for own in keys for name in own}
-    for name in sorted(set(key) - held):
-        keys[int(rng.integers(m))].append(name)
-    vectors = [rng.integers(-levels, levels + 1, (size, dim)).astype(np.float32) for size in (n, m)]
-    for rows in vectors:
-        again = np.flatnonzero(rng.random(len(rows)) < repeats)
-        rows[again] = rows[rng.integers(0, len(rows), len(again))] * rng.choice([0, 1, 2, 3], (len(again), 1))
-    return a_pool(rng.integers(0, 3, n), key, language, keys), *vectors
 
 
 @st.composite
@@ -247,20 +190,31 @@ def test_without_ap_nothing_is_computed_for_its_views(policy, monkeypatch):
         monkeypatch.setattr(f"xlingual.evaluation.multilingual_pool.{module}", None)
     results = results_of(*given, views="all", measures=["R@3", "RR"], policy=policy)
     assert results.tables == {}
-    assert all(
-        as_json(e.views).keys()
-        <= {"task", "languages", "by_question_language", "macro", "ci_by_article", "ci"}
-        for e in results.entries
-    )
+    always = {"task", "languages", "by_question_language", "macro", "ci_by_article", "ci"}
+    found = {"found_at", "found", "found_summary"} if policy == "agnostic" else set()
+    for entry in results.entries:
+        shown = as_json(entry.views).keys()
+        assert shown <= always | (found if entry.measure == "R@3" else set())
 
 
 def test_what_belongs_to_ap_is_refused_without_it():
     given = drawn(np.random.default_rng(8), 12, 60)
-    wanted = [{"views": "loss"}, {"views": ["hubs"]}, {"subsets": "ar,de"}, {"picture": ("ar", "de")}]
+    wanted = [{"views": "loss"}, {"views": ["hubs", "loss"]}, {"subsets": "ar,de"}, {"picture": ("ar", "de")}]
     for named in wanted:
         with pytest.raises(InputError, match="belong to AP, which is not among the measures: add AP"):
             results_of(*given, **{"views": "all", "measures": ["R@3", "AP@3/min"], **named})
     results_of(*given, views="none", measures=["R@3"])
+    with pytest.raises(InputError, match=r"'found' is of a measure with a cut .* there is none"):
+        results_of(*given, views="found", measures=["AP"])
+
+
+def test_views_of_the_first_candidates_need_no_ap():
+    given = drawn(np.random.default_rng(8), 12, 60)
+    alone = entries(results_of(*given, views="hubs,shares", measures=["R@3", "RR"]))
+    with_ap = entries(results_of(*given, views="hubs,shares", measures=["R@3", "AP"]))["AP"]
+    for name in ("hubs", "language_share_top100"):
+        assert getattr(alone["R@3"].views, name) == getattr(with_ap.views, name)
+        assert getattr(alone["RR"].views, name) is None
 
 
 def test_one_subset_may_be_a_string():

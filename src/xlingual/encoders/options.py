@@ -67,6 +67,17 @@ def number_range(text: str) -> tuple[int, int]:
     return low, high
 
 
+def amounts(text: str) -> tuple[float, ...]:
+    """Read numbers of at least 0, not all 0, separated by commas."""
+    try:
+        found = tuple(amount(part.strip()) for part in text.split(","))
+    except ValueError:
+        found = ()
+    if not any(found):
+        raise ValueError("numbers of at least 0, one for each system, such as 0.7,0.3")
+    return found
+
+
 BATCH = Option("batch", whole_number(1), 32, "texts or images at a time; changes no vector")
 DEVICE = Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless given")
 MODEL = (  # of every scheme that runs a network
@@ -110,4 +121,9 @@ TRAINED_ON = Option(  # of every scheme whose files do not always say
     "images, where it was trained on these too; changes no vector",
 )
 SEED = Option("seed", whole_number(0), None, "start of the random numbers (0 unless the caller says)")
+DEPTH = Option("depth", whole_number(1), 1000, "how many results of a system count")
+FUSION = (  # of several systems
+    DEPTH,
+    Option("weights", amounts, None, "one for each system, in their order; all count alike unless given"),
+)
 FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"

@@ -9,9 +9,11 @@ from xlingual.encoders.api_profiles import OPENAI, PROFILES
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.options import (
     BATCH,
+    DEPTH,
     DEVICE,
     DIM,
     FIT,
+    FUSION,
     MODEL,
     POOL,
     PROMPT_NAMES,
@@ -347,6 +349,45 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("ids", not_empty, None, "for answers of _msearch: the file of the queries' ids"),
                 Option("latency", amount, None, "milliseconds that a query takes, where the file says none"),
             ),
+        ),
+        Scheme(
+            "rrf",
+            (LISTS,),
+            "several systems of the command as one, by the ranks of their results (reciprocal rank fusion)",
+            "xlingual.systems.fusion",
+            argument="NAME+NAME",
+            options=(
+                Option("k", whole_number(0), 60, "a result counts 1/(k + rank)"),
+                *FUSION,
+            ),
+        ),
+        Scheme(
+            "sum",
+            (LISTS,),
+            "several systems of the command as one, by a weighted sum of their scores",
+            "xlingual.systems.fusion",
+            argument="NAME+NAME",
+            options=(
+                Option("scale", one_of("minmax", "zscore", "none"), "minmax", "of the scores of each list"),
+                *FUSION,
+            ),
+        ),
+        Scheme(
+            "cross-encoder",
+            (LISTS,),
+            "the first results of another system, ordered by a cross-encoder of sentence-transformers",
+            "xlingual.systems.reranker",
+            argument="NAME_OR_PATH",
+            options=(
+                Option("first", whole_number(1), 100, "how many results of the system are read"),
+                DEPTH,
+                *MODEL,
+                Option("max_length", whole_number(1), None, "most tokens of a pair; the model's own limit"),
+                REMOTE_CODE,
+                Option("over", not_empty, None, "the system's name, where no ::NAME follows"),
+            ),
+            extra="st",
+            over="may",
         ),
         Scheme(
             "pixels",

@@ -186,14 +186,13 @@ def _of_ranking(ranking: Ranking, rows: Sequence[Mapping[str, Any]]) -> Iterator
     query, candidate = ranking.relevant
     order = np.argsort(query, kind="stable")
     low, high = (np.searchsorted(query[order], at, side=side) for side in ("left", "right"))
-    for row, i, start, end, (first, *_) in zip(
-        rows, at.tolist(), low, high, ranking.lists(1, at), strict=True
-    ):
+    for row, i, start, end, best in zip(rows, at.tolist(), low, high, ranking.lists(1, at), strict=True):
         rights = candidate[order[start:end]].tolist()
-        if row["above"] and first in rights:
+        if row["above"] and best and best[0] in rights:
             raise ChangedError(f"text encoder {ranking.encoder!r}")  # a wrong one was first
         right = [ranking.candidates[place] for place in rights]
-        yield row["row"], _Found(ranking.queries[i], ranking.candidates[first], right)
+        first = ranking.candidates[best[0]] if best else None  # a search system may find none
+        yield row["row"], _Found(ranking.queries[i], first, right)
 
 
 def _key(ranking: Ranking, member: Member) -> str:

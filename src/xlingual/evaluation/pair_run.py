@@ -20,6 +20,7 @@ from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
+from xlingual.evaluation.parts import Parts
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
 from xlingual.evaluation.scorer import Scored
 from xlingual.ranking.approximate import Approximate
@@ -210,18 +211,34 @@ class PairRun(Run):
 
     def found(self) -> Iterator[tuple[str, TextSides | SystemLists]]:
         """Yield the same of each system: the vectors of an encoder, or the lists of another."""
-        for name in self.by_name:
-            yield name, self._found(name, self.encode)
+        parts = self._parts(self.encode)
+        for name, vectors in parts.each():
+            yield name, self._lists(name, parts) if vectors is None else vectors
 
     def found_again(self, name: str) -> TextSides | SystemLists:
         """Return what a system gave, once more; raise ChangedError where that is not what it was."""
-        return self._found(name, self.encode_again)
+        parts = self._parts(self.encode_again)
+        vectors = parts.of(name)
+        return self._lists(name, parts) if vectors is None else vectors
 
-    def _found(self, name: str, encode: Callable[..., TextSides]) -> TextSides | SystemLists:
+    def _parts(self, encode: Callable[..., TextSides]) -> Parts[TextSides, Sample]:
+        parts = Parts[TextSides, Sample](
+            self,
+            lambda name: encode(name, self.sides_of),
+            lambda vectors, sample: (
+                vectors.queries.pool(sample.source),
+                vectors.candidates.pool(sample.target),
+            ),
+            lambda name, _, sample: self._lists(name, parts).of(sample),
+        )
+        return parts
+
+    def _lists(self, name: str, parts: Parts[TextSides, Sample]) -> SystemLists:
         one = self.by_name[name]
-        if not isinstance(one, ListSystem):
-            return encode(name, self.sides_of)
-        return SystemLists(name, one, self.manifest, self._names, len(by_pair(self.tasks)) == 1)
+        assert isinstance(one, ListSystem)
+        alone = len(by_pair(self.tasks)) == 1
+        scored = partial(self.scored, name)
+        return SystemLists(name, one, self.manifest, self._names, alone, parts.first, scored)
 
     @cached_property
     def _names(self) -> Names:

@@ -19,7 +19,7 @@ from xlingual.embed import (
     batch_identity,
     refuse_fitted_rows,
 )
-from xlingual.embed.encoding import is_kept
+from xlingual.embed.encoding import VectorSource, encode, is_kept
 from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
@@ -29,7 +29,7 @@ from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import AnyVectors, OtherVectors, SparseVectors, TokenVectors
 from xlingual.ranking import Cpu, Ranker, Repair
 from xlingual.ranking.approximate import Approximate
-from xlingual.records import Texts
+from xlingual.records import Encoded, Texts
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
@@ -228,6 +228,11 @@ class Run:
         self.few.check(who, *_parts(found))
         return found
 
+    def scored(self, name: str, scorer: Encoder, pairs: Texts) -> Encoded:
+        """Return the scores of pairs of texts, from the store if they are there."""
+        store, report = self.options.store, self.options.progress
+        return encode(scorer, pairs, VectorSource(f"system {name!r}", f"re-ranking: {name}", store, report))
+
     def _refuse_search(self, name: str, vectors: OtherVectors) -> None:
         if isinstance(self.options.ranker, Approximate):
             raise InputError(
@@ -250,9 +255,16 @@ class Run:
         """Return an encoder's identity, and how its vectors are compared where not by cosine."""
         one = self.by_name[encoder]
         if isinstance(one, ListSystem):
-            return {"encoder": one.identity}
+            return {"encoder": one.identity_over(self._part_identity)}
         own = {"encoder": self.identities[encoder]}
         return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own
+
+    def _part_identity(self, name: str, scored: bool) -> str:
+        """Return the identity of a system that another is made of."""
+        one = self.by_name[name]
+        if isinstance(one, ListSystem) and not one.parts:
+            return one.identity_of_scores if scored else one.identity
+        return "+".join(self.system(name).values())
 
     def clusters(self) -> dict[str, str]:
         """Return the condition of a signature about clusters: none where they are the declared ones."""

@@ -138,6 +138,7 @@ def average_precision(counts: TargetCounts, cut: int | None = None, *, of_least:
     if cut is not None:
         divisor = np.minimum(relevant, cut) if of_least else relevant
         places = np.clip(cut - group.above, 0, group.tied)
+    places = np.where(group.above < counts.pool[group.query], places, 0)  # what was not found adds nothing
     beside = (group.relevant - 1) / np.maximum(
         group.tied - 1, 1
     )  # c: P(another place of the group is relevant)

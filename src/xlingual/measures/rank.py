@@ -131,6 +131,7 @@ class ReciprocalRank(QueryMean):
     def per_query(self, counts: RankCounts) -> Floats:
         """Return the expected reciprocal rank of each query, float64 [n] in 0..1."""
         places = counts.tied if self.cut is None else np.clip(self.cut - counts.above, 0, counts.tied)
+        places = np.where(counts.above < counts.pool, places, 0)  # what was not found is worth nothing
         last = counts.above + places
         harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, int(last.max(initial=0)) + 1))])
         values: Floats = (harmonic[last] - harmonic[counts.above]) / counts.tied

@@ -12,6 +12,7 @@ from xlingual.report.table import Cell
 from xlingual.results import Entry, Interval, Results, by_key
 
 TASK = "multilingual-pool"
+ONE_TARGET, FOUND = "one_target_summary", "found_summary"
 AGNOSTIC = "agnostic"
 PREFER_OWN = "prefer-own"
 
@@ -53,6 +54,17 @@ class EncoderViews:
         """Return a share of the views in percent, with its interval."""
         return share(self.number(*keys), self.interval(*keys))
 
+    @property
+    def summary(self) -> str:
+        """The view that has the means over own and other languages: of AP, or of what is found at a cut."""
+        return ONE_TARGET if self.has(ONE_TARGET) else FOUND
+
+    @property
+    def cut(self) -> str:
+        """How many first candidates a measure with a cut looks at."""
+        k = self.number("found_at")
+        return "" if k is None else numbers.count(int(k))
+
     def has(self, name: str) -> bool:
         """Tell whether a view is there and not empty."""
         return self._at(name) not in (None, {}, [])
@@ -85,7 +97,7 @@ def views_of(runs: Sequence[Results], rows: Iterable[BoardRow], policy: str = AG
 
 def entries_of(runs: Sequence[Results], row: BoardRow) -> list[Entry]:
     """Return the entries of a row: one for each policy that was measured."""
-    return by_key(runs[row.run - 1].entries, task=TASK, measure=row.measure, encoder=row.encoder)
+    return by_key(runs[row.run - 1].entries, task=row.task, measure=row.measure, encoder=row.encoder)
 
 
 def policy_of(entry: Entry) -> str:

@@ -164,9 +164,9 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     measures: Annotated[
         tuple[str, ...],
         option(
-            "A measure: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, "
-            "MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict or StrongAlignment/strict-own; "
-            "repeat for several.",
+            "A measure: AP, AP@k, AP@k/min, nDCG, nDCG@k, R@k (set recall), Success@k (hit rate), P@k, RR, "
+            "RR@k, MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict or "
+            "StrongAlignment/strict-own; repeat for several.",
             names=("--measure",),
             metavar="NAME",
         ),
@@ -175,7 +175,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
         str,
         option(
             "Views of language bias: all, none, or some of one-target, remove-one, monolingual-pool, "
-            "alignment, subsets, loss, shares, fairness, hubs, worst, language-id, picture.",
+            "alignment, subsets, loss, shares, fairness, hubs, worst, language-id, picture, found.",
             metavar="NAME,…",
         ),
     ] = "all"
@@ -194,6 +194,15 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
             metavar="NAME",
         ),
     ] = "agnostic"
+    grades: Annotated[
+        str | None,
+        option(
+            "What an answer in the question's language is worth in nDCG, and what one in another; grades of "
+            "the pool are multiplied by it.",
+            metavar="own=N,other=N",
+            otherwise="the same",
+        ),
+    ] = None
     picture: Annotated[
         tuple[str, str] | None,
         option(

@@ -188,7 +188,7 @@ TextEncoders: TypeAlias = Annotated[
     tuple[str, ...],
     option(
         "Text encoder: vectors:PATH (or just a path), st:, hf:, onnx:, wordvec:, translate:, concat:, api:, "
-        "python:, model:, random, wordgram, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote "
+        "python:, model:, random, bm25, wordgram, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote "
         "patterns with *. See: xlingual encoders.",
         names=("--text-encoder",),
         metavar="SPEC",

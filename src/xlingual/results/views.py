@@ -30,6 +30,8 @@ class PoolIntervals(Struct, frozen=True, omit_defaults=True):
     strong_alignment: Intervals | None = None
     alignment: Intervals | None = None
     subsets: Intervals | None = None
+    found: Intervals | None = None
+    found_summary: Intervals | None = None
     language_share_top100: Intervals | None = None
     language_share_ratio_top100: Intervals | None = None
     language_id_accuracy: Intervals | None = None
@@ -95,6 +97,11 @@ class PoolViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="
     ] = None
     alignment_chance: Annotated[ByLanguage | None, about("The same where all candidates are equal.")] = None
     subsets: Annotated[ByLanguage | None, about("Score in pools of some of the languages.")] = None
+    found_at: Annotated[Whole | None, about("Number of first candidates of a measure with a cut.")] = None
+    found: Annotated[
+        ByLanguage | None, about("Share of the right answers that are among these, by pair.")
+    ] = None
+    found_summary: Annotated[ByLanguage | None, about("Its means: own, other, gap.")] = None
     loss: Annotated[
         dict[str, ByLanguage] | None, about("Wrong candidates above each right one, by pair, then kind.")
     ] = None
@@ -159,8 +166,8 @@ class StsViews(Struct, frozen=True, tag_field="task", tag="sts"):
 class RetrievalIntervals(Struct, frozen=True, omit_defaults=True):
     """Intervals of the views of retrieval, under the same names."""
 
-    by_query_language: Intervals | None = None
-    own_language: Intervals | None = None
+    by_query_language: Annotated[Intervals | None, about("Those by query language.")] = None
+    own_language: Annotated[Intervals | None, about("Those of the query's own language.")] = None
 
 
 class RetrievalViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="retrieval"):

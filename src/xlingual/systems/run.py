@@ -42,6 +42,12 @@ class RunSystem(ListSystem):
         return f"run:{digest}?files={len(runs)}&depth={self.depth}"
 
     @property
+    def identity_of_scores(self) -> str:
+        """The same, with the digests of the scores."""
+        scores = {run.score_digest[:16] for run in (self._read or self._all()).values()}
+        return f"{self.identity}&scores={'+'.join(sorted(scores))}"
+
+    @property
     def depth(self) -> int:
         """The length of the longest list."""
         return max(run.depth for run in (self._read or self._all()).values())
@@ -70,10 +76,11 @@ class RunSystem(ListSystem):
 
         Queries without results, and names that nobody knows, are warned of.
         """
-        run, alone = self.run_of(search), search.alone or self._per_pair
+        run, pairs = self.run_of(search), search.of_pair
         run = run.in_trec_order() if search.ties == "trec" else run
-        asked = self._rows(run, "queries", search.queries, search.source if alone else None)
-        found = self._rows(run, "candidates", search.candidates, search.target if alone else None)
+        alone = search.alone or (self._per_pair and pairs)
+        asked = self._rows(run, "queries", search.queries, search.source if alone else None, pairs)
+        found = self._rows(run, "candidates", search.candidates, search.target if alone else None, pairs)
         query = _places(asked, search.query_rows, len(search.queries))
         candidate = _places(found, search.candidate_rows, len(search.candidates))
         n, answered = len(search.query_rows), query >= 0
@@ -91,7 +98,8 @@ class RunSystem(ListSystem):
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
-        return Lists(query[order], candidate[order], level[order], ended, len(search.candidate_rows))
+        query, candidate, level, score = query[order], candidate[order], level[order], run.score[kept][order]
+        return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
 
     def run_of(self, search: Search) -> SearchRun:
         """Return the run that is searched."""
@@ -111,15 +119,18 @@ class RunSystem(ListSystem):
     def _per_pair(self) -> bool:
         return isinstance(self._given, str) and all(f"{{{name}}}" in self._given for name in _PLACES[:2])
 
-    def _rows(self, run: SearchRun, what: str, known: Names, language: str | None) -> Ints:
-        """Return the row of each query or candidate of the run, -1 for one that nobody knows."""
+    def _rows(self, run: SearchRun, what: str, known: Names, language: str | None, pairs: bool) -> Ints:
+        """Return the row of each query or candidate of the run, -1 for one that nobody knows.
+
+        `pairs`: whether there may be a file for each pair of languages.
+        """
         names = run.queries if what == "queries" else run.candidates
         rows = known.rows(names, language)
         if (rows == AMBIGUOUS).any():
             raise InputError(
                 f"{run.source}: {names[int(np.argmax(rows == AMBIGUOUS))]!r} is the id of texts in several "
-                "languages: write language:id, or a file for each pair of languages, with {source} and "
-                "{target} in its name"
+                "languages: write language:id"
+                + (", or a file for each pair of languages, with {source} and {target} in its name" * pairs)
             )
         if unknown := int((rows == UNKNOWN).sum()):
             first = names[int(np.argmax(rows == UNKNOWN))]

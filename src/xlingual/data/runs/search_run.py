@@ -146,6 +146,11 @@ class SearchRun:
             hasher.update(column.astype("<i8").tobytes())
         return hasher.hexdigest()
 
+    @cached_property
+    def score_digest(self) -> str:
+        """Hex hash of the scores, for what is made of them."""
+        return hashlib.blake2b(self.score.astype("<f8").tobytes(), digest_size=16).hexdigest()
+
     def __repr__(self) -> str:
         what = f"{len(self):,} queries, {len(self.query):,} results, depth {self.depth}"
         return f"SearchRun({self.source}: {what})"

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import CANDIDATE_TEXTS
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
+from xlingual.evaluation.listed import MOST_UNKNOWN
 from xlingual.evaluation.multilingual_pool.alignment import check_alignment
-from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
+from xlingual.evaluation.multilingual_pool.grades import EQUAL, LanguageGrades, language_grades
+from xlingual.evaluation.multilingual_pool.lists import DEPTH, HUBS_OF, SHARES_OF
+from xlingual.evaluation.multilingual_pool.measure_views import FOUND, MONOLINGUAL, views_of_measure
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
 from xlingual.measures import AlignmentMeasure, AveragePrecision, PoolMeasure
+from xlingual.measures.fairness import CUT
+from xlingual.ranking.listed import Lists
 
 FROM_COUNTS = ("one-target", "remove-one", "monolingual-pool", "alignment", "subsets", "loss")
-FROM_LISTS = ("shares", "fairness", "hubs", "worst")
+FROM_LISTS = {"shares": SHARES_OF, "fairness": CUT, "hubs": HUBS_OF, "worst": HUBS_OF}  # how deep each looks
 FROM_VECTORS = ("language-id", "picture")
-VIEWS = (*FROM_COUNTS, *FROM_LISTS, *FROM_VECTORS)
+VIEWS = (*FROM_COUNTS, *FROM_LISTS, *FROM_VECTORS, FOUND)
 POLICIES = ("agnostic", "prefer-own")
 
 
@@ -28,22 +33,53 @@ class Choice:
     policy: str
     candidate_text: str
     subsets: tuple[tuple[str, ...], ...]
-    with_ap: bool = True  # whether AP is measured; all views belong to AP
+    with_ap: bool = True  # whether AP is measured; all views but those from lists belong to AP
     named: bool = False  # whether views are chosen by their names
+    every: bool = False  # whether all views are wanted that there can be
+    grades: LanguageGrades = EQUAL
+
+    def beside_lists(self) -> Choice:
+        """Return the choice where a search system is evaluated: views from lists need no AP then."""
+        if self.with_ap or not self.every or self.policy != "agnostic":
+            return self
+        return replace(self, views=self.views | set(FROM_LISTS))
 
     def of_form(self, vectors: AnyVectors, who: str) -> Choice:
         """Return the choice for an encoder's vectors: without the views that need one dense vector for each.
 
         Raises InputError where such a view is chosen by its name.
         """
-        left_out = [view for view in FROM_VECTORS if view in self.views]
-        if not isinstance(vectors, SparseVectors | TokenVectors) or not left_out:
+        if not isinstance(vectors, SparseVectors | TokenVectors):
             return self
-        views = "the view" if len(left_out) == 1 else "the views"
-        problem = f"{who} gives {vectors.what}, not one dense vector for each text, which {views} "
-        problem += f"{' and '.join(left_out)} would need"
+        problem = f"{who} gives {vectors.what}, not one dense vector for each text, which {{}} would need"
+        return self._without(FROM_VECTORS, problem, "take a dense encoder")
+
+    def of_lists(self, lists: Lists, who: str) -> Choice:
+        """Return the choice for a search system: without the views from vectors, and those beyond its lists.
+
+        Raises InputError where such a view is chosen by its name.
+        """
+        problem = f"{who} returns lists, not vectors, which {{}} would need"
+        choice = self._without(FROM_VECTORS, problem, "leave this system out")
+        depths: dict[str, int | None] = {**FROM_LISTS, MONOLINGUAL: None}
+        short = {view: int(lists.unsettled(depth).sum()) for view, depth in depths.items()}
+        beyond = [view for view in depths if view in self.views and short[view] > MOST_UNKNOWN * len(lists)]
+        if not beyond:
+            return choice
+        rank, first = min((depths[view] or lists.n_candidates, view) for view in beyond)
+        rank = min(rank, lists.n_candidates)
+        problem = f"{who}: {short[first]:,} of {len(lists):,} lists end before rank {rank:,}, too early "
+        return choice._without(beyond, f"{problem}for {{}}", "give longer lists")
+
+    def _without(self, views: Sequence[str], problem: str, remedy: str) -> Choice:
+        """Return the choice without some views, with a warning; raise InputError where they are named."""
+        left_out = [view for view in views if view in self.views]
+        if not left_out:
+            return self
+        several = "the view" if len(left_out) == 1 else "the views"
+        problem = problem.format(f"{several} {' and '.join(left_out)}")
         if self.named:
-            raise InputError(f"{problem}: name other views ({parameter('views')}), or take a dense encoder")
+            raise InputError(f"{problem}: name other views ({parameter('views')}), or {remedy}")
         warn(f"{problem}: left out")
         return replace(self, views=self.views - set(left_out))
 
@@ -66,10 +102,11 @@ def choose(
     *,
     picture: Sequence[str] | None = None,
     measures: Sequence[PoolMeasure] = (AveragePrecision(),),
+    grades: str | Mapping[str, int] | None = None,
 ) -> Choice:
     """Return the choice; raise InputError for unknown names, and for choices that would be ignored.
 
-    Without AP among the measures there are no views.
+    Without AP among the measures there are no views but those from lists that are named.
     """
     with_ap = AveragePrecision() in measures
     subsets = [subsets] if isinstance(subsets, str) else subsets
@@ -82,10 +119,18 @@ def choose(
             f"policy {policy!r} has no views of language bias: leave out views, subsets and picture, or use "
             "agnostic"
         )
-    if not with_ap and (named or subsets or picture):
+    belonging = {view for measure in measures for view in views_of_measure(measure, len(pool.candidates))}
+    without_ap = wanted & (belonging | (set(FROM_LISTS) if named else set()))
+    if named and FOUND in wanted - belonging:
+        raise InputError(
+            "the view 'found' is of a measure with a cut below the size of the pool, and there is none: add "
+            f"one ({parameter('measures', 'R@10')}), or leave the view out"
+        )
+    if not with_ap and ((named and wanted > without_ap) or subsets or picture):
         raise InputError(
             "views of language bias, subsets and the picture belong to AP, which is not among the measures: "
-            "add AP (--measure AP), or leave them out"
+            "add AP (--measure AP), or leave them out; without it there are shares, fairness, hubs, worst, "
+            "found (of measures with a cut) and monolingual-pool (of nDCG)"
         )
     if subsets and "subsets" not in wanted:
         raise InputError("subsets are named, but the view 'subsets' is not: add it, or name no subsets")
@@ -108,13 +153,16 @@ def choose(
             f"{pool.source}: no question has an answer in its own language, so the policy 'prefer-own' "
             "leaves none: use the policy agnostic"
         )
+    kept = wanted if with_ap else without_ap
     return Choice(
-        wanted if policy == "agnostic" and with_ap else frozenset(),
+        kept if policy == "agnostic" else frozenset(),
         policy,
         candidate_text,
         tuple(_subset(pool, subset) for subset in subsets),
         with_ap,
         bool(named) or bool(picture),
+        views == "all",
+        language_grades(grades, policy, measures),
     )
 
 

@@ -35,9 +35,11 @@ class EncoderFindings:
     """The findings about one encoder.
 
     `questions` [k] are those that count under the policy, `targets` the ranks of their right answers, and
-    `grades` how relevant each of these is; `views` belong to average precision.
+    `grades` how relevant each of these is; `views` belong to average precision, those from lists to the
+    first measure where there is none. `choice` is that of this encoder.
     """
 
+    choice: Choice
     ranks: RelevantRanks
     questions: Ints
     targets: TargetCounts
@@ -58,7 +60,7 @@ def encoder_findings(
     pool: MultilingualPool,
     choice: Choice,
     ranked: PassCounts,
-    vectors: tuple[Any, Any],  # of questions and candidates, dense where views are made of them
+    vectors: tuple[Any, Any] | None,  # of questions and candidates, dense where views are made of them
     seed: int,
     pair: tuple[str, str] | None,
 ) -> EncoderFindings:
@@ -69,14 +71,18 @@ def encoder_findings(
         if heads is not None:
             own = heads.places[np.arange(counts.n_questions), counts.question_language]
         questions, targets = own_language_targets(found)
-        grades, n_tied = pool.grades[found.line[found.own]], found.n_tied(found.own)
-        return EncoderFindings(found, questions, targets, grades, n_tied, [prefer_own(found, own)])
+        grades, n_tied = choice.grades.of(pool)[found.line[found.own]], found.n_tied(found.own)
+        return EncoderFindings(choice, found, questions, targets, grades, n_tied, [prefer_own(found, own)])
     whole = counts.whole_pool()
-    findings = EncoderFindings(found, np.arange(len(whole)), whole, pool.grades, found.n_tied())
-    findings.views += agnostic_views(found, {name.replace("-", "_") for name in choice.views}, choice.subsets)
+    findings = EncoderFindings(
+        choice, found, np.arange(len(whole)), whole, choice.grades.of(pool), found.n_tied()
+    )
+    if choice.with_ap:
+        names = {name.replace("-", "_") for name in choice.views}
+        findings.views += agnostic_views(found, names, choice.subsets)
     if heads is not None:
         _add_list_views(findings, choice, heads)
-    if choice.views & set(FROM_VECTORS):
+    if vectors is not None and choice.views & set(FROM_VECTORS):
         space = space_statistics(
             *vectors,
             question_language=pool.questions.language,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xlingual import encoders
+from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import MOST_SEED
 from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
@@ -16,10 +16,12 @@ from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
+from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
+from xlingual.evaluation.multilingual_pool.listed_pass import listed_pass, lists_of
 from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
-from xlingual.evaluation.multilingual_pool.one_pass import one_pass
+from xlingual.evaluation.multilingual_pool.one_pass import PassCounts, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
 from xlingual.evaluation.multilingual_pool.trec import warn_of_size
@@ -30,11 +32,12 @@ from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import check_depth, unfinished, write_ranking
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
 from xlingual.ranking import Offsets, Ranker, Repair
+from xlingual.ranking.listed import Lists
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import RunsLike, joined
+from xlingual.systems import ListSystem, RunsLike, joined, systems
 
 NAME = "multilingual-pool"
 _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
@@ -51,6 +54,7 @@ def multilingual_pool(
     views: str | Sequence[str] = "all",
     subsets: str | Sequence[str | Sequence[str]] = (),
     policy: str = "agnostic",
+    grades: str | Mapping[str, int] | None = None,
     candidate_text: str = "sentence",
     picture: tuple[str, str] | None = None,
     seed: int = 0,
@@ -69,17 +73,22 @@ def multilingual_pool(
 
     Args:
         pool: a pool, or the path of one; to choose languages or a split, `MultilingualPool.read`.
-        text_encoders: one spec or encoder, several, or a mapping of names to them.
+        text_encoders: one spec or encoder, several, or a mapping of names to them; a search system's run
+            (`SearchRun`, run:FILE) among them.
         runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
-        measures: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, MedR,
-            WeakAlignment, StrongAlignment, StrongAlignment/strict, StrongAlignment/strict-own.
+        measures: AP, AP@k, AP@k/min, nDCG, nDCG@k, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k,
+            MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict, StrongAlignment/strict-own. Runs
+            that do not rank the whole pool need measures with a cut.
         views: "all", "none", or some of the views of language bias that docs/multilingual-pool.md explains;
             they belong to AP: without it "all" gives none, and some named are refused, as are subsets and
-            a picture.
+            a picture. Those of the first candidates (shares, fairness, hubs, worst) can be named without AP,
+            and are in "all" where there is a run.
         subsets: further sets of languages ("ar,de", or several such) to which pool and questions are
             restricted.
         policy: "agnostic": an answer is an answer in any language; "prefer-own": only answers in the
             question's language are right.
+        grades: what an answer in the question's language is worth in nDCG, and what one in another, such as
+            "own=2,other=1"; grades of the pool are multiplied by them. None: all languages the same.
         candidate_text: "sentence", or "sentence+context".
         picture: the two languages of the picture of the space; None: the two whose vectors are furthest apart
             for the first encoder.
@@ -122,6 +131,7 @@ def multilingual_pool(
         subsets,
         picture=picture,
         measures=ranked,
+        grades=grades,
     )
     options = Options(
         seed=seed,
@@ -136,7 +146,7 @@ def multilingual_pool(
     run.prepare(joined(text_encoders, runs), picture)
     if trec is not None:
         check_depth(trec_depth)
-        warn_of_size(pool, trec_depth, run.text_encoders)
+        warn_of_size(pool, trec_depth, run.by_name)
     with nullcontext() if trec is None else unfinished(trec) as folder:
         return run.results(ranked, folder, trec_depth, examples)
 
@@ -165,7 +175,7 @@ class PoolRun(Run):
                 f"picture of {','.join(picture)!r}: expected two of the languages {', '.join(pool.languages)}"
             )
         self.picture = picture
-        made = encoders.text_encoders(
+        made = systems(
             specs,
             languages=list(pool.languages),
             role_languages=pool.role_languages,
@@ -185,55 +195,71 @@ class PoolRun(Run):
         """Return the results of all encoders, and write their rankings where they are wanted."""
         self.near = self._near_duplicates()
         cluster = (self.near.clusters or self.pool.questions).cluster
+        if any(isinstance(one, ListSystem) for one in self.by_name.values()):
+            self.choice = self.choice.beside_lists()
         numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
-        tables = PoolTables(self.pool, examples)
-        top, depth = self.choice.heads(len(self.pool.candidates))
-        for name in self.text_encoders:
-            vectors = self.encode(name, self.embedded)
-            questions, candidates = vectors.questions, vectors.candidates
-            choice = self.choice.of_form(questions, f"text encoder {name!r}")
-            with self.stage("texts: rank"):
-                ranked_pool = one_pass(
-                    self.pool,
-                    questions,
-                    candidates,
-                    cluster=cluster,
-                    top=top,
-                    depth=depth,
-                    ranker=self.options.ranker,
-                    repair=self.options.repair,
-                    progress=self.progress(f"ranking candidates: {name}"),
-                )
-            self.tally.screened += ranked_pool.screened
-            self.tally.decided += ranked_pool.decided
+        tables = PoolTables(self.pool, examples, numbers.viewed)
+        for name in self.by_name:
+            given = self._given(name, measures)
+            choice, ranked_pool = self._ranked(name, given, cluster)
             with self.stage("views", f"looking at languages: {name}"):
+                vectors = None if isinstance(given, Lists) else (given.questions, given.candidates)
                 findings = encoder_findings(
-                    self.pool,
-                    choice,
-                    ranked_pool,
-                    (questions, candidates),
-                    self.options.seed,
-                    self.picture,
+                    self.pool, choice, ranked_pool, vectors, self.options.seed, self.picture
                 )
                 if findings.picture is not None:
                     self.picture = findings.picture.languages
-                numbers.add(name, findings)
-                tables.add(name, findings)
+                tables.add(name, findings, numbers.add(name, findings))
             if trec is not None:
                 with self.stage("trec", f"writing rankings: {name}"):
-                    write_ranking(trec, self._ranking(name, vectors, ranked_pool.offsets), trec_depth)
+                    write_ranking(trec, self._ranking(name, given, ranked_pool.offsets), trec_depth)
         results = numbers.results()
         results.tables = tables.tables()
         results.evaluated = Evaluated(self.pool, self.rankings)
         return self.finished(results)
 
+    def _given(self, name: str, measures: Sequence[PoolMeasure] = ()) -> PoolVectors | Lists:
+        """Return the vectors of an encoder, or the lists of a search system, long enough for the measures."""
+        one = self.by_name[name]
+        if not isinstance(one, ListSystem):
+            return self.encode(name, self.embedded)
+        lists = lists_of(one, self.pool, self.options.seed)
+        check_reach(lists, measures, repr(name), "nDCG")
+        return lists
+
+    def _ranked(self, name: str, given: PoolVectors | Lists, cluster: Ints) -> tuple[Choice, PassCounts]:
+        """Return the choice of views for a system, and where all relevant candidates stand."""
+        top, depth = self.choice.heads(len(self.pool.candidates))
+        if isinstance(given, Lists):
+            choice = self.choice.of_lists(given, f"system {name!r}")
+            with self.stage("texts: rank"):
+                return choice, listed_pass(self.pool, given, top=top, depth=depth, cluster=cluster)
+        choice = self.choice.of_form(given.questions, f"text encoder {name!r}")
+        with self.stage("texts: rank"):
+            found = one_pass(
+                self.pool,
+                given.questions,
+                given.candidates,
+                cluster=cluster,
+                top=top,
+                depth=depth,
+                ranker=self.options.ranker,
+                repair=self.options.repair,
+                progress=self.progress(f"ranking candidates: {name}"),
+            )
+        self.tally.screened += found.screened
+        self.tally.decided += found.decided
+        return choice, found
+
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of an encoder."""
-        vectors = self.encode_again(encoder, self.embedded)
-        yield self._ranking(encoder, vectors)
+        if encoder in self.text_encoders:
+            yield self._ranking(encoder, self.encode_again(encoder, self.embedded))
+        else:
+            yield self._ranking(encoder, self._given(encoder))
 
-    def _ranking(self, encoder: str, vectors: PoolVectors, offsets: Offsets | None = None) -> Ranking:
-        return ranking_of(encoder, self.pool, vectors, self.choice.policy, self.options, offsets)
+    def _ranking(self, name: str, given: PoolVectors | Lists, offsets: Offsets | None = None) -> Ranking:
+        return ranking_of(name, self.pool, given, self.choice.policy, self.options, offsets)
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""
@@ -241,12 +267,12 @@ class PoolRun(Run):
             return near_questions(self.pool.questions, self.options.cluster)
 
 
-def refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
+def refuse_without_role(made: Mapping[str, Encoder | ListSystem]) -> None:
     """Refuse files of vectors that do not separate questions from candidates.
 
     With as many questions as candidates the mistake would pass unseen.
     """
-    for name, encoder in text_encoders.items():
+    for name, encoder in made.items():
         if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
             raise InputError(
                 f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for "

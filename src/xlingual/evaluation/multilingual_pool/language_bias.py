@@ -64,17 +64,25 @@ def one_target(ranks: RelevantRanks) -> View:
     """
     counts = ranks.counts
     table = single_answer_precision(ranks)
-    own, other = (mean_score(values, counts.cluster) for values in same_and_other(counts, table))
-    known = compact({"own": own, "other": other, "gap": own and other and own.less(other)})
+    known = own_other_gap(counts, table)
     shown: Scores = {"one_target": by_pair(counts, table)}
     return View.of({**shown, "one_target_summary": known} if known else shown)
+
+
+def own_other_gap(counts: PoolCounts, table: Floats) -> dict[str, Score]:
+    """Return the means of a table [n, G] over own and other languages, and their difference.
+
+    Over the questions that have both.
+    """
+    own, other = (mean_score(values, counts.cluster) for values in same_and_other(counts, table))
+    return compact({"own": own, "other": other, "gap": own and other and own.less(other)})
 
 
 def single_answer_precision(ranks: RelevantRanks) -> Floats:
     """Return the AP of a single answer in the pool by question and answer language [n, G]; NaN for none."""
     above = ranks.above - ranks.relevant_above()
     tied = ranks.tied - ranks.relevant_tied() + 1
-    return ranks.by_answer_language(reciprocal_rank(above, tied))
+    return ranks.by_answer_language(ranks.without_missed(reciprocal_rank(above, tied)))
 
 
 def same_and_other(counts: PoolCounts, table: Floats) -> Floats:
@@ -101,8 +109,8 @@ def removals(ranks: RelevantRanks) -> tuple[dict[str, Score], int]:
 
     "same", where it is in the question's language (of several, each equally likely); "rand", in another
     language, the exact expectation over a random language and a random answer in it; and "relative_delta" =
-    (rand − same)/rand, from the two means. 0: free of same-language bias. And the number of such questions;
-    without any there are no scores.
+    (rand − same)/rand, from the two means, where rand is not 0, as it may be of a search system that finds
+    nothing. 0: free of same-language bias. And the number of such questions; without any there are no scores.
     """
     counts, precision = ranks.counts, average_precision_without(ranks)
     same, rand = own_and_other(counts, ranks.by_answer_language(precision))
@@ -111,8 +119,9 @@ def removals(ranks: RelevantRanks) -> tuple[dict[str, Score], int]:
     without_same, without_rand = mean_score(same, cluster), mean_score(rand, cluster)
     if without_same is None or without_rand is None:
         return {}, 0
-    delta = _relative_delta(same, rand, cluster)
-    return {"same": without_same, "rand": without_rand, "relative_delta": delta}, len(rows)
+    found = {"same": without_same, "rand": without_rand}
+    delta = {"relative_delta": _relative_delta(same, rand, cluster)} if rand.any() else {}
+    return found | delta, len(rows)
 
 
 def average_precision_without(ranks: RelevantRanks) -> Floats:
@@ -123,10 +132,11 @@ def average_precision_without(ranks: RelevantRanks) -> Floats:
     """
     s = ranks
     above, tied, relevant_above, relevant_tied = s.above, s.tied, s.relevant_above(), s.relevant_tied()
-    as_it_was = precision_at(above, tied, relevant_above, relevant_tied)
+    as_it_was = s.without_missed(precision_at(above, tied, relevant_above, relevant_tied))
     # a line that has no relevant candidate above or beside it is never read from the next two
     below = precision_at(np.maximum(above - 1, 0), tied, np.maximum(relevant_above - 1, 0), relevant_tied)
     beside = precision_at(above, np.maximum(tied - 1, 1), relevant_above, np.maximum(relevant_tied - 1, 1))
+    below, beside = s.without_missed(below), s.without_missed(beside)
     up_to, _ = _running(s, as_it_was)
     total = up_to[s.start] + (relevant_tied - 1) * beside
     up_to, all_of_it = _running(s, below)
@@ -163,7 +173,12 @@ def monolingual_pool(ranks: RelevantRanks) -> View:
     And its mean over languages. Questions that have no answer in their own language are left out;
     "monolingual_pool_questions" counts the others.
     """
-    found = by_question_language(ranks.counts, monolingual_average_precision(ranks))
+    return monolingual_view(ranks, monolingual_average_precision(ranks))
+
+
+def monolingual_view(ranks: RelevantRanks, of_questions: Floats) -> View:
+    """Return the view of values in the pools of single languages [n]; NaN: not counted."""
+    found = by_question_language(ranks.counts, of_questions)
     if not found:
         return View()
     counted = {language: len(one.parts[0].residuals) for language, one in found.items()}
@@ -182,7 +197,7 @@ def monolingual_average_precision(ranks: RelevantRanks) -> Floats:
         ranks.relevant_above(own, rows),
         ranks.relevant_tied(own, rows),
     )
-    return ranks.per_question(precision, rows)
+    return ranks.per_question(ranks.without_missed(precision, rows), rows)
 
 
 def subsets(ranks: RelevantRanks, chosen: Iterable[Sequence[str]] = ()) -> View:
@@ -219,7 +234,7 @@ def subset_average_precision(ranks: RelevantRanks, subset: Sequence[int]) -> Flo
     rows = np.flatnonzero(kept)
     above, tied = _in_subset(s, inside, rows)
     precision = precision_at(above, tied, s.relevant_above(kept, rows), s.relevant_tied(kept, rows))
-    return s.per_question(precision, rows)
+    return s.per_question(s.without_missed(precision, rows), rows)
 
 
 def _in_subset(s: RelevantRanks, inside: Flags, rows: Ints) -> tuple[Ints, Ints]:

@@ -12,6 +12,7 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.alignment import alignment_counts, all_equal
 from xlingual.evaluation.multilingual_pool.choice import Choice
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
+from xlingual.evaluation.multilingual_pool.measure_views import measure_views
 from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, question_languages, record_of
 from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
 from xlingual.evaluation.perquery import QueryRows
@@ -33,10 +34,12 @@ class PoolNumbers:
         self.subject = Subject(ALL, POOL, run.options.seed)
         self.numbers = Numbers(run.task, measures, [self.subject], compared=0)
         self.measures = measures
+        # views stand with AP, or with the first measure where they need none
+        self.viewed = AveragePrecision() if AveragePrecision() in measures else measures[0]
         self.found: dict[str, dict[str, QuestionLanguages]] = {}  # measure → encoder
 
-    def add(self, encoder: str, findings: EncoderFindings) -> None:
-        """Enter an encoder's numbers."""
+    def add(self, encoder: str, findings: EncoderFindings) -> Floats:
+        """Enter an encoder's numbers; return the values of the measure with which views stand."""
         best, value_of, chance_of = findings.targets.best(), _values(findings), _values(findings, chance=True)
         for measure in self.measures:
             values = value_of(measure)
@@ -44,7 +47,11 @@ class PoolNumbers:
             values, questions = values[rows], findings.questions[rows]
             by_language = question_languages(findings.counts, measure, values, questions)
             self.found.setdefault(measure.name, {})[encoder] = by_language
-            views = [by_language.view(), *(findings.views if measure == AveragePrecision() else [])]
+            choice, views = findings.choice, [by_language.view()]
+            if measure == self.viewed and (choice.with_ap or choice.policy == "agnostic"):
+                views += findings.views
+            if choice.policy == "agnostic":
+                views += measure_views(findings.ranks, measure, choice.views, findings.grades)
             chance = measure.aggregate(chance_of(measure)[rows])
             self.numbers[encoder, measure.name, self.subject] = Number(
                 by_language.overall,
@@ -64,6 +71,7 @@ class PoolNumbers:
                 tied=best.tied[rows],
                 value=values,
             )
+        return value_of(self.viewed)
 
     def _signature(self, encoder: str, measure: PoolMeasure) -> str:
         conditions = {
@@ -73,6 +81,7 @@ class PoolNumbers:
             **self.run.clusters(),
             "candidates": self.choice.candidate_text,
             "policy": self.choice.policy,
+            **self.choice.grades.condition(self.pool, measure),
         }
         return self.run.signature(conditions, measure.name, **self.run.system(encoder))
 

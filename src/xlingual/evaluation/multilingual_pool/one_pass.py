@@ -99,14 +99,25 @@ def one_pass(
 
 
 @dataclass(frozen=True)
-class PoolColumns:
-    """The candidates as columns: language by language, equal vectors of one language as one column."""
+class Columns:
+    """The candidates as columns, each of one candidate or of several equal ones."""
+
+    of: Ints  # [m] column of each candidate
+    weights: Ints  # [u] how many candidates a column stands for
+
+    def members(self) -> tuple[Ints, Ints]:
+        """Return (candidates ordered by column, where each column's begin), int64 [m] and [u + 1]."""
+        starts = np.concatenate([[0], np.cumsum(self.weights)]).astype(np.int64)
+        return np.argsort(self.of, kind="stable"), starts
+
+
+@dataclass(frozen=True)
+class PoolColumns(Columns):
+    """Columns of vectors, language by language: equal vectors of one language are one column."""
 
     vectors: TextRows  # [u]
-    of: Ints  # [m] column of each candidate
     language: Ints  # [u], ascending
     bounds: Ints  # [G + 1] first column of each language, and the number of columns
-    weights: Ints  # [u] how many candidates a column stands for
 
     @classmethod
     def of_candidates(cls, vectors: AnyVectors, language: Ints, n_languages: int) -> PoolColumns:
@@ -123,17 +134,12 @@ class PoolColumns:
             sizes.append(len(distinct))
         bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         return cls(
-            rows_of(vectors, np.concatenate(rows)),
             of,
+            np.bincount(of, minlength=int(bounds[-1])).astype(np.int64),
+            rows_of(vectors, np.concatenate(rows)),
             np.repeat(np.arange(n_languages), sizes),
             bounds,
-            np.bincount(of, minlength=int(bounds[-1])).astype(np.int64),
         )
-
-    def members(self) -> tuple[Ints, Ints]:
-        """Return (candidates ordered by column, where each column's begin), int64 [m] and [u + 1]."""
-        starts = np.concatenate([[0], np.cumsum(self.weights)]).astype(np.int64)
-        return np.argsort(self.of, kind="stable"), starts
 
 
 @dataclass(frozen=True)
@@ -141,7 +147,8 @@ class PoolCounts:
     """How many candidates of each language stand above each relevant candidate, and tie with it.
 
     One line for each pair of a question and a relevant candidate, ordered by question, then candidate; G
-    languages. Relevant candidates are counted like all others; each ties with itself.
+    languages. Relevant candidates are counted like all others; each ties with itself. Those that a search
+    system missed stand last, tied with each other, and are worth nothing.
     """
 
     languages: tuple[str, ...]  # [G]
@@ -154,6 +161,8 @@ class PoolCounts:
     candidate_language: Ints  # [m]
     cluster: Ints  # [n]: questions that are not independent
     article: Ints | None = None  # [n]
+    unlisted: np.ndarray | None = None  # bool [p]: not in the list of a search system
+    missed: np.ndarray | None = None  # bool [p]: neither would they be in a longer one
 
     @property
     def n_questions(self) -> int:
@@ -177,15 +186,19 @@ class PoolCounts:
 
     def whole_pool(self) -> TargetCounts:
         """Return where every relevant candidate stands in the pool of all languages."""
-        pool = np.full(self.n_questions, int(self.sizes.sum()))
-        return TargetCounts(self.question, self.above.sum(axis=1), self.tied.sum(axis=1), pool)
+        size = int(self.sizes.sum())
+        above, tied = self.above.sum(axis=1), self.tied.sum(axis=1)
+        if self.missed is not None:  # measures know them by as many candidates above as there are
+            above, tied = np.where(self.missed, size, above), np.where(self.missed, 1, tied)
+        return TargetCounts(self.question, above, tied, np.full(self.n_questions, size))
 
 
 @dataclass(frozen=True)
 class Heads:
     """The heads of n rankings.
 
-    `places` [n, G]: how many of the first `top` candidates are of each language, under ties the expectation.
+    `places` [n, G]: how many of the first `top` candidates are of each language, under ties the expectation;
+    NaN where a search system found none.
     The lines are the first `depth` columns of each question with all that tie with the last of them, ordered
     by question, then best first; where more than can be listed tie, a sample of these.
     """
@@ -196,7 +209,7 @@ class Heads:
     column: Ints  # [e]
     above: Ints  # [e] candidates that score higher
     tied: Ints  # [e] that score the same, itself included
-    columns: PoolColumns
+    columns: Columns
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,12 @@ def prefer_own(ranks: RelevantRanks, nearest_own: Floats | None = None) -> View:
     Kinds: "own_wrong" is irrelevant and in the question's language, "other_wrong" irrelevant and in another,
     "right_meaning_wrong_language" a relevant candidate in another language. Questions without an answer in
     their own language are left out. "first" are shares that sum to 1; where the counts do not
-    show the language of the first candidate, its share is "wrong_untold". These numbers explain the score,
-    which has an interval.
+    show the language of the first candidate, or there is none, its share is "wrong_untold". These numbers
+    explain the score, which has an interval.
 
     `nearest_own` [n]: the share of each question's first place (of its tied nearest candidates) that is in
-    its own language; without it, what ranks first is taken from the counts where it follows
-    from them.
+    its own language, NaN where a search system found nothing; without it, what ranks first is taken from the
+    counts where it follows from them.
     """
     s = ranks
     own = np.flatnonzero(s.own)
@@ -74,8 +74,12 @@ def _first_place(s: RelevantRanks, top: Ints, nearest_own: Floats | None) -> dic
     right_meaning = np.where(reached, s.relevant_tied(~own, top) / s.tied[top], 0.0)
     found = {"right": right, "right_meaning_wrong_language": right_meaning}
     if nearest_own is not None:
-        own_wrong = np.maximum(nearest_own[s.question[top]] - right, 0.0)
-        return found | {"own_wrong": own_wrong, "other_wrong": 1.0 - right - right_meaning - own_wrong}
+        share = nearest_own[s.question[top]]
+        none = np.isnan(share)
+        own_wrong = np.maximum(np.where(none, 0.0, share - right), 0.0)
+        other_wrong = np.where(none, 0.0, 1.0 - right - right_meaning - own_wrong)
+        found |= {"own_wrong": own_wrong, "other_wrong": other_wrong}
+        return found | {"wrong_untold": none * 1.0} if none.any() else found
     own_above = s.above_of(language, top)
     share = np.where(reached, s.tied_of(language, top) / s.tied[top], np.nan)  # of the first place
     share[~reached & (own_above == 0)] = 0.0

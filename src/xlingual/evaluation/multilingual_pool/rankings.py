@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
@@ -14,30 +16,39 @@ from xlingual.evaluation.rankings import Member, Ranking
 from xlingual.evaluation.run import Options
 from xlingual.forms import AnyVectors
 from xlingual.ranking import Offsets, TextRows, rows_of, similarity_of
+from xlingual.ranking.listed import Lists
 
 
 def ranking_of(
     encoder: str,
     pool: MultilingualPool,
-    vectors: PoolVectors,
+    given: PoolVectors | Lists,
     policy: str,
     options: Options,
     offsets: Offsets | None = None,
 ) -> Ranking:
-    """Return the lists of an encoder; `offsets` are those by the repair of hubs, where they are known."""
-    questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
+    """Return the lists of an encoder or of a search system.
+
+    `offsets` are those by the repair of hubs, where they are known.
+    """
     question, candidate = pool.relevant
     if policy == "prefer-own":
         own = pool.questions.language[question] == pool.candidates.language[candidate]
         question, candidate = question[own], candidate[own]
-    return Ranking(
+    ranking = Ranking(
         *(encoder, ALL, POOL, options.seed),
         queries=members_of(pool, pool.questions),
         candidates=members_of(pool, pool.candidates),
         relevant=(question, candidate),
+    )
+    if isinstance(given, Lists):
+        return replace(ranking, given=given)
+    questions, candidates = rows_of(given.questions), rows_of(given.candidates)
+    return replace(
+        ranking,
         query_vectors=questions,
         candidate_vectors=candidates,
-        offsets=pool_offsets(pool, questions, vectors.candidates, options) if offsets is None else offsets,
+        offsets=pool_offsets(pool, questions, given.candidates, options) if offsets is None else offsets,
     )
 
 

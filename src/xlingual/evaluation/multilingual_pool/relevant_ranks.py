@@ -35,6 +35,12 @@ class RelevantRanks:
     first: Ints  # [p]
     last: Ints  # [p]
 
+    def without_missed(self, values: Floats, rows: Ints | None = None) -> Floats:
+        """Return values of lines (of the lines `rows`) with 0 for what a search system missed."""
+        if self.counts.missed is None:
+            return values
+        return np.where(self.counts.missed[_take(self.line, rows)], 0.0, values)
+
     @property
     def own(self) -> Flags:
         """Whether the relevant candidate is in the language of the question, bool [p]."""
@@ -86,6 +92,8 @@ class RelevantRanks:
         """
         rows = np.arange(len(self.line)) if chosen is None else np.flatnonzero(chosen)
         shared = self.tied[rows] > self.relevant_tied(chosen, rows)
+        if self.counts.unlisted is not None:  # their order is not known, which is no tie
+            shared &= ~self.counts.unlisted[self.line[rows]]
         return len(np.unique(self.question[rows[shared]]))
 
 

@@ -14,7 +14,7 @@ from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
 from xlingual.evaluation.multilingual_pool.lists import Named
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
-from xlingual.measures import average_precision
+from xlingual.measures import PoolMeasure
 from xlingual.measures.hubness import Hubness
 
 if TYPE_CHECKING:
@@ -33,19 +33,22 @@ class PoolTables:
 
     pool: MultilingualPool
     examples: bool
+    measure: PoolMeasure  # by which the worst questions are found
     rows: dict[str, Rows] = field(default_factory=lambda: {"points": [], "hubs": [], "worst": []})
     occurrences: list[pa.Table] = field(default_factory=list)
 
-    def add(self, encoder: str, findings: EncoderFindings) -> None:
-        """Add the rows of one encoder."""
+    def add(self, encoder: str, findings: EncoderFindings, values: Floats) -> None:
+        """Add the rows of one encoder, whose questions have the `values` of the measure."""
         if findings.picture is not None:
             self.rows["points"] += point_rows(self.pool, encoder, findings.picture)
         if findings.hubs is not None:
             self.occurrences.append(occurrence_table(self.pool, encoder, findings.hubs))
             self.rows["hubs"] += hub_rows(self.pool, encoder, findings.hubs) if self.examples else []
         if findings.lines is not None and self.examples:
-            values = average_precision(findings.targets)
-            self.rows["worst"] += worst_rows(self.pool, encoder, findings.counts, values, findings.lines)
+            found = worst_rows(
+                self.pool, encoder, findings.counts, values, findings.lines, self.measure.higher_is_better
+            )
+            self.rows["worst"] += [{**row, "measure": self.measure.name} for row in found]
 
     def tables(self) -> dict[str, pa.Table]:
         """Return the tables that have rows."""
@@ -111,18 +114,27 @@ def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubness) -> pa.
 
 
 def worst_rows(
-    pool: MultilingualPool, encoder: str, counts: PoolCounts, values: Floats, lines: Named
+    pool: MultilingualPool,
+    encoder: str,
+    counts: PoolCounts,
+    values: Floats,
+    lines: Named,
+    higher_is_better: bool = True,
 ) -> Rows:
-    """Return rows for the questions with the lowest values [n], of different clusters, and their candidates.
+    """Return rows for the questions with the worst values [n], of different clusters, and their candidates.
 
     Rows of kind "above" are the first candidates, those of kind "answer" the best relevant one and the best
-    one in the question's own language; `place` is the (mid-)rank.
+    one in the question's own language; `place` is the (mid-)rank, None where a search system did not return
+    it.
     """
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values if higher_is_better else -values, kind="stable")
+    order = order[~np.isnan(values[order])]
     _, first = np.unique(counts.cluster[order], return_index=True)
     chosen = order[np.sort(first)[:MOST_WORST]]
     whole = counts.whole_pool()
     place = whole.above + (whole.tied + 1) / 2
+    if counts.unlisted is not None:
+        place[counts.unlisted] = np.inf
     rows: Rows = []
     for question in chosen.tolist():
         own = np.flatnonzero(counts.question == question)
@@ -133,7 +145,7 @@ def worst_rows(
             "question_language": pool.languages[pool.questions.language[question]],
             "question": pool.questions.text[question],
             "value": float(values[question]),
-            "rank_of_best": rank_of_best,
+            "rank_of_best": _known(rank_of_best),
         }
         answers = _answers(counts, question, own, place)
         at, candidate = _heading(lines, question, counts.candidate[own], rank_of_best)
@@ -162,9 +174,13 @@ def _heading(
     return rank[kept].tolist(), candidate[kept].tolist()
 
 
+def _known(place: float) -> float | None:
+    return place if np.isfinite(place) else None
+
+
 def _shown(pool: MultilingualPool, candidate: int, place: float, kind: str) -> dict[str, Any]:
     return {
-        "place": place,
+        "place": _known(place),
         **_candidate(pool, candidate, ("candidate_id", "candidate_language", "candidate")),
         "relevant": kind == "answer",
         "kind": kind,

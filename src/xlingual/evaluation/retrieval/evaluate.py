@@ -43,7 +43,7 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import RetrievalRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import ListSystem, Names, Search, systems
+from xlingual.systems import ListSystem, Names, RunsLike, Search, joined, systems
 from xlingual.systems.names import escaped
 
 NAME = "retrieval"
@@ -53,8 +53,9 @@ NAME = "retrieval"
 @keeping_warnings
 def retrieval(
     pool: MultilingualPool | str | Path,
-    text_encoders: EncoderSpecs,
+    text_encoders: EncoderSpecs = (),
     *,
+    runs: RunsLike = (),
     qrels: QrelsLike | None = None,
     measures: str | Sequence[str | Measure] = ("nDCG@10",),
     relevant_from: int = 1,
@@ -75,6 +76,7 @@ def retrieval(
         pool: queries and candidates, in one language or several: a pool, or the path of one, or of a
             retrieval folder of BEIR or MTEB; to choose languages or a split, `MultilingualPool.read`.
         text_encoders: one spec, encoder or `SearchRun`, several, or a mapping of names to them.
+        runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
         qrels: judgements that take the place of those of `pool`, which is a path then: a file in TREC's or
             BEIR's form, or {query: {candidate: grade}}.
         measures: nDCG@k, nDCG(dcg='exp-log2')@k, Success@k, R@k, P@k, RR@k, AP@k, AP@k/min or Judged@k, and
@@ -125,7 +127,7 @@ def retrieval(
         similarity=similarity,
     )
     run = RetrievalRun(answerable(pool, relevant_from), relevant_from, ties, candidate_text, options)
-    run.prepare(text_encoders)
+    run.prepare(joined(text_encoders, runs))
     results = run.results(chosen)
     if trec is not None:
         with run.stage("trec", "writing rankings"):

@@ -52,7 +52,7 @@ class RetrievalNumbers:
         """Enter the numbers of a system."""
         j = self.judgements
         above, best_tied = best_places(counted.whole, j.least)
-        tied = n_tied(counted.whole, j.least)
+        tied = n_tied(counted.found, j.least)
         for measure in self.measures:
             values = per_query(measure, counted.of(measure), j.least)
             found = self._scores(measure, values, counted)

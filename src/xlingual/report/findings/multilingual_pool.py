@@ -11,6 +11,7 @@ from xlingual.report.findings import chance, leads
 from xlingual.report.findings.retrieval import few_queries
 from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.pool_views import (
+    ONE_TARGET,
     PREFER_OWN,
     EncoderViews,
     amount,
@@ -27,7 +28,6 @@ from xlingual.tasks import Task
 MUCH = 1.25  # times its share of the pool: from here on a language is over-retrieved, from 1/MUCH on under
 SKEWED = 1.4  # skewness of the occurrences from which hubness counts as strong (Feldbauer and Flexer 2019)
 HUB = 20  # times the expected occurrences: so often does the largest hub come before it is an alarm
-GAP = ("one_target_summary", "gap")
 DELTA = ("remove_one", "relative_delta")
 ALONE = "monolingual_pool_average"
 STRONG = "StrongAlignment"
@@ -71,18 +71,24 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
 def bias(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
     """Return whether the leader prefers answers in the question's language, then the same for the others."""
     facts = []
-    own, other = (best.number("one_target_summary", name) for name in ("own", "other"))
-    if own is not None and other is not None:
+    own, other, gap = ((best.summary, name) for name in ("own", "other", "gap"))
+    values = best.number(*own), best.number(*other)
+    if None not in values:
+        here, there = map(numbers.finely, values)
+        shown = best.difference(*gap).plain
         facts.append(
-            f"with a single answer in the pool, mAP is {numbers.finely(own)} where it is in the question's "
-            f"language and {numbers.finely(other)} where it is in another (gap {best.difference(*GAP).plain})"
+            f"with a single answer in the pool, mAP is {here} where it is in the question's language and "
+            f"{there} where it is in another (gap {shown})"
+            if best.summary == ONE_TARGET
+            else f"among the first {best.cut} candidates are {here} of a question's answers in its own "
+            f"language and {there} of those in others (gap {shown})"
         )
     if best.number(*DELTA) is not None:
         cost = best.share(*DELTA).plain
         facts.append(f"removing the own-language answer rather than another one costs {cost} of mAP (Δ)")
     if not facts:
         return []
-    known = {side_of_zero(best.interval(*keys)) for keys in (GAP, DELTA)} - {"unknown"}
+    known = {side_of_zero(best.interval(*keys)) for keys in (gap, DELTA)} - {"unknown"}
     name = best.row.encoder
     match sorted(known):
         case ["above"]:

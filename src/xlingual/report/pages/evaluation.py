@@ -18,7 +18,7 @@ from xlingual.report.examples import MOST_BYTES
 from xlingual.report.figures.over_pairs import annotated
 from xlingual.report.pages.cost import cost_section
 from xlingual.results import Entry, Results, Summary
-from xlingual.results.views import PoolViews
+from xlingual.results.views import PoolViews, RetrievalViews
 from xlingual.tasks import Task, load, task_of
 
 
@@ -169,7 +169,7 @@ def _languages(runs: Sequence[Results]) -> list[str]:
         for row in _rows(run):
             task = task_of(row.task)
             found |= {row.source, row.target if task.target_is_language else None} - task.no_languages
-            if isinstance(row.views, PoolViews):  # the languages that a multilingual pool holds
+            if isinstance(row.views, PoolViews | RetrievalViews):  # the languages that a pool holds
                 found.update(row.views.languages)
     return sorted(language for language in found if language is not None)
 

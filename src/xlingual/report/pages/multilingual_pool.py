@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from xlingual.report import leaders, numbers, words
+from xlingual.report import conditions, leaders, numbers, words
 from xlingual.report.blocks import Block, Card, Cards, Finding, Fold, Group, Heading, Prose, Section, Text
 from xlingual.report.figures import pool_maps
 from xlingual.report.figures.labels import shortened
@@ -19,7 +20,7 @@ from xlingual.report.pages.evaluation import TaskPart
 from xlingual.report.pool_columns import columns
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, tables_of, views_of
 from xlingual.report.table import Badge
-from xlingual.results import Results, by_key
+from xlingual.results import Entry, Results, by_key
 from xlingual.tasks import Task
 
 MOST_ENCODERS = 3  # whose texts are shown
@@ -47,9 +48,13 @@ PRECISION = (
 TERMS = {
     "Success@k and R@k": "Success@k is the share of questions with any right answer among the first k (hit "
     "rate); R@k is the share of a question's answers that is (set recall), averaged over questions.",
+    "nDCG@k": "The discounted gain of the first k candidates: an answer at rank i adds its grade / log2(i + "
+    "1), divided by what the best order would add, averaged over questions.",
     "One target only": "The pool holds a single answer of the question, in a given language; its other "
     "answers are taken out. Own and other are the means over answers in the question's language and over "
     "those in other languages; the gap is own minus other.",
+    "Found among the first": "The share of a question's answers that are among its first k candidates (R@k), "
+    "apart for answers in the question's language (own) and in others (other); the gap is own minus other.",
     "Remove one, Δ": "How much lower mAP is after taking away the answer in the question's language (same) "
     "than after taking away one in another language (rand, averaged over all of them): Δ = (rand − "
     "same)/rand. 0 is no bias; above 0 the own language is preferred.",
@@ -77,6 +82,7 @@ TERMS = {
 }
 USED_BY = {  # a term → the views that need it
     "One target only": ("one_target", "one_target_summary"),
+    "Found among the first": ("found", "found_summary"),
     "Remove one, Δ": ("remove_one",),
     "Monolingual pool": ("monolingual_pool", "monolingual_pool_average"),
     "Weak and strong alignment": (pool_tables.ALIGNMENT,),
@@ -99,11 +105,12 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     policies = policies_of(runs)
     about = f"{POOLED} {OWN if policies == {PREFER_OWN} else ANY}"
     about += f" {BOTH}" if len(policies) > 1 else ""
+    entries = [entry for run in runs for entry in by_key(run.entries, task=task.name)]
+    about += "".join(f" {sentence}" for sentence in _graded(entries))
     over_pools = pools_side_by_side.side_by_side(runs, task)
     blocks: list[Block] = [*over_pools, *([Heading("Pool by pool")] if over_pools else [])]
     blocks += _boards(runs, task, boards_of)
     blocks.append(Group("pool", list(_languages(runs, task, found, strict))))
-    entries = [entry for run in runs for entry in by_key(run.entries, task=task.name)]
     sizes = {"questions": [e.n_source for e in entries], "candidates": [e.n_target for e in entries]}
     pools = columns(runs, measures[0])
     return TaskPart(
@@ -114,6 +121,21 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
         sizes=sizes if entries else {},
         terms=_terms(task, policies, boards_of, found, any(one.entry for one in strict)),
     )
+
+
+def _graded(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield what answers are worth in nDCG, where not all the same."""
+    for grades in conditions.collected(entries).get("grades", []):
+        *of_pool, last = grades.split("*")
+        worth = dict(part.split("=") for part in last.split(",")) if "=" in last else {}
+        if worth:
+            times = ", times its grade" if of_pool else ""
+            yield (
+                f"In nDCG an answer in the question's language is worth {worth['own']}, one in another "
+                f"{worth['other']}{times}."
+            )
+        else:
+            yield "In nDCG answers are worth their grades."
 
 
 def _findings(runs: Sequence[Results], task: Task, measure: str) -> list[Finding]:
@@ -132,14 +154,14 @@ def _boards(runs: Sequence[Results], task: Task, boards_of: Boards) -> list[Bloc
         for measure, rows in boards_of.items()
     }
     first, (found, strict) = next(iter(both.items()))
-    of_languages = ("one_target", "remove_one", "monolingual_pool", "first")
-    if first != task.viewed or not any(one.has(name) for one in (*found, *strict) for name in of_languages):
+    of_languages = ("one_target", "remove_one", "monolingual_pool", "first", "found")
+    if not any(one.has(name) for one in (*found, *strict) for name in of_languages):
         return boards(runs, task)
     blocks = boards(runs, task, where="page")
     remarks: dict[str, None] = {}
     for measure, rows in boards_of.items():
         blocks += pool_tables.in_terminal(*both[measure], task)
-        if measure != task.viewed:  # the verdict has its notes
+        if measure != first:  # the verdict has its notes
             remarks |= dict.fromkeys([*notes(rows), *approximation.sentences(rows)])
     return [*blocks, *(Prose(note, "note-line", "terminal") for note in remarks)]
 
@@ -156,6 +178,7 @@ def _languages(
         lost if alone else None,
         Group("beside", [one for one in (traded, None if alone else lost) if one]) if traded else None,
         pool_maps.one_target(found),
+        pool_maps.found_among(found),
         pool_tables.alignment(found),
         pool_maps.weak_alignment(found),
         pool_maps.strong_alignment(found),
@@ -210,14 +233,14 @@ def _question(rows: Sequence[Mapping[str, Any]]) -> Card:
     """Return a question and its ranked candidates: wrong ones above its answers, then answers."""
     first = rows[0]
     best = f", its best answer at rank {_rank(first['rank_of_best'])}" if first.get("rank_of_best") else ""
-    remark = f"AP {numbers.number(first['value'])}{best}"
+    remark = f"{first.get('measure') or 'AP'} {numbers.number(first['value'])}{best}"
     question = Text(
         first["question_language"],
         shortened(first["question"] or "", MOST_LETTERS),
         "question",
         remark=remark,
     )
-    ordered = sorted(rows, key=lambda row: row["place"])
+    ordered = sorted(rows, key=lambda row: math.inf if row["place"] is None else row["place"])
     ranked = [
         Text(
             row["candidate_language"],
@@ -232,8 +255,10 @@ def _question(rows: Sequence[Mapping[str, Any]]) -> Card:
     return Card(question, ranked, style="asked")
 
 
-def _rank(place: float) -> str:
-    """Return a rank, with a decimal only where a tie makes it a mean."""
+def _rank(place: float | None) -> str:
+    """Return a rank, with a decimal only where a tie makes it a mean; none of what was not returned."""
+    if place is None:
+        return numbers.MISSING
     return numbers.count(round(place)) if float(place).is_integer() else f"{place:,.1f}"
 
 
@@ -247,6 +272,7 @@ def _terms(
     shown |= {
         "mAP": task.viewed in boards_of,
         "Success@k and R@k": any(name.startswith("Success@") for name in boards_of),
+        "nDCG@k": any(name.startswith("nDCG") for name in boards_of),
         "Own-language answers only": strict,
     }
     tied = any(row.n_tied for rows in boards_of.values() for row in rows)

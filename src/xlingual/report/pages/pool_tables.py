@@ -10,8 +10,9 @@ from msgspec import structs
 
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Prose
-from xlingual.report.findings.multilingual_pool import ALONE, DELTA, GAP, has_strong_hubs, monolingual_ranks
+from xlingual.report.findings.multilingual_pool import ALONE, DELTA, has_strong_hubs, monolingual_ranks
 from xlingual.report.pool_views import (
+    FOUND,
     PREFER_OWN,
     EncoderViews,
     amount,
@@ -76,7 +77,7 @@ def _share(value: float) -> str:
     return share(value).text
 
 
-def _bias(found: Sequence[EncoderViews]) -> dict[str, Shown]:
+def _bias(found: Sequence[EncoderViews], task: Task) -> dict[str, Shown]:
     """Return the columns that show own and other languages, by name."""
     ranks = monolingual_ranks(found)
     moved = {id(one): dict.fromkeys(ranks.get(i, ())) for i, one in enumerate(found)}
@@ -84,17 +85,23 @@ def _bias(found: Sequence[EncoderViews]) -> dict[str, Shown]:
     chances = " / ".join(sorted({numbers.number(chance) for chance in known}))
     chance = f" (chance {chances})" if chances else ""
     identified = f"how often a linear model identifies a text's language from its vector{chance}"
-    only = "mAP with a single answer in the pool, in the question's language or another"
+    summary, name = found[0].summary, task.measure_name(found[0].row.measure)
+    only = f"{name} with a single answer in the pool, in the question's language or another"
+    if not any(one.has(summary) for one in found):
+        only = ""
+    elif summary == FOUND:
+        cut = next(one.cut for one in found if one.cut)
+        only = f"share of the answers among the first {cut}, of those in the question's language or another"
     alone = "candidates of the question's language only"
     cost = "what removing the own-language answer costs more than removing another"
     order = f"rank with {alone}, and over the pool where it is another"
     columns: list[Shown] = [
         _of("macro", numbers.number, "macro", meaning="mean over question languages"),
-        _of("own", numbers.number, "one_target_summary", "own", meaning=only),
-        _of("other", numbers.number, "one_target_summary", "other", meaning=only),
-        (Column("gap", meaning="own minus other"), lambda one: one.difference(*GAP)),
+        _of("own", numbers.number, summary, "own", meaning=only),
+        _of("other", numbers.number, summary, "other", meaning=only),
+        (Column("gap", meaning="own minus other"), lambda one: one.difference(summary, "gap")),
         (Column("Δ", meaning=cost), lambda one: one.share(*DELTA)),
-        _of("monolingual", numbers.number, ALONE, meaning=f"mAP with {alone}, mean over languages"),
+        _of("monolingual", numbers.number, ALONE, meaning=f"{name} with {alone}, mean over languages"),
         (
             Column(f"rank, {RANKS}", short=RANKS, meaning=order),
             lambda one: Cell(" → ".join(map(str, moved[id(one)])) or numbers.MISSING),
@@ -106,7 +113,7 @@ def _bias(found: Sequence[EncoderViews]) -> dict[str, Shown]:
 
 def glance(found: Sequence[EncoderViews], task: Task) -> Table | None:
     """Return the numbers by language of every encoder in one row; None where there are none."""
-    columns = _bias(found)
+    columns = _bias(found, task)
     macros = {(numbers.number(one.number("macro")), numbers.number(one.row.value)) for one in found}
     if all(macro in (numbers.MISSING, value) for macro, value in macros):
         del columns["macro"]
@@ -259,7 +266,7 @@ def in_terminal(found: Sequence[EncoderViews], strict: Sequence[EncoderViews], t
 
 def _board(found: Sequence[EncoderViews], title: str, task: Task) -> Table:
     """Return the encoders side by side, for a terminal."""
-    bias = _bias(found)
+    bias = _bias(found, task)
     shown = [
         (Column("", "rank"), lambda one: Cell.by(str, one.row.rank)),
         (ENCODER[0], _named),
