@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xlingual.arrays import Ints
@@ -87,6 +87,11 @@ class ListSystem(ABC):
     @abstractmethod
     def depth(self) -> int:
         """How long its lists are at the most."""
+
+    @property
+    def cost(self) -> Mapping[str, float]:
+        """What a query costs, as results keep it (`xlingual.results.evaluation.Cost`)."""
+        return {}
 
     @abstractmethod
     def lists(self, search: Search) -> Lists:

@@ -350,7 +350,7 @@ class ImageSentence(Run):
                     system.images,
                     self.shown_rows,
                     shown=False,  # reports of this task have no images
-                    **self.embedding(),
+                    **self.storing(),
                 )
             self.few.keep(f"image encoder {system.image_name!r}", index.pool.vectors.raw)
             if self.near is None:
