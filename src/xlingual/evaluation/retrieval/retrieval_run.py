@@ -111,9 +111,15 @@ class RetrievalRun(Run):
         return one
 
     def _lists(self, name: str, system: ListSystem, parts: Parts[PoolVectors, None], ties: str) -> Lists:
-        rows = (np.arange(len(names)) for names in self._names)
+        questions, candidates = self._names
         search = Search(
-            *(*self._names, *rows, ALL, POOL, 0),
+            questions,
+            candidates,
+            np.arange(len(questions)),
+            np.arange(len(candidates)),
+            ALL,
+            POOL,
+            0,
             called="the pool",
             ties=ties,
             lists_of=lambda part, depth: parts.first(part, None, depth),
