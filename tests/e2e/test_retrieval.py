@@ -88,3 +88,72 @@ def test_what_cannot_be_is_one_line(evaluate: Any, more: list[str], message: str
     outcome = evaluate(*more)
     assert outcome.code != 0 and message in outcome.err
     assert "Traceback" not in outcome.err
+
+
+@pytest.fixture
+def other_run(shop: str, work: Path) -> str:
+    """Write a second engine, which is worse in German."""
+    lines = []
+    for line in (work / "engine.trec").read_text().splitlines():
+        query, _, name, rank, score, tag = line.split()
+        worse = query.startswith("de:") and int(rank) <= 4
+        lines.append(f"{query} Q0 {name} {rank} {float(score) - (8 if worse else 0)} {tag}")
+    (work / "other.trec").write_text("\n".join(lines) + "\n")
+    return "other.trec"
+
+
+def test_runs_are_compared_straight_from_their_files(other_run: str, xlingual: Any) -> None:
+    given = ("--qrels", "shop.qrels", "engine.trec", f"new={other_run}", "--measure", "nDCG@5", "--out", "c")
+    outcome = xlingual("compare", *given, "--by", "language", "--format", "latex")
+    assert outcome.code == 0, outcome.err
+    assert "toprule" in outcome.out
+    found = json.loads(Path("c/comparison.json").read_text(encoding="utf-8"))
+    assert [part["label"] for part in found["boards"]] == [None, "de", "en"]
+    whole = found["boards"][0]
+    assert {row["encoder"] for row in whole["rows"]} == {"engine", "new"} and whole["baseline"] == "engine"
+    assert whole["n_queries"] == 60 and whole["n_clusters"] == 30  # equal ids in two languages are dependent
+    assert found["request"]["qrels"] == "shop.qrels"
+
+
+def test_a_table_of_queries_clusters_and_divides_them(other_run: str, xlingual: Any) -> None:
+    rows = [f"{tag}:q{i}\t{i % 6}\t{'shoes' if i % 3 else 'hats'}" for tag in WORDS for i in range(N)]
+    Path("queries.tsv").write_text("query\tcluster\tkind\n" + "\n".join(rows) + "\n")
+    given = ("--qrels", "shop.qrels", "engine.trec", other_run, "--query-table", "queries.tsv", "--out", "c")
+    outcome = xlingual("compare", *given, "--by", "kind", "--baseline", "other", "--measure", "nDCG@5")
+    assert outcome.code == 0, outcome.err
+    boards = json.loads(Path("c/comparison.json").read_text(encoding="utf-8"))["boards"]
+    assert [part["label"] for part in boards] == [None, "hats", "shoes"]
+    assert boards[0]["n_clusters"] == 6 and boards[0]["baseline"] == "other"
+
+
+def test_a_new_engine_is_gated_in_every_language(other_run: str, xlingual: Any) -> None:
+    given = ("gate", "--qrels", "shop.qrels", "--margin", "0.05", "--by", "language", "--measure", "nDCG@5")
+    assert xlingual(*given, other_run, "engine.trec").code == 1
+    outcome = xlingual(*given, "new=engine.trec", other_run)
+    assert outcome.code in (0, 3), outcome.err
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["engine.trec", "engine.trec"], "two runs are called 'engine'"),
+        (["engine.trec", "no.trec"], "no.trec: no such file"),
+        (["engine.trec", "other.trec", "--measure", "R@1%"], "ask for R@k"),
+        (["engine.trec", "other.trec", "--measure", "AP"], "is not known"),
+        (["engine.trec", "other.trec", "--query-table", "shop.qrels"], "no 'query'"),
+        (["engine.trec", "other.trec", "--baseline", "third"], "no encoder 'third'"),
+    ],
+)
+def test_runs_that_cannot_be_compared_are_one_line(
+    other_run: str, xlingual: Any, more: list[str], message: str
+) -> None:
+    if "--measure" not in more:
+        more = [*more, "--measure", "nDCG@5"]
+    outcome = xlingual("compare", "--qrels", "shop.qrels", *more)
+    assert outcome.code == 2 and message in outcome.err.replace("system", "encoder")
+    assert "Traceback" not in outcome.err
+
+
+def test_options_of_runs_need_judgements(xlingual: Any, work: Path) -> None:
+    outcome = xlingual("compare", "out", "--ties", "trec")
+    assert outcome.code == 2 and "--ties is for runs with judgements: add --qrels FILE" in outcome.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlingual.cli import screen
 from xlingual.cli.from_request import command, keywords
+from xlingual.cli.judged import evaluated, named
 from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.comparing import CompareRequest
@@ -14,7 +15,8 @@ def compare(request: CompareRequest) -> None:
     """Compare encoders query by query: who is better, and which differences are real.
 
     RESULTS are folders that `xlingual evaluate … --out DIR` wrote; DIR#ENCODER names one encoder of a folder.
-    Numbers are compared only where data, samples and other conditions are equal.
+    Numbers are compared only where data, samples and other conditions are equal. With --qrels FILE they are
+    runs of search engines, which are evaluated first.
     """
     from xlingual.comparison.compare import compare as run
     from xlingual.report import write_report
@@ -22,8 +24,14 @@ def compare(request: CompareRequest) -> None:
     out = request.out
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--out {out} is a file: name a folder")
-    with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
-        found = signed(run(**keywords(request, run), progress=progress), request)
+    given, quiet = keywords(request, run), screen.silent(request)
+    with screen.warnings_as_lines():
+        runs = evaluated(request.judged, request.results, request.measures, quiet=quiet)
+        if runs is not None:
+            baseline = request.baseline and named(request.judged, request.baseline)
+            given |= {"results": runs, "measures": (), "baseline": baseline}
+        with screen.progress(quiet) as progress:
+            found = signed(run(**given, progress=progress), request)
     if out is not None:
         found.write(out)
         write_report(found, out / "report.html")

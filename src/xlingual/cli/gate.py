@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
+from xlingual.cli.judged import evaluated, named
 from xlingual.errors import InputError, why
 from xlingual.requests import signed
 from xlingual.requests.comparing import GateRequest
@@ -24,8 +25,8 @@ _CODES = {"pass": 0, "fail": 1, "cannot tell": 3}
 def gate(request: GateRequest) -> int:
     """Pass a CANDIDATE that is no worse than the BASELINE by more than a margin.
 
-    Both are DIR#ENCODER, or folders of results with one encoder. Exit codes: 0 pass, 1 fail, 2 bad input,
-    3 cannot tell (and how many more queries would).
+    Both are DIR#ENCODER, or folders of results with one encoder; with --qrels FILE runs of search engines.
+    Exit codes: 0 pass, 1 fail, 2 bad input, 3 cannot tell (and how many more queries would).
     """
     from xlingual.comparison.gate import gate as decide
 
@@ -34,8 +35,14 @@ def gate(request: GateRequest) -> int:
     summary = _summary_file() if request.github else None
     if junit is not None and junit.is_dir():
         raise InputError(f"--junit {junit} is a folder: name a file")
+    given, sides = keywords(request, decide), (request.candidate, request.baseline)
     with screen.warnings_as_lines():
-        found = signed(decide(**keywords(request, decide)), request)
+        measures = () if request.measure is None else (request.measure,)
+        runs = evaluated(request.judged, sides, measures, quiet=request.quiet)
+        if runs is not None:
+            candidate, baseline = (runs.only(named(request.judged, side)) for side in sides)
+            given |= {"candidate": candidate, "baseline": baseline}
+        found = signed(decide(**given), request)
     try:
         screen.show(found, request)
     finally:  # also where the reader of standard output has gone

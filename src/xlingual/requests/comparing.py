@@ -7,8 +7,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from xlingual.requests.record import Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Quiet
+from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.shared import AsJson, Form, Quiet, RelevantFrom, Ties
 from xlingual.requests.values import Natural, Positive, pair_list
 
 Results: TypeAlias = Annotated[
@@ -35,6 +35,31 @@ Task: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[Natural, option("Seed of the random numbers.")]
 
 
+class JudgedRuns(Record, frozen=True, kw_only=True):
+    """Runs of search engines that are evaluated first, by judgements."""
+
+    heading = "Runs and judgements"
+
+    qrels: Annotated[
+        Path | None,
+        option(
+            "Judgements in TREC's or BEIR's form: files of runs, or NAME=FILE, then stand in place of "
+            "results, by nDCG@10 unless a measure is named.",
+            metavar="FILE",
+        ),
+    ] = None
+    query_table: Annotated[
+        Path | None,
+        option(
+            "Table of the queries: the columns query, cluster (queries that are not independent), and others "
+            "for --by.",
+            metavar="FILE",
+        ),
+    ] = None
+    relevant_from: RelevantFrom = 1
+    ties: Ties = "expected"
+
+
 class CompareRequest(Request, frozen=True, kw_only=True):
     """Compare encoders query by query."""
 
@@ -42,6 +67,7 @@ class CompareRequest(Request, frozen=True, kw_only=True):
 
     results: Results
     baseline: Baseline = None
+    judged: JudgedRuns
     measures: Annotated[
         tuple[str, ...],
         option(
@@ -94,6 +120,7 @@ class GateRequest(Request, frozen=True, kw_only=True):
     candidate: Annotated[str, argument("CANDIDATE", "The encoder that may replace the baseline.")]
     baseline: Annotated[str, argument("BASELINE", "The encoder that is in use.")]
     margin: Annotated[float, option("How much worse the candidate may be, such as 0.01.", metavar="M")]
+    judged: JudgedRuns
     measure: Measure = None
     task: Task = None
     pairs: Annotated[

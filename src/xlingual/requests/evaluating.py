@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import field
 
@@ -26,18 +26,19 @@ from xlingual.requests.shared import (
     Pool,
     PoolLanguages,
     Queries,
+    RelevantFrom,
     Runs,
     Sampling,
     SkipBroken,
     Split,
     TextEncoders,
     TextSimilarity,
+    Ties,
     Trec,
     TrecDepth,
 )
 from xlingual.requests.values import (
     Natural,
-    Positive,
     TwoOrMore,
     comma_list,
     two_languages,
@@ -257,16 +258,8 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
             metavar="NAME",
         ),
     ] = ("nDCG@10",)
-    relevant_from: Annotated[
-        Positive, option("Grade from which a candidate is relevant.", metavar="GRADE")
-    ] = 1
-    ties: Annotated[
-        Literal["expected", "trec"],
-        option(
-            "expected: the mean over all orders of what ties; trec: the order of trec_eval, and what a run "
-            "lacks was not found."
-        ),
-    ] = "expected"
+    relevant_from: RelevantFrom = 1
+    ties: Ties = "expected"
     similarity: TextSimilarity = "cosine"
     cluster: Cluster = "declared"
     ranking: ExactRanking

@@ -66,6 +66,18 @@ TextSimilarity: TypeAlias = Annotated[
 ]
 
 
+RelevantFrom: TypeAlias = Annotated[
+    Positive, option("Grade from which a candidate is relevant.", metavar="GRADE")
+]
+Ties: TypeAlias = Annotated[
+    Literal["expected", "trec"],
+    option(
+        "expected: the mean over all orders of what ties; trec: the order of trec_eval, and what a run lacks "
+        "was not found."
+    ),
+]
+
+
 class TableColumns(Record, frozen=True, kw_only=True):
     """How a table of texts is read."""
 

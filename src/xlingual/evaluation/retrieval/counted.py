@@ -56,14 +56,14 @@ def counted_groups(judgements: Judgements, above: Ints, tied: Ints) -> Counted:
     j = judgements
     pool = np.full(j.n, j.m)
     rows = np.arange(len(j.query))
-    sums = (of.sum(axis=1, dtype=np.int64) for of in (above, tied))
-    whole = JudgedCounts(j.query, *sums, j.grade, pool, pool)
+    all_above, all_tied = (of.sum(axis=1, dtype=np.int64) for of in (above, tied))
+    whole = JudgedCounts(j.query, all_above, all_tied, j.grade, pool, pool)
     if not j.several:
         return Counted(whole, whole, None)
     asked_in = j.query_language[j.query]
     sizes = np.bincount(j.candidate_language, minlength=above.shape[1])[j.query_language]
-    of_own = (of[rows, asked_in].astype(np.int64) for of in (above, tied))
-    return Counted(whole, whole, _own(j, JudgedCounts(j.query, *of_own, j.grade, sizes, sizes)))
+    own_above, own_tied = (of[rows, asked_in].astype(np.int64) for of in (above, tied))
+    return Counted(whole, whole, _own(j, JudgedCounts(j.query, own_above, own_tied, j.grade, sizes, sizes)))
 
 
 def counted_lists(judgements: Judgements, lists: Lists, measures: Sequence[RetrievalMeasure]) -> Counted:
@@ -96,7 +96,7 @@ def counted_lists(judgements: Judgements, lists: Lists, measures: Sequence[Retri
             )
             columns[:, lines] = found.above, found.tied
             pool[queries], listed[queries] = found.pool, found.listed
-        own = _own(j, JudgedCounts(j.query, *columns, j.grade, pool, listed))
+        own = _own(j, JudgedCounts(j.query, columns[0], columns[1], j.grade, pool, listed))
     return Counted(whole, _of_lists(ended, *of, beyond), own, int((lists.lengths == 0).sum()), lists)
 
 

@@ -50,7 +50,8 @@ def runs_against_qrels(
         relevant_from: grade from which a candidate is relevant.
         ties: as of `retrieval`. With "trec" queries without a relevant candidate count as 0, as in trec_eval
             -c; else they are left out.
-        clusters: of each query: queries of one cluster are not independent; None: all are.
+        clusters: of each query: queries of one cluster are not independent. Others are, but for equal ids in
+            several languages.
         labels: columns that divide queries into parts, {column: {query: label}}. Where the names of all
             queries are language:id, the column "language" is known.
         progress: called with (what, done, total).
@@ -74,9 +75,9 @@ def runs_against_qrels(
     for name, system in run.by_name.items():
         with run.stage("runs: look up", f"looking candidates up: {name}"):
             assert isinstance(system, RunSystem)
-            lists = system.lists(Search(*names, *rows, ALL, POOL, 0, ties=ties))
+            lists = system.lists(Search(*names, *rows, ALL, POOL, 0, called="the judgements", ties=ties))
             if ties == EXPECTED:
-                check_reach(lists, [one for one in chosen if not isinstance(one, Bpref)], repr(name))
+                check_reach(lists, [one for one in chosen if not isinstance(one, Bpref)], repr(name), "nDCG")
             numbers.add(name, counted_lists(judged, lists, chosen))
     with run.stage("statistics", "computing intervals"):
         return run.finished(numbers.results(), ranked=False)
@@ -128,6 +129,7 @@ def _judgements(
     place = np.full(n, -1)
     place[kept] = np.arange(len(kept))
     names = [qrels.queries[row] for row in kept.tolist()]
+    place_of = {name: row for row, name in enumerate(names)}
     candidates = {name: row for row, name in enumerate(qrels.candidates)}
     for run in runs.values():
         for name in run.candidates:
@@ -136,15 +138,25 @@ def _judgements(
     order = np.lexsort((candidate, query))
     order = order[query[order] >= 0]
     languages, codes = _languages(names)
+    for what, column in {"clusters": clusters, **labels}.items():
+        if column and not column.keys() & place_of.keys():
+            raise InputError(
+                f"{what}: none of its {len(column):,} queries (first: {next(iter(column))!r}) is one of "
+                f"{qrels.source} (first: {names[0]!r}): name them alike"
+            )
+    bare = [name.partition(":")[2] if languages else name for name in names]
     more = {name: [column.get(query) for query in names] for name, column in labels.items()}
     spoken = {"language": [languages[code] for code in codes.tolist()]} if languages else {}
-    number: dict[str, int] = {}
+    number: dict[tuple[bool, str], int] = {}
     rows = QueryRows(
         names,
         np.arange(len(names)),
         names,
         np.array(
-            [number.setdefault(clusters.get(name, f"\0{name}"), len(number)) for name in names],
+            [
+                number.setdefault((name in clusters, clusters.get(name, own)), len(number))
+                for name, own in zip(names, bare, strict=True)
+            ],
             dtype=np.int64,
         ),
         {**spoken, **more},
@@ -161,7 +173,7 @@ def _judgements(
         _digest(names, qrels.candidates),
         known=False,
     )
-    return found, (_Ids({name: row for row, name in enumerate(names)}), _Ids(candidates))
+    return found, (_Ids(place_of), _Ids(candidates))
 
 
 def _languages(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:

@@ -109,14 +109,14 @@ class RetrievalNumbers:
         judged = None
         if isinstance(cut, int) and not isinstance(measure, JudgedAt):
             judged = float(np.mean(JudgedAt(cut).per_query(counted.whole)))
-        parts = {"by_query_language": found.languages, "own_language": found.own}
         return RetrievalViews(
             languages=list(j.languages),
-            **{name: {tag: one.value for tag, one in own.items()} for name, own in parts.items() if own},
+            by_query_language=_values(found.languages),
+            own_language=_values(found.own),
             judged=judged,
             incomplete=j.incomplete,
             unanswered=counted.unanswered or None,
-            ci=RetrievalIntervals(**{name: _intervals(own) for name, own in parts.items() if own}),
+            ci=RetrievalIntervals(_intervals(found.languages), _intervals(found.own)),
         )
 
     def _signature(self, system: str, measure: RetrievalMeasure) -> str:
@@ -148,5 +148,9 @@ class RetrievalNumbers:
             yield from self.numbers.leaderboard(measure.name, OVERALL, lines, higher=higher)
 
 
-def _intervals(scores: Mapping[str, Score]) -> dict[str, Interval | None]:
-    return {tag: one.interval() for tag, one in scores.items()}
+def _values(scores: Mapping[str, Score]) -> dict[str, float | None] | None:
+    return {tag: one.value for tag, one in scores.items()} or None
+
+
+def _intervals(scores: Mapping[str, Score]) -> dict[str, Interval | None] | None:
+    return {tag: one.interval() for tag, one in scores.items()} or None

@@ -71,6 +71,7 @@ def _with_relevant(counts: JudgedCounts, least: int) -> tuple[np.ndarray, Judged
     if right.all():
         return right, counts
     lines, place = right[counts.query], np.cumsum(right) - 1
-    columns = (column[lines] for column in (counts.above, counts.tied, counts.grade))
-    kept = JudgedCounts(place[counts.query[lines]], *columns, counts.pool[right], counts.listed[right])
+    above, tied, grade = (column[lines] for column in (counts.above, counts.tied, counts.grade))
+    query, pool, listed = place[counts.query[lines]], counts.pool[right], counts.listed[right]
+    kept = JudgedCounts(query, above, tied, grade, pool, listed)
     return right, kept

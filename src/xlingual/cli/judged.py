@@ -1,0 +1,49 @@
+"""Runs of search engines in place of results: `compare` and `gate` with --qrels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xlingual.cli import screen
+from xlingual.errors import InputError
+from xlingual.requests.comparing import JudgedRuns
+
+if TYPE_CHECKING:
+    from xlingual.results import Results
+
+
+def evaluated(
+    judged: JudgedRuns, files: Sequence[str], measures: Sequence[str], *, quiet: bool
+) -> Results | None:
+    """Return the results of runs by the judgements of a request; None where it names none."""
+    if judged.qrels is None:
+        given = {
+            "--query-table": judged.query_table is not None,
+            "--relevant-from": judged.relevant_from != 1,
+            "--ties": judged.ties != "expected",
+        }
+        for name in (name for name, there in given.items() if there):
+            raise InputError(f"{name} is for runs with judgements: add --qrels FILE, or leave it out")
+        return None
+    from xlingual.workflows.judged_runs import judged_runs
+
+    with screen.progress(quiet) as progress:
+        return judged_runs(
+            judged.qrels,
+            files,
+            measures=measures,
+            relevant_from=judged.relevant_from,
+            ties=judged.ties,
+            queries=judged.query_table,
+            progress=progress,
+        )
+
+
+def named(judged: JudgedRuns, given: str) -> str:
+    """Return the name of the run that a file, or NAME=FILE, or its name, stands for."""
+    if judged.qrels is None:
+        return given
+    from xlingual.workflows.judged_runs import run_name
+
+    return run_name(given)[0]

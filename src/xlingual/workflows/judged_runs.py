@@ -1,0 +1,100 @@
+"""Runs of search engines straight from their files, with judgements and no data: evaluated, then compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from xlingual.data.reading.records import read_records
+from xlingual.data.reading.values import is_missing
+from xlingual.errors import InputError, listed
+from xlingual.evaluation.retrieval import runs_against_qrels
+from xlingual.evaluation.run import Progress
+from xlingual.results import Results
+
+Column: TypeAlias = dict[str, str]  # by query
+
+_NAMED = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
+_ENDINGS = (".gz", ".trec", ".run", ".res", ".txt", ".tsv", ".json", ".jsonl", ".parquet")
+QUERY, CLUSTER = "query", "cluster"
+
+
+def judged_runs(
+    qrels: Path,
+    files: Sequence[str],
+    *,
+    measures: Sequence[str] = (),
+    relevant_from: int = 1,
+    ties: str = "expected",
+    queries: Path | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Return the results of runs, files or NAME=FILE, against judgements.
+
+    `queries` is a table of the queries: which are dependent (`cluster`), and what else divides them.
+    """
+    clusters, labels = query_table(queries) if queries is not None else ({}, {})
+    return runs_against_qrels(
+        qrels,
+        named_files(files),
+        measures=measures or ("nDCG@10",),
+        relevant_from=relevant_from,
+        ties=ties,
+        clusters=clusters,
+        labels=labels,
+        progress=progress,
+    )
+
+
+def named_files(files: Sequence[str]) -> dict[str, str]:
+    """Return each file by its name: NAME of NAME=FILE, else that of the file without its endings."""
+    found: dict[str, str] = {}
+    for given in files:
+        name, path = run_name(given)
+        if name in found:
+            raise InputError(f"two runs are called {name!r}: name one of them, as in other={path}")
+        if not Path(path).exists():
+            raise InputError(f"{path}: no such file: expected a run, as in bm25.trec or NAME=FILE")
+        found[name] = path
+    return found
+
+
+def run_name(given: str) -> tuple[str, str]:
+    """Return the name and the file of NAME=FILE, or of a file.
+
+    >>> run_name("new=out/b.trec"), run_name("out/bm25.run.gz")
+    (('new', 'out/b.trec'), ('bm25', 'out/bm25.run.gz'))
+    """
+    match = _NAMED.fullmatch(given)
+    if match and not Path(given).exists():
+        return match[1], match[2]
+    name = Path(given).name
+    while (ending := next((one for one in _ENDINGS if name.lower().endswith(one)), "")) and name != ending:
+        name = name[: -len(ending)]
+    return name, given
+
+
+def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
+    """Return the cluster of each query, and the further columns of a table of queries.
+
+    Raises InputError where there is no column `query`, or a query stands there twice.
+    """
+    clusters: Column = {}
+    labels: dict[str, Column] = {}
+    seen: set[str] = set()
+    for where, row in read_records(path):
+        query = row.get(QUERY)
+        if is_missing(query):
+            raise InputError(
+                f"{where}: no {QUERY!r} (columns: {listed(map(str, row))}): give each row the name of a query"
+            )
+        if str(query) in seen:
+            raise InputError(f"{where}: {str(query)!r} stands twice: give each query one row")
+        seen.add(str(query))
+        for name, value in row.items():
+            if name != QUERY and not is_missing(value):
+                column = clusters if name == CLUSTER else labels.setdefault(str(name), {})
+                column[str(query)] = str(value)
+    return clusters, labels
