@@ -12,11 +12,12 @@ import pyarrow.compute as pc
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
-from xlingual.encoders import EncoderLike, ImageModelLike
+from xlingual.encoders import ImageModelLike
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.ranking import Ranker
 from xlingual.store import StoreLike
 from xlingual.streams import stream
+from xlingual.systems import SystemLike
 
 MEASURE = "R@10"
 
@@ -25,7 +26,7 @@ def bkr_of_queries(
     manifest: Manifest,
     pair: tuple[str, str],
     queries: Ints,
-    systems: Mapping[str, EncoderLike],
+    systems: Mapping[str, SystemLike],
     image_encoder: ImageModelLike,
     *,
     seed: int,
