@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 import numpy as np
 import pyarrow.compute as pc
@@ -47,7 +48,7 @@ def bkr_of_queries(
         np.savez(splits, S=sources[None], T=targets[None])
         results = backretrieval(
             manifest,
-            text_encoders=systems,
+            text_encoders=cast("Any", systems),
             image_encoder=image_encoder,
             pairs=[f"{pair[0]}:{pair[1]}"],
             splits=splits,
