@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.data.runs import SearchRun
     from xlingual.demo_data.scenes import write_scenes
     from xlingual.encoders.base import Encoder
     from xlingual.encoders.with_options import encoder
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.image_sentence import image_sentence
     from xlingual.evaluation.metric_validation import validate_backretrieval, validation_table
     from xlingual.evaluation.multilingual_pool import multilingual_pool
+    from xlingual.evaluation.retrieval import retrieval
     from xlingual.evaluation.sts import sts
     from xlingual.forms import SparseVectors, TokenVectors
     from xlingual.measures import parse_measure
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from xlingual.results.validation import Validation
     from xlingual.results.validation_table import ValidationTable
     from xlingual.store import Store
+    from xlingual.systems.reranker import reranker
     from xlingual.workflows.case_study import run_case_study
     from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.regime_study import run_regime_study
@@ -58,6 +61,7 @@ _HOMES = {
     "Images": "records",
     "Plan": "results.plan",
     "Results": "results",
+    "SearchRun": "data.runs",
     "Store": "store",
     "SparseVectors": "forms",
     "Texts": "records",
@@ -77,6 +81,8 @@ _HOMES = {
     "new_study": "workflows.study",
     "parse_measure": "measures",
     "plan": "comparison.plan",
+    "reranker": "systems.reranker",
+    "retrieval": "evaluation.retrieval",
     "run_case_study": "workflows.case_study",
     "run_mlmme_study": "workflows.mlmme_study",
     "run_regime_study": "workflows.regime_study",
@@ -102,6 +108,7 @@ __all__ = [
     "MultilingualPool",
     "Plan",
     "Results",
+    "SearchRun",
     "SparseVectors",
     "Store",
     "Texts",
@@ -121,6 +128,8 @@ __all__ = [
     "new_study",
     "parse_measure",
     "plan",
+    "reranker",
+    "retrieval",
     "run_case_study",
     "run_mlmme_study",
     "run_regime_study",

@@ -21,6 +21,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "ray": ("ray>=2.40", "fsspec>=2024.6"),
     "remote": ("fsspec>=2024.6",),
     "ann": ("faiss-cpu>=1.8",),
+    "bm25": ("bm25s>=0.2", "pystemmer>=2.2"),
     "segment": ("sentencex>=1.0",),
     "excel": ("openpyxl>=3.1",),
     "track": ("tensorboard>=2.14",),
@@ -28,6 +29,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 _MODULES = {
     "faiss-cpu": "faiss",
     "markdown-it-py": "markdown_it",
+    "pystemmer": "Stemmer",
 }  # packages whose import name is another
 
 

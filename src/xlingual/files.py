@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import ENOSPC
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import NamedTemporaryFile
 
 from xlingual.errors import InputError, why
@@ -19,6 +20,16 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISSOCK, "a socket"),
 )
+
+
+def bare_name(path: str) -> str:
+    """Return the name of a file without its endings and placeholders.
+
+    >>> bare_name("runs/bm25.{source}-{target}.trec.gz")
+    'bm25'
+    """
+    stem = PurePath(PurePath(path).name.removesuffix(".gz")).stem
+    return re.sub(r"[._-]*\{\w+\}", "", stem).strip("._-")
 
 
 def regular_file(path: str | Path, what: str) -> Path:

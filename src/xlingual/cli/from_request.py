@@ -97,7 +97,9 @@ class RequestCommand(click.Command):
         New names stand in place of old ones, and names of other programs are known (`other_names`).
         """
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
+            self._refuse_none(ctx)
+            return rest
         except click.NoSuchOption as error:
             options = [name for one in self.params if isinstance(one, click.Option) for name in one.opts]
             if meant := option_meant(error.option_name, options):
@@ -110,6 +112,13 @@ class RequestCommand(click.Command):
             if error.possibilities:
                 error.possibilities[:] = dict.fromkeys(new.get(name, name) for name in error.possibilities)
             raise
+
+    def _refuse_none(self, ctx: click.Context) -> None:
+        """Raise an error where one of some options must be given, and none is."""
+        names, asked = self.kind.one_of, not ctx.resilient_parsing
+        if names and asked and not any(ctx.params.get(name) for name in names):
+            hint = " or ".join(f"'{leaves(self.kind)[name].names[0]}'" for name in names)
+            raise click.MissingParameter(ctx=ctx, param_hint=hint, param_type="option")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the words in place of the argument, and the options, section by section."""

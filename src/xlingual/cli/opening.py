@@ -7,11 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.requests.shared import Columns, Keeping, ManifestOptions
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
+    from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.requests.making import SampleRequest
+    from xlingual.requests.single import EmbedRequest
 
 
 def read_manifest(request: ManifestOptions) -> Manifest:
@@ -19,6 +22,23 @@ def read_manifest(request: ManifestOptions) -> Manifest:
     from xlingual.data.manifest import Manifest
 
     return Manifest.read(request.manifest, **columns(request), split=request.split, rows=request.rows)
+
+
+def manifest_or_pool(request: EmbedRequest | SampleRequest) -> Manifest | MultilingualPool:
+    """Read the manifest or the pool that a request names; refuse options of the other."""
+    from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.data.pools.reading import is_pool
+
+    data, pool = request.data, is_pool(request.data.manifest)
+    of_pools = {"languages": request.languages, "equal_ids": request.equal_ids}
+    of_manifests = {**columns(data), "rows": data.rows}
+    for name, value in (of_manifests if pool else of_pools).items():
+        if value is not None:
+            own, is_a = ("manifests", "a pool") if pool else ("pools", "a manifest")
+            raise InputError(f"{parameter(name)} is for {own}, {data.manifest} is {is_a}: leave it out")
+    if not pool:
+        return read_manifest(data)
+    return MultilingualPool.read(data.manifest, request.languages, data.split, request.equal_ids)
 
 
 def columns(request: Columns) -> dict[str, Any]:

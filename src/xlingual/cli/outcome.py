@@ -43,8 +43,10 @@ def check_emphasis(request: Any, manifest: Manifest) -> None:  # noqa: ANN401
     if emphasis.highlight:
         from xlingual.encoders import text_specs
         from xlingual.report.emphasis import encoders
+        from xlingual.systems import joined
 
-        encoders(emphasis.highlight, text_specs(request.text_encoders, languages=manifest.languages))
+        systems = joined(request.text_encoders, getattr(request, "runs", ()))
+        encoders(emphasis.highlight, text_specs(systems, languages=manifest.languages))
     if emphasis.annotate:
         from xlingual.data.samples import resolve_pairs
         from xlingual.report.emphasis import language_pairs

@@ -113,6 +113,7 @@ def new(request: NewStudyRequest) -> None:
             source=request.source,
             target=request.target,
             systems=within_cost(request.text_encoders, request.keeping),
+            runs=request.runs,
             layout=request.layout,
             image_encoder=request.image_encoder,
             threads=request.ranking.threads,

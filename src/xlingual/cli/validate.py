@@ -18,6 +18,7 @@ from xlingual.cli.opening import read_manifest, store_of, within_cost
 from xlingual.cli.outcome import check_emphasis, emphasis_of, say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.tasks import Tasks
+from xlingual.cli.wording import in_options
 from xlingual.errors import InputError
 from xlingual.requests import defaults, signed, values
 from xlingual.requests.provenance import request_part, run_part
@@ -112,7 +113,9 @@ def validated(
         manifest = read_manifest(request.data)
     check_emphasis(request, manifest)
     given["manifest"] = manifest
-    return signed(validate_backretrieval(**given, progress=progress), request)
+    found = validate_backretrieval(**given, progress=progress)
+    found.warnings[:] = map(in_options, found.warnings)
+    return signed(found, request)
 
 
 def is_finished(path: Path | None) -> bool:

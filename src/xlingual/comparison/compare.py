@@ -112,6 +112,7 @@ def compare(
         conditions=shared,
         boards=boards,
         notes=notes,
+        search_systems=list(aligned.search_systems),
         timings={"compare": time.perf_counter() - started},
     )
 

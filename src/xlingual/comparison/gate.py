@@ -23,8 +23,7 @@ from xlingual.stats.corrections import holm
 from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
 from xlingual.stats.power import POWER, Growth, queries_needed
 from xlingual.streams import stream
-
-_POOL = "multilingual-pool"  # the task
+from xlingual.tasks import task_of
 
 
 @answers(GateRequest)
@@ -95,6 +94,7 @@ def gate(
         seed=seed,
         replicates=replicates,
         by=by,
+        search_systems=[name for name in aligned.search_systems if name in named],
     )
 
 
@@ -102,10 +102,10 @@ def _slices(queries: Queries, per_pair: bool, by: str | None) -> list[tuple[str,
     """Return the queries that are decided on, each part with its label."""
     if per_pair and by is not None:
         raise InputError(f"--per-pair and --by {by} both divide the queries: choose one of them")
-    if per_pair and queries.task == _POOL:
-        hint = ". --by language decides each question language" if "language" in queries.labels else ""
+    if per_pair and task_of(queries.task).whole:
+        hint = ". --by language decides each query language" if "language" in queries.labels else ""
         raise InputError(
-            f"--per-pair: results of {_POOL} have no language pairs, every question has one pool of "
+            f"--per-pair: results of {queries.task} have no language pairs, every query has one pool of "
             f"candidates in all languages: leave it out{hint}"
         )
     if by is not None:

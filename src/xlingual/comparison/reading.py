@@ -54,6 +54,7 @@ class Aligned:
     notes: tuple[str, ...]  # what was left out, and why
     offered: Mapping[str, tuple[tuple[str, str], ...]]  # label → (task, measure) it has a test for, in order
     lacking: Mapping[str, tuple[str, ...]]  # task → which language pairs an encoder lacks, in words
+    search_systems: tuple[str, ...]  # labels of those that are no encoders
 
     def label(self, reference: str | Reference) -> str:
         """Return the label of the encoder that `FOLDER#ENCODER`, a folder of one encoder or a label names."""
@@ -102,7 +103,12 @@ def read_aligned(
         member.label: tuple(dict.fromkeys(key[:2] for key in own if _no_test(key[1], sampled) is None))
         for member, own in entries.items()
     }
-    return Aligned(tuple(found), queries, tuple(notes), offered, lacking)
+    systems = [
+        member.label
+        for member in found
+        if "returns_lists" in folders[member.folder].encoders.get(member.encoder, {})
+    ]
+    return Aligned(tuple(found), queries, tuple(notes), offered, lacking, tuple(systems))
 
 
 def _approximate(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]:

@@ -119,6 +119,10 @@ class Encoder(ABC):
     def fit_model(self) -> None:  # noqa: B027  (a default)
         """Fit it now, where it is one that is fitted; asked before any other work."""
 
+    def over(self, candidates: Any, /) -> Encoder:  # noqa: ANN401  (Texts)
+        """Return the encoder of a search among these candidates: itself, where they change no vector."""
+        return self
+
     def estimate(self, batch: Any, /) -> str:  # noqa: ANN401
         """Return what encoding a batch will cost, in a sentence; raise InputError where that is too much."""
         return ""
@@ -136,7 +140,7 @@ class Encoder(ABC):
 
 
 # the abilities that an adapter takes from its base: all of the above but those that are always its own
-_OWN = {"identity", "encode", "workers", "label", "has_changed"}
+_OWN = {"identity", "encode", "workers", "label", "has_changed", "over"}
 ABILITIES = frozenset(name for name in vars(Encoder) if name[0] != "_") - _OWN
 
 

@@ -37,6 +37,7 @@ def _written(pattern: str, value: Callable[[str], T], expected: str) -> Callable
 
 integer = _written(r"-?[0-9]{1,9}", int, "a whole number")  # it may be negative
 amount = _written(r"[0-9]{1,12}(\.[0-9]{1,9})?", float, "a number of at least 0, such as 0.5")
+share = _written(r"0(\.[0-9]{1,9})?|1(\.0{1,9})?", float, "a number from 0 to 1, such as 0.75")
 not_empty = _written(r"(?s:.+)", str, "a value")
 anything = _written(r"(?s:.*)", str, "a value")
 
@@ -64,6 +65,17 @@ def number_range(text: str) -> tuple[int, int]:
     if not 1 <= low <= high:
         raise ValueError("a range such as 3-5, or one number of at least 1")
     return low, high
+
+
+def amounts(text: str) -> tuple[float, ...]:
+    """Read numbers of at least 0, not all 0, separated by commas."""
+    try:
+        found = tuple(amount(part.strip()) for part in text.split(","))
+    except ValueError:
+        found = ()
+    if not any(found):
+        raise ValueError("numbers of at least 0, one for each system, such as 0.7,0.3")
+    return found
 
 
 BATCH = Option("batch", whole_number(1), 32, "texts or images at a time; changes no vector")
@@ -109,4 +121,9 @@ TRAINED_ON = Option(  # of every scheme whose files do not always say
     "images, where it was trained on these too; changes no vector",
 )
 SEED = Option("seed", whole_number(0), None, "start of the random numbers (0 unless the caller says)")
+DEPTH = Option("depth", whole_number(1), 1000, "how many results of a system count")
+FUSION = (  # of several systems
+    DEPTH,
+    Option("weights", amounts, None, "one for each system, in their order; all count alike unless given"),
+)
 FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path, PurePath
@@ -21,6 +21,7 @@ from xlingual.encoders.schemes import IMAGES, LISTS, PICTURES, SCHEMES, TEXTS, C
 from xlingual.encoders.spec import Spec, parse
 from xlingual.encoders.vectorfile import SUFFIXES
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
+from xlingual.files import bare_name
 from xlingual.hidden import shown, without_url_secrets
 from xlingual.records import Images, ImageSimilarity, Texts
 
@@ -28,6 +29,13 @@ from xlingual.records import Images, ImageSimilarity, Texts
 EncoderLike: TypeAlias = "str | os.PathLike[str] | SupportsEncode"
 # the same, or anything that compares the images of two batches
 ImageModelLike: TypeAlias = "EncoderLike | ImageSimilarity | Callable[[Images, Images], Any]"
+
+
+@dataclass(frozen=True)
+class Together:
+    """What several arguments name, one after another; each is what a caller may give alone."""
+
+    parts: tuple[Any, ...]
 
 
 def text_encoders(
@@ -97,7 +105,7 @@ def _named(
     """Return name → encoder, each spec built; objects without an identity are known by their names too."""
     encoders: dict[str, Any] = {}
     for name, entry in _entries(specs, kind, context).items():
-        if getattr(entry, "returns_lists", False):
+        if returns_lists(entry):
             raise InputError(
                 f"{name!r} returns lists of candidates, and vectors are needed here: leave it out"
             )
@@ -111,20 +119,11 @@ def _entries(
     specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, kind: str, context: Context
 ) -> dict[str, Spec | Encoder | OwnSimilarity]:
     """Return name → spec or object; a spec that stands for several encoders becomes several."""
-    given: Iterable[tuple[str | None, EncoderLike]]
-    if not isinstance(specs, str | os.PathLike) and is_one(specs, context.languages):
-        given = [(None, cast("Any", specs))]
-    elif isinstance(specs, Mapping):
-        if (why := one_role(specs)) and not isinstance(next(iter(specs.values())), str | os.PathLike):
-            raise InputError(f"{why}, or another name to one that is for both")
-        given = [(str(name), entry) for name, entry in specs.items()]
-    elif isinstance(specs, Iterable) and not isinstance(specs, str):
-        given = [(None, entry) for entry in specs]
-    else:
-        given = [(None, specs)]
+    parts = specs.parts if isinstance(specs, Together) else (specs,)
     found = [
         (name, one, entry if wanted is None else None, entry)
-        for wanted, entry in given
+        for part in parts
+        for wanted, entry in _given(part, context.languages)
         for name, one in _resolve(wanted, entry, kind, context)
     ]
     names = _told_apart([(name, unnamed) for name, _, unnamed, _ in found])
@@ -134,11 +133,32 @@ def _entries(
             remedy = "in a mapping from name to object"
             if isinstance(entry, str):
                 remedy = f"for example {shown(replace(parse(entry, Known()), name=f'{name}-2'))}"
-            raise InputError(f"two encoders are named {name!r}: give one of them another name, {remedy}")
+            what = "systems" if any(returns_lists(one) for _, one, _, _ in found) else "encoders"
+            raise InputError(f"two {what} are named {name!r}: give one of them another name, {remedy}")
         entries[name] = one
     if not entries:
         raise InputError("no encoder is given: name at least one, for example random:?dim=64")
     return entries
+
+
+def returns_lists(one: object) -> bool:
+    """Return whether a spec or an object stands for a system that returns lists, and has no vectors."""
+    if isinstance(one, Spec):
+        return one.scheme in SCHEMES and LISTS in SCHEMES[one.scheme].takes
+    return bool(getattr(one, "returns_lists", False))
+
+
+def _given(specs: Any, languages: Sequence[str]) -> list[tuple[str | None, EncoderLike]]:  # noqa: ANN401
+    """Return the (name, spec or object) of what a caller gives; the name is None where there is none."""
+    if not isinstance(specs, str | os.PathLike) and is_one(specs, languages):
+        return [(None, specs)]
+    if isinstance(specs, Mapping):
+        if (why := one_role(specs)) and not isinstance(next(iter(specs.values())), str | os.PathLike):
+            raise InputError(f"{why}, or another name to one that is for both")
+        return [(str(name), entry) for name, entry in specs.items()]
+    if isinstance(specs, Iterable) and not isinstance(specs, str):
+        return [(None, entry) for entry in specs]
+    return [(None, specs)]
 
 
 def _told_apart(found: Sequence[tuple[str, object]]) -> list[str]:
@@ -168,8 +188,8 @@ def _resolve(
 ) -> Iterable[tuple[str, Spec | Encoder | OwnSimilarity]]:
     """Return the (name, spec or object) that one entry stands for; several only where a spec has a `*`."""
     if not isinstance(entry, str | os.PathLike):
-        if getattr(entry, "returns_lists", False):
-            return [(wanted or "run", cast("Encoder", entry))]
+        if returns_lists(entry):
+            return [(wanted or str(getattr(entry, "name", "run")), cast("Encoder", entry))]
         if kind == IMAGES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
             return [(str(named), own_similarity(entry, who=f"image similarity {str(named)!r}"))]
@@ -220,10 +240,12 @@ def _refuse_model_name(written: str, spec: Spec) -> None:
 
 
 def _default_name(spec: Spec) -> str:
-    """Return the scheme; for vectors the name of the file without placeholders and suffix, for models DIR."""
+    """Return the scheme; for files their name without placeholders and suffix, for models DIR."""
     path, names = PurePath(spec.argument), list[str]()
     if spec.scheme == "model":
         names = [path.name]
+    elif spec.scheme == "run":
+        names = [bare_name(spec.argument)]
     elif spec.scheme == "vectors" and path.name:
         placeholder = r"[._-]*\{(lang|role|field)\}"
         names = [re.sub(placeholder, "", part).strip("._-") for part in path.with_suffix("").parts[::-1]]

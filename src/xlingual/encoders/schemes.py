@@ -9,9 +9,11 @@ from xlingual.encoders.api_profiles import OPENAI, PROFILES
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.options import (
     BATCH,
+    DEPTH,
     DEVICE,
     DIM,
     FIT,
+    FUSION,
     MODEL,
     POOL,
     PROMPT_NAMES,
@@ -26,6 +28,7 @@ from xlingual.encoders.options import (
     not_empty,
     number_range,
     one_of,
+    share,
     whole_number,
 )
 from xlingual.errors import InputError
@@ -134,6 +137,27 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("dim", whole_number(1), 4096, "number of dimensions"),
                 SEED,
                 Option("fit", not_empty, None, f"{FIT}; without it the texts that are encoded"),
+            ),
+        ),
+        Scheme(
+            "bm25",
+            (TEXTS,),
+            "words that a query and a candidate share, weighted by BM25, as search engines rank",
+            "xlingual.encoders.bm25",
+            options=(
+                Option("method", one_of("lucene", "robertson", "atire"), "lucene", "which BM25"),
+                Option("k1", amount, 1.5, "how soon a word that is repeated counts no more"),
+                Option("b", share, 0.75, "how much the length of a candidate counts, 0 to 1"),
+                Option("field", not_empty, "text", "columns that are read, such as title or title,text"),
+                Option(
+                    "index",
+                    one_of("language", "all"),
+                    "language",
+                    "language: words are counted in each language for itself; all: in one index",
+                ),
+                Option("stopwords", one_of("none", "bm25s"), "none", "bm25s: its lists, by language"),
+                Option("stemmer", one_of("none", "snowball"), "none", "snowball: stems, by language"),
+                Option("fit", not_empty, None, f"{FIT}; without it the candidates that are encoded"),
             ),
         ),
         Scheme(
@@ -323,7 +347,47 @@ SCHEMES: Mapping[str, Scheme] = {
             options=(
                 Option("order", one_of("score", "rank"), None, "what decides where both are there: score"),
                 Option("ids", not_empty, None, "for answers of _msearch: the file of the queries' ids"),
+                Option("latency", amount, None, "milliseconds that a query takes, where the file says none"),
             ),
+        ),
+        Scheme(
+            "rrf",
+            (LISTS,),
+            "several systems of the command as one, by the ranks of their results (reciprocal rank fusion)",
+            "xlingual.systems.fusion",
+            argument="NAME+NAME",
+            options=(
+                Option("k", whole_number(0), 60, "a result counts 1/(k + rank)"),
+                *FUSION,
+            ),
+        ),
+        Scheme(
+            "sum",
+            (LISTS,),
+            "several systems of the command as one, by a weighted sum of their scores",
+            "xlingual.systems.fusion",
+            argument="NAME+NAME",
+            options=(
+                Option("scale", one_of("minmax", "zscore", "none"), "minmax", "of the scores of each list"),
+                *FUSION,
+            ),
+        ),
+        Scheme(
+            "cross-encoder",
+            (LISTS,),
+            "the first results of another system, ordered by a cross-encoder of sentence-transformers",
+            "xlingual.systems.reranker",
+            argument="NAME_OR_PATH",
+            options=(
+                Option("first", whole_number(1), 100, "how many results of the system are read"),
+                DEPTH,
+                *MODEL,
+                Option("max_length", whole_number(1), None, "most tokens of a pair; the model's own limit"),
+                REMOTE_CODE,
+                Option("over", not_empty, None, "the system's name, where no ::NAME follows"),
+            ),
+            extra="st",
+            over="may",
         ),
         Scheme(
             "pixels",

@@ -22,8 +22,10 @@ from xlingual.hidden import shown, shown_option
 
 _NAME = re.compile(r"([\w.-]+)=")
 _SCHEME = re.compile(r"([A-Za-z][\w+.-]+):")  # two characters at least: C:\x is a drive letter, so a path
+_SYSTEM = re.compile(r"[\w.-]+")
 _WORD = re.compile(r"[\w+-]+")
 _EXAMPLE = "'random:?dim=64' or 'vectors:model.{lang}.npy'"
+_OVER_SYSTEMS = frozenset({"cross-encoder"})  # schemes that stand on any system, by its name too
 _KEY = re.compile(r"[A-Za-z][\w.-]*")
 
 
@@ -58,14 +60,16 @@ def parse(text: str, known_schemes: Collection[str]) -> Spec:
     below = "".join(under)
     if under and not below:
         raise InputError(f"spec {shown(text)!r}: nothing after '::'; write A::B to apply A on top of B")
-    base = parse(below, known_schemes) if under else None
     named = _NAME.match(top)
     rest = top[named.end() :] if named else top
     if not rest.strip():
         raise InputError(f"spec {shown(text)!r} is empty: write scheme:argument, for example {_EXAMPLE}")
     head, options = _head_and_options(rest, text)
     scheme, argument = _scheme_and_argument(head, text, known_schemes)
-    return Spec(named[1] if named else None, scheme, unquote(argument), options, base)
+    name, argument = named[1] if named else None, unquote(argument)
+    if under and scheme in _OVER_SYSTEMS and _SYSTEM.fullmatch(below) and below not in known_schemes:
+        return Spec(name, scheme, argument, (*options, ("over", below)))
+    return Spec(name, scheme, argument, options, parse(below, known_schemes) if under else None)
 
 
 def _head_and_options(rest: str, text: str) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
+from xlingual.encoders import Encoder
 from xlingual.errors import InputError, parameter, warn
-from xlingual.measures import QueryMeasure
+from xlingual.measures import Measure
 from xlingual.measures.rank import DepthShare
 from xlingual.ranking.listed import Lists
+from xlingual.records import Encoded, Texts
 from xlingual.systems import ListSystem, Names, Search
 
 MOST_UNKNOWN = 0.01  # of a system's queries may have lists that are too short for a measure
@@ -28,6 +30,9 @@ class SystemLists:
     manifest: Manifest
     names: Names  # of the manifest's rows
     alone: bool  # whether one language pair is evaluated, so that ids need no language
+    # the first results of another system, by its name, the sample and how many
+    others: Callable[[str, Sample, int], Lists] | None = None
+    encode: Callable[[Encoder, Texts], Encoded] | None = None
     truncated: None = field(default=None, init=False)  # texts are cut by the system, if at all
 
     def of(self, sample: Sample) -> Lists:
@@ -36,10 +41,17 @@ class SystemLists:
             self.manifest.languages[self.manifest.language[rows[0]]]
             for rows in (sample.source, sample.target)
         )
+        others = self.others
         search = Search(
-            self.names, self.names, sample.source, sample.target, source, target, sample.seed, self.alone
+            *(self.names, self.names, sample.source, sample.target, source, target, sample.seed, self.alone),
+            lists_of=None if others is None else lambda name, depth: others(name, sample, depth),
+            texts=self._texts,
+            encode=self.encode,
         )
         return self.system.lists(search)
+
+    def _texts(self, role: str, rows: Ints) -> Texts:
+        return replace(self.manifest.texts(rows), role=role)
 
     def who(self, sample: Sample) -> str:
         """Return the system and the language pair, for messages."""
@@ -53,7 +65,7 @@ def names_of(manifest: Manifest) -> Names:
     return Names([tags[code] for code in manifest.language.tolist()], manifest.ids)
 
 
-def check_reach(lists: Lists, measures: Sequence[QueryMeasure], who: str, instead: str = "R") -> None:
+def check_reach(lists: Lists, measures: Sequence[Measure], who: str, instead: str = "R") -> None:
     """Raise InputError where lists are too short for a measure; warn where a few of them are.
 
     `instead` is a measure with a cut, without the cut, which is named where another one does not reach.

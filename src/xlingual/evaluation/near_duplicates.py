@@ -17,8 +17,9 @@ from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import pick
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import SIMILAR, near_texts
+from xlingual.data.pools.rows import Questions
 from xlingual.embed import ImageIndex
-from xlingual.errors import warn
+from xlingual.errors import parameter, warn
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
 from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
@@ -107,6 +108,15 @@ def with_near_duplicates(
     return manifest, found
 
 
+def near_questions(questions: Questions, cluster: str) -> NearDuplicates:
+    """Look for near-equal questions of a pool; warn where there are many that no cluster holds."""
+    rows = TextUnits(questions.text, questions.language, questions.cluster, questions.ids)
+    own, languages = np.arange(len(questions)), np.unique(questions.language)
+    found = near_duplicates(rows, own, languages, join=cluster == NEAR_DUPLICATES)
+    warn_of_near_duplicates(found, rows, "clusters of questions")
+    return found
+
+
 def near_duplicates(
     rows: TextUnits,
     own: Ints,
@@ -173,8 +183,9 @@ def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = 
         first, second = (repr(rows.ids[row]) for row in found.examples[0])
         message = (
             f"{found.n_near:,} of {found.n_looked:,} {what}{looked_at} have near-equal {alike} in others, "
-            f"which nobody declared (such as {first} and {second}): intervals may be too narrow; --cluster "
-            "near-duplicates puts them into one cluster, or say which belong together in a column 'cluster'"
+            f"which nobody declared (such as {first} and {second}): intervals may be too narrow; "
+            f"{parameter('cluster', 'near-duplicates')} puts them into one cluster, or say which belong "
+            "together in a column 'cluster'"
         )
     else:
         return

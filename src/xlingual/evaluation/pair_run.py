@@ -20,6 +20,7 @@ from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.listed import SystemLists, names_of
 from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
+from xlingual.evaluation.parts import Parts
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
 from xlingual.evaluation.scorer import Scored
 from xlingual.ranking.approximate import Approximate
@@ -97,7 +98,7 @@ def _warn_of_equal_samples(tasks: Sequence[PairTask], sampler: Sampler) -> None:
     if len(drawn) == len(by_pair(tasks)):
         warn(
             f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
-            "--seeds, or draw fewer items with --sample-size"
+            f"{parameter('seeds')}, or draw fewer items with {parameter('sample_size')}"
         )
 
 
@@ -145,7 +146,8 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
             f"{len(left_out) - without} show {images} that cannot be opened (first: "
             f"{next(iter(reasons.values()))})"
         )
-    problem = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"
+    how = parameter("skip_broken", True)
+    problem = f"{len(left_out)} of {len(rows)} texts take no part ({how}): {', '.join(counted)}"
     if len(left_out) == len(rows):
         raise InputError(f"{problem}; nothing is left to evaluate")
     warn(problem)
@@ -209,18 +211,34 @@ class PairRun(Run):
 
     def found(self) -> Iterator[tuple[str, TextSides | SystemLists]]:
         """Yield the same of each system: the vectors of an encoder, or the lists of another."""
-        for name in self.by_name:
-            yield name, self._found(name, self.encode)
+        parts = self._parts(self.encode)
+        for name, vectors in parts.each():
+            yield name, self._lists(name, parts) if vectors is None else vectors
 
     def found_again(self, name: str) -> TextSides | SystemLists:
         """Return what a system gave, once more; raise ChangedError where that is not what it was."""
-        return self._found(name, self.encode_again)
+        parts = self._parts(self.encode_again)
+        vectors = parts.of(name)
+        return self._lists(name, parts) if vectors is None else vectors
 
-    def _found(self, name: str, encode: Callable[..., TextSides]) -> TextSides | SystemLists:
+    def _parts(self, encode: Callable[..., TextSides]) -> Parts[TextSides, Sample]:
+        parts = Parts[TextSides, Sample](
+            self,
+            lambda name: encode(name, self.sides_of),
+            lambda vectors, sample: (
+                vectors.queries.pool(sample.source),
+                vectors.candidates.pool(sample.target),
+            ),
+            lambda name, _, sample: self._lists(name, parts).of(sample),
+        )
+        return parts
+
+    def _lists(self, name: str, parts: Parts[TextSides, Sample]) -> SystemLists:
         one = self.by_name[name]
-        if not isinstance(one, ListSystem):
-            return encode(name, self.sides_of)
-        return SystemLists(name, one, self.manifest, self._names, len(by_pair(self.tasks)) == 1)
+        assert isinstance(one, ListSystem)
+        alone = len(by_pair(self.tasks)) == 1
+        scored = partial(self.scored, name)
+        return SystemLists(name, one, self.manifest, self._names, alone, parts.first, scored)
 
     @cached_property
     def _names(self) -> Names:
@@ -258,9 +276,7 @@ class PairRun(Run):
     def embedded(self, name: str, encoder: Encoder) -> ImageIndex:
         """Return the images of all tasks as an image encoder sees them."""
         with self.stage("pictures: encode", "encoding images"):
-            found = embed_images(
-                self.manifest, name, encoder, rows_with_image(self.tasks), **self.embedding()
-            )
+            found = embed_images(self.manifest, name, encoder, rows_with_image(self.tasks), **self.storing())
         self.few.keep(f"image encoder {name!r}", found.pool.vectors.raw)
         return found
 

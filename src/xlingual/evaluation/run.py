@@ -19,7 +19,8 @@ from xlingual.embed import (
     batch_identity,
     refuse_fitted_rows,
 )
-from xlingual.embed.encoding import is_kept
+from xlingual.embed.encoding import VectorSource, encode, is_kept
+from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
@@ -28,7 +29,7 @@ from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import AnyVectors, OtherVectors, SparseVectors, TokenVectors
 from xlingual.ranking import Cpu, Ranker, Repair
 from xlingual.ranking.approximate import Approximate
-from xlingual.records import Texts
+from xlingual.records import Encoded, Texts
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
@@ -38,11 +39,17 @@ EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | E
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, total
 
 
-class Embedding(TypedDict):
-    """Keywords of the functions of `embed`."""
+class Storing(TypedDict):
+    """Keywords of all functions of `embed`."""
 
     store: Store | None
     progress: Progress | None
+
+
+class Embedding(Storing):
+    """Keywords of those for texts."""
+
+    spent: Spent | None
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,8 @@ class Run:
         self.dropped: dict[str, int] = {}
         self.near: NearDuplicates | None = None
         self.few = FewVectors()  # as they were evaluated
+        self.costs: dict[str, dict[str, float]] = {}
+        self._spent: Spent | None = None  # of the text encoder that encodes now
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
 
     @contextmanager
@@ -147,9 +156,13 @@ class Run:
         report = self.options.progress
         return lambda done, total: None if report is None else report(what, done, total)
 
-    def embedding(self) -> Embedding:
+    def storing(self) -> Storing:
         """Return the store and the progress callback, for the functions of `embed`."""
         return {"store": self.options.store, "progress": self.options.progress}
+
+    def embedding(self) -> Embedding:
+        """Return these, and what counts the texts that are encoded, for the functions for texts."""
+        return {**self.storing(), "spent": self._spent}
 
     def fit(self, systems: Mapping[str, Encoder | ListSystem], *texts: Texts) -> None:
         """Take the systems, encoders fitted; refuse one that was fitted on the texts it is evaluated on."""
@@ -173,7 +186,12 @@ class Run:
     def encode(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
         """Return the vectors that `embed` makes with a text encoder, and count the texts it truncated."""
         with self.stage("texts: encode", f"encoding texts: {name}"):
-            found = embed(name, self.text_encoders[name])
+            self._spent = Spent()
+            try:
+                found = embed(name, self.text_encoders[name])
+            finally:
+                spent, self._spent = self._spent, None
+        self._count_cost(name, _parts(found)[-1], spent)
         self.few.keep(f"text encoder {name!r}", *_parts(found))
         side = found.queries if isinstance(found, RoleVectors) else found
         vectors = side.questions if isinstance(side, PoolVectors) else getattr(side, "vectors", None)
@@ -187,6 +205,19 @@ class Run:
                 counts[language] = counts.get(language, 0) + count
         return found
 
+    def _count_cost(self, name: str, vectors: AnyVectors, spent: Spent) -> None:
+        """Keep what a vector takes, and how fast texts were encoded, if any were."""
+        rate = spent.per_second
+        per_row = vectors.sizes.mean() if isinstance(vectors, SparseVectors | TokenVectors) else 1.0
+        numbers = 1 if isinstance(vectors, SparseVectors) else vectors.shape[1]
+        index = 4 if isinstance(vectors, SparseVectors) else 0  # beside each number of a sparse row
+        own = {
+            "dimensions": vectors.shape[1],
+            "bytes_per_text": round(float(per_row) * numbers * (vectors.dtype.itemsize + index), 1),
+        }
+        speed = {} if rate is None else {"texts_per_second": round(rate, 1)}
+        self.costs[name] = {**self.costs.get(name, {}), **own, **speed}
+
     def encode_again(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
         """Return the same once more, from the store if they are there; raise ChangedError for other ones."""
         encoder, who = self.text_encoders[name], f"text encoder {name!r}"
@@ -196,6 +227,11 @@ class Run:
         found = embed(name, encoder)
         self.few.check(who, *_parts(found))
         return found
+
+    def scored(self, name: str, scorer: Encoder, pairs: Texts) -> Encoded:
+        """Return the scores of pairs of texts, from the store if they are there."""
+        store, report = self.options.store, self.options.progress
+        return encode(scorer, pairs, VectorSource(f"system {name!r}", f"re-ranking: {name}", store, report))
 
     def _refuse_search(self, name: str, vectors: OtherVectors) -> None:
         if isinstance(self.options.ranker, Approximate):
@@ -219,9 +255,16 @@ class Run:
         """Return an encoder's identity, and how its vectors are compared where not by cosine."""
         one = self.by_name[encoder]
         if isinstance(one, ListSystem):
-            return {"encoder": one.identity}
+            return {"encoder": one.identity_over(self._part_identity)}
         own = {"encoder": self.identities[encoder]}
         return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own
+
+    def _part_identity(self, name: str, scored: bool) -> str:
+        """Return the identity of a system that another is made of."""
+        one = self.by_name[name]
+        if isinstance(one, ListSystem) and not one.parts:
+            return one.identity_of_scores if scored else one.identity
+        return "+".join(self.system(name).values())
 
     def clusters(self) -> dict[str, str]:
         """Return the condition of a signature about clusters: none where they are the declared ones."""
@@ -231,7 +274,11 @@ class Run:
         """Return the results with the record of the run; `ranked`: whether anything was ranked."""
         results.timings = dict(self.seconds)
         results.truncated = self.truncated
+        lists = {name: one for name, one in self.by_name.items() if isinstance(one, ListSystem)}
+        costs = self.costs | {name: dict(one.cost) for name, one in lists.items()}
+        results.costs = {name: costs[name] for name in self.by_name or costs if costs.get(name)}
         results.dropped = self.dropped
+        results.encoders = results.encoders | {name: {"returns_lists": True} for name in lists}
         if ranked:
             found = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
             near = {} if self.near is None else {"near_duplicates": self.near.about()}

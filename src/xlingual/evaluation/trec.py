@@ -54,7 +54,8 @@ def write_trec(results: Results, folder: str | Path, depth: int | None = 1000) -
         warnings.simplefilter("ignore", DataWarning)  # the evaluation raised them
         for encoder in encoders:
             for ranking in evaluated.rankings(encoder):
-                write_ranking(begun / _folder_of(ranking, several), ranking, depth)
+                of = ranking.source, ranking.target, ranking.seed
+                write_ranking(begun / folder_of(*of, several), ranking, depth)
 
 
 def write_ranking(folder: Path, ranking: Ranking, depth: int | None) -> None:
@@ -71,11 +72,12 @@ def refuse_approximate(approximate: bool) -> None:
         raise InputError("--trec writes exact rankings, whose measures are others: leave out --approximate")
 
 
-def _folder_of(ranking: Ranking, several_seeds: bool) -> str:
-    if ranking.target == "pool":
+def folder_of(source: str, target: str, seed: int, several_seeds: bool) -> str:
+    """Return the name of the folder of a language pair and seed; that of a pool is the folder itself."""
+    if target == "pool":
         return "."
-    pair = f"{quote(ranking.source, safe='')}-{quote(ranking.target, safe='')}"
-    return f"{pair}.seed{ranking.seed}" if several_seeds else pair
+    pair = f"{quote(source, safe='')}-{quote(target, safe='')}"
+    return f"{pair}.seed{seed}" if several_seeds else pair
 
 
 def _qrels(ranking: Ranking) -> Iterator[str]:

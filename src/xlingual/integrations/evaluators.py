@@ -41,7 +41,8 @@ try:
 except ImportError:  # before version 6
     from sentence_transformers.evaluation import SentenceEvaluator
 
-_OWN = ("text_encoders", "image_encoder", "store", "name")  # keywords of tasks that an evaluator sets itself
+# keywords of tasks that an evaluator sets itself
+_OWN = ("text_encoders", "runs", "image_encoder", "store", "name")
 _SAMPLES = ("pairs", "sample_size", "or_fewer", "texts_per_item", "queries", "splits", "seeds", "seed")
 _logger = logging.getLogger(__name__)
 

@@ -11,6 +11,7 @@ import re
 import sys
 import unicodedata
 from functools import cache
+from itertools import groupby, pairwise
 
 # languages written without spaces between words, by the first part of their tag
 UNSPACED = frozenset(
@@ -67,12 +68,43 @@ def tokens(text: str, language: str) -> list[str]:
     >>> tokens("Two dogs -- one BALL!", "en")
     ['two', 'dogs', 'one', 'ball']
     """
+    return [
+        piece
+        for word in _words_of(text, language)
+        for piece in (_cut(word) if _is_unspaced(word) else (word,))
+    ]
+
+
+def terms(text: str, language: str) -> list[str]:
+    """Return what a search engine indexes of a text: words, and bigrams in scripts without blanks.
+
+    There each two characters that follow each other are a term, one that stands alone is one itself.
+
+    >>> terms("iPhoneを2台 買いました", "ja")
+    ['iphone', 'を', '2', '台', '買い', 'いま', 'まし', 'した']
+    """
+    found: list[str] = []
+    for word in _words_of(text, language):
+        if not _is_unspaced(word):
+            found.append(word)
+            continue
+        for unspaced, pieces in groupby(_cut(word), _is_unspaced):
+            part = list(pieces)
+            pairs = unspaced and len(part) > 1
+            found += [one + other for one, other in pairwise(part)] if pairs else part
+    return found
+
+
+def _words_of(text: str, language: str) -> list[str]:
+    """Return the words; lower case of I is ı in Turkish and Azerbaijani."""
     if primary(language) in _DOTTED_I:
         text = text.replace("I\u0307", "i").replace("İ", "i").replace("I", "ı")
-    found = words(text)
-    if text.isascii():
-        return found
-    return [piece for word in found for piece in (_cut(word) if _unspaced().search(word) else (word,))]
+    return words(text)
+
+
+def _is_unspaced(word: str) -> bool:
+    """Return whether some of its characters are in a script without blanks."""
+    return not word.isascii() and _unspaced().search(word) is not None
 
 
 def pretokenized_tokens(text: str) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +16,7 @@ class Lists:
 
     A list that has `ended` is shorter than the system would have returned: what is not in it was not found,
     and has all candidates above it. Behind any other list the candidates that are not in it all tie: their
-    order is not known.
+    order is not known, unless the list is `settled`: the system itself ranks them as equal.
     """
 
     query: Ints  # [p], ascending
@@ -24,6 +24,8 @@ class Lists:
     level: Ints  # [p], rising within a query; equal where results tie
     ended: np.ndarray  # bool [n]
     n_candidates: int
+    score: Floats | None = None  # [p], where the system has scores
+    settled: np.ndarray | None = None  # bool [n]; None: of no list
 
     def __len__(self) -> int:
         return len(self.ended)
@@ -79,4 +81,16 @@ class Lists:
         """Return for each query, bool [n], whether what is among its first k (None: all) is not known."""
         wanted = self.n_candidates if k is None else min(k, self.n_candidates)
         unknown: np.ndarray = ~self.ended & (self.lengths < wanted)
-        return unknown
+        return unknown if self.settled is None else unknown & ~self.settled
+
+    def first(self, depth: int) -> Lists:
+        """Return the first `depth` results of each list; ties that reach further are left out as a whole.
+
+        So nothing depends on the order of rows, and as many as all candidates may tie.
+        """
+        above, tied = self.places
+        kept = above + tied <= depth
+        score = None if self.score is None else self.score[kept]
+        return replace(
+            self, query=self.query[kept], candidate=self.candidate[kept], level=self.level[kept], score=score
+        )

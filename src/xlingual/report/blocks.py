@@ -224,6 +224,7 @@ class Page:
     methods: Sequence[str] = ()
     timings: Sequence[tuple[str, str]] = ()
     names: Sequence[str] = ()  # of encoders: sentences set them apart
+    evaluated: str = "Encoders"  # what they are
 
     @classmethod
     def of(cls, kind: str, title: str, blocks: Sequence[Block], findings: Sequence[str] = ()) -> Page:

@@ -97,7 +97,7 @@ def views_of(runs: Sequence[Results], rows: Iterable[BoardRow], policy: str = AG
 
 def entries_of(runs: Sequence[Results], row: BoardRow) -> list[Entry]:
     """Return the entries of a row: one for each policy that was measured."""
-    return by_key(runs[row.run - 1].entries, task=TASK, measure=row.measure, encoder=row.encoder)
+    return by_key(runs[row.run - 1].entries, task=row.task, measure=row.measure, encoder=row.encoder)
 
 
 def policy_of(entry: Entry) -> str:

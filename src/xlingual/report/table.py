@@ -146,6 +146,7 @@ class Column:
     data: bool = False  # holds names that users gave: encoders, files
     badges: tuple[Badge, ...] = ()  # beside its head on a page
     meaning: str = ""  # printed below the table where the column is shown
+    csv: str = ""  # its name in CSV, where not its key
     where: Where = "both"
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import field
 
@@ -12,7 +12,9 @@ from xlingual.requests.presets import Preset
 from xlingual.requests.ranking import ApproximateSearch, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    NEEDS_VECTORS,
     PAPER,
+    SYSTEMS,
     Annotate,
     Cluster,
     EqualIds,
@@ -23,6 +25,8 @@ from xlingual.requests.shared import (
     PaperPreset,
     Pool,
     PoolLanguages,
+    Queries,
+    Runs,
     Sampling,
     SkipBroken,
     Split,
@@ -40,13 +44,10 @@ from xlingual.requests.values import (
 )
 
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
-Queries: TypeAlias = Annotated[
-    Positive | None,
-    option(
-        "Use only N of the sources as queries, drawn at random; all candidates stay.",
-        metavar="N",
-        otherwise="all",
-    ),
+
+
+CandidateText: TypeAlias = Annotated[
+    str, option("Text of a candidate that is encoded: sentence, or sentence+context.", metavar="TEXT")
 ]
 
 
@@ -63,7 +64,16 @@ class PairsRequest(Request, frozen=True, kw_only=True):
     sampling: Sampling
 
 
-class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
+class SystemsOverPairsRequest(PairsRequest, frozen=True, kw_only=True):
+    """Options of an evaluation over language pairs that judges search systems by their runs, too."""
+
+    one_of = first = SYSTEMS
+
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
+
+
+class BackretrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     """Measure Backretrieval: images stand in for translations.
 
     For each source text the nearest text in the other language is found; its image must lead back to the
@@ -89,7 +99,7 @@ class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     ] = None
 
 
-class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
+class CrosslingualRetrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     """Measure cross-lingual retrieval, the ground truth, on items that have texts in both languages."""
 
     command = "evaluate crosslingual-retrieval"
@@ -117,6 +127,7 @@ class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
     """Measure distance correlation: whether texts lie as far apart as their images (without retrieval)."""
 
     command = "evaluate distance-correlation"
+    refused = NEEDS_VECTORS
 
     images: ImageEncoding
     cluster: Cluster = "declared"
@@ -134,6 +145,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate multilingual-pool"
+    one_of = SYSTEMS
 
     pool: Pool
     further: Annotated[
@@ -145,11 +157,10 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     languages: PoolLanguages = None
     split: Split = None
     equal_ids: EqualIds = None
-    text_encoders: TextEncoders
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
     keeping: Keeping
-    candidate_text: Annotated[
-        str, option("Text of a candidate that is encoded: sentence, or sentence+context.", metavar="TEXT")
-    ] = "sentence"
+    candidate_text: CandidateText = "sentence"
     measures: Annotated[
         tuple[str, ...],
         option(
@@ -211,6 +222,59 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     examples: Annotated[bool, option("Keep texts for the report.", run=True)] = True
 
 
+class RetrievalRequest(Request, frozen=True, kw_only=True):
+    """Measure retrieval by graded judgements: nDCG and the other numbers of search, in one language or more.
+
+    POOL holds queries, candidates and judgements: a retrieval folder of BEIR or MTEB, or a pool folder.
+    Encoders and runs of search engines are compared side by side, over all queries and in each language.
+    """
+
+    command = "evaluate retrieval"
+    one_of = SYSTEMS
+
+    pool: Pool
+    languages: PoolLanguages = None
+    split: Split = None
+    equal_ids: EqualIds = None
+    qrels: Annotated[
+        Path | None,
+        option(
+            "Judgements in place of those of POOL, in TREC's or BEIR's form.",
+            metavar="FILE",
+            otherwise="those of POOL",
+        ),
+    ] = None
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
+    keeping: Keeping
+    candidate_text: CandidateText = "sentence"
+    measures: Annotated[
+        tuple[str, ...],
+        option(
+            "A measure: nDCG@k, nDCG(dcg='exp-log2')@k, Success@k, R@k, P@k, RR@k, AP@k or Judged@k; nDCG, "
+            "AP, RR, MedR or Bpref of whole rankings; repeat for several.",
+            names=("--measure",),
+            metavar="NAME",
+        ),
+    ] = ("nDCG@10",)
+    relevant_from: Annotated[
+        Positive, option("Grade from which a candidate is relevant.", metavar="GRADE")
+    ] = 1
+    ties: Annotated[
+        Literal["expected", "trec"],
+        option(
+            "expected: the mean over all orders of what ties; trec: the order of trec_eval, and what a run "
+            "lacks was not found."
+        ),
+    ] = "expected"
+    similarity: TextSimilarity = "cosine"
+    cluster: Cluster = "declared"
+    ranking: ExactRanking
+    trec: Trec = None
+    trec_depth: TrecDepth = None
+    output: EvaluationOutput
+
+
 class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     """Measure image–sentence ranking: whether a sentence finds its image, and an image its sentences.
 
@@ -219,9 +283,11 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate image-sentence"
+    one_of = SYSTEMS
 
     data: ManifestOptions
-    text_encoders: TextEncoders
+    text_encoders: TextEncoders = ()
+    runs: Runs = ()
     image_encoders: Annotated[
         tuple[str, ...],
         option(
@@ -285,6 +351,7 @@ class StsRequest(Request, frozen=True, kw_only=True):
     """
 
     command = "evaluate sts"
+    refused = NEEDS_VECTORS
 
     files: Annotated[tuple[Path, ...], argument("FILE…", "Files of sentence pairs with scores.")]
     language: Annotated[

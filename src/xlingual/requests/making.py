@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
+from xlingual.requests.presets import Preset
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
+    PAPER,
     AsJson,
     EqualIds,
     Form,
     ManifestOptions,
+    PaperPreset,
     Pool,
     PoolLanguages,
+    Queries,
     Quiet,
+    Sampling,
+    SkipBroken,
     Split,
     TableColumns,
 )
@@ -39,6 +46,27 @@ class CheckRequest(Request, frozen=True, kw_only=True):
     form: Form = "table"
     as_json: AsJson = False
     quiet: Annotated[bool, option("Print errors and warnings only.", run=True)] = False
+
+
+class SampleRequest(Request, frozen=True, kw_only=True):
+    """Write the queries and targets that an evaluation draws, for a search engine."""
+
+    command = "data sample"
+    presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
+
+    data: ManifestOptions
+    matching: Annotated[
+        bool,
+        option("Targets hold the queries' own items, as for evaluate xlr; without it none, as for bkr."),
+    ] = False
+    preset: PaperPreset = None
+    queries: Queries = None
+    sampling: Sampling
+    skip_broken: SkipBroken = False
+    languages: PoolLanguages = None
+    equal_ids: EqualIds = None
+    out: Folder
+    quiet: Quiet = False
 
 
 class DescribeRequest(Request, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 import msgspec
 from msgspec import NODEFAULT, Meta
 
+from xlingual.errors import InputError, parameter
 from xlingual.requests.presets import Preset
 from xlingual.requests.values import check
 
@@ -32,6 +33,11 @@ class Marks:
     argument: bool = False  # stands on the command line without a name
     run: bool = False  # changes no number: threads, folders, output
     secret: bool = False  # is never kept
+
+
+def none_given(names: Sequence[str]) -> str:
+    """Return the error where one of some fields must be given, and none is."""
+    return f"{' or '.join(map(parameter, names))} is missing: name one system at least to evaluate"
 
 
 def option(sentence: str, **marks: Any) -> Meta:  # noqa: ANN401  (the fields of Marks)
@@ -76,6 +82,13 @@ class Request(Record, frozen=True, kw_only=True):
     in_files: ClassVar[tuple[str, ...]] = ()  # fields that are no options, and can be given in a file
     by_presets: ClassVar[tuple[str, ...]] = ()  # required fields that presets give where other values say so
     presets: ClassVar[Mapping[str, Preset]] = {}  # what the option --preset may name
+    one_of: ClassVar[tuple[str, ...]] = ()  # fields of which one at least must be given
+
+    def __post_init__(self) -> None:
+        """Check every value, and that one of those is there of which one must be."""
+        Record.__post_init__(self)
+        if self.one_of and not any(getattr(self, name) for name in self.one_of):
+            raise InputError(none_given(self.one_of))
 
 
 @dataclass(frozen=True)
@@ -209,5 +222,7 @@ def schema(kind: type[Record]) -> dict[str, Any]:
         described = Annotated[wanted, Meta(description=leaf.sentence)]  # type: ignore[valid-type]
         fields.append((leaf.key, described) if leaf.required else (leaf.key, described, default))
     flat = msgspec.defstruct(kind.__name__, fields, kw_only=True, forbid_unknown_fields=True)
+    needed = [{"required": [name]} for name in getattr(kind, "one_of", ())]
     definition = msgspec.json.schema(flat, schema_hook=_OWN.__getitem__)["$defs"][kind.__name__]
+    definition |= {"anyOf": needed} if needed else {}
     return {"$schema": _DRAFT, **definition, "description": " ".join((kind.__doc__ or "").split())}

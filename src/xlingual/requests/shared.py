@@ -154,6 +154,15 @@ class Sampling(Samples, frozen=True, kw_only=True):
     seeds: Annotated[int, option("Number of samples drawn.")] = 1
 
 
+Queries: TypeAlias = Annotated[
+    Positive | None,
+    option(
+        "Use only N of the sources as queries, drawn at random; all candidates stay.",
+        metavar="N",
+        otherwise="all",
+    ),
+]
+
 # Section 3.1 of Fain, Twomey and Bollegala (SIGIR 2021): so many documents on each side, and 25 seeds
 PAPER = Preset(
     {
@@ -179,12 +188,24 @@ TextEncoders: TypeAlias = Annotated[
     tuple[str, ...],
     option(
         "Text encoder: vectors:PATH (or just a path), st:, hf:, onnx:, wordvec:, translate:, concat:, api:, "
-        "python:, model:, random, wordgram, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote "
+        "python:, model:, random, bm25, wordgram, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote "
         "patterns with *. See: xlingual encoders.",
         names=("--text-encoder",),
         metavar="SPEC",
     ),
 ]
+Runs: TypeAlias = Annotated[
+    tuple[str, ...],
+    option(
+        "Search system by a file of its results: a TREC run, JSON lines, Parquet, ranx' JSON, or answers of "
+        "_msearch (FILE?ids=IDS). {source}, {target} and {seed} in its name are filled in; repeat for "
+        "several. See: xlingual encoders run.",
+        names=("--run",),
+        metavar="[NAME=]FILE",
+    ),
+]
+SYSTEMS = ("text_encoders", "runs")  # of which one at least must be given
+NEEDS_VECTORS = {"--run": "compares vectors, and runs have none: give encoders, with --text-encoder"}
 SkipBroken: TypeAlias = Annotated[
     bool,
     option("Leave out texts whose image is missing or broken, with a warning that counts them."),

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
-from xlingual.requests.shared import AsJson, Form, Keeping, ManifestOptions, Quiet
+from xlingual.requests.shared import SYSTEMS, AsJson, Form, Keeping, ManifestOptions, Quiet, Runs
 from xlingual.requests.values import Natural, Positive, Share
 
 Study: TypeAlias = Annotated[Path, argument("STUDY", "Folder of the study.")]
@@ -57,6 +57,7 @@ class NewStudyRequest(Request, frozen=True, kw_only=True):
     """Draw queries and suggestions, and write a study."""
 
     command = "study new"
+    one_of = SYSTEMS
 
     data: ManifestOptions
     source: Annotated[str, option("Language of the queries.", metavar="LANG")]
@@ -69,7 +70,8 @@ class NewStudyRequest(Request, frozen=True, kw_only=True):
             names=("--system",),
             metavar="NAME=SPEC",
         ),
-    ]
+    ] = ()
+    runs: Runs = ()
     image_encoder: Annotated[
         str | None,
         option(

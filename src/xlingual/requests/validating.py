@@ -15,6 +15,7 @@ from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.reading import checked, made
 from xlingual.requests.record import Request, argument, defaults, leaves, option, values
 from xlingual.requests.shared import (
+    NEEDS_VECTORS,
     PAPER,
     AsJson,
     Cluster,
@@ -45,6 +46,7 @@ class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
 
     command = "validate backretrieval"
     presets: ClassVar[Mapping[str, Preset]] = {"paper": PAPER}
+    refused = NEEDS_VECTORS
 
     data: ManifestOptions
     text_encoders: TextEncoders

@@ -15,6 +15,7 @@ from xlingual.results.values import (
     Level,
     Note,
     Number,
+    SearchSystems,
     Share,
     Size,
     Warnings,
@@ -110,3 +111,4 @@ class Gate(Answer, frozen=True, tag="xlingual/gate/1"):
     by: Annotated[
         str | None, about("Column by whose labels queries are divided; null where they are not.")
     ] = None
+    search_systems: SearchSystems = field(default_factory=list)

@@ -163,9 +163,38 @@ class StsViews(Struct, frozen=True, tag_field="task", tag="sts"):
     ] = None
 
 
-Views: TypeAlias = PoolViews | ImageSentenceViews | StsViews
+class RetrievalIntervals(Struct, frozen=True, omit_defaults=True):
+    """Intervals of the views of retrieval, under the same names."""
+
+    by_query_language: Annotated[Intervals | None, about("Those by query language.")] = None
+    own_language: Annotated[Intervals | None, about("Those of the query's own language.")] = None
+
+
+class RetrievalViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="retrieval"):
+    """Further numbers of retrieval by judgements."""
+
+    languages: Annotated[list[str], about("Languages of queries and candidates.")] = []
+    by_query_language: Annotated[ByLanguage | None, about("The measure by query language.")] = None
+    own_language: Annotated[
+        ByLanguage | None,
+        about("The same among candidates of the query's own language, where these are of several."),
+    ] = None
+    judged: Annotated[
+        Number | None, about("Judged@k: the share of the first k candidates that were judged.")
+    ] = None
+    incomplete: Annotated[
+        bool, about("Whether some candidates were judged irrelevant, so that others are unjudged.")
+    ] = False
+    unanswered: Annotated[
+        Whole | None, about("Queries for which a system returned nothing; null for none.")
+    ] = None
+    ci: Annotated[RetrievalIntervals | None, about("Intervals, under the same names.")] = None
+
+
+Views: TypeAlias = PoolViews | ImageSentenceViews | StsViews | RetrievalViews
 VIEWS: Mapping[str, type[Views]] = {  # by task
-    str(kind.__struct_config__.tag): kind for kind in (PoolViews, ImageSentenceViews, StsViews)
+    str(kind.__struct_config__.tag): kind
+    for kind in (PoolViews, ImageSentenceViews, StsViews, RetrievalViews)
 }
 
 

@@ -5,8 +5,9 @@ of an evaluation (`Search`), of which each system gives its `Lists`.
 """
 
 from xlingual.systems.base import ListSystem, Search
+from xlingual.systems.joined import RunsLike, joined
 from xlingual.systems.names import Names
 from xlingual.systems.registry import SystemLike, systems
 from xlingual.systems.run import RunSystem
 
-__all__ = ["ListSystem", "Names", "RunSystem", "Search", "SystemLike", "systems"]
+__all__ = ["ListSystem", "Names", "RunSystem", "RunsLike", "Search", "SystemLike", "joined", "systems"]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xlingual.arrays import Ints
+from xlingual.encoders import Encoder
+from xlingual.errors import InputError
 from xlingual.ranking.listed import Lists
+from xlingual.records import Encoded, Texts
 from xlingual.systems.names import Names
 
 
@@ -16,6 +20,9 @@ class Search:
 
     `source`, `target` and `seed` are what files of one search are named by. `alone`: there is no other pair
     of languages, so that ids need no language. `called`: the search in messages, where it is of no pair.
+    `ties`: "trec" asks for the order of trec_eval, which has none. Systems that are made of others ask
+    `lists_of` for the first results of one, by its name and how many, `texts` for those of rows in a role,
+    and `encode` for what a model makes of texts.
     """
 
     queries: Names
@@ -27,11 +34,29 @@ class Search:
     seed: int
     alone: bool = False
     called: str = ""
+    ties: str = "expected"
+    lists_of: Callable[[str, int], Lists] | None = None
+    texts: Callable[[str, Ints], Texts] | None = None
+    encode: Callable[[Encoder, Texts], Encoded] | None = None
+
+    def first(self, name: str, depth: int) -> Lists:
+        """Return the first results of another system; raise InputError where none can be asked."""
+        if self.lists_of is None:
+            raise InputError(
+                "systems that are made of others (rrf:, sum:, cross-encoder:) are evaluated by "
+                "backretrieval, crosslingual-retrieval, multilingual-pool and retrieval: leave them out here"
+            )
+        return self.lists_of(name, depth)
 
     @property
     def where(self) -> str:
         """The search, in messages."""
-        return self.called or f"{self.source}-{self.target}"
+        return self.called or ("the pool" if self.target == "pool" else f"{self.source}-{self.target}")
+
+    @property
+    def of_pair(self) -> bool:
+        """Whether it is of one pair of languages, as a file of a run may be."""
+        return not self.called and self.target != "pool"
 
 
 class ListSystem(ABC):
@@ -42,6 +67,7 @@ class ListSystem(ABC):
     by_role = False
     trained_on_images: bool | None = None
     fitted_transform = False
+    parts: tuple[str, ...] = ()  # names of the systems that it is made of
 
     @property
     @abstractmethod
@@ -49,9 +75,23 @@ class ListSystem(ABC):
         """Everything that changes its lists, in one line."""
 
     @property
+    def identity_of_scores(self) -> str:
+        """The same, where scores matter too."""
+        return self.identity
+
+    def identity_over(self, part: Callable[[str, bool], str]) -> str:
+        """Return the identity, with those of the parts: `part` has a name, and whether its scores matter."""
+        return self.identity
+
+    @property
     @abstractmethod
     def depth(self) -> int:
         """How long its lists are at the most."""
+
+    @property
+    def cost(self) -> Mapping[str, float]:
+        """What a query costs, as results keep it (`xlingual.results.evaluation.Cost`)."""
+        return {}
 
     @abstractmethod
     def lists(self, search: Search) -> Lists:

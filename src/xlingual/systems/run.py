@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,21 +25,46 @@ class RunSystem(ListSystem):
     Where a file is of one pair of languages, ids need no language.
     """
 
-    def __init__(self, run: SearchRun | str, *, order: Any = None, ids: str | None = None) -> None:  # noqa: ANN401
-        self._given, self._order, self._ids = run, order, ids
+    def __init__(
+        self, run: SearchRun | str, *, order: Any = None, ids: str | None = None, latency: float | None = None  # noqa: ANN401
+    ) -> None:  # fmt: skip
+        self._given, self._order, self._ids, self._latency = run, order, ids, latency
         self._read: dict[str, SearchRun] = {}
         self._said: set[tuple[str, str]] = set()
 
     @property
     def identity(self) -> str:
-        """The digests of all files that were searched so far, and the depth."""
-        runs = {run.digest[:16]: run for run in (self._read or self._all()).values()}
-        return f"run:{'+'.join(sorted(runs))}?depth={self.depth}"
+        """The digest of the files that were searched so far, their number if several, and the depth."""
+        runs = sorted({run.digest[:16] for run in (self._read or self._all()).values()})
+        if len(runs) == 1:
+            return f"run:{runs[0]}?depth={self.depth}"
+        digest = hashlib.sha256("+".join(runs).encode()).hexdigest()[:16]
+        return f"run:{digest}?files={len(runs)}&depth={self.depth}"
+
+    @property
+    def identity_of_scores(self) -> str:
+        """The same, with the digests of the scores."""
+        scores = {run.score_digest[:16] for run in (self._read or self._all()).values()}
+        return f"{self.identity}&scores={'+'.join(sorted(scores))}"
 
     @property
     def depth(self) -> int:
         """The length of the longest list."""
         return max(run.depth for run in (self._read or self._all()).values())
+
+    @property
+    def cost(self) -> Mapping[str, float]:
+        """The latency of a query in milliseconds, where the files have it."""
+        known = {
+            f"{place} {query}": value
+            for place, run in enumerate((self._read or self._all()).values())
+            for query, value in run.latency.items()
+        }
+        if not known:
+            return {} if self._latency is None else {"latency_ms": self._latency}
+        middle, late, mean = *np.percentile(list(known.values()), (50, 95)), np.mean(list(known.values()))
+        found = {"latency_ms": middle, "latency_ms_95": late, "latency_ms_mean": mean}
+        return {name: round(float(value), 3) for name, value in found.items()} | {"queries_timed": len(known)}
 
     def _all(self) -> Mapping[str, SearchRun]:
         if isinstance(self._given, SearchRun):
@@ -50,7 +76,8 @@ class RunSystem(ListSystem):
 
         Queries without results, and names that nobody knows, are warned of.
         """
-        run, pairs = self.run_of(search), not search.called
+        run, pairs = self.run_of(search), search.of_pair
+        run = run.in_trec_order() if search.ties == "trec" else run
         alone = search.alone or (self._per_pair and pairs)
         asked = self._rows(run, "queries", search.queries, search.source if alone else None, pairs)
         found = self._rows(run, "candidates", search.candidates, search.target if alone else None, pairs)
@@ -58,7 +85,8 @@ class RunSystem(ListSystem):
         candidate = _places(found, search.candidate_rows, len(search.candidates))
         n, answered = len(search.query_rows), query >= 0
         ended = np.ones(n, dtype=bool)
-        ended[query[answered]] = run.lengths[answered] < run.depth
+        if search.ties != "trec":
+            ended[query[answered]] = run.lengths[answered] < run.depth
         if not answered.any():
             raise InputError(
                 f"{run.source}: none of its {len(run):,} queries is one of {search.where} (first: "
@@ -70,13 +98,14 @@ class RunSystem(ListSystem):
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
-        return Lists(query[order], candidate[order], level[order], ended, len(search.candidate_rows))
+        query, candidate, level, score = query[order], candidate[order], level[order], run.score[kept][order]
+        return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
 
     def answers(self, search: Search) -> bool:
         """Return whether there is a file for the search, with any of its queries."""
         if isinstance(self._given, str) and not Path(self._path_of(search)[0]).exists():
             return False
-        run, pairs = self.run_of(search), not search.called
+        run, pairs = self.run_of(search), search.of_pair
         language = search.source if search.alone or (self._per_pair and pairs) else None
         return bool(np.isin(search.queries.rows(run.queries, language), search.query_rows).any())
 
@@ -154,4 +183,5 @@ def build(argument: str, options: Mapping[str, Any]) -> RunSystem:
     """Return the system of a spec, run:FILE; raise InputError where there is no such file."""
     if not any(f"{{{name}}}" in argument for name in _PLACES) and not Path(argument).exists():
         raise InputError(f"run:{argument}: there is no such file")
-    return RunSystem(argument, order=options.get("order"), ids=options.get("ids"))
+    given = {name: options.get(name) for name in ("order", "ids", "latency")}
+    return RunSystem(argument, **given)

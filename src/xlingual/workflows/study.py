@@ -28,7 +28,7 @@ from xlingual.study.design import Design, StudyPlan, check_plan, make_design
 from xlingual.study.folder import encoded_image, refuse_study_in, title_page, write_images, write_study
 from xlingual.study.links import ensure_links
 from xlingual.study.records import Study
-from xlingual.systems import ListSystem, SystemLike
+from xlingual.systems import ListSystem, RunsLike, SystemLike, joined
 from xlingual.systems import systems as systems_of
 from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries
 from xlingual.workflows.study_lists import (
@@ -51,7 +51,8 @@ def new_study(
     *,
     source: str,
     target: str,
-    systems: SystemSpecs,
+    systems: SystemSpecs = (),
+    runs: RunsLike = (),
     layout: Layout | None = None,
     image_encoder: ImageModelLike | None = None,
     threads: int = 1,
@@ -72,6 +73,7 @@ def new_study(
         target: language of the suggestions.
         systems: specs or objects with `encode`, and search engines' runs (`SearchRun`, run:FILE), whose first
             results are suggested; a mapping names them.
+        runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
         layout: numbers of queries, suggestions and raters, and the seed.
         image_encoder: adds BkR (R@10) of the queries to the key, for people to be compared with.
         threads: change no number.
@@ -89,7 +91,8 @@ def new_study(
     strata = strata_of(manifest, layout.by)
     rows = draw_queries(manifest, source, layout.queries, layout.seed, strata)
     pool = candidates(manifest, target, images=layout.pictures)
-    named: Mapping[str, SystemLike] = encoders.text_specs(cast("Any", systems), languages=(source, target))
+    specs = joined(cast("Any", systems), runs)
+    named: Mapping[str, SystemLike] = encoders.text_specs(specs, languages=(source, target))
     lists, signatures = _lists(
         manifest, rows, pool, named, (source, target), layout, ranker or Cpu(threads), store, progress
     )
@@ -114,7 +117,7 @@ def new_study(
         by_id = {name: dict(zip(ids, values, strict=True)) for name, values in bkr.items()}
         key = replace(key, bkr=by_id, bkr_measure=MEASURE)
     given = {**layout.settings(), "source": source, "target": target, "image_encoder": image_encoder}
-    given |= {"text_encoders": systems, "manifest": manifest.path or manifest}
+    given |= {"text_encoders": systems, "runs": runs, "manifest": manifest.path or manifest}
     key = sign(key, NewStudyRequest, given, run=False)  # the study holds a digest of it
     write_images(out, images)
     study = write_study(out, design.study, key, title_page(design.study))

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import Encoder, image_encoder, text_encoders, text_specs
-from xlingual.encoders.schemes import IMAGES, SCHEMES, TEXTS
+from xlingual.encoders.schemes import IMAGES, LISTS, SCHEMES, TEXTS
 from xlingual.errors import InputError
 from xlingual.records import Numbering, Texts
+from xlingual.systems import systems
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", Path(__file__).parents[3] / "../shared/data"))
 
@@ -70,7 +71,7 @@ def test_vectors_are_named_by_their_file(tmp_path, path, name):
 @pytest.mark.parametrize("scheme", [name for name, row in SCHEMES.items() if row.argument])
 @pytest.mark.parametrize("form", ["{}:", "{}: ", "x={}:"])
 def test_a_scheme_without_its_argument_is_refused_in_a_line(scheme, form):
-    kinds = {TEXTS: text_encoders, IMAGES: lambda specs, **_: image_encoder(specs[0])}
+    kinds = {TEXTS: text_encoders, IMAGES: lambda specs, **_: image_encoder(specs[0]), LISTS: systems}
     for kind in SCHEMES[scheme].takes:
         spec = form.format(scheme) + ("::random" if SCHEMES[scheme].over == "must" else "")
         with pytest.raises(InputError, match=f"{scheme}: needs an argument: {scheme}:") as caught:

@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from xlingual.encoders.registry import build, check, read_options
-from xlingual.encoders.schemes import IMAGES, SCHEMES, TEXTS, Context
+from xlingual.encoders.schemes import IMAGES, LISTS, SCHEMES, TEXTS, Context
 from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError
 from xlingual.hidden import _PLAIN, shown
@@ -108,7 +108,7 @@ def test_forms(written, spec):
         ("lsa:?pairs=2", "say which, for example lsa:?pairs=200&fit="),
         ("lsa:?fit=m.csv#train", "fit_texts"),
         ("random::chargram", "cannot be applied on top"),
-        ("pixels", "does not encode texts; these do: vectors, random, chargram, wordgram, lsa"),
+        ("pixels", "does not encode texts; these do: vectors, random, chargram, wordgram, bm25, lsa"),
     ],
 )
 def test_errors(written, says):
@@ -132,7 +132,7 @@ def test_every_scheme_is_described_and_can_be_imported():
         assert scheme.name == name
         assert scheme.summary
         assert all(option.summary for option in scheme.options)
-        assert set(scheme.takes) <= {TEXTS, IMAGES}
+        assert set(scheme.takes) in ({LISTS}, {TEXTS}, {IMAGES}, {TEXTS, IMAGES})
 
 
 # what errors show

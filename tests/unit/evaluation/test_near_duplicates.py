@@ -133,7 +133,7 @@ def near_warnings(results):
 @pytest.mark.parametrize("task", TASKS)
 def test_a_warning_counts_them_where_nobody_declared_them(shop, task):
     (message,) = near_warnings(run(task, *shop))
-    assert "48 of 48 items" in message and "--cluster near-duplicates" in message
+    assert "48 of 48 items" in message and "cluster='near-duplicates'" in message
     first, second = re.search(r"such as '(\d+)' and '(\d+)'", message).groups()
     assert first != second and int(first) // 3 == int(second) // 3
     assert near_warnings(run(task, *shop, cluster_column="line")) == []

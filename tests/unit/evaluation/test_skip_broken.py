@@ -50,7 +50,7 @@ def test_with_it_the_numbers_are_those_of_the_other_rows():
         found = backretrieval(manifest(), **OPTIONS, measures=["R@3"], skip_broken=True)
     assert [str(w.message) for w in caught] == found.warnings
     assert len(found.warnings) == 1
-    counted = "6 of 80 texts take no part (--skip-broken): 2 have no image, 4 show 2 images that"
+    counted = "6 of 80 texts take no part (skip_broken=True): 2 have no image, 4 show 2 images that"
     assert counted in found.warnings[0]
     assert found.dropped == {"texts": 6, "of": 80}
     assert "row 'r3'" in found.warnings[0]

@@ -19,6 +19,7 @@ from xlingual.requests.evaluating import (
     DistanceCorrelationRequest,
     ImageSentenceRequest,
     MultilingualPoolRequest,
+    RetrievalRequest,
     StsRequest,
 )
 from xlingual.requests.rerank import AblateRequest, FeaturesRequest, ScoreRequest, TuneRequest
@@ -31,6 +32,7 @@ FUNCTIONS = {
     CrosslingualRetrievalRequest: "xlingual:crosslingual_retrieval",
     DistanceCorrelationRequest: "xlingual:distance_correlation",
     MultilingualPoolRequest: "xlingual:multilingual_pool",
+    RetrievalRequest: "xlingual:retrieval",
     ImageSentenceRequest: "xlingual:image_sentence",
     StsRequest: "xlingual:sts",
     ValidateBackretrievalRequest: "xlingual:validate_backretrieval",

@@ -77,7 +77,7 @@ def test_what_is_wrong_is_reported_in_a_line(text, message):
         (
             BackretrievalRequest,
             {"manifest": "m", "image_encoder": "pixels"},
-            "text_encoders is missing",
+            "text_encoders=… or runs=… is missing: name one system",
         ),
         (MultilingualPoolRequest, {"approximate": True}, "approximate: ranks exactly"),
         (StsRequest, {"files": "one.csv"}, "files must be a list, found"),

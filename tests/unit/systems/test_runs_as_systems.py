@@ -100,7 +100,7 @@ def test_files_by_language_pair_need_no_languages(tmp_path, manifest, vectors):
     assert values(found, "engine") == values(found, "vectors")
     with pytest.raises(InputError, match="'p0' is the id of texts in several languages: write language:id"):
         xlr(manifest, f"run:{tmp_path}/run.en-de.trec", pairs=None)
-    assert values(xlr(manifest, f"run:{tmp_path}/run.en-de.trec"), "run") == values(
+    assert values(xlr(manifest, f"run:{tmp_path}/run.en-de.trec"), "run.en-de") == values(
         xlr(manifest, {"vectors": vectors}), "vectors"
     )
 

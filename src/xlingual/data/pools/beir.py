@@ -1,6 +1,7 @@
 """Retrieval folders of BEIR and MTEB as the rows of a pool: every document is a candidate.
 
-Relevant is what is judged above 0; the grades are kept beside the keys.
+Relevant is what is judged above 0; the grades are kept beside the keys, and so is what was judged
+irrelevant.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.data.pools.beir_files import Subset, of_split, splits_of, subsets_of
-from xlingual.data.pools.judged import EqualIds, Judgements, Key, rows_of
+from xlingual.data.pools.judged import EqualIds, Judgements, Key, rows_of, unjudged_rows
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.records import read_lines, read_records
 from xlingual.data.reading.select import no_split
@@ -47,7 +48,26 @@ def read_beir(
     return known, questions, candidates, notes
 
 
+def read_unjudged(
+    folder: Path, language: str | None = None, split: str | None = None, equal_ids: EqualIds | None = None
+) -> tuple[tuple[str, ...], Questions, Candidates, tuple[str, ...]]:
+    """Return the same of a folder's texts alone: whatever judgements it has are not read."""
+    counts = Counter[str]()
+    read = [_unjudged(folder, subset, language, split, counts) for subset in subsets_of(folder, judged=False)]
+    return (*unjudged_rows(str(folder), read, equal_ids), ())
+
+
 def _judgements(
+    folder: Path, subset: Subset, language: str | None, split: str | None, counts: Counter[str]
+) -> Judgements:
+    found = _unjudged(folder, subset, language, split, counts)
+    for name, files in subset.qrels.items():
+        for path in files if split in (None, name, "") or not name else ():
+            take_qrels(found, path, name, counts)
+    return found
+
+
+def _unjudged(
     folder: Path, subset: Subset, language: str | None, split: str | None, counts: Counter[str]
 ) -> Judgements:
     named = subset.languages
@@ -57,15 +77,11 @@ def _judgements(
             f"or give the folder of one data set, such as {folder / subset.name}"
         )
     of_corpus, of_queries = (tag or language for tag in named)
-    found = Judgements(
+    return Judgements(
         subset.name,
         _texts(of_split(subset.corpus, split), of_corpus, str(folder), counts),
         _texts(of_split(subset.queries, split), of_queries, str(folder), counts),
     )
-    for name, files in subset.qrels.items():
-        for path in files if split in (None, name, "") or not name else ():
-            take_qrels(found, path, name, counts)
-    return found
 
 
 def _texts(files: Sequence[Path], language: str | None, source: str, counts: Counter[str]) -> dict[Key, str]:
@@ -113,10 +129,11 @@ def _language(row: dict[str, Any], where: str) -> str | None:
 
 
 def take_qrels(found: Judgements, path: Path, split: str, counts: Counter[str]) -> None:
-    """Add the judgements of a file, those above 0; all are counted by their grades."""
+    """Add the judgements of a file, all counted by their grades; one of 0 or below says irrelevant."""
     for where, (query, document, grade) in _qrels(path):
         counts[f"grade {grade}"] += 1
         if grade <= 0:
+            found.irrelevant.setdefault(query, {}).setdefault(document, split)
             continue
         if found.split.setdefault(query, split) != split:
             counts["queries in several splits"] += 1

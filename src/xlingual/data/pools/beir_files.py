@@ -59,14 +59,14 @@ def is_retrieval_folder(folder: Path) -> bool:
         return False
 
 
-def subsets_of(folder: Path) -> list[Subset]:
+def subsets_of(folder: Path, *, judged: bool = True) -> list[Subset]:
     """Return the subsets of a folder, by name; one that is a corpus alone has candidates only.
 
-    Raises InputError where one lacks another part.
+    Raises InputError where one lacks another part; without `judged` the judgements may be elsewhere.
     """
     found = _subsets(folder)
     for subset in found:
-        parts = ("corpus", "queries", "qrels")
+        parts = ("corpus", "queries", *(("qrels",) if judged else ()))
         missing = [name for name in parts if not getattr(subset, name)]
         if missing and not subset.only_corpus:
             where = f"{folder}{f', {subset.name}' if subset.name else ''}"

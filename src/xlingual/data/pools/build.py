@@ -60,7 +60,7 @@ def build_pool(
     codes = [code for code in codes if code in present]
     recode = np.full(len(languages), -1, dtype=np.int64)
     recode[codes] = np.arange(len(codes))
-    q, c = _taken(questions, of_questions[-1]), _taken(candidates, of_candidates[-1])
+    q, c = taken(questions, of_questions[-1]), taken(candidates, of_candidates[-1])
     article = None if q.article is None else numbered(q.article.tolist())[0]
     cluster, _ = numbered([*q.cluster.tolist(), *c.cluster.tolist()])
     return PoolRows(
@@ -176,7 +176,7 @@ def _numberings(
     return tuple(found)
 
 
-def _taken(part: Part, rows: Ints) -> Part:
+def taken(part: Part, rows: Ints) -> Part:
     """Return the chosen questions, or candidates."""
 
     def taken(values: Any) -> Any:  # noqa: ANN401  (a column)

@@ -121,7 +121,8 @@ def _candidates(table: SourceTable, language: Ints) -> Candidates:
     context = _texts(table, "context") if "context" in table.names else [""] * table.n_rows
     ids, unknown = _ids(table, language), np.zeros(table.n_rows, dtype=np.int64)
     text, grades = _texts(table, "text"), _grades(table, keys)
-    return Candidates(ids, language, text, context, keys, unknown, _split(table), grades)
+    irrelevant = _irrelevant(table, keys)
+    return Candidates(ids, language, text, context, keys, unknown, _split(table), grades, irrelevant)
 
 
 def _grades(table: SourceTable, keys: list[tuple[str, ...]]) -> list[tuple[int, ...]] | None:
@@ -137,6 +138,20 @@ def _grades(table: SourceTable, keys: list[tuple[str, ...]]) -> list[tuple[int, 
                 f"found {value!r:.60}: write them, or leave the column out"
             )
         found.append(tuple(values))
+    return found
+
+
+def _irrelevant(table: SourceTable, keys: list[tuple[str, ...]]) -> list[tuple[str, ...]] | None:
+    """Return the keys of what each candidate was judged irrelevant to; None where the file has none."""
+    if "irrelevant" not in table.names:
+        return None
+    found = [_keys(table, row, value, "irrelevant") for row, value in enumerate(table.load("irrelevant"))]
+    for row, (wrong, right) in enumerate(zip(found, keys, strict=True)):
+        if both := set(wrong) & set(right):
+            raise InputError(
+                f"{table.where(row, 'irrelevant')}: {min(both)!r:.80} is among its 'keys' too: leave it in "
+                "one of them"
+            )
     return found
 
 
@@ -192,13 +207,13 @@ def _refuse_misspelt_keys(table: SourceTable, cells: list[Any]) -> None:
             )
 
 
-def _keys(table: SourceTable, row: int, value: Any) -> tuple[str, ...]:  # noqa: ANN401
+def _keys(table: SourceTable, row: int, value: Any, column: str = "keys") -> tuple[str, ...]:  # noqa: ANN401
     """Return the keys that a cell holds: a list of strings or numbers, or one of them, or nothing."""
     values = value if isinstance(value, (list, tuple)) else [] if is_missing(value) else [value]
     for key in values:
         if isinstance(key, bool) or not isinstance(key, (str, int, float)) or is_missing(key):
             raise InputError(
-                f"{table.where(row, 'keys')}: found {described(key)} as a key: give a list of strings"
+                f"{table.where(row, column)}: found {described(key)} as a key: give a list of strings"
             )
     names = (int(key) if isinstance(key, float) and key.is_integer() else key for key in values)
     return tuple(dict.fromkeys(map(str, names)))
@@ -285,6 +300,8 @@ def candidate_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
         columns["split"] = c.split
     if c.grades is not None:
         columns["grades"] = [list(grades) for grades in c.grades]
+    if c.irrelevant is not None:
+        columns["irrelevant"] = [list(keys) for keys in c.irrelevant]
     return columns
 
 
@@ -293,7 +310,7 @@ def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     import pyarrow.parquet as pq
 
     numbers = {"cluster": pa.int64(), "article": pa.int64(), "grades": pa.list_(pa.int64())}
-    kinds = numbers | {"keys": pa.list_(pa.string())}
+    kinds = numbers | dict.fromkeys(("keys", "irrelevant"), pa.list_(pa.string()))
     arrays = {name: pa.array(values, type=kinds.get(name, pa.string())) for name, values in columns.items()}
     pq.write_table(pa.table(arrays), path, compression="zstd")
 

@@ -21,13 +21,15 @@ EqualIds: TypeAlias = Literal["same", "different"]  # what questions of equal id
 
 @dataclass
 class Judgements:
-    """One subset: its texts by language and id, and the grades above 0."""
+    """One subset: its texts by language and id, the grades above 0, and what was judged irrelevant."""
 
     name: str
     documents: dict[Key, str]
     queries: dict[Key, str]
     grades: dict[str, dict[str, int]] = field(default_factory=dict)  # query → document → grade
-    split: dict[str, str] = field(default_factory=dict)  # of each judged query
+    split: dict[str, str] = field(default_factory=dict)  # of each query with a relevant document
+    # query → document → split
+    irrelevant: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def rows_of(
@@ -40,7 +42,7 @@ def rows_of(
 ) -> tuple[tuple[str, ...], Questions, Candidates, tuple[str, ...]]:
     """Return the languages, questions, candidates and warnings of subsets, which are one pool together."""
     parallel, sentence = _parallel(source, read, equal_ids)
-    questions, documents, keys, grades = _joined(read, parallel, counts)
+    questions, documents, keys, grades, wrong = _joined(read, parallel, counts)
     if not questions:
         raise InputError(
             f"{source}: no judgement above 0 is of a query and a document that are there ("
@@ -67,9 +69,48 @@ def rows_of(
         keys=held,
         cluster=clusters_of_candidates(asked, held, context, code),
         grades=[tuple(grades[place]) if place in grades else () for place in documents],
+        irrelevant=[tuple(wrong.get(place, ())) for place in documents] if wrong else None,
     )
     notes = [*_notes(source, asked, candidates, counts, split), *([sentence] if sentence else [])]
     return tuple(languages), asked, candidates, tuple(notes)
+
+
+def unjudged_rows(
+    source: str, read: Sequence[Judgements], equal_ids: EqualIds | None = None
+) -> tuple[tuple[str, ...], Questions, Candidates]:
+    """Return the languages, questions and candidates of subsets whose judgements are to come.
+
+    Each question has a key of its own. Raises InputError where an id has two texts in a language.
+    """
+    documents, queries = [one.documents for one in read], [one.queries for one in read]
+    for what, parts in (("document", documents), ("query", queries)):
+        if _two_texts(parts):
+            raise InputError(
+                f"{source}: an id of a {what} has two texts in one language, so judgements by ids are not "
+                "clear: make the ids of the folders different"
+            )
+    texts, asked = (
+        {key: text for part in parts for key, text in part.items()} for parts in (documents, queries)
+    )
+    asked = {key: text for key, text in asked.items() if text}
+    if not texts or not asked:
+        raise InputError(f"{source}: has no {'queries' if texts else 'documents'}")
+    code, languages = numbered(tag for tag, _ in texts)
+    languages += [tag for tag in dict.fromkeys(tag for tag, _ in asked) if tag not in languages]
+    ids, keys = [name for _, name in asked], [f"{tag}:{name}" for tag, name in asked]
+    names = keys if equal_ids == "different" else ids
+    questions = Questions(
+        ids=ids,
+        language=np.array([languages.index(tag) for tag, _ in asked], dtype=np.int64),
+        text=list(asked.values()),
+        key=keys,
+        cluster=clusters_by_id_or_key(names, keys),
+    )
+    none: list[tuple[str, ...]] = [()] * len(texts)
+    context = [""] * len(texts)
+    cluster = clusters_of_candidates(questions, none, context, code)
+    candidates = Candidates([name for _, name in texts], code, list(texts.values()), context, none, cluster)
+    return tuple(languages), questions, candidates
 
 
 def _parallel(source: str, read: Sequence[Judgements], equal_ids: EqualIds | None = None) -> tuple[bool, str]:
@@ -127,12 +168,20 @@ def _two_texts(parts: Sequence[dict[Key, str]]) -> bool:
 
 def _joined(
     read: Sequence[Judgements], parallel: bool, counts: Counter[str]
-) -> tuple[dict[Key, tuple[str, str, str]], dict[Key, str], dict[Key, list[str]], dict[Key, list[int]]]:
-    """Return the questions (text, key, split), the documents, and the keys and grades that documents hold."""
+) -> tuple[
+    dict[Key, tuple[str, str, str]], dict[Key, str], dict[Key, list[str]], dict[Key, list[int]],
+    dict[Key, dict[str, None]],
+]:  # fmt: skip
+    """Return the questions (text, key, split), the documents, and the keys and grades that documents hold.
+
+    The last are the keys of what each document was judged irrelevant to, in any of the subsets, and relevant
+    in none.
+    """
     questions: dict[Key, tuple[str, str, str]] = {}
     documents: dict[Key, str] = {}
     keys: dict[Key, list[str]] = {}
     grades: dict[Key, list[int]] = {}
+    wrong: dict[Key, dict[str, None]] = {}
     for subset in read:
         of_subset = f"{subset.name}:" if subset.name else ""
         before = "" if parallel else of_subset
@@ -150,6 +199,10 @@ def _joined(
                     keys[place].append(f"{before}{query}")
                     grades.setdefault(place, []).append(grade)
             answered |= {query} if held else set()
+        for query, judged in subset.irrelevant.items():
+            for name in (one for one, split in judged.items() if subset.split.get(query) == split):
+                for place in places.get(name, ()):
+                    wrong.setdefault(place, {})[f"{before}{query}"] = None
         asked = set()
         for (tag, name), text in subset.queries.items():
             asked.add(name)
@@ -158,7 +211,12 @@ def _joined(
                 continue
             questions[tag, f"{before}{name}"] = (text, f"{before}{name}", subset.split[name])
         counts["unknown queries"] += len(subset.grades.keys() - asked)
-    return questions, documents, keys, grades
+    asked_for = {key for _, key, _ in questions.values()}
+    wrong = {
+        place: {key: None for key in own if key in asked_for and key not in keys.get(place, ())}
+        for place, own in wrong.items()
+    }
+    return questions, documents, keys, grades, {place: own for place, own in wrong.items() if own}
 
 
 def _notes(

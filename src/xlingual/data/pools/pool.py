@@ -12,6 +12,7 @@ from xlingual.data.pools.folder import write_pool
 from xlingual.data.pools.judged import EqualIds
 from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.rows import PoolRows
+from xlingual.data.runs.qrels import QrelsLike
 from xlingual.notebook import PoolOverview, html_of
 
 
@@ -31,14 +32,17 @@ class MultilingualPool(PoolRows):
         languages: Sequence[str] | None = None,
         split: str | None = None,
         equal_ids: EqualIds | None = None,
+        qrels: QrelsLike | None = None,
     ) -> MultilingualPool:
         """Read a pool folder, a retrieval folder of BEIR or MTEB, or SQuAD-style files with sentence breaks.
 
         See docs/pools.md for the formats. `languages` restricts and orders the languages, `split` takes
         the rows of one split. `equal_ids` says whether questions of a retrieval folder with equal ids in
-        several languages are the "same" or "different" ones; None finds it in the judgements.
+        several languages are the "same" or "different" ones; None finds it in the judgements. `qrels` (a
+        file in TREC's or BEIR's form, or {query: {candidate: grade}}) take the place of the judgements of the
+        folder; they name texts by their ids, or as language:id.
         """
-        return cls.of(read_pool(path, languages, split, equal_ids))
+        return cls.of(read_pool(path, languages, split, equal_ids, qrels))
 
     def _repr_html_(self) -> str | None:
         questions, candidates = (

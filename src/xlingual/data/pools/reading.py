@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from xlingual.data.pools.beir import read_beir
+from xlingual.data.pools.beir import read_beir, read_unjudged
 from xlingual.data.pools.beir_files import is_retrieval_folder
 from xlingual.data.pools.build import build_pool, warn_each
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files, read_folder
 from xlingual.data.pools.judged import EqualIds
+from xlingual.data.pools.qrels import with_qrels
 from xlingual.data.pools.rows import PoolRows
 from xlingual.data.pools.squad import (
     SquadRows,
@@ -22,6 +23,7 @@ from xlingual.data.pools.squad import (
 from xlingual.data.reading.formats import READERS
 from xlingual.data.reading.opening import FOLDER_NAMES
 from xlingual.data.reading.select import split_reference
+from xlingual.data.runs.qrels import QrelsLike
 from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.records import Texts
 
@@ -31,14 +33,16 @@ def read_pool(
     languages: Sequence[str] | None = None,
     split: str | None = None,
     equal_ids: EqualIds | None = None,
+    qrels: QrelsLike | None = None,
 ) -> PoolRows:
     """Read a pool: a pool folder, a retrieval folder of BEIR or MTEB, SQuAD-style files in a folder, or one.
 
     `languages` restricts and orders the languages; without it they are in the order of their first candidates
     (in SQuAD-style files: of the file names). A single language is that of a retrieval folder which says
     none. `split` takes the rows of one split. `equal_ids` says whether questions of a retrieval folder with
-    equal ids in several languages are the same question; None finds it in the judgements. Raise InputError
-    where the pool is not sound; oddities are a DataWarning each, and kept in the pool's `warnings`.
+    equal ids in several languages are the same question; None finds it in the judgements. `qrels` are
+    judgements that take the place of those of the folder, which needs none then. Raise InputError where the
+    pool is not sound; oddities are a DataWarning each, and kept in the pool's `warnings`.
     """
     path = Path(path)
     if isinstance(languages, str):
@@ -49,20 +53,33 @@ def read_pool(
                 f"{path} is no retrieval folder of BEIR or MTEB: leave out "
                 f"{parameter('equal_ids')}, which is for these"
             )
+        read = rows = None
         if path.is_dir() and pool_files(path):
-            known, questions, candidates, notes = read_folder(path)
-            pool = build_pool(str(path), known, questions, candidates, languages, split)
-            return _checked(pool, *notes)
-        if is_retrieval_folder(path):
+            read = read_folder(path)
+        elif is_retrieval_folder(path):
             alone = languages[0] if languages and len(languages) == 1 else None
-            known, questions, candidates, notes = read_beir(path, alone, split, equal_ids)
-            pool = build_pool(str(path), known, questions, candidates, languages, split)
-            return _checked(pool, *notes)
-        _check_path(path)
-        rows = read_squad(squad_files([path]))
+            reads = read_beir if qrels is None else read_unjudged
+            read = reads(path, alone, split, equal_ids)
+            split = split if qrels is None else None  # of its files, which are read already
+        else:
+            _check_path(path)
+            rows = read_squad(squad_files([path]))
     except OSError as error:
         raise InputError(f"{error.filename or path} cannot be read: {error.strerror or error}") from error
-    return pool_of_squad(rows, str(path), [path], languages, split)
+    if read is None:
+        assert rows is not None
+        if qrels is not None:
+            raise InputError(
+                f"{path} has answers of its own: {parameter('qrels')} is for a pool folder or a retrieval "
+                "folder; xlingual data squad-to-pool makes a pool folder"
+            )
+        return pool_of_squad(rows, str(path), [path], languages, split)
+    known, questions, candidates, notes = read
+    if qrels is not None:
+        questions, candidates, more = with_qrels(str(path), known, questions, candidates, qrels)
+        notes += more
+    pool = build_pool(str(path), known, questions, candidates, languages, split)
+    return _checked(pool, *notes)
 
 
 def is_pool(path: str | Path) -> bool:

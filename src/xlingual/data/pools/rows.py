@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -45,6 +46,7 @@ class Candidates(_Part):
     cluster: Ints  # [m], in the numbers of the questions' clusters, and beyond them where no question is
     split: list[str] | None = None  # [m]
     grades: list[tuple[int, ...]] | None = None  # [m], of how relevant it is, one for each of its keys
+    irrelevant: list[tuple[str, ...]] | None = None  # [m], further keys: of what it was judged irrelevant to
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,8 +70,12 @@ class PoolRows:
     @cached_property
     def relevant(self) -> tuple[Ints, Ints]:
         """(question, candidate), each int64 [p]: all pairs that share a key, by question, then candidate."""
+        return self._sharing(self.candidates.keys)
+
+    def _sharing(self, keys_of: Sequence[tuple[str, ...]]) -> tuple[Ints, Ints]:
+        """Return (question, candidate) of all pairs that share a key; `keys_of` each candidate [m]."""
         holders: dict[str, list[int]] = {}
-        for candidate, keys in enumerate(self.candidates.keys):
+        for candidate, keys in enumerate(keys_of):
             for key in dict.fromkeys(keys):
                 holders.setdefault(key, []).append(candidate)
         found = [holders.get(key, []) for key in self.questions.key]
@@ -87,6 +93,21 @@ class PoolRows:
         ]
         pairs = zip(*(side.tolist() for side in self.relevant), strict=True)
         return np.array([held[c][self.questions.key[q]] for q, c in pairs], dtype=np.int64)
+
+    @cached_property
+    def judged(self) -> tuple[Ints, Ints, Ints]:
+        """(question, candidate, grade), each int64 [p]: all judged pairs, by question, then candidate.
+
+        The grade of a pair that was judged irrelevant is 0.
+        """
+        question, candidate = self.relevant
+        if self.candidates.irrelevant is None:
+            return question, candidate, self.grades
+        wrong = self._sharing(self.candidates.irrelevant)
+        sides = [np.concatenate(both) for both in zip((question, candidate), wrong, strict=True)]
+        grades = np.concatenate([self.grades, np.zeros(len(wrong[0]), dtype=np.int64)])
+        order = np.lexsort((sides[1], sides[0]))
+        return sides[0][order], sides[1][order], grades[order]
 
     @property
     def role_languages(self) -> dict[str, list[str]]:

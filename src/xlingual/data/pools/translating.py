@@ -106,7 +106,7 @@ def _more_questions(questions: Questions, rows: Ints, text: list[str], code: int
 def _more_candidates(
     candidates: Candidates, rows: Ints, text: list[str], context: list[str], code: int
 ) -> Candidates:
-    split, grades = candidates.split, candidates.grades
+    split, grades, irrelevant = candidates.split, candidates.grades, candidates.irrelevant
     return replace(
         candidates,
         ids=candidates.ids + [candidates.ids[row] for row in rows],
@@ -117,4 +117,5 @@ def _more_candidates(
         cluster=np.append(candidates.cluster, candidates.cluster[rows]),
         split=None if split is None else split + [split[row] for row in rows],
         grades=None if grades is None else grades + [grades[row] for row in rows],
+        irrelevant=None if irrelevant is None else irrelevant + [irrelevant[row] for row in rows],
     )

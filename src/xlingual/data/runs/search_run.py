@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
@@ -15,6 +15,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.data.runs.lines import RunLines, check, encoded
 from xlingual.errors import InputError, warn
+from xlingual.files import bare_name
 
 Order = Literal["score", "rank"]
 
@@ -32,6 +33,7 @@ class SearchRun:
     candidate: Ints  # [p] index into `candidates`
     level: Ints  # [p] from 0 within a query, ascending; equal where results tie
     score: Floats  # [p]; of a run that has ranks alone the negative rank
+    latency: Mapping[str, float] = field(default_factory=dict)  # query → milliseconds, where it is known
 
     @classmethod
     def read(
@@ -91,10 +93,16 @@ class SearchRun:
                 "of each counts"
             )
             query, candidate, value = query[kept], candidate[kept], value[kept]
-        return cls(source, queries, candidates, query, candidate, _levels(query, value), value)
+        levels = _levels(query, value)
+        return cls(source, queries, candidates, query, candidate, levels, value, lines.latency)
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its endings, or of the run."""
+        return bare_name(self.source) or "run"
 
     @cached_property
     def start(self) -> Ints:
@@ -111,6 +119,22 @@ class SearchRun:
         """The length of the longest list: a list that is shorter ended because nothing more was found."""
         return int(self.lengths.max())
 
+    def in_trec_order(self) -> SearchRun:
+        """Return the run as trec_eval orders it: scores as float32, of equal ones the last name first."""
+        score = self.score.astype(np.float32)
+        new = np.ones(len(score), dtype=bool)
+        new[1:] = (self.query[1:] != self.query[:-1]) | (score[1:] != score[:-1])
+        group = np.cumsum(new) - 1
+        tied = np.flatnonzero(np.bincount(group)[group] > 1)
+        candidate = self.candidate.copy()
+        if len(tied):
+            used = np.unique(candidate[tied]).tolist()
+            place = np.zeros(len(self.candidates), dtype=np.int64)
+            place[sorted(used, key=self.candidates.__getitem__, reverse=True)] = np.arange(len(used))
+            candidate[tied] = candidate[tied][np.lexsort((place[candidate[tied]], group[tied]))]
+        level = np.arange(len(score)) - self.start[self.query]
+        return replace(self, candidate=candidate, level=level)
+
     @cached_property
     def digest(self) -> str:
         """Hex hash of queries, candidates and their order; scores themselves change no number."""
@@ -121,6 +145,11 @@ class SearchRun:
         for column in (self.query, self.candidate, self.level):
             hasher.update(column.astype("<i8").tobytes())
         return hasher.hexdigest()
+
+    @cached_property
+    def score_digest(self) -> str:
+        """Hex hash of the scores, for what is made of them."""
+        return hashlib.blake2b(self.score.astype("<f8").tobytes(), digest_size=16).hexdigest()
 
     def __repr__(self) -> str:
         what = f"{len(self):,} queries, {len(self.query):,} results, depth {self.depth}"

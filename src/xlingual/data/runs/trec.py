@@ -1,4 +1,7 @@
-"""Lines of TREC files: runs ("query Q0 candidate rank score tag") and qrels ("query 0 candidate grade")."""
+"""Lines of TREC files: runs ("query Q0 candidate rank score tag") and qrels ("query 0 candidate grade").
+
+The qrels of BEIR have no second field, and may have a header.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
 
 RUN = ("query", "Q0", "candidate", "rank", "score", "tag")
 QRELS = ("query", "iteration", "candidate", "grade")
+BEIR_QRELS = ("query", "candidate", "grade")
 
 
 def run_lines(path: Path, raw: bytes) -> RunLines:
@@ -24,7 +28,12 @@ def run_lines(path: Path, raw: bytes) -> RunLines:
 
 def qrels_lines(path: Path, raw: bytes) -> pa.Table:
     """Return query, candidate and grade (int64) of each judgement; raise InputError for a broken line."""
-    return _table(path, raw, QRELS, {"grade": "int64"}, ("iteration",))
+    first, _, rest = raw.lstrip(b"\xef\xbb\xbf").partition(b"\n")
+    fields = first.split()
+    names = BEIR_QRELS if len(fields) == len(BEIR_QRELS) else QRELS
+    if names is BEIR_QRELS and not fields[-1].lstrip(b"+-").isdigit() and rest.strip():
+        raw = b"\n" + rest  # without the header; lines keep their numbers
+    return _table(path, raw, names, {"grade": "int64"}, ("iteration",) if names is QRELS else ())
 
 
 def _table(

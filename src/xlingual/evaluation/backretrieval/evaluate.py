@@ -53,6 +53,7 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import BackretrievalRequest
 from xlingual.results import Results, Summary
 from xlingual.store import StoreLike, open_store
+from xlingual.systems import RunsLike, joined
 
 NAME = "backretrieval"
 SIM = MeanImageSimilarity()
@@ -64,8 +65,9 @@ _LARGE = 100_000  # distinct source images above which R@0.1% is reported beside
 @keeping_warnings
 def backretrieval(
     manifest: ManifestLike,
-    text_encoders: EncoderSpecs,
+    text_encoders: EncoderSpecs = (),
     *,
+    runs: RunsLike = (),
     image_encoder: ImageModelLike,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
@@ -94,6 +96,7 @@ def backretrieval(
     Args:
         manifest: texts with images, in two languages or more.
         text_encoders: specs, paths or objects with `encode`; a mapping names them.
+        runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
         image_encoder: one spec, path or object; its cosine is the image similarity g. Or g itself: a
             function of two batches of images that returns scores [n, m].
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
@@ -144,7 +147,7 @@ def backretrieval(
         similarity=similarity,
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, takes_lists=True)
-    run.prepare(text_encoders)
+    run.prepare(joined(text_encoders, runs))
     found = _Backretrieval(run, ranked, runs=trec is not None)
     return found.results(examples, trec, trec_depth)
 

@@ -101,7 +101,7 @@ def nearest_listed(found: SystemLists, sample: Sample) -> Nearest:
     query, target = first_group(lists)
     n_tied = np.bincount(query, minlength=len(lists)).astype(np.int64)
     share = 1.0 / n_tied[query]
-    unknown = np.flatnonzero(lists.unsettled(1))
+    unknown = np.flatnonzero(~lists.ended & (lists.lengths == 0))
     if len(unknown):
         cap = min(tie_cap(len(lists)), lists.n_candidates)
         drawn = stream(sample.seed, "tied targets").permutation(lists.n_candidates)[:cap]

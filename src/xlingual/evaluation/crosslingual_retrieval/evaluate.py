@@ -44,6 +44,7 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import CrosslingualRetrievalRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
+from xlingual.systems import RunsLike, joined
 
 NAME = "crosslingual-retrieval"
 
@@ -53,8 +54,9 @@ NAME = "crosslingual-retrieval"
 @keeping_warnings
 def crosslingual_retrieval(
     manifest: ManifestLike,
-    text_encoders: EncoderSpecs,
+    text_encoders: EncoderSpecs = (),
     *,
+    runs: RunsLike = (),
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
     or_fewer: bool = False,
@@ -104,7 +106,7 @@ def crosslingual_retrieval(
         similarity=similarity,
     )
     run = PairRun(NAME, manifest, options, matching=True, takes_lists=True)
-    run.prepare(text_encoders)
+    run.prepare(joined(text_encoders, runs))
     if not several_answers(manifest, run.tasks):
         ranked = as_recall(ranked)
     elif not measures:

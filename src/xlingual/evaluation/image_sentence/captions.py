@@ -69,8 +69,8 @@ class ShownImages:
             )
         if left := len(chosen) % size:
             warn(
-                f"--fold {size}: the last {left} of {len(chosen)} images with texts in {language!r} make no "
-                "whole slice and are left out"
+                f"{parameter('fold')} of {size}: the last {left} of {len(chosen)} images with texts in "
+                f"{language!r} make no whole slice and are left out"
             )
         parts = (chosen[start : start + size] for start in range(0, whole * size, size))
         return [_slice(rows, text, image, part) for part in parts]

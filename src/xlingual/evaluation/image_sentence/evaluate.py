@@ -45,7 +45,7 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import RunSystem
+from xlingual.systems import RunsLike, RunSystem, joined
 
 NAME = "image-sentence"
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
@@ -56,8 +56,9 @@ MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
 @keeping_warnings
 def image_sentence(
     manifest: ManifestLike,
-    text_encoders: EncoderSpecs,
+    text_encoders: EncoderSpecs = (),
     *,
+    runs: RunsLike = (),
     image_encoders: Sequence[EncoderLike] | EncoderLike = (),
     languages: Sequence[str] | None = None,
     fold: int | None = None,
@@ -81,6 +82,7 @@ def image_sentence(
         text_encoders: one spec or encoder, several, or a mapping of names to them. One that has an attribute
             `languages` is evaluated on these only. A search engine's run (`SearchRun`, run:FILE) among them
             is evaluated in the directions of which it has results.
+        runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
         image_encoders: one for all, or one for each text encoder in the same order; runs need none.
         languages: of the texts; None: all that a text encoder has.
         fold: the mean over consecutive slices of so many images, each ranked as a separate pool.
@@ -127,7 +129,7 @@ def image_sentence(
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
     run = ImageSentence(manifest, options, fold)
-    run.prepare(text_encoders, image_encoders, languages, named)
+    run.prepare(joined(text_encoders, runs), image_encoders, languages, named)
     return run.results(ranked, named, trec, trec_depth)
 
 
@@ -318,7 +320,7 @@ class ImageSentence(Run):
                     system.images,
                     self.shown_rows,
                     shown=False,  # reports of this task have no images
-                    **self.embedding(),
+                    **self.storing(),
                 )
             self.few.keep(f"image encoder {system.image_name!r}", index.pool.vectors.raw)
             if self.near is None:

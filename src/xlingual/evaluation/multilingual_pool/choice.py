@@ -110,15 +110,8 @@ def choose(
     """
     with_ap = AveragePrecision() in measures
     subsets = [subsets] if isinstance(subsets, str) else subsets
-    for what, given, known in (
-        ("policy", policy, POLICIES),
-        ("candidate text", candidate_text, CANDIDATE_TEXTS),
-    ):
-        if given not in known:
-            near = did_you_mean(given, known)
-            raise InputError(f"unknown {what} {given!r}: expected {listed(known)}{near and '.' + near}")
-    if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
-        raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
+    _check_known("policy", policy, POLICIES)
+    check_candidate_text(pool, candidate_text)
     wanted = frozenset(_views(views))
     named = wanted and views != "all"
     if policy != "agnostic" and (views != "all" or subsets or picture):
@@ -171,6 +164,19 @@ def choose(
         views == "all",
         language_grades(grades, policy, measures),
     )
+
+
+def check_candidate_text(pool: MultilingualPool, candidate_text: str) -> None:
+    """Raise InputError for a text of candidates that is not known, or that the pool has not."""
+    _check_known("candidate text", candidate_text, CANDIDATE_TEXTS)
+    if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
+        raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
+
+
+def _check_known(what: str, given: str, known: Sequence[str]) -> None:
+    if given not in known:
+        near = did_you_mean(given, known)
+        raise InputError(f"unknown {what} {given!r}: expected {listed(known)}{near and '.' + near}")
 
 
 def _views(views: str | Sequence[str]) -> Sequence[str]:

@@ -25,14 +25,7 @@ from xlingual.evaluation.multilingual_pool.one_pass import PassCounts, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
 from xlingual.evaluation.multilingual_pool.trec import warn_of_size
-from xlingual.evaluation.near_duplicates import (
-    DECLARED,
-    NEAR_DUPLICATES,
-    NearDuplicates,
-    TextUnits,
-    near_duplicates,
-    warn_of_near_duplicates,
-)
+from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, near_questions
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
@@ -44,7 +37,7 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import ListSystem, systems
+from xlingual.systems import ListSystem, RunsLike, joined, systems
 
 NAME = "multilingual-pool"
 _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
@@ -54,8 +47,9 @@ _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
 @keeping_warnings
 def multilingual_pool(
     pool: MultilingualPool | str | Path,
-    text_encoders: EncoderSpecs,
+    text_encoders: EncoderSpecs = (),
     *,
+    runs: RunsLike = (),
     measures: str | Sequence[str | Measure] = ("AP",),
     views: str | Sequence[str] = "all",
     subsets: str | Sequence[str | Sequence[str]] = (),
@@ -81,6 +75,7 @@ def multilingual_pool(
         pool: a pool, or the path of one; to choose languages or a split, `MultilingualPool.read`.
         text_encoders: one spec or encoder, several, or a mapping of names to them; a search system's run
             (`SearchRun`, run:FILE) among them.
+        runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
         measures: AP, AP@k, AP@k/min, nDCG, nDCG@k, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k,
             MedR, WeakAlignment, StrongAlignment, StrongAlignment/strict, StrongAlignment/strict-own. Runs
             that do not rank the whole pool need measures with a cut.
@@ -148,7 +143,7 @@ def multilingual_pool(
         similarity=similarity,
     )
     run = PoolRun(pool, choice, options)
-    run.prepare(text_encoders, picture)
+    run.prepare(joined(text_encoders, runs), picture)
     if trec is not None:
         check_depth(trec_depth)
         warn_of_size(pool, trec_depth, run.by_name)
@@ -186,7 +181,7 @@ class PoolRun(Run):
             role_languages=pool.role_languages,
             fit_texts=load_fit_texts,
         )
-        _refuse_without_role(made)
+        refuse_without_role(made)
         self.fit(made, pool.question_texts(), pool.candidate_texts())
 
     def embedded(self, name: str, encoder: Encoder) -> PoolVectors:
@@ -268,20 +263,11 @@ class PoolRun(Run):
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""
-        questions = self.pool.questions
-        rows = TextUnits(questions.text, questions.language, questions.cluster, questions.ids)
         with self.stage("near-duplicates", "looking for near-duplicates"):
-            found = near_duplicates(
-                rows,
-                np.arange(len(questions)),
-                np.unique(questions.language),
-                join=self.options.cluster == NEAR_DUPLICATES,
-            )
-        warn_of_near_duplicates(found, rows, "clusters of questions")
-        return found
+            return near_questions(self.pool.questions, self.options.cluster)
 
 
-def _refuse_without_role(made: Mapping[str, Encoder | ListSystem]) -> None:
+def refuse_without_role(made: Mapping[str, Encoder | ListSystem]) -> None:
     """Refuse files of vectors that do not separate questions from candidates.
 
     With as many questions as candidates the mistake would pass unseen.

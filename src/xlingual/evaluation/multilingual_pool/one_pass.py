@@ -56,16 +56,18 @@ def one_pass(
     repair: Repair | None = None,
     progress: Callable[[int, int], None] | None = None,
     cluster: Ints | None = None,
+    pairs: tuple[Ints, Ints] | None = None,
 ) -> PassCounts:
     """Rank all candidates for all questions: vectors [n, d] and [m, d] of the pool's rows.
 
     `top`: count the languages of so many first places, None for none; `depth` (at most `top`): keep so many
-    of the first candidates. `cluster`: of each question, where not the pool's. A `repair` of hubs takes one
-    more pass, over all questions and candidates.
+    of the first candidates. `cluster`: of each question, where not the pool's. `pairs`: (question, candidate)
+    that are counted, by question, where not the relevant ones. A `repair` of hubs takes one more pass, over
+    all questions and candidates.
     """
     columns = PoolColumns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
     similarity = similarity_of(rows_of(questions), columns.vectors)
-    question, candidate = pool.relevant
+    question, candidate = pool.relevant if pairs is None else pairs
     offsets = None
     before, during = two_passes(progress, repair)
     if repair is not None:

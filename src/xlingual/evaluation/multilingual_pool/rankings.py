@@ -37,8 +37,8 @@ def ranking_of(
         question, candidate = question[own], candidate[own]
     ranking = Ranking(
         *(encoder, ALL, POOL, options.seed),
-        queries=_members(pool, pool.questions),
-        candidates=_members(pool, pool.candidates),
+        queries=members_of(pool, pool.questions),
+        candidates=members_of(pool, pool.candidates),
         relevant=(question, candidate),
     )
     if isinstance(given, Lists):
@@ -48,11 +48,12 @@ def ranking_of(
         ranking,
         query_vectors=questions,
         candidate_vectors=candidates,
-        offsets=_offsets(pool, questions, given.candidates, options) if offsets is None else offsets,
+        offsets=pool_offsets(pool, questions, given.candidates, options) if offsets is None else offsets,
     )
 
 
-def _members(pool: MultilingualPool, part: Questions | Candidates) -> list[Member]:
+def members_of(pool: MultilingualPool, part: Questions | Candidates) -> list[Member]:
+    """Return the questions, or the candidates, with their names."""
     tags = pool.languages
     return [
         Member(tags[code], own, row)
@@ -60,7 +61,7 @@ def _members(pool: MultilingualPool, part: Questions | Candidates) -> list[Membe
     ]
 
 
-def _offsets(
+def pool_offsets(
     pool: MultilingualPool, questions: TextRows, candidates: AnyVectors, options: Options
 ) -> Offsets | None:
     """Return the offsets of questions and candidates by the repair of hubs, if there is one."""

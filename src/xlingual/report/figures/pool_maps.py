@@ -176,11 +176,24 @@ def _identified(one: EncoderViews) -> dict[Pair, str]:
 
 
 def by_question(found: Sequence[EncoderViews], task: Task) -> Matrix | None:
-    """Return mAP by question language over the pool and in monolingual pools: encoders as rows."""
+    """Return mAP by question language over the pool and in monolingual pools."""
     views = (
         ("by_question_language", "macro", "Pool of all languages"),
         ("monolingual_pool", "monolingual_pool_average", "Monolingual pools"),
     )
+    about = "for questions in each language: over the pool of all languages"
+    return by_language(found, task, views, "By question language", about, "question")
+
+
+def by_language(
+    found: Sequence[EncoderViews],
+    task: Task,
+    views: Sequence[tuple[str, str, str]],
+    title: str,
+    about: str,
+    asked: str,
+) -> Matrix | None:
+    """Return views by language (name, name of their mean, label), one map each: encoders as rows."""
     shown = [view for view in views if any(one.mapping(view[0]) for one in found)]
     measured = _known(one.mapping(name) for name, _, _ in shown for one in found)
     if not measured:
@@ -198,11 +211,11 @@ def by_question(found: Sequence[EncoderViews], task: Task) -> Matrix | None:
             lines.append((one.row.label, [cell(average, MEAN, one.interval(mean)), *cells]))
         maps.append(HeatMap(label, [MEAN, *languages], lines))
     measure = task.measure_name(found[0].row.measure)
-    alone = ", and with candidates of the question's language only." if len(shown) > 1 else "."
+    alone = f", and with candidates of the {asked}'s language only." if len(shown) > 1 else "."
     return _matrix(
         maps,
-        title="By question language",
-        about=f"{measure} for questions in each language: over the pool of all languages{alone}",
+        title=title,
+        about=f"{measure} {about}{alone}",
         scale=measure,
         ends=ends,
         corner="",

@@ -10,6 +10,7 @@ from typing import Any
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page
 from xlingual.report.emphasis import NONE, Emphasis
+from xlingual.report.wording import of_systems
 
 # record → the module of its page, whose function `page` makes it
 PAGES: Mapping[str, str] = {
@@ -59,4 +60,11 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
     if not more:
         emphasis.only()
     page: Page = module.page(found, title=title, **more)
-    return page
+    return of_systems(page, title) if any(map(_lists, found if several else [found])) else page
+
+
+def _lists(found: Any) -> bool:  # noqa: ANN401  (a record)
+    """Return whether not all that was evaluated are encoders."""
+    kinds = getattr(found, "encoders", None)
+    kinds = kinds.values() if isinstance(kinds, Mapping) else ()
+    return bool(getattr(found, "search_systems", ())) or any("returns_lists" in kind for kind in kinds)

@@ -171,7 +171,7 @@ def _records(table: Table) -> Sequence[Mapping[str, Any]]:
             rows.append(row)
             found.append({"part": part} if part else {})
     for i, column in table.shown():
-        name, _, error = (column.key or column.kind).partition(" ± ")
+        name, _, error = (column.csv or column.key or column.kind).partition(" ± ")
         ends = any(row.cells[i].ends for row in rows)
         spread = (error or f"{name}_sd") if any(row.cells[i].spread is not None for row in rows) else ""
         for record, cell in zip(found, (row.cells[i] for row in rows), strict=True):

@@ -1,0 +1,139 @@
+"""Where the judged candidates of each query stand, for an encoder and for a system that returns lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.evaluation.listed import MOST_UNKNOWN, cut_of
+from xlingual.evaluation.retrieval.judgements import Judgements
+from xlingual.measures import Bpref, RetrievalMeasure
+from xlingual.ranking.listed import Lists
+from xlingual.records import JudgedCounts
+
+
+@dataclass(frozen=True, eq=False)
+class OwnLanguage:
+    """The same among the candidates of each query's own language, of the queries that have a relevant one."""
+
+    queries: Ints  # [k] of all n
+    counts: JudgedCounts  # of these k
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What one system found: all that the numbers need."""
+
+    whole: JudgedCounts  # among all candidates
+    found: JudgedCounts  # the same, where what was not returned is missed; for bpref
+    own: OwnLanguage | None  # where candidates are of several languages
+    unanswered: int = 0  # queries without results
+    short: Lists | None = None  # of a system that returns lists, in case these end too early
+
+    def of(self, measure: RetrievalMeasure) -> JudgedCounts:
+        """Return the counts that a measure is of."""
+        return self.found if isinstance(measure, Bpref) else self.whole
+
+    def own_reaches(self, measure: RetrievalMeasure, judgements: Judgements) -> bool:
+        """Return whether lists reach as far in each query's own language as a measure looks."""
+        if self.short is None:
+            return True
+        unknown = sum(
+            int(lists.unsettled(cut_of(measure, lists.n_candidates)).sum())
+            for _, lists in by_language(self.short, judgements)
+        )
+        return unknown <= MOST_UNKNOWN * judgements.n
+
+
+def counted_groups(judgements: Judgements, above: Ints, tied: Ints) -> Counted:
+    """Return the findings of an encoder: how many candidates of each language are above each judged one.
+
+    `above` and `tied` are [p, G]; all candidates are ranked.
+    """
+    j = judgements
+    pool = np.full(j.n, j.m)
+    rows = np.arange(len(j.query))
+    sums = (of.sum(axis=1, dtype=np.int64) for of in (above, tied))
+    whole = JudgedCounts(j.query, *sums, j.grade, pool, pool)
+    if not j.several:
+        return Counted(whole, whole, None)
+    asked_in = j.query_language[j.query]
+    sizes = np.bincount(j.candidate_language, minlength=above.shape[1])[j.query_language]
+    of_own = (of[rows, asked_in].astype(np.int64) for of in (above, tied))
+    return Counted(whole, whole, _own(j, JudgedCounts(j.query, *of_own, j.grade, sizes, sizes)))
+
+
+def counted_lists(judgements: Judgements, lists: Lists, measures: Sequence[RetrievalMeasure]) -> Counted:
+    """Return the findings of a system that returned lists; `measures` say how deep anything may look."""
+    j = judgements
+    beyond = max([j.m, *(cut_of(measure, j.m) or 0 for measure in measures)])
+    of = (j.query, j.candidate, j.grade)
+    whole = _of_lists(lists, *of, beyond)
+    settled = np.zeros_like(lists.ended) if lists.settled is None else lists.settled
+    ended = replace(lists, ended=lists.ended | ~settled)
+    own = None
+    if j.several:
+        pool, listed = np.zeros(j.n, dtype=np.int64), np.zeros(j.n, dtype=np.int64)
+        columns = np.zeros((2, len(j.query)), dtype=np.int64)
+        place = np.zeros(j.m, dtype=np.int64)
+        for code, part in by_language(lists, j):
+            queries, candidates = (
+                np.flatnonzero(side == code) for side in (j.query_language, j.candidate_language)
+            )
+            place[candidates] = np.arange(len(candidates))
+            lines = np.flatnonzero(
+                (j.query_language[j.query] == code) & (j.candidate_language[j.candidate] == code)
+            )
+            found = _of_lists(
+                part,
+                np.searchsorted(queries, j.query[lines]),
+                place[j.candidate[lines]],
+                j.grade[lines],
+                beyond,
+            )
+            columns[:, lines] = found.above, found.tied
+            pool[queries], listed[queries] = found.pool, found.listed
+        own = _own(j, JudgedCounts(j.query, *columns, j.grade, pool, listed))
+    return Counted(whole, _of_lists(ended, *of, beyond), own, int((lists.lengths == 0).sum()), lists)
+
+
+def by_language(lists: Lists, judgements: Judgements) -> list[tuple[int, Lists]]:
+    """Return (language, lists) of the queries of each language, with candidates of that language alone."""
+    j, found = judgements, []
+    for code in np.unique(j.query_language).tolist():
+        asked, own = j.query_language == code, j.candidate_language == code
+        if not own.any():
+            continue
+        kept = asked[lists.query] & own[lists.candidate]
+        query, candidate = np.cumsum(asked) - 1, np.cumsum(own) - 1
+        part = Lists(
+            query[lists.query[kept]],
+            candidate[lists.candidate[kept]],
+            lists.level[kept],
+            lists.ended[asked],
+            int(own.sum()),
+            settled=None if lists.settled is None else lists.settled[asked],
+        )
+        found.append((code, part))
+    return found
+
+
+def _of_lists(lists: Lists, query: Ints, candidate: Ints, grade: Ints, beyond: int) -> JudgedCounts:
+    above, tied = lists.counts(query, candidate)
+    above[above >= lists.n_candidates] = beyond  # not returned: no measure looks so far
+    pool = np.full(len(lists), lists.n_candidates)
+    return JudgedCounts(query, above, tied, grade, pool, np.where(lists.ended, lists.lengths, pool))
+
+
+def _own(judgements: Judgements, counts: JudgedCounts) -> OwnLanguage | None:
+    """Return the counts of pairs of one language, of the queries that have a relevant one."""
+    lines = judgements.own_lines()
+    queries, query = np.unique(counts.query[lines], return_inverse=True)
+    if not len(queries):
+        return None
+    above, tied, grade = (column[lines] for column in (counts.above, counts.tied, counts.grade))
+    kept = JudgedCounts(query, above, tied, grade, counts.pool[queries], counts.listed[queries])
+    return OwnLanguage(queries, kept)

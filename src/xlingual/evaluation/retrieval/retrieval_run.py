@@ -1,0 +1,177 @@
+"""One evaluation by judgements: a pool, the systems, and what each of them found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from xlingual.data.names import escaped
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
+from xlingual.encoders import Encoder
+from xlingual.evaluation.listed import check_reach
+from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
+from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
+from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_offsets
+from xlingual.evaluation.near_duplicates import near_questions
+from xlingual.evaluation.parts import Parts, pool_parts
+from xlingual.evaluation.rankings import Evaluated, Ranking
+from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
+from xlingual.evaluation.retrieval.judgements import EXPECTED, TREC, Judgements, judgements_of
+from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
+from xlingual.evaluation.retrieval.trec_order import above_by_name, places_of_names, without_ties
+from xlingual.evaluation.run import EncoderSpecs, Options, Run
+from xlingual.measures import Bpref, RetrievalMeasure
+from xlingual.ranking import rows_of, similarity_of
+from xlingual.ranking.listed import Lists
+from xlingual.results import Results
+from xlingual.systems import Names, RunSystem, Search, systems
+
+NAME = "retrieval"
+
+
+class RetrievalRun(Run):
+    """One evaluation: a pool, its judgements, and the systems."""
+
+    def __init__(
+        self, pool: MultilingualPool, least: int, ties: str, candidate_text: str, options: Options
+    ) -> None:
+        super().__init__(NAME, options)
+        self.pool, self.least, self.ties, self.candidate_text = pool, least, ties, candidate_text
+
+    def prepare(self, specs: EncoderSpecs) -> None:
+        """Make the systems, and refuse what cannot be evaluated, before any work is done."""
+        pool = self.pool
+        made = systems(
+            specs,
+            languages=list(pool.languages),
+            role_languages=pool.role_languages,
+            fit_texts=load_fit_texts,
+        )
+        refuse_without_role(made)
+        self.fit(made, pool.question_texts(), pool.candidate_texts())
+
+    def results(self, measures: Sequence[RetrievalMeasure]) -> Results:
+        """Return the results of all systems."""
+        with self.stage("near-duplicates", "looking for near-duplicates"):
+            self.near = near_questions(self.pool.questions, self.options.cluster)
+        cluster = (self.near.clusters or self.pool.questions).cluster
+        judgements = judgements_of(self.pool, cluster, self.least)
+        text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
+        numbers = RetrievalNumbers(self, judgements, measures, self.ties, text)
+        parts = self._parts(self.encode)
+        for name, vectors in parts.each():
+            if vectors is None:
+                found = self._listed(name, parts, judgements, measures)
+            else:
+                with self.stage("texts: rank"):
+                    found = self._counted(name, vectors, judgements)
+            numbers.add(name, found)
+        with self.stage("statistics", "computing intervals"):
+            results = numbers.results()
+        results.evaluated = Evaluated(self.pool, self.rankings)
+        return results
+
+    def embedded(self, name: str, encoder: Encoder) -> PoolVectors:
+        """Return the vectors of queries and candidates."""
+        return embed_pool(self.pool, name, encoder, self.candidate_text, **self.embedding(), any_form=True)
+
+    def _parts(self, encode: Callable[..., PoolVectors]) -> Parts[PoolVectors, Search]:
+        """Return the systems one after another; some are made of others."""
+        return pool_parts(self, self.pool, self.candidate_text, lambda name: encode(name, self.embedded))
+
+    def _listed(
+        self,
+        name: str,
+        parts: Parts[PoolVectors, Search],
+        judgements: Judgements,
+        measures: Sequence[RetrievalMeasure],
+    ) -> Counted:
+        with self.stage("systems: rank", f"ranking candidates: {name}"):
+            lists = self._lists(name, parts)
+            if self.ties == EXPECTED:
+                reaching = [one for one in measures if not isinstance(one, Bpref)]
+                check_reach(lists, reaching, repr(name), "nDCG")
+            return counted_lists(judgements, lists, measures)
+
+    def _lists(self, name: str, parts: Parts[PoolVectors, Search]) -> Lists:
+        queries, candidates = self._names
+        rows = np.arange(len(queries)), np.arange(len(candidates))
+        search = Search(queries, candidates, *rows, ALL, POOL, 0, called="the pool", ties=self.ties)
+        lists = parts.whole(name, search)
+        if self.ties == EXPECTED:
+            return lists
+        return without_ties(lists, self._places, by_score=not isinstance(self.by_name[name], RunSystem))
+
+    def _counted(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
+        if self.ties == TREC:
+            return self._by_name(vectors, judgements)
+        found = one_pass(
+            self.pool,
+            vectors.questions,
+            vectors.candidates,
+            ranker=self.options.ranker,
+            repair=self.options.repair,
+            progress=self.progress(f"ranking candidates: {name}"),
+            pairs=(judgements.query, judgements.candidate),
+        )
+        self.tally.screened += found.screened
+        self.tally.decided += found.decided
+        return counted_groups(judgements, found.counts.above, found.counts.tied)
+
+    def _by_name(self, vectors: PoolVectors, judgements: Judgements) -> Counted:
+        pool = self.pool
+        columns = PoolColumns.of_candidates(vectors.candidates, pool.candidates.language, len(pool.languages))
+        questions = rows_of(vectors.questions)
+        similarity = similarity_of(questions, columns.vectors)
+        offsets = pool_offsets(pool, questions, vectors.candidates, self.options)
+        if offsets is not None:
+            members, starts = columns.members()
+            offsets = replace(offsets, candidates=offsets.candidates[members[starts[:-1]]])
+        pairs = judgements.query, judgements.candidate
+        above = above_by_name(similarity, columns, *pairs, self._places, offsets)
+        self.tally.add(similarity)
+        tied = np.zeros_like(above)
+        tied[np.arange(len(above)), judgements.candidate_language[judgements.candidate]] = 1
+        return counted_groups(judgements, above, tied)
+
+    def rankings(self, name: str) -> Iterator[Ranking]:
+        """Yield the lists of a system."""
+        question, candidate, grade = self.pool.judged
+        right = grade >= self.least
+        ranking = Ranking(
+            *(name, ALL, POOL, 0),
+            queries=members_of(self.pool, self.pool.questions),
+            candidates=members_of(self.pool, self.pool.candidates),
+            relevant=(question[right], candidate[right]),
+        )
+        parts = self._parts(self.encode_again)
+        vectors = parts.of(name)
+        if vectors is None:
+            yield replace(ranking, given=self._lists(name, parts))
+            return
+        questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
+        yield replace(
+            ranking,
+            query_vectors=questions,
+            candidate_vectors=candidates,
+            offsets=pool_offsets(self.pool, questions, vectors.candidates, self.options),
+        )
+
+    @cached_property
+    def _names(self) -> tuple[Names, Names]:
+        tags = self.pool.languages
+        questions, candidates = (
+            Names([tags[code] for code in part.language.tolist()], part.ids)
+            for part in (self.pool.questions, self.pool.candidates)
+        )
+        return questions, candidates
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        c, tags = self.pool.candidates, self.pool.languages
+        pairs = zip(c.language.tolist(), c.ids, strict=True)
+        return places_of_names([f"{tags[code]}:{escaped(own)}" for code, own in pairs])

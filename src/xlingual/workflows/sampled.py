@@ -1,0 +1,127 @@
+"""The queries and targets of an evaluation as files, for a search engine to index and to search.
+
+Of each language pair and seed they are those that `evaluate` draws with the same options. Texts are named
+"language:id", as in runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.data.manifest import Manifest
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.samples import resolve_pairs
+from xlingual.evaluation.pair_run import PairTask, make_tasks, usable_rows
+from xlingual.evaluation.ragged import members
+from xlingual.evaluation.rankings import texts_of
+from xlingual.evaluation.run import Options
+from xlingual.evaluation.trec import QRELS, folder_of, unfinished
+from xlingual.files import make_folder
+from xlingual.systems.names import escaped
+
+QUERIES, TARGETS, IDS = "queries.jsonl", "targets.jsonl", "ids.txt"
+
+
+@dataclass(frozen=True)
+class SampledFolder:
+    """A folder of one search: n queries among m targets."""
+
+    path: Path
+    n_queries: int
+    n_targets: int
+
+
+def write_samples(
+    manifest: Manifest, out: str | Path, options: Options, *, matching: bool = False
+) -> list[SampledFolder]:
+    """Write the queries and targets of each language pair and seed; return the folders.
+
+    A folder is named SOURCE-TARGET, of several seeds SOURCE-TARGET.seedN. With `matching` targets are the
+    texts of the queries' items, as in cross-lingual retrieval, and there are qrels; without it they are of
+    other items, as in Backretrieval.
+    """
+    usable = None
+    if options.skip_broken:
+        pairs = resolve_pairs(options.pairs, manifest.languages)
+        usable = usable_rows(manifest, list(dict.fromkeys(language for pair in pairs for language in pair)))
+    tasks, _ = make_tasks(manifest, options, matching=matching, usable=usable)
+    several, found = len({task.sample.seed for task in tasks}) > 1, []
+    with unfinished(out) as begun:
+        for task in tasks:
+            sample = task.sample
+            name = folder_of(task.source, task.target, sample.seed, several)
+            _write(
+                begun / name,
+                _texts(manifest, sample.source),
+                _texts(manifest, sample.target),
+                _matches(manifest, task) if matching else (),
+            )
+            found.append(SampledFolder(Path(out) / name, len(sample.source), len(sample.target)))
+    return found
+
+
+def write_pool_texts(pool: MultilingualPool, out: str | Path) -> SampledFolder:
+    """Write the questions of a pool as queries, its candidates as targets, and which belong together."""
+    questions, candidates = (_of_pool(pool, part) for part in (pool.questions, pool.candidates))
+    pairs = zip(*(side.tolist() for side in pool.relevant), pool.grades.tolist(), strict=True)
+    with unfinished(out) as begun:
+        _write(begun, questions, candidates, pairs)
+    return SampledFolder(Path(out), len(questions), len(candidates))
+
+
+def _write(
+    folder: Path,
+    queries: Sequence[Mapping[str, str]],
+    targets: Sequence[Mapping[str, str]],
+    relevant: Iterable[tuple[int, int, int]],
+) -> None:
+    """Write texts, ids in the order of the queries, and the pairs that belong together, if there are any."""
+    make_folder(folder)
+    for name, texts in ((QUERIES, queries), (TARGETS, targets)):
+        _write_lines(folder / name, (json.dumps(text, ensure_ascii=False) for text in texts))
+    _write_lines(folder / IDS, (query["id"] for query in queries))
+    lines = [f"{queries[q]['id']} 0 {targets[t]['id']} {grade}" for q, t, grade in relevant]
+    if lines:
+        _write_lines(folder / QRELS, lines)
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def _texts(manifest: Manifest, rows: Ints) -> list[dict[str, str]]:
+    """Return the texts of some rows, with the other text fields that a manifest has."""
+    names, texts = [member.name for member in texts_of(manifest, rows)], manifest.texts(rows)
+    return [
+        {"id": name, "lang": tag, "text": text}
+        | {
+            field: values[place]
+            for field, values in texts.fields.items()
+            if field not in ("id", "lang", "text")
+        }
+        for place, (name, tag, text) in enumerate(zip(names, texts.language, texts.text, strict=True))
+    ]
+
+
+def _matches(manifest: Manifest, task: PairTask) -> Iterator[tuple[int, int, int]]:
+    sample = task.sample
+    pairs = members(manifest.item[sample.target], manifest.item[sample.source])
+    return zip(*(side.tolist() for side in pairs), np.ones(len(pairs[0]), dtype=int).tolist(), strict=True)
+
+
+def _of_pool(pool: MultilingualPool, part: Questions | Candidates) -> list[dict[str, str]]:
+    found = []
+    for place, (code, own, text) in enumerate(zip(part.language.tolist(), part.ids, part.text, strict=True)):
+        tag = pool.languages[code]
+        context = part.context[place] if isinstance(part, Candidates) else ""
+        more = {"context": context} if context else {}
+        found.append({"id": f"{tag}:{escaped(own)}", "lang": tag, "text": text} | more)
+    return found

@@ -1,0 +1,103 @@
+"""`xlingual data sample`: what an engine indexes and searches is what evaluate draws."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+refused = SimpleNamespace(**run_path(str(Path(__file__).with_name("refusals.py")))).refused
+MAKE_POOL = ("data", "mix-pool", "s", "--out", "pool")
+
+
+def lines(path: str | Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def search(folder: str | Path, depth: int | None = None) -> None:
+    """Write what an engine finds that counts the letters that texts share."""
+    targets = [(one["id"], set(one["text"])) for one in lines(Path(folder) / "targets.jsonl")]
+    with (Path(folder) / "engine.jsonl").open("w", encoding="utf-8") as file:
+        for query in lines(Path(folder) / "queries.jsonl"):
+            own = set(query["text"])
+            scores = sorted(((len(own & found), name) for name, found in targets), reverse=True)
+            for score, name in scores[:depth]:
+                print(json.dumps({"query_id": query["id"], "candidate_id": name, "score": score}), file=file)
+
+
+def test_backretrieval_of_an_engine_that_searched_the_samples(xlingual: Any, work: Path) -> None:
+    sampling = ("--pairs", "en-de,de-en", "--seeds", "2", "--sample-size", "40")
+    done = xlingual("data", "sample", "s", "--out", "samples", *sampling)
+    assert done.code == 0, done.err
+    folders = [f"samples/{pair}.seed{seed}" for pair in ("en-de", "de-en") for seed in (0, 1)]
+    assert all(f"{Path(folder)}: 40 queries, 40 targets" in done.out for folder in folders)
+    for folder in folders:
+        assert sorted(path.name for path in Path(folder).iterdir()) == [
+            *("ids.txt", "queries.jsonl", "targets.jsonl")
+        ]
+        search(folder)
+    (command,) = [line for line in done.out.splitlines() if line.startswith("  xlingual evaluate bkr s ")]
+    for part in ("--pairs en-de,de-en", "--seeds 2", "--sample-size 40", "engine=samples/{source}-{target}"):
+        assert part in command
+    run = "engine=samples/{source}-{target}.seed{seed}/engine.jsonl"
+    found = xlingual(
+        "evaluate", "bkr", "s", *sampling, "--image-encoder", "img.npy", "--run", run, "--out", "o"
+    )
+    assert found.code == 0 and "no results" not in found.err, found.err
+    table = pq.read_table("o/per_query.parquet").to_pylist()
+    for folder in folders:
+        pair, _, seed = Path(folder).name.partition(".seed")
+        rows = [row for row in table if f"{row['source']}-{row['target']}" == pair]
+        rows = [row for row in rows if row["seed"] == int(seed) and row["measure"] == "R@10"]
+        ids = Path(folder, "ids.txt").read_text(encoding="utf-8").split()
+        assert [f"{row['source']}:{row['query']}" for row in rows] == ids
+        assert ids == [one["id"] for one in lines(f"{folder}/queries.jsonl")]
+        targets = {one["id"] for one in lines(f"{folder}/targets.jsonl")}
+        retrieved = {f"{row['target']}:{row['retrieved']}" for row in rows if row["retrieved"] is not None}
+        assert retrieved and retrieved <= targets
+
+
+def test_matching_samples_have_the_qrels_of_the_evaluation(xlingual: Any, work: Path) -> None:
+    sampling = ("--pairs", "en-de", "--sample-size", "30", "--seed", "3", "--queries", "12")
+    assert xlingual("data", "sample", "s", "--matching", "--out", "x", *sampling, "--quiet").out == ""
+    search("x/en-de")
+    run = "engine=x/{source}-{target}/engine.jsonl"
+    done = xlingual("evaluate", "xlr", "s", *sampling, "--run", run, "--trec", "t", "--measure", "RR")
+    assert done.code == 0, done.err
+    assert Path("x/en-de/qrels.txt").read_text() == Path("t/en-de/qrels.txt").read_text()
+    assert len(lines("x/en-de/queries.jsonl")) == 12 and len(lines("x/en-de/targets.jsonl")) == 30
+
+
+def test_a_pool_is_written_whole(xlingual: Any, work: Path) -> None:
+    assert xlingual(*MAKE_POOL, "--quiet").code == 0
+    done = xlingual("data", "sample", "pool", "--out", "p", "--languages", "en,de")
+    assert done.code == 0, done.err
+    assert "evaluate multilingual-pool pool --languages en,de --run engine=p/engine.jsonl" in done.out
+    from xlingual import MultilingualPool
+
+    pool = MultilingualPool.read("pool", ["en", "de"])
+    assert [one["text"] for one in lines("p/queries.jsonl")] == list(pool.questions.text)
+    assert [one["text"] for one in lines("p/targets.jsonl")] == list(pool.candidates.text)
+    assert len(Path("p/qrels.txt").read_text().splitlines()) == len(pool.relevant[0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["s", "--out", "x", "--languages", "en"], ["--languages", "is for pools", "manifest"]),
+        (["s", "--out", "x", "--sample-size", "99999"], ["--sample-size 99999", "larger than the data"]),
+        (["s", "--out", "img.npy"], ["--out img.npy is a file"]),
+        (["pool", "--out", "x", "--seeds", "2"], ["--seeds", "is for manifests", "pool is a pool"]),
+        (["pool", "--out", "x", "--matching"], ["--matching", "is for manifests"]),
+    ],
+)
+def test_what_cannot_be_is_refused(xlingual: Any, work: Path, arguments: list[str], words: list[str]) -> None:
+    if arguments[0] == "pool":
+        assert xlingual(*MAKE_POOL, "--quiet").code == 0
+    refused(xlingual("data", "sample", *arguments), *words)
+    assert not Path("x").exists()

@@ -1,0 +1,137 @@
+"""Judgements from a file of their own, in the forms that programs write, in place of a pool's own."""
+
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.runs.qrels import Qrels
+from xlingual.errors import DataWarning, InputError
+
+JUDGED = [("q0", "d1", 2), ("q0", "d2", 0), ("q1", "d0", 1), ("q1", "d1", 3)]
+TREC = "".join(f"{q} 0 {d} {g}\n" for q, d, g in JUDGED)
+BEIR = "".join(f"{q}\t{d}\t{g}\n" for q, d, g in JUDGED)
+HEADER = "query-id\tcorpus-id\tscore\n"
+
+
+def rows_of(qrels):
+    return sorted(
+        (qrels.queries[q], qrels.candidates[c], g)
+        for q, c, g in zip(qrels.query.tolist(), qrels.candidate.tolist(), qrels.grade.tolist(), strict=True)
+    )
+
+
+def records():
+    return [{"query-id": q, "corpus-id": d, "score": float(g)} for q, d, g in JUDGED]
+
+
+def write_parquet(path):
+    pq.write_table(pa.Table.from_pylist(records()), path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.qrels", TREC.encode()),
+        ("a.txt", TREC.replace(" ", "\t").encode()),
+        ("a.qrels.gz", gzip.compress(TREC.encode())),
+        ("a.tsv", BEIR.encode()),
+        ("b.tsv", (HEADER + BEIR).encode()),
+        ("c.tsv", (HEADER + BEIR).replace("\n", "\r\n").encode()),
+        ("d.tsv", b"\xef\xbb\xbf" + (HEADER + BEIR).encode()),
+        ("a.jsonl", "".join(json.dumps(row) + "\n" for row in records()).encode()),
+    ],
+)
+def test_every_form_has_the_same_judgements(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    assert rows_of(Qrels.read(tmp_path / name)) == sorted(JUDGED)
+
+
+def test_parquet_and_mappings_have_them_too(tmp_path):
+    write_parquet(tmp_path / "a.parquet")
+    mapping = {}
+    for query, document, grade in JUDGED:
+        mapping.setdefault(query, {})[document] = grade
+    ranx = type("Qrels", (), {"to_dict": lambda self: mapping})()
+    for given in (tmp_path / "a.parquet", mapping, ranx):
+        assert rows_of(Qrels.of(given)) == sorted(JUDGED)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "holds no lines"),
+        ("q 0 d\nq 0\n", "line 2 has 2 fields"),
+        ("q 0 d 1\nq 0 e x\n", "line 2: the grade is 'x'"),
+        (HEADER + "q\td\t1\nq\te\tx\n", "line 3: the grade is 'x'"),
+        ("q 0 d 1\nq 0 d 2\n", "'q' and 'd' are judged 1 and 2"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, content, message):
+    (tmp_path / "a.qrels").write_text(content)
+    with pytest.raises(InputError, match=message):
+        Qrels.read(tmp_path / "a.qrels")
+
+
+@pytest.mark.parametrize("given", [7, {"q": ["d"]}, {"q": {"d": 0.5}}])
+def test_what_is_no_judgement_is_refused(given):
+    with pytest.raises(InputError, match="judgement"):
+        Qrels.of(given)
+
+
+def folder(path, languages=("en",)):
+    """Write a corpus and queries, without judgements."""
+    for tag in languages:
+        own = path / tag if len(languages) > 1 else path
+        own.mkdir(parents=True, exist_ok=True)
+        for name, kind in (("corpus", "d"), ("queries", "q")):
+            rows = [{"_id": f"{kind}{i}", "text": f"{kind} {i} {tag}"} for i in range(3)]
+            (own / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def judged(pool):
+    question, candidate, grade = (side.tolist() for side in pool.judged)
+    q, c, tags = pool.questions, pool.candidates, pool.languages
+    return {
+        (f"{tags[q.language[i]]}:{q.ids[i]}", f"{tags[c.language[j]]}:{c.ids[j]}", g)
+        for i, j, g in zip(question, candidate, grade, strict=True)
+    }
+
+
+def test_a_corpus_and_queries_are_judged_by_a_file(tmp_path):
+    (tmp_path / "a.qrels").write_text(TREC + "q0 0 d9 1\nq8 0 d1 1\nq2 0 d0 0\n")
+    with pytest.warns(
+        DataWarning,
+        match=r"queries of the judgements that are not in the data \(1\), candidates .* \(1\), queries "
+        r"without a relevant candidate \(1\)",
+    ):
+        pool = MultilingualPool.read(folder(tmp_path / "set"), ["en"], qrels=tmp_path / "a.qrels")
+    assert judged(pool) == {(f"en:{q}", f"en:{d}", g) for q, d, g in JUDGED}
+    assert len(pool.candidates) == 3 and pool.questions.ids == ["q0", "q1"]
+
+
+def test_languages_are_named_or_ids_are_of_one(tmp_path):
+    folder(tmp_path, ("de", "en"))
+    given = {"en:q0": {"de:d1": 2, "en:d1": 1, "de:d0": 0}, "de:q2": {"en:d0": 1}}
+    with pytest.warns(DataWarning, match="without a relevant candidate"):
+        pool = MultilingualPool.read(tmp_path, qrels=given)
+    assert judged(pool) == {(q, d, g) for q, own in given.items() for d, g in own.items()}
+    with pytest.raises(InputError, match="'q0' is the id of queries in several languages"):
+        MultilingualPool.read(tmp_path, qrels={"q0": {"de:d1": 1}})
+
+
+@pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
+def test_those_of_a_pool_folder_are_replaced(tmp_path):
+    first = MultilingualPool.read(folder(tmp_path / "set"), ["en"], qrels={"q0": {"d0": 1}, "q1": {"d1": 1}})
+    written = first.write(tmp_path / "pool")
+    again = MultilingualPool.read(written, qrels={"q0": {"d2": 3, "d0": 0}})
+    assert judged(again) == {("en:q0", "en:d2", 3), ("en:q0", "en:d0", 0)}
+
+
+def test_judgements_of_other_texts_are_refused(tmp_path):
+    with pytest.raises(InputError, match="no judgement above 0 is of a query and a candidate of"):
+        MultilingualPool.read(folder(tmp_path), ["en"], qrels={"x": {"y": 1}})

@@ -1,0 +1,454 @@
+"""Retrieval by judgements: every number is the mean over all orders of what ties, for encoders and runs."""
+
+import warnings
+from itertools import groupby, permutations, product
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xlingual import DataWarning, InputError, MultilingualPool, compare, gate, retrieval, write_report
+from xlingual.data.pools.build import build_pool
+from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.runs import SearchRun
+from xlingual.evaluation.retrieval import runs_against_qrels
+from xlingual.results import Results
+
+pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
+UNJUDGED, MISSED = None, -9
+# two directions of the plane in general position for each score, so that equal scores tie exactly
+ANGLE = {
+    score: np.array([np.cos(a), np.sin(a)], dtype=np.float32) for score, a in enumerate((1.4, 1, 0.7, 0.1))
+}
+
+
+def pool_of(grades, tags=None, asked=None, **more):
+    """Return a pool of queries q0, … and candidates d0, … with grades [n][m], None for an unjudged pair."""
+    n, m = len(grades), len(grades[0])
+    tags, asked = tags or ["en"] * m, asked or ["en"] * n
+    known = tuple(dict.fromkeys([*tags, *asked]))
+    held = [{f"q{i}": row[j] for i, row in enumerate(grades) if row[j] is not UNJUDGED} for j in range(m)]
+    questions = Questions(
+        ids=[f"q{i}" for i in range(n)],
+        language=np.array([known.index(tag) for tag in asked]),
+        text=[f"query {i}" for i in range(n)],
+        key=[f"q{i}" for i in range(n)],
+        cluster=np.arange(n),
+    )
+    candidates = Candidates(
+        ids=[f"d{j}" for j in range(m)],
+        language=np.array([known.index(tag) for tag in tags]),
+        text=[f"document {j}" for j in range(m)],
+        context=[""] * m,
+        keys=[tuple(key for key, grade in own.items() if grade > 0) for own in held],
+        cluster=np.arange(n, n + m),
+        grades=[tuple(grade for grade in own.values() if grade > 0) for own in held],
+        irrelevant=[tuple(key for key, grade in own.items() if grade <= 0) for own in held],
+    )
+    return MultilingualPool.of(build_pool("made", known, questions, candidates, **more))
+
+
+class Known:
+    """Gives each text the vector of its id."""
+
+    def __init__(self, vectors):
+        self.vectors, self.identity = vectors, "known:vectors"
+
+    def encode(self, batch):
+        return np.array([self.vectors[own] for own in batch.ids], dtype=np.float32)
+
+
+def values(results, system, measure):
+    rows = results.per_query.filter(
+        (np.array(results.per_query["encoder"].to_pylist()) == system)
+        & (np.array(results.per_query["measure"].to_pylist()) == measure)
+    )
+    return dict(zip(rows["query"].to_pylist(), rows["value"].to_pylist(), strict=True))
+
+
+def number(results, system, measure):
+    return next(e for e in results.entries if (e.encoder, e.measure) == (system, measure))
+
+
+def mean_over_orders(value, scores, grades):
+    """Return the expectation of `value` (of the grades by rank, and all grades) over the orders of ties."""
+    ranked = sorted((i for i, s in enumerate(scores) if s != MISSED), key=lambda i: -scores[i])
+    groups = [[grades[i] for i in tied] for _, tied in groupby(ranked, key=lambda i: scores[i])]
+    found = [
+        value([one for part in parts for one in part], grades)
+        for parts in product(*(permutations(group) for group in groups))
+    ]
+    return float(sum(found) / len(found))
+
+
+def right(grade, least=1):
+    return grade is not UNJUDGED and grade >= least
+
+
+def plain(least=1):
+    """Return the measures as plain functions of the grades by rank, and of all grades."""
+
+    def dcg(order, k, gain):
+        return sum(gain(max(g or 0, 0)) / log2(rank + 1) for rank, g in enumerate(order[:k], start=1))
+
+    def ndcg(k, gain=lambda grade: grade):
+        return lambda ranking, grades: (
+            dcg(ranking, k, gain) / dcg(sorted(grades, key=lambda g: -(g or 0)), k, gain)
+        )
+
+    def ap(k, divide_by_least=False):
+        def value(ranking, grades):
+            every = sum(right(g, least) for g in grades)
+            found = [rank for rank, g in enumerate(ranking, start=1) if right(g, least)]
+            total = sum(place / rank for place, rank in enumerate(found, start=1) if k is None or rank <= k)
+            return total / (min(every, k) if divide_by_least else every)
+
+        return value
+
+    def rr(k):
+        def value(ranking, grades):
+            ranks = [rank for rank, g in enumerate(ranking[:k], start=1) if right(g, least)]
+            return 1 / ranks[0] if ranks else 0.0
+
+        return value
+
+    def bpref(ranking, grades):
+        every = sum(right(g, least) for g in grades)
+        wrong = sum(g is not UNJUDGED and g < least for g in grades)
+        total, above = 0.0, 0
+        for g in (one for one in ranking if one is not UNJUDGED):
+            if right(g, least):
+                total += 1 - min(above, every) / min(wrong, every) if above else 1
+            else:
+                above += 1
+        return total / every
+
+    def at(k):
+        return lambda ranking: sum(right(g, least) for g in ranking[:k])
+
+    return {
+        "nDCG@2": ndcg(2),
+        "nDCG": ndcg(None),
+        "nDCG(dcg='exp-log2')@3": ndcg(3, lambda grade: 2**grade - 1),
+        "Success@2": lambda ranking, grades: float(at(2)(ranking) > 0),
+        "R@3": lambda ranking, grades: at(3)(ranking) / sum(right(g, least) for g in grades),
+        "P@3": lambda ranking, grades: at(3)(ranking) / 3,
+        "RR": rr(None),
+        "RR@2": rr(2),
+        "AP": ap(None),
+        "AP@3": ap(3),
+        "AP@3/min": ap(3, divide_by_least=True),
+        "Bpref": bpref,
+        "Judged@2": lambda ranking, grades: (
+            sum(g is not UNJUDGED for g in ranking[:2]) / max(len(ranking[:2]), 1)
+        ),
+    }
+
+
+@st.composite
+def judged(draw, m, scores, least=1):
+    """Draw (scores [m], grades [m]) of one query, which has a relevant candidate."""
+    grade = st.sampled_from([UNJUDGED, UNJUDGED, 0, 0, 1, 2, 3])
+    grades = draw(st.lists(grade, min_size=m, max_size=m))
+    grades[draw(st.integers(0, m - 1))] = draw(st.integers(least, 3))
+    return draw(st.lists(st.sampled_from(scores), min_size=m, max_size=m)), grades
+
+
+def evaluated(pool, system, **options):
+    return retrieval(pool, {"it": system}, measures=list(plain()), store=None, **options)
+
+
+@settings(max_examples=25)
+@given(st.data(), st.integers(1, 2))
+def test_an_encoder_has_the_mean_over_all_orders(data, least):
+    m = data.draw(st.integers(4, 5))
+    # all queries share the candidates' vectors, and so their scores
+    scores, grades = data.draw(judged(m, [0, 1, 2, 3], least))
+    further = data.draw(st.lists(judged(m, [0], least), max_size=1))
+    rows = [grades, *(own for _, own in further)]
+    vectors = {f"d{j}": ANGLE[score] for j, score in enumerate(scores)}
+    vectors |= {f"q{i}": np.array([1, 0], dtype=np.float32) for i in range(len(rows))}
+    found = evaluated(pool_of(rows), Known(vectors), relevant_from=least)
+    for name, value in plain(least).items():
+        wanted = {f"q{i}": mean_over_orders(value, scores, own) for i, own in enumerate(rows)}
+        assert values(found, "it", name) == pytest.approx(wanted, abs=1e-12), name
+        assert number(found, "it", name).value == pytest.approx(np.mean(list(wanted.values())), abs=1e-12)
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_a_run_has_the_mean_over_all_orders_and_what_it_lacks_is_missed(data):
+    m = 5
+    queries = data.draw(st.lists(judged(m, [0, 1, 2, 3, MISSED]), min_size=1, max_size=2))
+    lists = {
+        f"q{i}": {f"d{j}": float(score) for j, score in enumerate(scores) if score != MISSED}
+        for i, (scores, _) in enumerate(queries)
+    }
+    pool = pool_of([*([grades for _, grades in queries]), [1] * m])
+    lists["q" + str(len(queries))] = {f"d{j}": float(j) for j in range(m)}  # so that its depth is m
+    found = evaluated(pool, SearchRun.of(lists))
+    qrels = {
+        f"q{i}": {f"d{j}": grade for j, grade in enumerate(grades) if grade is not UNJUDGED}
+        for i, grades in enumerate([*(own for _, own in queries), [1] * m])
+    }
+    by_ids = runs_against_qrels(qrels, {"it": SearchRun.of(lists)}, measures=list(plain()))
+    for name, value in plain().items():
+        wanted = {f"q{i}": mean_over_orders(value, *query) for i, query in enumerate(queries)}
+        wanted[f"q{len(queries)}"] = mean_over_orders(value, list(range(m)), [1] * m)
+        assert values(found, "it", name) == pytest.approx(wanted, abs=1e-12), name
+        assert values(by_ids, "it", name) == pytest.approx(wanted, abs=1e-12), name
+
+
+N, M = 24, 40
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    rng = np.random.default_rng(4)
+    found = {f"{kind}{i}": rng.normal(size=5) for kind, count in (("q", N), ("d", M)) for i in range(count)}
+    found["d3"], found["d8"] = found["d5"], found["d5"]
+    return {name: one.astype(np.float32) for name, one in found.items()}
+
+
+@pytest.fixture(scope="module")
+def graded():
+    """Judgements of queries and candidates in two languages, graded and incomplete."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for i in range(N):
+        row = [UNJUDGED] * M
+        for j in rng.choice(M, 12, replace=False):
+            row[j] = int(rng.choice([0, 0, 1, 2, 3]))
+        row[i], row[(i + 1) % M] = 2, 1  # one in each language
+        rows.append(row)
+    return rows
+
+
+@pytest.fixture(scope="module")
+def two(graded):
+    tags = ["en" if j % 2 else "de" for j in range(M)]
+    return pool_of(graded, tags, ["en" if i % 3 else "de" for i in range(N)])
+
+
+def ranking(vectors, depth=None, name=str, m=M):
+    """Return {query: {candidate: score}} of the vectors' cosines."""
+    unit = {own: v.astype(np.float64) / np.linalg.norm(v.astype(np.float64)) for own, v in vectors.items()}
+    found = {}
+    for i in range(N):
+        scores = {f"d{j}": round(float(unit[f"q{i}"] @ unit[f"d{j}"]), 9) for j in range(m)}
+        best = sorted(scores, key=lambda own: -scores[own])[:depth]
+        found[name(f"q{i}")] = {name(own): scores[own] for own in best}
+    return found
+
+
+MEASURES = ("nDCG@10", "nDCG", "AP", "RR", "R@5", "P@5", "Success@5", "Bpref", "Judged@10")
+
+
+def test_a_run_has_the_numbers_of_the_encoder_whose_ranking_it_is(two, vectors):
+    run = SearchRun.of(ranking(vectors))
+    found = retrieval(two, {"vectors": Known(vectors), "run": run}, measures=MEASURES, store=None)
+    for name in MEASURES:
+        one, other = number(found, "vectors", name), number(found, "run", name)
+        assert (one.value, one.ci, one.chance, one.views) == (
+            other.value,
+            other.ci,
+            other.chance,
+            other.views,
+        )
+    assert one.n_tied == other.n_tied > 0
+    assert number(found, "run", "AP").signature.endswith(f"run:{run.digest[:16]}?depth={M}")
+
+
+def test_in_the_queries_own_language_alone_it_is_a_pool_of_that_language(two, graded, vectors):
+    found = retrieval(two, {"it": Known(vectors)}, measures=MEASURES, store=None)
+    run = retrieval(two, {"it": SearchRun.of(ranking(vectors))}, measures=MEASURES, store=None)
+    for tag, rest in (("de", 0), ("en", 1)):
+        kept = [j for j in range(M) if j % 2 == rest]
+        asked = [
+            i for i in range(N)
+            if bool(i % 3) == (tag == "en") and any((graded[i][j] or 0) > 0 for j in kept)
+        ]  # fmt: skip
+        alone = pool_of([[graded[i][j] for j in kept] for i in asked])
+        renamed = {f"d{place}": vectors[f"d{j}"] for place, j in enumerate(kept)}
+        renamed |= {f"q{place}": vectors[f"q{i}"] for place, i in enumerate(asked)}
+        expected = retrieval(alone, {"it": Known(renamed)}, measures=MEASURES, store=None)
+        for name in MEASURES:
+            wanted = pytest.approx(number(expected, "it", name).value, abs=1e-12)
+            assert number(found, "it", name).views.own_language[tag] == wanted, name
+            assert number(run, "it", name).views.own_language[tag] == wanted, name
+
+
+def test_query_languages_are_the_means_of_their_queries(two, vectors):
+    found = retrieval(two, {"it": Known(vectors)}, store=None)
+    own = {tag: [] for tag in ("de", "en")}
+    for name, value in values(found, "it", "nDCG@10").items():
+        own[name.partition("/")[0]].append(value)
+    views = number(found, "it", "nDCG@10").views
+    assert views.by_query_language == pytest.approx({tag: np.mean(every) for tag, every in own.items()})
+    board = {row.source: row.value for row in found.summary}
+    assert board == pytest.approx(views.by_query_language | {None: number(found, "it", "nDCG@10").value})
+    assert number(found, "it", "nDCG@10").views.incomplete
+
+
+def test_what_knows_nothing_is_at_chance(two):
+    same = Known({f"{kind}{i}": np.ones(2) for kind in "qd" for i in range(M)})
+    found = retrieval(two, {"same": same}, measures=MEASURES, store=None)
+    for entry in found.entries:
+        assert entry.value == pytest.approx(entry.chance, abs=1e-12), entry.measure
+
+
+def test_a_fusion_has_the_numbers_of_a_run_of_its_points(two, vectors):
+    """Reciprocal ranks of an encoder and of a run, added up by hand."""
+    first = ranking(vectors)
+    second = {query: {name: -score for name, score in own.items()} for query, own in ranking(vectors).items()}
+    second = {query: dict(sorted(own.items(), key=lambda one: -one[1])) for query, own in second.items()}
+
+    def points(scores):
+        return {
+            name: 1 / (5 + sum(s > own for s in scores.values()) + (list(scores.values()).count(own) + 1) / 2)
+            for name, own in scores.items()
+        }
+
+    def add(one, other):
+        return {name: round(one[name] + other[name], 12) for name in one}
+
+    fused = {query: add(points(first[query]), points(second[query])) for query in first}
+    systems = {
+        "a": Known(vectors),
+        "b": SearchRun.of(second),
+        "both": "rrf:a+b?k=5",
+        "run": SearchRun.of(fused),
+    }
+    found = retrieval(two, systems, measures=MEASURES, store=None)
+    for name in MEASURES:
+        one, other = number(found, "both", name), number(found, "run", name)
+        assert (one.value, one.ci) == (other.value, other.ci), name
+    assert "rrf:v1?k=5" in one.signature
+    strict = retrieval(two, systems, measures=MEASURES, ties="trec", store=None)
+    assert number(strict, "both", "AP").n_tied == 0
+
+
+def test_a_run_too_short_for_a_measure_is_refused_but_for_bpref(two, vectors):
+    run = SearchRun.of(ranking(vectors, depth=12))
+    with pytest.raises(InputError, match="end before the last candidate, so AP is not known"):
+        retrieval(two, {"run": run}, measures="AP", store=None)
+    with pytest.raises(InputError, match="ask for a measure up to rank 12"):
+        retrieval(two, {"run": run}, measures="nDCG@20", store=None)
+    found = retrieval(two, {"run": run}, measures="nDCG@10 Bpref", store=None)
+    whole = retrieval(two, {"run": SearchRun.of(ranking(vectors))}, measures="nDCG@10 Bpref", store=None)
+    assert number(found, "run", "nDCG@10").value == number(whole, "run", "nDCG@10").value
+    assert number(found, "run", "Bpref").value < number(whole, "run", "Bpref").value
+
+
+def test_own_language_numbers_beyond_a_runs_reach_are_left_out(two, vectors):
+    found = retrieval(
+        two, {"run": SearchRun.of(ranking(vectors, depth=11))}, measures="nDCG@10 RR@1", store=None
+    )
+    assert number(found, "run", "nDCG@10").views.own_language is None
+    assert set(number(found, "run", "RR@1").views.own_language) == {"de", "en"}
+
+
+def test_queries_without_results_count_as_misses(two, vectors):
+    lists = ranking(vectors)
+    lost = [lists.pop("q2"), lists.pop("q7")]
+    with pytest.warns(DataWarning, match="2 of 24 queries of the pool have no results"):
+        found = retrieval(two, {"run": SearchRun.of(lists)}, measures=MEASURES, store=None)
+    assert len(lost) == number(found, "run", "AP").views.unanswered
+    for name in MEASURES:
+        own = values(found, "run", name)
+        assert own["en/q2"] == own["en/q7"] == 0.0, name
+
+
+@pytest.mark.parametrize("form", ["cosine", "csls"])
+def test_the_order_of_trec_is_that_of_a_run_with_float32_scores(two, vectors, form):
+    """Of an encoder's scores, and of the run that its --trec writes, whose ties stand by name."""
+    near = {name: v + (1e-8 if name == "d11" else 0) for name, v in vectors.items()} | {"d12": vectors["d11"]}
+    found = retrieval(two, {"it": Known(near)}, measures=MEASURES, ties="trec", similarity=form, store=None)
+    assert all(entry.n_tied == 0 for entry in found.entries)
+    assert "|ties:trec|" in found.entries[0].signature
+    if form == "csls":
+        return
+    tags = {f"d{j}": "en" if j % 2 else "de" for j in range(M)}
+    tags |= {f"q{i}": "en" if i % 3 else "de" for i in range(N)}
+    run = SearchRun.of(ranking(near, name=lambda own: f"{tags[own]}:{own}"))
+    again = retrieval(two, {"it": run}, measures=MEASURES, ties="trec", store=None)
+    for name in MEASURES:
+        assert number(found, "it", name).value == number(again, "it", name).value
+        assert number(found, "it", name).views == number(again, "it", name).views
+
+
+def test_csls_in_the_order_of_trec_is_that_of_its_expectation_without_ties(two, vectors):
+    apart = vectors | {f"d{j}": vectors[f"d{j}"] + 1e-2 * j for j in (3, 8)}
+    options = {"measures": MEASURES, "similarity": "csls?k=3", "store": None}
+    one = retrieval(two, {"it": Known(apart)}, **options)
+    other = retrieval(two, {"it": Known(apart)}, ties="trec", **options)
+    assert [e.n_tied for e in one.entries] == [0] * len(MEASURES)
+    assert [e.value for e in other.entries] == pytest.approx([e.value for e in one.entries], abs=1e-12)
+
+
+def test_relevant_from_leaves_queries_out_and_is_signed(graded, vectors):
+    rows = [list(row) for row in graded]
+    rows[4] = [None if grade is None else min(grade, 1) for grade in rows[4]]
+    with pytest.warns(DataWarning, match="1 of 24 queries have no candidate of grade 2 or more"):
+        found = retrieval(pool_of(rows), {"it": Known(vectors)}, measures="AP", relevant_from=2, store=None)
+    assert "|relevant-from:2|" in found.entries[0].signature
+    assert "q4" not in values(found, "it", "AP") and len(values(found, "it", "AP")) == N - 1
+    with pytest.raises(InputError, match=r"grade of 9 or more \(the highest is 3\)"):
+        retrieval(pool_of(rows), {"it": Known(vectors)}, relevant_from=9, store=None)
+
+
+def test_judgements_are_a_condition(graded, vectors):
+    other = [list(row) for row in graded]
+    other[0] = [2 if grade == 1 else grade for grade in other[0]]
+    one, two = (retrieval(pool_of(rows), {"it": Known(vectors)}, store=None) for rows in (graded, other))
+    with pytest.raises(InputError, match="judgements"):
+        compare([one, two])
+
+
+def test_results_are_compared_gated_written_and_shown(tmp_path, two, vectors):
+    noisy = {name: v + np.random.default_rng(7).normal(size=5) for name, v in vectors.items()}
+    found = retrieval(two, {"good": Known(vectors), "noisy": Known(noisy)}, measures=MEASURES, store=None)
+    found.write(tmp_path / "out")
+    read = Results.read(tmp_path / "out")
+    assert [e.views for e in read.entries] == [e.views for e in found.entries]
+    board = compare([read], measures=["nDCG@10"], by=["language"]).boards
+    assert [part.label for part in board] == [None, "de", "en"]
+    decided = gate(read.only("good"), read.only("noisy"), margin=0.1, by="language").decisions
+    assert [one.part for one in decided] == ["de", "en"]
+    with pytest.raises(InputError, match="--by language decides each query language"):
+        gate(read.only("noisy"), read.only("good"), margin=0.1, per_pair=True)
+    write_report(read, tmp_path / "report.html")
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "By query language" in html and "What was judged" in html and "Judged@10" in html
+    assert len(found.failures_table(encoder="noisy", measure="AP")) > 0
+
+
+def test_trec_files_hold_what_was_evaluated(tmp_path, two, vectors):
+    found = retrieval(two, {"it": Known(vectors)}, trec=tmp_path, trec_depth=None, store=None)
+    again = runs_against_qrels(tmp_path / "qrels.txt", {"it": str(tmp_path / "it.run")}, measures="R@5 AP")
+    assert found.entries and set(again.entries[0].views.by_query_language) == {"de", "en"}
+    assert again.entries[0].chance is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ties": "random"}, "expected expected or trec"),
+        ({"relevant_from": 0}, "must be at least 1"),
+        ({"measures": "SIM"}, "needs images"),
+        ({"qrels": {"q0": {"d0": 1}}}, "is for the path of a pool"),
+        ({"candidate_text": "title"}, "unknown candidate text"),
+        ({"candidate_text": "sentence+context"}, "no candidate has a context"),
+    ],
+)
+def test_what_cannot_be_is_refused(two, vectors, options, message):
+    with pytest.raises(InputError, match=message):
+        retrieval(two, {"it": Known(vectors)}, store=None, **options)
+
+
+def test_the_defaults_warn_of_nothing(two, vectors):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        retrieval(two, {"it": Known(vectors)}, store=None)
