@@ -105,7 +105,7 @@ class RunSystem(ListSystem):
         """Return whether there is a file for the search, with any of its queries."""
         if isinstance(self._given, str) and not Path(self._path_of(search)[0]).exists():
             return False
-        run, pairs = self.run_of(search), not search.called
+        run, pairs = self.run_of(search), search.of_pair
         language = search.source if search.alone or (self._per_pair and pairs) else None
         return bool(np.isin(search.queries.rows(run.queries, language), search.query_rows).any())
 

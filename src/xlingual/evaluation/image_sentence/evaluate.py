@@ -20,9 +20,9 @@ from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
 from xlingual.evaluation.image_sentence.directions import both_ways
-from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches, listed_counts
+from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, direction
-from xlingual.evaluation.image_sentence.rankings import rankings_of, rankings_of_run
+from xlingual.evaluation.image_sentence.rankings import rankings_of
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
 from xlingual.evaluation.image_sentence.systems import (
     EncoderPair,
@@ -34,7 +34,7 @@ from xlingual.evaluation.image_sentence.systems import (
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
-from xlingual.evaluation.rankings import IMAGE, Evaluated, Ranking
+from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import write_trec
@@ -182,7 +182,7 @@ class ImageSentence(Run):
         self.by_name = {name: self.by_name[name] for name in made}
         self._first = next(iter(pairs), None)
         for name, one in made.items():
-            self.systems.append(self._covered(name, one) if isinstance(one, RunSystem) else one)
+            self.systems.append(self.searches.covered(name, one) if isinstance(one, RunSystem) else one)
         check_baselines(baselines, self.systems)
         covered = {language for system in self.systems for language in system.languages}
         if named and (missing := [language for language in wanted if language not in covered]):
@@ -192,22 +192,10 @@ class ImageSentence(Run):
             )
         self.captions = {tag: rows for tag, rows in self.captions.items() if tag in covered}
 
-    def _covered(self, name: str, run: RunSystem) -> ListedSystem:
-        """Return a run with the directions in which it has results; raise InputError where it has none."""
-        shown = self.shown()
-        slices = [shown.slices(self.manifest, rows, None, tag)[0] for tag, rows in self.captions.items()]
-        subjects = self.searches.directions(run, list(self.captions), slices)
-        if not subjects:
-            raise InputError(
-                f"system {name!r}: none of its queries is a sentence or an image of {self.manifest.source}: "
-                "name them language:id and image:language:id"
-            )
-        return ListedSystem(name, run, tuple(subjects))
-
     @cached_property
     def searches(self) -> Searches:
         """The searches that runs answer."""
-        return Searches(self.manifest, self.shown())
+        return Searches(self.manifest, self.shown(), self.captions)
 
     def shown(self) -> ShownImages:
         """Return the images as runs are evaluated on them: those of the first image encoder, if any."""
@@ -278,14 +266,8 @@ class ImageSentence(Run):
         self, system: ListedSystem, measures: Sequence[RankMeasure], language: str, one: Slice
     ) -> dict[Subject, RankCounts]:
         """Return the ranks of a run in those directions of a language that it has."""
-        found = {}
-        for subject in (way for way in both_ways(language) if way in system.subjects):
-            pairs = (one.text, one.image) if subject.target == IMAGE else (one.image, one.text)
-            with self.stage("rank"):
-                lists = self.searches.lists(system.run, subject, one, system.name)
-                who = f"{system.name!r}, {subject.source}-{subject.target}"
-                found[subject] = listed_counts(lists, *pairs, measures, who)
-        return found
+        with self.stage("rank"):
+            return self.searches.counts(system, measures, language, one)
 
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of a system both ways for each language; raise InputError for slices."""
@@ -293,7 +275,7 @@ class ImageSentence(Run):
             raise InputError(f"lists are of one ranking, and {parameter('fold')} makes several: leave it out")
         system = next(one for one in self.systems if one.name == encoder)
         if isinstance(system, ListedSystem):
-            yield from self._run_rankings(system)
+            yield from self.searches.rankings(system)
             return
         images, shown = self.images_of(system)
         self.few.check(f"image encoder {system.image_name!r}", images.pool.vectors.raw)
@@ -305,18 +287,6 @@ class ImageSentence(Run):
                     encoder, language, self.manifest, one, shown, texts, images, self.options
                 )
         self.forget_images()
-
-    def _run_rankings(self, system: ListedSystem) -> Iterator[Ranking]:
-        shown = self.shown()
-        for language, rows in self.captions.items():
-            if language in system.languages:
-                (one,) = shown.slices(self.manifest, rows, None, language)
-                lists = {
-                    subject: self.searches.lists(system.run, subject, one, system.name)
-                    for subject in both_ways(language)
-                    if subject in system.subjects
-                }
-                yield from rankings_of_run(system.name, self.manifest, one, shown, lists)
 
     def forget_images(self) -> None:
         """Free the vectors of images."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
 from xlingual.evaluation.image_sentence.directions import both_ways
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.numbers import Subject
-from xlingual.evaluation.rankings import IMAGE
+from xlingual.evaluation.rankings import IMAGE, Ranking, images_of, texts_of
 from xlingual.measures import RankMeasure
 from xlingual.ranking.listed import Lists
 from xlingual.records import RankCounts, TargetCounts
@@ -78,49 +78,77 @@ class ListedSystem:
 
 
 class Searches:
-    """The searches of slices of a manifest, both ways."""
+    """The searches of slices of a manifest, both ways, and what runs answer; `captions` by language."""
 
-    def __init__(self, manifest: Manifest, shown: ShownImages) -> None:
+    def __init__(self, manifest: Manifest, shown: ShownImages, captions: Mapping[str, Ints]) -> None:
         self._names = [TextAndImageNames(manifest, shown, images=images) for images in (False, True)]
-        self._n = len(manifest)
+        self._manifest, self._shown, self._captions = manifest, shown, captions
 
     def of(self, subject: Subject, one: Slice) -> Search:
         """Return the search of a direction: queries among the candidates of a slice."""
         texts, images = self._names
-        rows = one.texts, self._n + one.images
-        pair = subject.source, subject.target, subject.seed
+        sentences, shown = one.texts, len(self._manifest) + one.images
         if subject.target == IMAGE:
-            return Search(texts, images, *rows, *pair)
-        return Search(texts, texts, *rows[::-1], *pair)
+            return Search(texts, images, sentences, shown, subject.source, subject.target, subject.seed)
+        return Search(texts, texts, shown, sentences, subject.source, subject.target, subject.seed)
 
-    def directions(self, run: RunSystem, languages: Sequence[str], slices: Sequence[Slice]) -> list[Subject]:
-        """Return the directions in which a run has results, of the languages with a slice each."""
-        pairs = zip(languages, slices, strict=True)
-        return [
+    def covered(self, name: str, run: RunSystem) -> ListedSystem:
+        """Return a run with the directions in which it has results; raise InputError where it has none."""
+        subjects = tuple(
             subject
-            for language, one in pairs
+            for language, one in self._whole.items()
             for subject in both_ways(language)
             if run.answers(self.of(subject, one))
-        ]
+        )
+        if not subjects:
+            raise InputError(
+                f"system {name!r}: none of its queries is a sentence or an image of {self._manifest.source}: "
+                "name them language:id and image:language:id"
+            )
+        return ListedSystem(name, run, subjects)
 
-    def lists(self, run: RunSystem, subject: Subject, one: Slice, who: str) -> Lists:
+    def counts(
+        self, system: ListedSystem, measures: Sequence[RankMeasure], language: str, one: Slice
+    ) -> dict[Subject, RankCounts]:
+        """Return where the best relevant candidates stand, in the directions of a language that a run has."""
+        found = {}
+        for subject in (way for way in both_ways(language) if way in system.subjects):
+            lists = self._lists(system, subject, one)
+            who = f"{system.name!r}, {subject.source}-{subject.target}"
+            check_reach(lists, measures, who, "Success")
+            query, candidate = (one.text, one.image) if subject.target == IMAGE else (one.image, one.text)
+            order = np.argsort(query, kind="stable")
+            above, tied = lists.counts(query[order], candidate[order])
+            pool = np.full(len(lists), lists.n_candidates)
+            found[subject] = TargetCounts(query[order], above, tied, pool).best()
+        return found
+
+    def rankings(self, system: ListedSystem) -> Iterator[Ranking]:
+        """Yield the lists of a run in the directions that it has."""
+        for subject in system.subjects:
+            one = self._whole[subject.source if subject.target == IMAGE else subject.target]
+            given = self._lists(system, subject, one)
+            sentences = texts_of(self._manifest, one.texts)
+            images = images_of(self._manifest, self._shown.first_row[one.images])
+            who = system.name, *subject.pair, subject.seed
+            if subject.target == IMAGE:
+                yield Ranking(*who, sentences, images, (one.text, one.image), given=given)
+            else:
+                yield Ranking(*who, images, sentences, (one.image, one.text), given=given)
+
+    def _lists(self, system: ListedSystem, subject: Subject, one: Slice) -> Lists:
         """Return the lists of a direction; raise InputError where they hold none of its candidates."""
-        lists = run.lists(self.of(subject, one))
+        lists = system.run.lists(self.of(subject, one))
         if not len(lists.query):
             example = f"{IMAGE}:language:id" if subject.target == IMAGE else f"{subject.target}:id"
             raise InputError(
-                f"system {who!r}: none of its results for {subject.source}-{subject.target} is one of the "
-                f"candidates: name {'images' if subject.target == IMAGE else 'sentences'} {example}"
+                f"system {system.name!r}: none of its results for {subject.source}-{subject.target} is one "
+                f"of the candidates: name {'images' if subject.target == IMAGE else 'sentences'} {example}"
             )
         return lists
 
-
-def listed_counts(
-    lists: Lists, query: Ints, candidate: Ints, measures: Sequence[RankMeasure], who: str
-) -> RankCounts:
-    """Return where the best relevant candidate of each query stands, of relevant pairs in any order."""
-    check_reach(lists, measures, who, "Success")
-    order = np.argsort(query, kind="stable")
-    above, tied = lists.counts(query[order], candidate[order])
-    pool = np.full(len(lists), lists.n_candidates)
-    return TargetCounts(query[order], above, tied, pool).best()
+    @cached_property
+    def _whole(self) -> dict[str, Slice]:
+        """The captions and images of each language as one pool."""
+        slices = self._shown.slices
+        return {tag: slices(self._manifest, rows, None, tag)[0] for tag, rows in self._captions.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,12 +10,10 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import ImageIndex, TextVectors
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
 from xlingual.evaluation.image_sentence.directions import both_ways
-from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.passes import offsets_of
-from xlingual.evaluation.rankings import IMAGE, Ranking, images_of, texts_of
+from xlingual.evaluation.rankings import Ranking, images_of, texts_of
 from xlingual.evaluation.run import Options
 from xlingual.ranking import Cosine, Offsets, Pool, UnitVectors
-from xlingual.ranking.listed import Lists
 
 
 def rankings_of(
@@ -45,18 +43,6 @@ def rankings_of(
         *(encoder, *to_sentence.pair, to_sentence.seed, members, sentences, (one.image, one.text)),
         *(image_vectors, sentence_vectors, back),
     )
-
-
-def rankings_of_run(
-    name: str, manifest: Manifest, one: Slice, shown: ShownImages, lists: Mapping[Subject, Lists]
-) -> Iterator[Ranking]:
-    """Yield the lists of a search engine's run in the directions of a language that it has."""
-    sentences, images = texts_of(manifest, one.texts), images_of(manifest, shown.first_row[one.images])
-    for subject, given in lists.items():
-        sides = (sentences, images, (one.text, one.image))
-        if subject.target != IMAGE:
-            sides = (images, sentences, (one.image, one.text))
-        yield Ranking(name, *subject.pair, subject.seed, *sides, given=given)
 
 
 def _offsets(options: Options, sentences: UnitVectors, images: UnitVectors) -> Offsets | None:
