@@ -1,10 +1,10 @@
-"""Fusions and re-rankers over pools: retrieval by judgements."""
+"""Fusions and re-rankers over pools: retrieval by judgements, and the multilingual pool."""
 
 import numpy as np
 import pytest
 
 import xlingual
-from xlingual import MultilingualPool, retrieval
+from xlingual import MultilingualPool, multilingual_pool, retrieval
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.runs import SearchRun
@@ -76,22 +76,27 @@ def values(results, encoder):
     return found
 
 
+EVALUATIONS = {retrieval: MEASURES, multilingual_pool: ["AP", "P@3"]}
+
+
+@pytest.mark.parametrize("evaluate", EVALUATIONS)
 @pytest.mark.parametrize("spec", ["rrf:a+b", "rrf:a+b?depth=5", "sum:a+b?weights=2,1", "sum:a+b?scale=none"])
-def test_fusions_of_encoders_are_those_of_their_runs(pool, spec):
-    a, b = Known(1), Known(2)
-    found = retrieval(pool, {"f": spec, "a": a, "b": b}, measures=MEASURES, store=None)
+def test_fusions_of_encoders_are_those_of_their_runs(pool, spec, evaluate):
+    a, b, options = Known(1), Known(2), {"measures": EVALUATIONS[evaluate], "store": None}
+    found = evaluate(pool, {"f": spec, "a": a, "b": b}, **options)
     assert (a.encoded, b.encoded) == (N + M, N + M)
     runs = {"a": Known(1).run(), "b": Known(2).run()}
-    again = retrieval(pool, {**runs, "f": spec}, measures=MEASURES, store=None)
+    again = evaluate(pool, {**runs, "f": spec}, **options)
     assert values(again, "f") == pytest.approx(values(found, "f"))
-    mixed = retrieval(pool, {"a": runs["a"], "b": Known(2), "f": spec}, measures=MEASURES, store=None)
+    mixed = evaluate(pool, {"a": runs["a"], "b": Known(2), "f": spec}, **options)
     assert values(mixed, "f") == pytest.approx(values(found, "f"))
     assert "::(known-1)+(known-2)" in next(e.signature for e in found.entries if e.encoder == "f")
 
 
-def test_a_fusion_of_equals_is_their_order(pool):
+@pytest.mark.parametrize("evaluate", EVALUATIONS)
+def test_a_fusion_of_equals_is_their_order(pool, evaluate):
     systems = {"a": Known(1), "b": Known(1).run(), "f": "rrf:a+b"}
-    found = retrieval(pool, systems, measures=MEASURES, store=None)
+    found = evaluate(pool, systems, measures=EVALUATIONS[evaluate], store=None)
     assert values(found, "f") == values(found, "a")
 
 
