@@ -193,8 +193,10 @@ class RetrievalRun(Run):
             return counted_lists(judgements, lists, measures)
 
     def _lists(self, name: str, parts: Parts[PoolVectors, Search]) -> Lists:
-        rows = (np.arange(len(names)) for names in self._names)
-        lists = parts.whole(name, Search(*self._names, *rows, ALL, POOL, 0, ties=self.ties))
+        queries, candidates = self._names
+        rows = np.arange(len(queries)), np.arange(len(candidates))
+        search = Search(queries, candidates, *rows, ALL, POOL, 0, ties=self.ties)
+        lists = parts.whole(name, search)
         return lists if self.ties == EXPECTED else without_ties(lists, self._places)
 
     def _ranked(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
