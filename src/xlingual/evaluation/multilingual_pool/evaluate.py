@@ -201,8 +201,8 @@ class PoolRun(Run):
         numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
         tables = PoolTables(self.pool, examples, numbers.viewed)
         parts = self._parts(self.encode)
-        for name, vectors in parts.each():
-            given = self._lists(name, parts, measures) if vectors is None else vectors
+        for name, encoded in parts.each():
+            given = self._lists(name, parts, measures) if encoded is None else encoded
             choice, ranked_pool = self._ranked(name, given, cluster)
             with self.stage("views", f"looking at languages: {name}"):
                 both = None if isinstance(given, Lists) else (given.questions, given.candidates)
