@@ -205,9 +205,9 @@ class PoolRun(Run):
             given = self._lists(name, parts, measures) if vectors is None else vectors
             choice, ranked_pool = self._ranked(name, given, cluster)
             with self.stage("views", f"looking at languages: {name}"):
-                vectors = None if isinstance(given, Lists) else (given.questions, given.candidates)
+                sides = None if vectors is None else (vectors.questions, vectors.candidates)
                 findings = encoder_findings(
-                    self.pool, choice, ranked_pool, vectors, self.options.seed, self.picture
+                    self.pool, choice, ranked_pool, sides, self.options.seed, self.picture
                 )
                 if findings.picture is not None:
                     self.picture = findings.picture.languages
