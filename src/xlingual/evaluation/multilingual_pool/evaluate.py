@@ -201,13 +201,13 @@ class PoolRun(Run):
         numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
         tables = PoolTables(self.pool, examples, numbers.viewed)
         parts = self._parts(self.encode)
-        for name, vectors in parts.each():
-            given = self._lists(name, parts, measures) if vectors is None else vectors
+        for name, encoded in parts.each():
+            given = self._lists(name, parts, measures) if encoded is None else encoded
             choice, ranked_pool = self._ranked(name, given, cluster)
             with self.stage("views", f"looking at languages: {name}"):
-                sides = None if vectors is None else (vectors.questions, vectors.candidates)
+                both = None if isinstance(given, Lists) else (given.questions, given.candidates)
                 findings = encoder_findings(
-                    self.pool, choice, ranked_pool, sides, self.options.seed, self.picture
+                    self.pool, choice, ranked_pool, both, self.options.seed, self.picture
                 )
                 if findings.picture is not None:
                     self.picture = findings.picture.languages
