@@ -45,6 +45,7 @@ NETWORKS = (
     "mini_batches",
 )  # need torch
 CLUSTER = ("ray_speed",)  # needs ray
+PEERS = ("run_measures",)  # needs ranx and pytrec_eval
 EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "nbest_table3")  # trainings of minutes
 DATA = (
     *("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool", "csls", "table1"),
@@ -54,7 +55,7 @@ DATA = (
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))
 ]
-known = (*SPEED, *CLUSTER, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
+known = (*SPEED, *CLUSTER, *PEERS, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
 for name in wanted:
     if name not in known:
         raise SystemExit(f"no benchmark {name!r}: expected some of {', '.join(known)}, or statistics")

@@ -13,7 +13,7 @@ from typing import Any
 READ = {".html", ".md", ".ansi", ".err", ".xml", ".sqlite"}
 RANDOM = {"links.csv"}
 # keys that say how or when something was made, not what was found
-HOW = {"timings", "seconds", "date", "created", "versions", "libraries", "threads", "used"}
+HOW = {"timings", "costs", "seconds", "date", "created", "versions", "libraries", "threads", "used"}
 SHOWN = 20  # differences of one file that are printed
 
 

@@ -13,7 +13,7 @@ def numbers(folder):
     """Return results.json but for what may differ, and the table of queries."""
     content = json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))
     diagnostics = content.pop("diagnostics")
-    del content["timings"], content["run"]
+    del content["timings"], content["costs"], content["run"]
     return content, pq.read_table(Path(folder) / "per_query.parquet"), diagnostics
 
 

@@ -46,7 +46,7 @@ def test_what_is_written_and_shown(xlingual: Any, pairs: str) -> None:
     assert Path("again.html").read_bytes() == Path("out/report.html").read_bytes()
     other = xlingual("evaluate", "sts", pairs, "--lang", "en", *BOTH, "--json", "--threads", "1")
     content, written = json.loads(other.out), json.loads(Path("out/results.json").read_text())
-    of_a_run = ("files", "timings", "run")
+    of_a_run = ("files", "timings", "costs", "run")
     assert {**content, **dict.fromkeys(of_a_run)} == {**written, **dict.fromkeys(of_a_run)}
     assert xlingual("evaluate", "sts", pairs, "--lang", "en", *BOTH, "--quiet").out == ""
 

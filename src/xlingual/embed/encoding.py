@@ -12,6 +12,7 @@ import numpy as np
 
 from xlingual.arrays import Ints, room_for
 from xlingual.embed.checks import checked
+from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, Stacked
 from xlingual.encoders.batching import distinct_rows
 from xlingual.errors import InputError, XlingualError, warn
@@ -39,6 +40,7 @@ class VectorSource:
     what: str  # "encoding texts: labse"
     store: Store | None = None
     report: Progress | None = None
+    spent: Spent | None = None  # counts the texts that are really encoded
 
 
 def encode(encoder: Encoder, batch: Texts | Images, source: VectorSource) -> Encoded:
@@ -61,7 +63,7 @@ def _encoded(encoder: Encoder, batch: Texts | Images, source: VectorSource) -> E
     keys = row_keys(encoder, batch)
     if keys is None:
         _show_cost(encoder, batch, source)
-        return _checked_answer(encoder, batch, source.who)
+        return _checked_answer(encoder, batch, source)
     distinct, inverse = distinct_rows(keys)
     _, rows = np.unique(inverse, return_index=True)
     if source.store is None or not is_kept(encoder):
@@ -172,7 +174,7 @@ def _compute(
         piece = missing[done : done + size]
         start = time.perf_counter()
         try:
-            found = _checked_answer(encoder, batch.take(rows[piece]), source.who)
+            found = _checked_answer(encoder, batch.take(rows[piece]), source)
         except BaseException as error:
             if (part := getattr(error, "encoded", None)) is not None:  # rows of the piece that were done
                 keep(piece[part[0]], part[1])
@@ -198,11 +200,14 @@ def _compute(
             source.report(source.what, done, len(missing))
 
 
-def _checked_answer(encoder: Encoder, batch: Texts | Images, who: str) -> Encoded:
+def _checked_answer(encoder: Encoder, batch: Texts | Images, source: VectorSource) -> Encoded:
     """Return the encoder's answer for a batch, checked."""
-    found = encoder.encode_noting(batch if encoder.by_number else batch.plain())
+    given, start = batch if encoder.by_number else batch.plain(), time.perf_counter()
+    found = encoder.encode_noting(given)
+    if source.spent is not None and not encoder.by_number:  # else vectors are read
+        source.spent.add(len(batch), time.perf_counter() - start)
     cut = None if found.truncated is None else np.asarray(found.truncated, dtype=np.bool_)
-    return Encoded(checked(found.vectors, len(batch), who, batch.ids), cut)
+    return Encoded(checked(found.vectors, len(batch), source.who, batch.ids), cut)
 
 
 def _show_cost(

@@ -18,6 +18,7 @@ from xlingual.embed.checks import (
     warn_of_zeros,
 )
 from xlingual.embed.encoding import Progress, VectorSource, encode
+from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError
 from xlingual.forms import dense
@@ -90,6 +91,7 @@ def embed_texts(
     *,
     store: Store | None = None,
     progress: Progress | None = None,
+    spent: Spent | None = None,
     any_form: bool = False,
     count_cut: bool = True,
 ) -> TextVectors:
@@ -98,7 +100,7 @@ def embed_texts(
     With `any_form` these may be sparse rows or token vectors; else they must be dense. Without `count_cut`
     nothing is said of texts that were cut, since they were counted before, in their roles.
     """
-    source = _source(name, store, progress)
+    source = _source(name, store, progress, spent)
     found = _batch_vectors(manifest.texts(rows), encoder, source, any_form=any_form, count_cut=count_cut)
     position = np.full(len(manifest), -1, dtype=np.int64)
     position[rows] = np.arange(len(rows))
@@ -114,6 +116,7 @@ def embed_roles(
     *,
     store: Store | None = None,
     progress: Progress | None = None,
+    spent: Spent | None = None,
     any_form: bool = False,
 ) -> TextVectors | RoleVectors:
     """Return the vectors of rows that are queries and of rows that are candidates.
@@ -124,12 +127,16 @@ def embed_roles(
     encoder = encoder.over(replace(manifest.texts(candidates), role="candidate"))
     if not encoder.by_role or encoder.depends_on_batch:
         rows = distinct_values(np.concatenate([queries, candidates]))
-        return embed_texts(manifest, name, encoder, rows, store=store, progress=progress, any_form=any_form)
+        return embed_texts(
+            manifest, name, encoder, rows, store=store, progress=progress, spent=spent, any_form=any_form
+        )
     asked, offered = (
         replace(manifest.texts(rows), role=role)
         for rows, role in ((queries, "query"), (candidates, "candidate"))
     )
-    found = embed_sides(asked, offered, name, encoder, store=store, progress=progress, any_form=any_form)
+    found = embed_sides(
+        asked, offered, name, encoder, store=store, progress=progress, spent=spent, any_form=any_form
+    )
     positions = []
     for rows in (queries, candidates):
         position = np.full(len(manifest), -1, dtype=np.int64)
@@ -143,10 +150,16 @@ def embed_roles(
 
 
 def embed_batch(
-    texts: Texts, name: str, encoder: Encoder, *, store: Store | None = None, progress: Progress | None = None
+    texts: Texts,
+    name: str,
+    encoder: Encoder,
+    *,
+    store: Store | None = None,
+    progress: Progress | None = None,
+    spent: Spent | None = None,
 ) -> BatchVectors:
     """Return the vectors of a batch of texts that belongs to no manifest, such as sentence pairs."""
-    return _batch_vectors(texts, encoder, _source(name, store, progress))
+    return _batch_vectors(texts, encoder, _source(name, store, progress, spent))
 
 
 def _batch_vectors(
@@ -167,6 +180,7 @@ def embed_pool(
     *,
     store: Store | None = None,
     progress: Progress | None = None,
+    spent: Spent | None = None,
     any_form: bool = False,
 ) -> PoolVectors:
     """Return the vectors of the questions and of the candidates, each encoded once; `any_form` as above.
@@ -175,7 +189,7 @@ def embed_pool(
     """
     questions, candidates = pool.question_texts(), pool.candidate_texts(candidate_text)
     return embed_sides(
-        questions, candidates, name, encoder, store=store, progress=progress, any_form=any_form
+        questions, candidates, name, encoder, store=store, progress=progress, spent=spent, any_form=any_form
     )
 
 
@@ -187,10 +201,11 @@ def embed_sides(
     *,
     store: Store | None = None,
     progress: Progress | None = None,
+    spent: Spent | None = None,
     any_form: bool = False,
 ) -> PoolVectors:
     """Return the vectors of questions and of candidates, each encoded once; see `embed_pool`."""
-    source, encoder = _source(name, store, progress), encoder.over(candidates)
+    source, encoder = _source(name, store, progress, spent), encoder.over(candidates)
     if encoder.depends_on_batch:
         both = _embedded(encoder, joined(questions, candidates), "questions and candidates", source)
         of_questions, of_candidates = (
@@ -222,8 +237,8 @@ def joined(*batches: Texts) -> Texts:
     )
 
 
-def _source(name: str, store: Store | None, progress: Progress | None) -> VectorSource:
-    return VectorSource(f"text encoder {name!r}", f"encoding texts: {name}", store, progress)
+def _source(name: str, store: Store | None, progress: Progress | None, spent: Spent | None) -> VectorSource:
+    return VectorSource(f"text encoder {name!r}", f"encoding texts: {name}", store, progress, spent)
 
 
 def _embedded(encoder: Encoder, texts: Texts, what: str, source: VectorSource) -> Encoded:

@@ -100,7 +100,7 @@ class Numbers:
     task: str
     measures: Sequence[Measure | Correlation]
     subjects: Sequence[Subject]
-    images: str | Mapping[str, str] | None = None
+    images: str | Mapping[str, str | None] | None = None
     partial: Mapping[str, str] = field(default_factory=dict)
     compared: int | None = None
     same_queries: Callable[[str, str], bool] = lambda one, other: True
@@ -260,7 +260,7 @@ class Numbers:
         return None if gap is None else Behind(leader, gap.value, gap.ci, gap.error)
 
     def _images_of(self, encoder: str) -> str | None:
-        return self.images[encoder] if isinstance(self.images, Mapping) else self.images
+        return self.images.get(encoder) if isinstance(self.images, Mapping) else self.images
 
 
 def _mean(several: Sequence[Estimate | None]) -> Estimate | None:

@@ -276,9 +276,7 @@ class PairRun(Run):
     def embedded(self, name: str, encoder: Encoder) -> ImageIndex:
         """Return the images of all tasks as an image encoder sees them."""
         with self.stage("pictures: encode", "encoding images"):
-            found = embed_images(
-                self.manifest, name, encoder, rows_with_image(self.tasks), **self.embedding()
-            )
+            found = embed_images(self.manifest, name, encoder, rows_with_image(self.tasks), **self.storing())
         self.few.keep(f"image encoder {name!r}", found.pool.vectors.raw)
         return found
 

@@ -20,6 +20,7 @@ from xlingual.embed import (
     refuse_fitted_rows,
 )
 from xlingual.embed.encoding import VectorSource, encode, is_kept
+from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
@@ -38,11 +39,17 @@ EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | E
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, total
 
 
-class Embedding(TypedDict):
-    """Keywords of the functions of `embed`."""
+class Storing(TypedDict):
+    """Keywords of all functions of `embed`."""
 
     store: Store | None
     progress: Progress | None
+
+
+class Embedding(Storing):
+    """Keywords of those for texts."""
+
+    spent: Spent | None
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,8 @@ class Run:
         self.dropped: dict[str, int] = {}
         self.near: NearDuplicates | None = None
         self.few = FewVectors()  # as they were evaluated
+        self.costs: dict[str, dict[str, float]] = {}
+        self._spent: Spent | None = None  # of the text encoder that encodes now
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
 
     @contextmanager
@@ -147,9 +156,13 @@ class Run:
         report = self.options.progress
         return lambda done, total: None if report is None else report(what, done, total)
 
-    def embedding(self) -> Embedding:
+    def storing(self) -> Storing:
         """Return the store and the progress callback, for the functions of `embed`."""
         return {"store": self.options.store, "progress": self.options.progress}
+
+    def embedding(self) -> Embedding:
+        """Return these, and what counts the texts that are encoded, for the functions for texts."""
+        return {**self.storing(), "spent": self._spent}
 
     def fit(self, systems: Mapping[str, Encoder | ListSystem], *texts: Texts) -> None:
         """Take the systems, encoders fitted; refuse one that was fitted on the texts it is evaluated on."""
@@ -173,7 +186,12 @@ class Run:
     def encode(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
         """Return the vectors that `embed` makes with a text encoder, and count the texts it truncated."""
         with self.stage("texts: encode", f"encoding texts: {name}"):
-            found = embed(name, self.text_encoders[name])
+            self._spent = Spent()
+            try:
+                found = embed(name, self.text_encoders[name])
+            finally:
+                spent, self._spent = self._spent, None
+        self._count_cost(name, _parts(found)[-1], spent)
         self.few.keep(f"text encoder {name!r}", *_parts(found))
         side = found.queries if isinstance(found, RoleVectors) else found
         vectors = side.questions if isinstance(side, PoolVectors) else getattr(side, "vectors", None)
@@ -186,6 +204,19 @@ class Run:
             for language, count in found.truncated.items():
                 counts[language] = counts.get(language, 0) + count
         return found
+
+    def _count_cost(self, name: str, vectors: AnyVectors, spent: Spent) -> None:
+        """Keep what a vector takes, and how fast texts were encoded, if any were."""
+        rate = spent.per_second
+        per_row = vectors.sizes.mean() if isinstance(vectors, SparseVectors | TokenVectors) else 1.0
+        numbers = 1 if isinstance(vectors, SparseVectors) else vectors.shape[1]
+        index = 4 if isinstance(vectors, SparseVectors) else 0  # beside each number of a sparse row
+        own = {
+            "dimensions": vectors.shape[1],
+            "bytes_per_text": round(float(per_row) * numbers * (vectors.dtype.itemsize + index), 1),
+        }
+        speed = {} if rate is None else {"texts_per_second": round(rate, 1)}
+        self.costs[name] = {**self.costs.get(name, {}), **own, **speed}
 
     def encode_again(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
         """Return the same once more, from the store if they are there; raise ChangedError for other ones."""
@@ -243,8 +274,10 @@ class Run:
         """Return the results with the record of the run; `ranked`: whether anything was ranked."""
         results.timings = dict(self.seconds)
         results.truncated = self.truncated
+        lists = {name: one for name, one in self.by_name.items() if isinstance(one, ListSystem)}
+        costs = self.costs | {name: dict(one.cost) for name, one in lists.items()}
+        results.costs = {name: costs[name] for name in self.by_name or costs if costs.get(name)}
         results.dropped = self.dropped
-        lists = [name for name, one in self.by_name.items() if isinstance(one, ListSystem)]
         results.encoders = results.encoders | {name: {"returns_lists": True} for name in lists}
         if ranked:
             found = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}

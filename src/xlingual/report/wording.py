@@ -17,9 +17,9 @@ from xlingual.report.table import Column, Table
 
 T = TypeVar("T")
 
-_WORD = re.compile(r"\b(?:([Aa])n )?(?<!image )(?<!text )(?<![-/#])\b([Ee])ncoder(s?)\b(?![-/#])")
+_WORD = re.compile(r"\b(?:([Aa])n )?(?<!image )(?<!text )(?<![-/#'])\b([Ee])ncoder(s?)\b(?![-/#])")
 _AS_THEY_ARE = (Cards, Heat, Drawing, Axis)
-_NAMES = ("names", "systems", "records", "warnings", "timings", "style", "kind", "data", "where")
+_NAMES = ("names", "systems", "records", "timings", "style", "kind", "data", "where")
 
 
 def of_systems(page: Page, title: str | None = None) -> Page:

@@ -285,11 +285,11 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
         tuple[str, ...],
         option(
             "Image encoder of the same space as the texts: vectors:PATH, hf:MODEL, st:MODEL … One for all "
-            "text encoders, or one for each in the same order.",
+            "text encoders, or one for each in the same order; runs need none.",
             names=("--image-encoder",),
             metavar="SPEC",
         ),
-    ]
+    ] = ()
     keeping: Keeping
     languages: Annotated[
         tuple[str, ...] | None,

@@ -65,7 +65,8 @@ class NewStudyRequest(Request, frozen=True, kw_only=True):
     text_encoders: Annotated[
         tuple[str, ...],
         option(
-            "A text encoder whose suggestions are judged; repeat for each. See: xlingual encoders.",
+            "A text encoder, or an engine's run (run:FILE), whose suggestions are judged; repeat for each. "
+            "See: xlingual encoders.",
             names=("--system",),
             metavar="NAME=SPEC",
         ),

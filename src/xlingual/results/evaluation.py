@@ -73,6 +73,29 @@ class EncoderKind(Struct, frozen=True):
     ] = UNSET
 
 
+class Cost(Struct, frozen=True):
+    """What a system costs; only what is known."""
+
+    latency_ms: Annotated[Number | UnsetType, about("Median latency of a query, in milliseconds.")] = UNSET
+    latency_ms_95: Annotated[
+        Number | UnsetType, about("The 95th percentile of the latency, in milliseconds.")
+    ] = UNSET
+    latency_ms_mean: Annotated[Number | UnsetType, about("Its mean, in milliseconds.")] = UNSET
+    queries_timed: Annotated[Count | UnsetType, about("Number of queries whose latency is known.")] = UNSET
+    texts_per_second: Annotated[
+        Number | UnsetType,
+        about(
+            "Texts a second that an encoder encoded in this run, on its machine; absent where all vectors "
+            "were there already."
+        ),
+    ] = UNSET
+    dimensions: Annotated[Count | UnsetType, about("Dimensions of a vector.")] = UNSET
+    bytes_per_text: Annotated[
+        Number | UnsetType,
+        about("Bytes of a text's vector, or the mean of its vectors', as they are compared."),
+    ] = UNSET
+
+
 class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
     """What `results.json` holds."""
 
@@ -91,6 +114,10 @@ class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
     ] = {}
     encoders: Annotated[
         dict[str, EncoderKind], about("Known properties by encoder; encoders without any are left out.")
+    ] = {}
+    costs: Annotated[
+        dict[str, Cost],
+        about("What each system costs; speeds and latencies differ between equal runs, as timings do."),
     ] = {}
     request: RequestRecord | UnsetType = UNSET
     run: RunOf | UnsetType = UNSET
@@ -120,6 +147,7 @@ class Results(Plotted):
     diagnostics: dict[str, Any] = field(default_factory=dict)  # pairs screened and decided, the ranker
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
     encoders: dict[str, dict[str, bool]] = field(default_factory=dict)  # their known properties
+    costs: dict[str, dict[str, float]] = field(default_factory=dict)  # of each system, what is known
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
     request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results
     run: dict[str, Any] = field(default_factory=dict)  # circumstances that change no number
@@ -174,6 +202,7 @@ class Results(Plotted):
             tables={name: rows(table) for name, table in self.tables.items()},
             truncated={name: found for name, found in self.truncated.items() if name in encoders},
             encoders={name: found for name, found in self.encoders.items() if name in encoders},
+            costs={name: found for name, found in self.costs.items() if name in encoders},
         )
 
     def to_pandas(self) -> Any:  # noqa: ANN401  (pandas is not a dependency)
@@ -270,7 +299,15 @@ class Results(Plotted):
         return read
 
 
-_BESIDE = ("warnings", "dropped", "diagnostics", "truncated", "encoders", "timings")  # in the file's order
+_BESIDE = (
+    "warnings",
+    "dropped",
+    "diagnostics",
+    "truncated",
+    "encoders",
+    "costs",
+    "timings",
+)  # in the file's order
 _MADE = ("request", "run")
 
 

@@ -38,10 +38,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Listed:
-    """A candidate in the list of a system, with its cosine to the query."""
+    """A candidate in the list of a system, with its cosine to the query, where it has one."""
 
     candidate: Candidate
-    cosine: float
+    cosine: float | None
 
 
 @dataclass(frozen=True)

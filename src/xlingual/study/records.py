@@ -83,11 +83,14 @@ class Study(Document, frozen=True, tag=STUDY_SCHEMA):
 
 
 class Credit(Struct, frozen=True):
-    """That a system made a suggestion: at which place of its list (from 1 on), with which cosine."""
+    """That a system made a suggestion: at which place of its list (from 1 on), with which cosine, if any."""
 
     system: Annotated[str, about("Name of the system.")]
     rank: Annotated[Size, about("Place in its list, from 1 on.")]
-    cosine: Annotated[float, Meta(ge=-1.000001, le=1.000001), about("Cosine to the query.")]
+    cosine: Annotated[
+        Annotated[float, Meta(ge=-1.000001, le=1.000001)] | None,
+        about("Cosine to the query; null for a search engine's run."),
+    ] = None
 
 
 class StudyKey(Answer, frozen=True, tag=KEY_SCHEMA):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xlingual.arrays import Ints
 from xlingual.encoders import Encoder
+from xlingual.errors import InputError
 from xlingual.ranking.listed import Lists
 from xlingual.records import Encoded, Texts
 from xlingual.systems.names import Names
@@ -37,6 +38,15 @@ class Search:
     lists_of: Callable[[str, int], Lists] | None = None
     texts: Callable[[str, Ints], Texts] | None = None
     encode: Callable[[Encoder, Texts], Encoded] | None = None
+
+    def first(self, name: str, depth: int) -> Lists:
+        """Return the first results of another system; raise InputError where none can be asked."""
+        if self.lists_of is None:
+            raise InputError(
+                "systems that are made of others (rrf:, sum:, cross-encoder:) are evaluated by "
+                "backretrieval, crosslingual-retrieval, multilingual-pool and retrieval: leave them out here"
+            )
+        return self.lists_of(name, depth)
 
     @property
     def where(self) -> str:
@@ -77,6 +87,11 @@ class ListSystem(ABC):
     @abstractmethod
     def depth(self) -> int:
         """How long its lists are at the most."""
+
+    @property
+    def cost(self) -> Mapping[str, float]:
+        """What a query costs, as results keep it (`xlingual.results.evaluation.Cost`)."""
+        return {}
 
     @abstractmethod
     def lists(self, search: Search) -> Lists:

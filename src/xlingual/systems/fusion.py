@@ -103,18 +103,20 @@ def fuse(lists: Sequence[Lists], points: Points, weights: Sequence[float]) -> Li
     Sums are float64 and equal where they are equal to 9 decimals. Candidates in no list tie at the end.
     """
     n, m = len(lists[0]), lists[0].n_candidates
-    pairs = [one.query * m + one.candidate for one in lists]
-    union = np.unique(np.concatenate(pairs))
-    query, candidate = np.divmod(union, m)
-    total, rest = np.zeros(len(union)), np.zeros(n)
-    for one, pair, weight in zip(lists, pairs, weights, strict=True):
+    rest, gained = np.zeros(n), []  # points of a candidate in no list, and what a result has more
+    for one, weight in zip(lists, weights, strict=True):
         own, lacking = points.of(one)
-        of_pair = lacking[query]
-        of_pair[np.searchsorted(union, pair)] = own
-        total, rest = total + weight * of_pair, rest + weight * lacking
+        gained.append(weight * (own - lacking[one.query]))
+        rest += weight * lacking
+    pairs = np.concatenate([one.query * m + one.candidate for one in lists])
+    order = np.argsort(pairs, kind="stable")
+    pairs = pairs[order]
+    new = np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]
+    query, candidate = np.divmod(pairs[new], m)
+    total = rest[query] + np.bincount(np.cumsum(new) - 1, np.concatenate(gained)[order], len(query))
     key, last = (np.rint(score / UNIT).astype(np.int64) for score in (total, rest))
     kept = np.flatnonzero(key > last[query])  # what is as good as nothing ties with what is in no list
-    kept = kept[np.lexsort((candidate[kept], -key[kept], query[kept]))]
+    kept = kept[np.lexsort((-key[kept], query[kept]))]
     return Lists(
         *(query[kept], candidate[kept], -key[kept], np.zeros(n, dtype=bool), m),
         score=total[kept],
@@ -151,8 +153,7 @@ class FusedSystem(ListSystem):
 
     def lists(self, search: Search) -> Lists:
         """Return the fused lists of a search."""
-        assert search.lists_of is not None
-        found = [search.lists_of(name, self._depth) for name in self.parts]
+        found = [search.first(name, self._depth) for name in self.parts]
         for name, one in zip(self.parts, found, strict=True):
             if self._points.uses_scores and one.score is None:
                 raise InputError(

@@ -47,10 +47,9 @@ class RerankedSystem(ListSystem):
 
     def lists(self, search: Search) -> Lists:
         """Return the lists of the system, each with its first results in another order."""
-        assert search.lists_of is not None
+        found = search.first(self.parts[0], self._depth)
         assert search.texts is not None
         assert search.encode is not None
-        found = search.lists_of(self.parts[0], self._depth)
         above, tied = found.places
         read = np.flatnonzero(above + tied <= self.first)
         queries = search.texts("query", search.query_rows)

@@ -25,8 +25,10 @@ class RunSystem(ListSystem):
     Where a file is of one pair of languages, ids need no language.
     """
 
-    def __init__(self, run: SearchRun | str, *, order: Any = None, ids: str | None = None) -> None:  # noqa: ANN401
-        self._given, self._order, self._ids = run, order, ids
+    def __init__(
+        self, run: SearchRun | str, *, order: Any = None, ids: str | None = None, latency: float | None = None  # noqa: ANN401
+    ) -> None:  # fmt: skip
+        self._given, self._order, self._ids, self._latency = run, order, ids, latency
         self._read: dict[str, SearchRun] = {}
         self._said: set[tuple[str, str]] = set()
 
@@ -49,6 +51,20 @@ class RunSystem(ListSystem):
     def depth(self) -> int:
         """The length of the longest list."""
         return max(run.depth for run in (self._read or self._all()).values())
+
+    @property
+    def cost(self) -> Mapping[str, float]:
+        """The latency of a query in milliseconds, where the files have it."""
+        known = {
+            f"{place} {query}": value
+            for place, run in enumerate((self._read or self._all()).values())
+            for query, value in run.latency.items()
+        }
+        if not known:
+            return {} if self._latency is None else {"latency_ms": self._latency}
+        middle, late, mean = *np.percentile(list(known.values()), (50, 95)), np.mean(list(known.values()))
+        found = {"latency_ms": middle, "latency_ms_95": late, "latency_ms_mean": mean}
+        return {name: round(float(value), 3) for name, value in found.items()} | {"queries_timed": len(known)}
 
     def _all(self) -> Mapping[str, SearchRun]:
         if isinstance(self._given, SearchRun):
@@ -85,16 +101,29 @@ class RunSystem(ListSystem):
         query, candidate, level, score = query[order], candidate[order], level[order], run.score[kept][order]
         return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
 
+    def answers(self, search: Search) -> bool:
+        """Return whether there is a file for the search, with any of its queries."""
+        if isinstance(self._given, str) and not Path(self._path_of(search)[0]).exists():
+            return False
+        run, pairs = self.run_of(search), search.of_pair
+        language = search.source if search.alone or (self._per_pair and pairs) else None
+        return bool(np.isin(search.queries.rows(run.queries, language), search.query_rows).any())
+
     def run_of(self, search: Search) -> SearchRun:
         """Return the run that is searched."""
         if isinstance(self._given, SearchRun):
             self._read[""] = self._given
             return self._given
-        values = {name: str(getattr(search, name)) for name in _PLACES}
-        path, ids = (_filled(text, values) for text in (self._given, self._ids or ""))
+        path, ids = self._path_of(search)
         if path not in self._read:
             self._read[path] = self._file(path, ids or None)
         return self._read[path]
+
+    def _path_of(self, search: Search) -> tuple[str, str]:
+        """Return the file of a search, and that of its queries' ids."""
+        values = {name: str(getattr(search, name)) for name in _PLACES}
+        path, ids = (_filled(text, values) for text in (str(self._given), self._ids or ""))
+        return path, ids
 
     def _file(self, path: str, ids: str | None) -> SearchRun:
         return SearchRun.read(path, order=self._order, ids=ids)
@@ -154,4 +183,5 @@ def build(argument: str, options: Mapping[str, Any]) -> RunSystem:
     """Return the system of a spec, run:FILE; raise InputError where there is no such file."""
     if not any(f"{{{name}}}" in argument for name in _PLACES) and not Path(argument).exists():
         raise InputError(f"run:{argument}: there is no such file")
-    return RunSystem(argument, order=options.get("order"), ids=options.get("ids"))
+    given = {name: options.get(name) for name in ("order", "ids", "latency")}
+    return RunSystem(argument, **given)

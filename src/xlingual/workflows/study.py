@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Unpack
+from typing import Any, TypeAlias, Unpack, cast
 
 import numpy as np
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity, embed_roles, fit_texts_for, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
-from xlingual.encoders import EncoderLike, ImageModelLike
+from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.errors import InputError, warn
 from xlingual.languages import name_of
 from xlingual.ranking import Cpu, Ranker
@@ -28,16 +28,20 @@ from xlingual.study.design import Design, StudyPlan, check_plan, make_design
 from xlingual.study.folder import encoded_image, refuse_study_in, title_page, write_images, write_study
 from xlingual.study.links import ensure_links
 from xlingual.study.records import Study
-from xlingual.systems import RunsLike, joined
+from xlingual.systems import ListSystem, RunsLike, SystemLike, joined
+from xlingual.systems import systems as systems_of
 from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries
 from xlingual.workflows.study_lists import (
     NearestTexts,
     candidates,
     draw_queries,
+    first_listed,
     nearest,
     strata_of,
     study_queries,
 )
+
+SystemSpecs: TypeAlias = "Sequence[SystemLike] | Mapping[str, SystemLike] | SystemLike"
 
 
 @takes_data()
@@ -47,7 +51,7 @@ def new_study(
     *,
     source: str,
     target: str,
-    systems: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike = (),
+    systems: SystemSpecs = (),
     runs: RunsLike = (),
     layout: Layout | None = None,
     image_encoder: ImageModelLike | None = None,
@@ -67,7 +71,8 @@ def new_study(
         out: the folder of the study, which must not hold one.
         source: language of the queries.
         target: language of the suggestions.
-        systems: specs or objects with `encode`; a mapping names them.
+        systems: specs or objects with `encode`, and search engines' runs (`SearchRun`, run:FILE), whose first
+            results are suggested; a mapping names them.
         runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
         layout: numbers of queries, suggestions and raters, and the seed.
         image_encoder: adds BkR (R@10) of the queries to the key, for people to be compared with.
@@ -86,7 +91,8 @@ def new_study(
     strata = strata_of(manifest, layout.by)
     rows = draw_queries(manifest, source, layout.queries, layout.seed, strata)
     pool = candidates(manifest, target, images=layout.pictures)
-    named = encoders.text_specs(joined(systems, runs), languages=(source, target))
+    specs = joined(cast("Any", systems), runs)
+    named: Mapping[str, SystemLike] = encoders.text_specs(specs, languages=(source, target))
     lists, signatures = _lists(
         manifest, rows, pool, named, (source, target), layout, ranker or Cpu(threads), store, progress
     )
@@ -150,7 +156,7 @@ def _lists(
     manifest: Manifest,
     queries: Ints,
     pool: Ints,
-    systems: Mapping[str, EncoderLike],
+    named: Mapping[str, SystemLike],
     pair: tuple[str, str],
     layout: Layout,
     ranker: Ranker,
@@ -158,13 +164,27 @@ def _lists(
     progress: Progress | None,
 ) -> tuple[dict[str, list[NearestTexts]], dict[str, str]]:
     """Return what each system suggests for each query, and the signature of its encoder."""
-    built = encoders.text_encoders(systems, languages=pair, fit_texts=fit_texts_for(manifest))
+    built = systems_of(named, languages=pair, fit_texts=fit_texts_for(manifest))
     rows = np.union1d(queries, pool)
     texts = manifest.texts(rows)
-    refuse_fitted_rows(built, texts)
+    refuse_fitted_rows({name: one for name, one in built.items() if isinstance(one, Encoder)}, texts)
     kept = open_store(store)
     lists, signatures = {}, {}
     for name, encoder in built.items():
+        if isinstance(encoder, ListSystem):
+            lists[name] = first_listed(
+                manifest,
+                name,
+                encoder,
+                queries,
+                pool,
+                layout.per_system,
+                exclude_own=layout.exclude_own,
+                images=layout.pictures,
+                seed=layout.seed,
+            )
+            signatures[name] = encoder.identity
+            continue
         vectors = embed_roles(manifest, name, encoder, queries, pool, store=kept, progress=progress)
         lists[name] = nearest(
             manifest,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 import numpy as np
 import pyarrow.compute as pc
@@ -12,11 +13,12 @@ import pyarrow.compute as pc
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
-from xlingual.encoders import EncoderLike, ImageModelLike
+from xlingual.encoders import ImageModelLike
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.ranking import Ranker
 from xlingual.store import StoreLike
 from xlingual.streams import stream
+from xlingual.systems import SystemLike
 
 MEASURE = "R@10"
 
@@ -25,7 +27,7 @@ def bkr_of_queries(
     manifest: Manifest,
     pair: tuple[str, str],
     queries: Ints,
-    systems: Mapping[str, EncoderLike],
+    systems: Mapping[str, SystemLike],
     image_encoder: ImageModelLike,
     *,
     seed: int,
@@ -46,7 +48,7 @@ def bkr_of_queries(
         np.savez(splits, S=sources[None], T=targets[None])
         results = backretrieval(
             manifest,
-            text_encoders=systems,
+            text_encoders=cast("Any", systems),
             image_encoder=image_encoder,
             pairs=[f"{pair[0]}:{pair[1]}"],
             splits=splits,

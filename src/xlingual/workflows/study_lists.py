@@ -5,7 +5,7 @@ They become plain records, from which a study is designed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,20 +14,27 @@ from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import RoleVectors, TextVectors
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.evaluation.listed import names_of
 from xlingual.evaluation.ragged import members
 from xlingual.ranking import CPU, UNIT, Ranker, one_library_thread, similarity_of, top
 from xlingual.streams import stream
 from xlingual.study.design import Candidate, Listed, StudyQuery
+from xlingual.systems import ListSystem, Search
 
 NO_LABEL = "(none)"  # the stratum of queries whose cell is empty
 
 
 @dataclass(frozen=True)
 class NearestTexts:
-    """The k texts nearest to a query, best first: rows of the manifest [k] and cosines [k]."""
+    """The k texts nearest to a query, best first: rows of the manifest [k] and cosines [k], if any."""
 
     rows: Ints
-    cosine: Floats
+    cosine: Floats | None
+
+    def pairs(self) -> Iterator[tuple[int, float | None]]:
+        """Yield each row with its cosine."""
+        cosine = [None] * len(self.rows) if self.cosine is None else self.cosine.tolist()
+        yield from zip(self.rows.tolist(), cosine, strict=True)
 
 
 def strata_of(manifest: Manifest, by: str | None) -> list[str] | None:
@@ -51,8 +58,13 @@ def candidates(manifest: Manifest, language: str, *, images: bool = True) -> Int
     first: dict[tuple[str, int], int] = {}
     for row in manifest.rows_of(language).tolist():
         if manifest.text[row].strip():
-            first.setdefault((manifest.text[row], int(manifest.image[row]) if images else -1), row)
+            first.setdefault(_seen(manifest, row, images), row)
     return np.array(list(first.values()), dtype=np.int64)
+
+
+def _seen(manifest: Manifest, row: int, images: bool) -> tuple[str, int]:
+    """Return what raters see of a text: rows of which that is the same look the same."""
+    return manifest.text[row], int(manifest.image[row]) if images else -1
 
 
 def draw_queries(
@@ -114,19 +126,14 @@ def nearest(
 
     `exclude_own` leaves out the texts of a query's own item.
     """
-    own = [_own(manifest, query, pool, exclude_own) for query in queries]
+    own = _left_out(manifest, queries, pool, k, exclude_own)
     most_own = max(int(left_out.sum()) for left_out in own)
-    if len(pool) - most_own < k:
-        raise InputError(
-            f"--per-system {k}: only {len(pool) - most_own} different texts can be suggested; ask for fewer, "
-            "or give more"
-        )
     query_vectors, pool_vectors = vectors.queries.pool(queries), vectors.candidates.pool(pool)
     similarity = similarity_of(query_vectors.vectors, pool_vectors.vectors)
     most = min(k + most_own, len(pool_vectors.vectors))
     with one_library_thread():
         found = top(similarity, most, ranker=ranker, seed=seed)[0]
-    lottery = stream(seed, "study ties").permutation(len(pool))  # the same for all systems
+    lottery = _lottery(seed, pool)
     lists = []
     for number, left_out in enumerate(own):
         lines = found.candidate[found.query == query_vectors.code[number]]
@@ -137,6 +144,64 @@ def nearest(
         best = np.lexsort((lottery[place], -keys))[:k]
         lists.append(NearestTexts(pool[place[best]], keys[best] * UNIT))
     return lists
+
+
+def first_listed(
+    manifest: Manifest,
+    name: str,
+    system: ListSystem,
+    queries: Ints,
+    pool: Ints,
+    k: int,
+    *,
+    exclude_own: bool = False,
+    images: bool = True,
+    seed: int = 0,
+) -> list[NearestTexts]:
+    """Return the first k texts of the pool in a search system's list for each query, as `nearest` does.
+
+    A text that looks like one of the pool stands for that one. Raises InputError where lists are too short.
+    """
+    own = _left_out(manifest, queries, pool, k, exclude_own)
+    tags, lottery = manifest.languages, _lottery(seed, pool)
+    source, target = (tags[manifest.language[rows[0]]] for rows in (queries, pool))
+    rows, names = manifest.rows_of(target), names_of(manifest)
+    found = system.lists(Search(names, names, queries, rows, source, target, seed, alone=True))
+    place_of = {_seen(manifest, row, images): place for place, row in enumerate(pool.tolist())}
+    place = np.array([place_of.get(_seen(manifest, row, images), -1) for row in rows.tolist()])
+    lists, short = [], []
+    for number, left_out in enumerate(own):
+        lines = slice(found.start[number], found.start[number + 1])
+        places, level = place[found.candidate[lines]], found.level[lines]
+        kept = (places >= 0) & ~left_out[places]
+        places, level = places[kept], level[kept]
+        order = np.lexsort((lottery[places], level))
+        best = list(dict.fromkeys(places[order].tolist()))[:k]
+        short += [number] if len(best) < k else []
+        lists.append(NearestTexts(pool[best], None))
+    if short:
+        raise InputError(
+            f"system {name!r} has fewer than {k} different texts for {len(short)} of the {len(queries)} "
+            f"queries (first: {manifest.ids[queries[short[0]]]!r}): give the run of all texts in {source!r} "
+            f"with longer lists, or ask for fewer (--per-system)"
+        )
+    return lists
+
+
+def _lottery(seed: int, pool: Ints) -> Ints:
+    """Return the order of texts that tie, the same for all systems."""
+    return stream(seed, "study ties").permutation(len(pool))
+
+
+def _left_out(manifest: Manifest, queries: Ints, pool: Ints, k: int, exclude_own: bool) -> list[np.ndarray]:
+    """Return which texts of the pool are never suggested for each query; refuse where too few are left."""
+    own = [_own(manifest, query, pool, exclude_own) for query in queries]
+    left = len(pool) - max(int(left_out.sum()) for left_out in own)
+    if left < k:
+        raise InputError(
+            f"--per-system {k}: only {left} different texts can be suggested; ask for fewer, or give more"
+        )
+    return own
 
 
 def own_texts(manifest: Manifest, query: int) -> set[str]:
@@ -177,10 +242,7 @@ def study_queries(
     found = []
     for number, query in enumerate(queries.tolist()):
         made = {
-            name: [
-                Listed(candidate(row), cosine)
-                for row, cosine in zip(best[number].rows.tolist(), best[number].cosine.tolist(), strict=True)
-            ]
+            name: [Listed(candidate(row), cosine) for row, cosine in best[number].pairs()]
             for name, best in lists.items()
         }
         own = pool[manifest.item[pool] == manifest.item[query]].tolist()

@@ -1,6 +1,7 @@
 """Fusions rank as slow loops over the same lists do, whatever their parts are and in whatever order."""
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -99,8 +100,14 @@ def test_two_lists_by_hand():
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.booleans())
-def test_lists_of_vectors_are_the_first_by_score(depth, seed, tied):
+@given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0, 16]))
+def test_lists_of_vectors_are_the_first_by_score(depth, seed, tied, few):
+    """Both ways: by the ranking core, and by sorting all scores."""
+    with patch("xlingual.evaluation.parts._FEW", few):
+        check_lists_of_vectors(depth, seed, tied)
+
+
+def check_lists_of_vectors(depth, seed, tied):
     rng = np.random.default_rng(seed)
     queries, candidates = (rng.integers(-2 if tied else -99, 3 if tied else 99, (n, 3)) for n in (5, 9))
     queries[1] = queries[0]
@@ -113,6 +120,8 @@ def test_lists_of_vectors_are_the_first_by_score(depth, seed, tied):
     scores = np.round(unit[0] @ unit[1].T, 9)
     for q, row in enumerate(scores):
         own = {c: s for c, s in enumerate(row) if sum(row > s) + sum(row == s) <= depth}
+        left_out = {s for c, s in enumerate(row) if c not in own}
+        assert found.settled[q] == (not left_out or (len(left_out) == 1 and len(own) < depth))
         here = found.query == q
         assert dict(zip(found.candidate[here].tolist(), found.score[here], strict=True)) == pytest.approx(own)
         assert (np.diff(found.score[here]) <= 1e-12).all()

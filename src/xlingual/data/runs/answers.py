@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.runs.lines import RunLines
+from xlingual.data.runs.records import latencies
 from xlingual.errors import InputError, warn
 
 _ID_OF_REQUEST = "the file of the queries' ids, one on a line, in the order of the request"
@@ -42,7 +43,16 @@ def answer_lines(path: Path, found: Mapping[str, Any], ids: str | Path | None) -
             f"{path}: {len(failed):,} of {len(responses):,} responses are errors (first: {failed[0]!r}): "
             "these queries have no results"
         )
-    return RunLines(pa.array(query, pa.string()), pa.array(candidate, pa.string()), np.array(score))
+    took = ((name, one["took"]) for name, one in zip(names, responses, strict=True) if _timed(one))
+    found = latencies(str(path), took)
+    return RunLines(
+        pa.array(query, pa.string()), pa.array(candidate, pa.string()), np.array(score), None, found
+    )
+
+
+def _timed(response: Any) -> bool:  # noqa: ANN401  (of JSON)
+    """Return whether a response says how many milliseconds it took."""
+    return isinstance(response, Mapping) and isinstance(response.get("took"), int | float)
 
 
 def _hits(response: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401  (of JSON)

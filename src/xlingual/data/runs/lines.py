@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ class RunLines:
     candidate: pa.Array
     score: Floats | None = None
     rank: Floats | None = None
+    latency: Mapping[str, float] = field(default_factory=dict)  # query → milliseconds, where it is known
 
     def __len__(self) -> int:
         return len(self.query)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from xlingual.errors import InputError, listed
 if TYPE_CHECKING:
     import pyarrow as pa
 
+LATENCY = ("latency_ms", "took_ms", "took")  # milliseconds
 # what a column is → the names that it has in the files of others, the first found being taken
 _COLUMNS = {
     "query": ("query_id", "query", "query-id", "qid", "q_id", "topic"),
@@ -25,6 +26,7 @@ _COLUMNS = {
     ),
     "score": ("score", "_score", "similarity", "sim"),
     "rank": ("rank", "position"),
+    "latency": LATENCY,
 }
 _RESULTS = ("results", "hits", "candidates", "documents", "docs")
 
@@ -101,7 +103,27 @@ def _lines(path: Path, columns: Mapping[str, Any]) -> RunLines:
     score, rank = (
         _numbers(str(path), columns[name]) if name in columns else None for name in ("score", "rank")
     )
-    return RunLines(_strings(columns["query"]), _strings(columns["candidate"]), score, rank)
+    query = _strings(columns["query"])
+    found = _latency(str(path), query, columns["latency"]) if "latency" in columns else {}
+    return RunLines(query, _strings(columns["candidate"]), score, rank, found)
+
+
+def _latency(source: str, query: pa.Array, column: Any) -> dict[str, float]:  # noqa: ANN401
+    """Return the latency of each query that has one; a query's lines say the same."""
+    values = _numbers(source, column)
+    known = np.flatnonzero(~np.isnan(values))
+    return latencies(source, zip(query.take(known).to_pylist(), values[known].tolist(), strict=True))
+
+
+def latencies(source: str, found: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return query → milliseconds; raise InputError where one is no time."""
+    known = {str(query): float(value) for query, value in found}
+    for query, value in known.items():
+        if not 0 <= value < float("inf"):
+            raise InputError(
+                f"{source}: the latency of query {query!r} is {value:g}: expected milliseconds, 0 or more"
+            )
+    return known
 
 
 def _strings(column: pa.Array) -> pa.Array:
@@ -142,7 +164,8 @@ def _of_queries(path: Path, rows: list[dict[str, Any]], results: str) -> Iterato
                 f"{path}: object {number} has no {'query' if query is None else results}: expected "
                 f'{{"query_id": …, "{results}": [{{"id": …, "score": …}}, …]}}'
             )
+        took = {name: row[name] for name in LATENCY if name in row}
         for place, result in enumerate(row[results], start=1):
             own = result if isinstance(result, dict) else {"id": result}
             at = {} if _named(_COLUMNS["score"], own) else {"rank": place}
-            yield {"query_id": row[query], **at, **own}
+            yield {"query_id": row[query], **took, **at, **own}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
@@ -33,6 +33,7 @@ class SearchRun:
     candidate: Ints  # [p] index into `candidates`
     level: Ints  # [p] from 0 within a query, ascending; equal where results tie
     score: Floats  # [p]; of a run that has ranks alone the negative rank
+    latency: Mapping[str, float] = field(default_factory=dict)  # query → milliseconds, where it is known
 
     @classmethod
     def read(
@@ -92,7 +93,8 @@ class SearchRun:
                 "of each counts"
             )
             query, candidate, value = query[kept], candidate[kept], value[kept]
-        return cls(source, queries, candidates, query, candidate, _levels(query, value), value)
+        levels = _levels(query, value)
+        return cls(source, queries, candidates, query, candidate, levels, value, lines.latency)
 
     def __len__(self) -> int:
         return len(self.queries)

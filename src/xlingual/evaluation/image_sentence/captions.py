@@ -9,7 +9,6 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
-from xlingual.embed import ImageIndex
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.ragged import members
 from xlingual.stats.components import Links, components
@@ -35,19 +34,20 @@ class ShownImages:
 
     item: Ints  # [p] with `image`: each pair of an item and an image that one of its rows shows
     image: Ints  # [p]
+    code: Ints  # [rows of the manifest] the image that each row shows, -1 for none
     first_row: Ints  # [images] the first row that shows each
     image_cluster: Ints  # [images] cluster ids: images and captions of one are dependent
     row_cluster: Ints  # [rows of the manifest]
 
     @classmethod
-    def of(cls, manifest: Manifest, images: ImageIndex) -> ShownImages:
-        """Return the images of a manifest's rows."""
-        rows = np.flatnonzero(images.code >= 0)
-        code = images.code[rows]
+    def of(cls, manifest: Manifest, code_of: Ints) -> ShownImages:
+        """Return the images of a manifest's rows: `code_of` [rows] is the number of each, -1 for none."""
+        rows = np.flatnonzero(code_of >= 0)
+        code = code_of[rows]
         item, image = np.unique(np.stack([manifest.item[rows], code]), axis=1)
         first = rows[np.unique(code, return_index=True)[1]]
-        row_cluster, image_cluster = _dependent(manifest, item, image, len(images))
-        return cls(item, image, first, image_cluster, row_cluster)
+        row_cluster, image_cluster = _dependent(manifest, item, image, len(first))
+        return cls(item, image, code_of, first, image_cluster, row_cluster)
 
     def slices(self, manifest: Manifest, rows: Ints, size: int | None, language: str) -> list[Slice]:
         """Return the captions `rows` with their images: one slice, or consecutive ones of `size` images.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Unpack
 
@@ -14,15 +14,25 @@ from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts
+from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
-from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, directions
+from xlingual.evaluation.image_sentence.directions import both_ways
+from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches
+from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, direction
 from xlingual.evaluation.image_sentence.rankings import rankings_of
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
-from xlingual.evaluation.image_sentence.systems import EncoderPair, baseline_of, check_baselines, make_systems
+from xlingual.evaluation.image_sentence.systems import (
+    EncoderPair,
+    System,
+    baseline_of,
+    check_baselines,
+    make_systems,
+)
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
+from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
@@ -35,7 +45,7 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import RunsLike, joined
+from xlingual.systems import RunsLike, RunSystem, joined
 
 NAME = "image-sentence"
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
@@ -49,7 +59,7 @@ def image_sentence(
     text_encoders: EncoderSpecs = (),
     *,
     runs: RunsLike = (),
-    image_encoders: Sequence[EncoderLike] | EncoderLike,
+    image_encoders: Sequence[EncoderLike] | EncoderLike = (),
     languages: Sequence[str] | None = None,
     fold: int | None = None,
     measures: str | Sequence[str | Measure] = MEASURES,
@@ -70,9 +80,10 @@ def image_sentence(
     Args:
         manifest: texts with images; an item may have several texts of a language.
         text_encoders: one spec or encoder, several, or a mapping of names to them. One that has an attribute
-            `languages` is evaluated on these only.
+            `languages` is evaluated on these only. A search engine's run (`SearchRun`, run:FILE) among them
+            is evaluated in the directions of which it has results.
         runs: search systems by what they returned: {name: file, SearchRun or {query: {candidate: score}}}.
-        image_encoders: one for all, or one for each text encoder in the same order.
+        image_encoders: one for all, or one for each text encoder in the same order; runs need none.
         languages: of the texts; None: all that a text encoder has.
         fold: the mean over consecutive slices of so many images, each ranked as a separate pool.
         measures: Success@k, RR, RR@k, MedR, or MedR/floor, the median rank as the literature has it. Its
@@ -128,10 +139,11 @@ class ImageSentence(Run):
     def __init__(self, manifest: Manifest, options: Options, fold: int | None) -> None:
         super().__init__(NAME, options)
         self.manifest, self.fold = manifest, fold
-        self.systems: list[EncoderPair] = []
+        self.systems: list[System] = []
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
         self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
+        self._shown: ShownImages | None = None  # the images as runs are evaluated on them
 
     def prepare(
         self,
@@ -151,20 +163,50 @@ class ImageSentence(Run):
             )
         for language in wanted:
             manifest.rows_of(language)
-        self.systems = make_systems(manifest, text_specs, image_specs, wanted, named=named)
-        check_baselines(baselines, self.systems)
-        wanted = [tag for tag in wanted if any(tag in system.languages for system in self.systems)]
-        opens = any(system.images.opens_images for system in self.systems)
+        made = make_systems(manifest, text_specs, image_specs, wanted, named=named)
+        pairs = [system for system in made.values() if isinstance(system, EncoderPair)]
+        if len(pairs) == len(made):
+            wanted = [tag for tag in wanted if any(tag in system.languages for system in pairs)]
+        opens = any(system.images.opens_images for system in pairs)
         usable = usable_rows(manifest, wanted) if self.options.skip_broken and opens else None
-        rows = rows_with_images(manifest, opens, usable)
+        rows = rows_with_images(manifest, opens or not pairs, usable)
         self.captions = captions(manifest, rows, wanted, named)
         own = np.concatenate(list(self.captions.values()))
         requested = np.isin(manifest.language, [manifest.languages.index(tag) for tag in wanted])
         self.dropped = counted_out(requested, np.isin(np.arange(len(manifest)), own))
         self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[own]))]
-        for system in self.systems:
+        for system in pairs:
             self.fit({system.name: system.texts}, manifest.texts(self.rows_of(system)))
             self.image_identities[system.name] = self.identity(system.images)
+        self.fit({name: one for name, one in made.items() if isinstance(one, RunSystem)})
+        self.by_name = {name: self.by_name[name] for name in made}
+        self._first = next(iter(pairs), None)
+        for name, one in made.items():
+            self.systems.append(self.searches.covered(name, one) if isinstance(one, RunSystem) else one)
+        check_baselines(baselines, self.systems)
+        covered = {language for system in self.systems for language in system.languages}
+        if named and (missing := [language for language in wanted if language not in covered]):
+            raise InputError(
+                f"no system has results in {missing[0]!r}: choose other languages "
+                f"({parameter('languages', sorted(covered))})"
+            )
+        self.captions = {tag: rows for tag, rows in self.captions.items() if tag in covered}
+
+    @cached_property
+    def searches(self) -> Searches:
+        """The searches that runs answer."""
+        return Searches(self.manifest, self.shown(), self.captions)
+
+    def shown(self) -> ShownImages:
+        """Return the images as runs are evaluated on them: those of the first image encoder, if any."""
+        if self._shown is None and self._first is not None:
+            self._shown = self.images_of(self._first)[1]
+        elif self._shown is None:
+            self._look_for_near_duplicates(None)
+            with self.stage("pictures: read", "reading images"):
+                code = distinct_images(self.manifest, self.shown_rows)
+            self._shown = ShownImages.of(self.manifest, code)
+        return self._shown
 
     def rows_of(self, system: EncoderPair) -> Ints:
         """Return the captions that a system encodes, in the order of the manifest."""
@@ -188,21 +230,18 @@ class ImageSentence(Run):
         numbers = ImageNumbers(NAME, measures, self.systems, of_language)
         row_clusters: list[Ints] = []
         for system in self.systems:
-            images, shown = self.images_of(system)
+            shown, rank = self._ranker_of(system, measures)
             row_clusters.append(shown.row_cluster)
-            texts = self.encode(system.name, partial(self._texts, system))
-            _refuse_other_dimensions(system, texts, images)
             for language, rows in self.captions.items():
                 if language not in system.languages:
                     continue
                 slices = shown.slices(self.manifest, rows, self.fold, language)
                 refuse_small_pools(slices, measures, language)
-                ranked = [self._ranked(system, language, texts, images, one) for one in slices]
-                for direction in directions(language, shown, slices, ranked):
-                    signatures = {
-                        measure: self._signature(system, direction, measure) for measure in measures
-                    }
-                    numbers.add(system.name, direction, signatures)
+                ranked = [rank(language, one) for one in slices]
+                for subject in (one for one in both_ways(language) if one in system.subjects):
+                    found = direction(subject, shown, slices, [counts[subject] for counts in ranked])
+                    signatures = {measure: self._signature(system, found, measure) for measure in measures}
+                    numbers.add(system.name, found, signatures)
         with self.stage("statistics", "computing intervals"):
             results = numbers.results(self.manifest, row_clusters[0])
         self.forget_images()
@@ -212,11 +251,32 @@ class ImageSentence(Run):
                 write_trec(results, trec, depth)
         return self.finished(results)
 
+    def _ranker_of(
+        self, system: System, measures: Sequence[RankMeasure]
+    ) -> tuple[ShownImages, Callable[[str, Slice], dict[Subject, RankCounts]]]:
+        """Return the images of a system, and what gives its ranks in each direction of a slice."""
+        if isinstance(system, ListedSystem):
+            return self.shown(), partial(self._listed, system, measures)
+        images, shown = self.images_of(system)
+        texts = self.encode(system.name, partial(self._texts, system))
+        _refuse_other_dimensions(system, texts, images)
+        return shown, partial(self._ranked, system, texts, images)
+
+    def _listed(
+        self, system: ListedSystem, measures: Sequence[RankMeasure], language: str, one: Slice
+    ) -> dict[Subject, RankCounts]:
+        """Return the ranks of a run in those directions of a language that it has."""
+        with self.stage("rank"):
+            return self.searches.counts(system, measures, language, one)
+
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of a system both ways for each language; raise InputError for slices."""
         if self.fold is not None:
             raise InputError(f"lists are of one ranking, and {parameter('fold')} makes several: leave it out")
         system = next(one for one in self.systems if one.name == encoder)
+        if isinstance(system, ListedSystem):
+            yield from self.searches.rankings(system)
+            return
         images, shown = self.images_of(system)
         self.few.check(f"image encoder {system.image_name!r}", images.pool.vectors.raw)
         texts = self.encode_again(encoder, partial(self._texts, system))
@@ -232,7 +292,7 @@ class ImageSentence(Run):
         """Free the vectors of images."""
         self._images.clear()
 
-    def _signature(self, system: EncoderPair, direction: Direction, measure: RankMeasure) -> str:
+    def _signature(self, system: System, direction: Direction, measure: RankMeasure) -> str:
         conditions = {
             "source": direction.subject.source,
             "target": direction.subject.target,
@@ -242,6 +302,8 @@ class ImageSentence(Run):
             **images_of_rows(self.manifest),
             "candidates": str(direction.pool),
         }
+        if isinstance(system, ListedSystem):
+            return self.signature(conditions, measure.name, **self.system(system.name))
         images = self.image_identities[system.name]
         encoder = self.identities[system.name]
         return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)
@@ -258,24 +320,27 @@ class ImageSentence(Run):
                     system.images,
                     self.shown_rows,
                     shown=False,  # reports of this task have no images
-                    **self.embedding(),
+                    **self.storing(),
                 )
             self.few.keep(f"image encoder {system.image_name!r}", index.pool.vectors.raw)
             if self.near is None:
-                own = np.unique(np.concatenate([*self.captions.values(), self.shown_rows]))
-                with self.stage("near-duplicates", "looking for near-duplicates"):
-                    self.manifest, self.near = with_near_duplicates(
-                        self.manifest, own, list(self.captions), index, self.options.cluster
-                    )
-            self._images[key] = index, ShownImages.of(self.manifest, index)
+                self._look_for_near_duplicates(index)
+            self._images[key] = index, ShownImages.of(self.manifest, index.code)
         return self._images[key]
+
+    def _look_for_near_duplicates(self, images: ImageIndex | None) -> None:
+        own = np.unique(np.concatenate([*self.captions.values(), self.shown_rows]))
+        with self.stage("near-duplicates", "looking for near-duplicates"):
+            self.manifest, self.near = with_near_duplicates(
+                self.manifest, own, list(self.captions), images, self.options.cluster
+            )
 
     def _texts(self, system: EncoderPair, name: str, encoder: Encoder) -> TextVectors:
         return embed_texts(self.manifest, name, encoder, self.rows_of(system), **self.embedding())
 
     def _ranked(
-        self, system: EncoderPair, language: str, texts: TextVectors, images: ImageIndex, one: Slice
-    ) -> tuple[RankCounts, RankCounts]:
+        self, system: EncoderPair, texts: TextVectors, images: ImageIndex, language: str, one: Slice
+    ) -> dict[Subject, RankCounts]:
         """Return the ranks of images for sentences, and of sentences for images."""
         vectors = images.pool.vectors
         with self.stage("rank"):
@@ -289,7 +354,7 @@ class ImageSentence(Run):
                 progress=self.progress(f"ranking {language}: {system.name}"),
             )
         self.tally.add(similarity)
-        return to_image, to_sentence
+        return dict(zip(both_ways(language), (to_image, to_sentence), strict=True))
 
 
 def _refuse_other_dimensions(system: EncoderPair, texts: TextVectors, images: ImageIndex) -> None:

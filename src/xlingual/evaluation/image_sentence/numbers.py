@@ -14,10 +14,13 @@ from xlingual.data.manifest import Manifest
 from xlingual.errors import listed
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
+from xlingual.evaluation.image_sentence.directions import both_ways
+from xlingual.evaluation.image_sentence.listed import ListedSystem
 from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
-from xlingual.evaluation.image_sentence.systems import EncoderPair
+from xlingual.evaluation.image_sentence.systems import System
 from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
 from xlingual.evaluation.perquery import QueryRows
+from xlingual.evaluation.rankings import IMAGE
 from xlingual.measures import MedianRank, RankMeasure, SuccessAt
 from xlingual.records import RankCounts
 from xlingual.results import Interval, Results, Summary
@@ -25,16 +28,10 @@ from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.stats import ResidualPart
 from xlingual.streams import stream
 
-IMAGE = "image"  # stands for the images as source or target
 RSUM = "rsum"
 LEVEL = 0.95
 REPLICATES = 999
 _CELLS = 1 << 22  # counts of a batch of replicates
-
-
-def both_ways(language: str) -> tuple[Subject, Subject]:
-    """Return the two directions of a language: sentence → image, image → sentence."""
-    return Subject(language, IMAGE), Subject(IMAGE, language)
 
 
 @dataclass(frozen=True)
@@ -70,29 +67,24 @@ class Direction:
         )
 
 
-def directions(
-    language: str,
-    shown: ShownImages,
-    slices: Sequence[Slice],
-    ranked: Sequence[tuple[RankCounts, RankCounts]],
-) -> tuple[Direction, Direction]:
-    """Return both directions of a system in a language; `ranked` are the counts of each slice."""
-    to_image, to_sentence = both_ways(language)
-    return (
-        Direction(
-            to_image,
-            [counts for counts, _ in ranked],
+def direction(
+    subject: Subject, shown: ShownImages, slices: Sequence[Slice], counts: Sequence[RankCounts]
+) -> Direction:
+    """Return one direction of a system in a language; `counts` are those of each slice."""
+    if subject.target == IMAGE:
+        return Direction(
+            subject,
+            list(counts),
             [_chance(one.text, len(one.texts), len(one.images)) for one in slices],
             [one.texts for one in slices],
             [shown.row_cluster[one.texts] for one in slices],
-        ),
-        Direction(
-            to_sentence,
-            [counts for _, counts in ranked],
-            [_chance(one.image, len(one.images), len(one.texts)) for one in slices],
-            [shown.first_row[one.images] for one in slices],
-            [shown.image_cluster[one.images] for one in slices],
-        ),
+        )
+    return Direction(
+        subject,
+        list(counts),
+        [_chance(one.image, len(one.images), len(one.texts)) for one in slices],
+        [shown.first_row[one.images] for one in slices],
+        [shown.image_cluster[one.images] for one in slices],
     )
 
 
@@ -109,7 +101,7 @@ class ImageNumbers:
         self,
         task: str,
         measures: Sequence[RankMeasure],
-        systems: Sequence[EncoderPair],
+        systems: Sequence[System],
         baselines: Mapping[str, str | None],
     ) -> None:
         self.measures, self.systems, self.baselines = measures, systems, baselines
@@ -117,6 +109,11 @@ class ImageNumbers:
         self.found: dict[tuple[str, Subject], Direction] = {}
         own = {one.name: [tag for tag in self.languages if tag in one.languages] for one in systems}
         most = set().union(*own.values())
+        one_way = {
+            one.name: f"over {listed(map(_arrow, one.subjects), 20)} only: the run answers no other queries"
+            for one in systems
+            if isinstance(one, ListedSystem) and len(one.subjects) < 2 * len(most)
+        }
         self.numbers = Numbers(
             task,
             measures,
@@ -126,7 +123,8 @@ class ImageNumbers:
                 name: f"over {listed(languages, 20)} only: the encoder is for no other"
                 for name, languages in own.items()
                 if len(languages) < len(most)
-            },
+            }
+            | one_way,
             compared=len(self.languages),
             same_queries=self.same_queries,
         )
@@ -187,6 +185,8 @@ class ImageNumbers:
                 continue
             others = [one.name for one in self.systems if language in one.languages and one.name != baseline]
             for name, subject in product(others, both_ways(language)):
+                if not {(name, subject), (baseline, subject)} <= self.found.keys():
+                    continue
                 against = self._against(measure, name, baseline, subject)
                 number = self.numbers[name, measure.name, subject]
                 self.numbers[name, measure.name, subject] = replace(
@@ -215,6 +215,8 @@ class ImageNumbers:
         means = {}
         for system in self.systems:
             lines = [own[system.name] for own in sums.values() if system.name in own]
+            if not lines:
+                continue
             means[system.name] = BoardLine(
                 Score.mean([line.estimate for line in lines if isinstance(line.estimate, Score)]),
                 float(np.mean([line.chance for line in lines if line.chance is not None])),
@@ -225,11 +227,15 @@ class ImageNumbers:
 
     def _sums_in(self, language: str) -> dict[str, BoardLine]:
         """Return the sum of recalls of each system that has a language, compared with its baseline."""
-        own = {one.name: self._sum(one.name, language) for one in self.systems if language in one.languages}
+        own = {
+            one.name: self._sum(one.name, language)
+            for one in self.systems
+            if set(both_ways(language)) <= set(one.subjects)
+        }
         baseline, lines = self.baselines[language], {}
         for name, (summed, chance) in own.items():
             views = None
-            if baseline is not None and name != baseline:
+            if baseline in own and name != baseline:
                 other, _ = own[baseline]
                 gap = summed.less(other) if self.same_queries(name, baseline) else None
                 ci = None if gap is None else gap.interval()
@@ -243,6 +249,10 @@ class ImageNumbers:
         chances = [self.found[system, subject].chance(measure) for subject, measure in cells]
         scores = [self._score(system, measure.name, subject) for subject, measure in cells]
         return summed(scores, PERCENT), PERCENT * sum(chances)
+
+
+def _arrow(subject: Subject) -> str:
+    return f"{subject.source} → {subject.target}"
 
 
 def _median_interval(measure: MedianRank, one: Direction, other: Direction) -> Interval:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.embed import fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, did_you_mean, listed, parameter
+from xlingual.evaluation.image_sentence.directions import both_ways
+from xlingual.evaluation.image_sentence.listed import ListedSystem
+from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.run import EncoderSpecs
+from xlingual.systems import ListSystem, RunSystem, systems
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,14 @@ class EncoderPair:
     images: Encoder
     languages: tuple[str, ...]
 
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        """Both directions of each language."""
+        return tuple(subject for language in self.languages for subject in both_ways(language))
+
+
+System: TypeAlias = EncoderPair | ListedSystem
+
 
 def make_systems(
     manifest: Manifest,
@@ -32,14 +44,44 @@ def make_systems(
     languages: Sequence[str],
     *,
     named: bool,
-) -> list[EncoderPair]:
-    """Return the systems: text and image encoders paired in order, or one image encoder for all.
+) -> dict[str, EncoderPair | RunSystem]:
+    """Return the systems: text and image encoders paired in order, or one image encoder for all; and runs.
 
-    Each is evaluated on those of the languages that its text encoder has. Raises InputError where the numbers
-    of encoders differ, where two encoders are of different models, and for a language that none has.
+    Each pair is evaluated on those of the languages that its text encoder has. Raises InputError where the
+    numbers of encoders differ, where two encoders are of different models, and for a language that none has.
     """
-    texts = encoders.text_encoders(text_specs, languages=languages, fit_texts=fit_texts_for(manifest))
+    made = systems(text_specs, languages=languages, fit_texts=fit_texts_for(manifest))
+    runs = {name: _as_run(name, one) for name, one in made.items() if isinstance(one, ListSystem)}
+    texts = {name: one for name, one in made.items() if isinstance(one, Encoder)}
+    pairs = _pairs(texts, image_specs, languages) if texts else []
+    known = {language for system in pairs for language in system.languages}
+    if named and not runs and (missing := [language for language in languages if language not in known]):
+        raise InputError(
+            f"no text encoder has {missing[0]!r}: choose other languages ({parameter('languages')}), or add "
+            "an encoder for it"
+        )
+    return {name: runs[name] if name in runs else pairs[list(texts).index(name)] for name in made}
+
+
+def _as_run(name: str, one: ListSystem) -> RunSystem:
+    if not isinstance(one, RunSystem):
+        raise InputError(
+            f"system {name!r} searches texts, and here images are searched: give the run of an engine that "
+            "searches images (run:FILE), or leave it out"
+        )
+    return one
+
+
+def _pairs(
+    texts: Mapping[str, Encoder], image_specs: Sequence[EncoderLike] | EncoderLike, languages: Sequence[str]
+) -> list[EncoderPair]:
+    """Return the text encoders, each with its image encoder."""
     given = list(image_specs) if isinstance(image_specs, list | tuple) else [cast("EncoderLike", image_specs)]
+    if not given:
+        raise InputError(
+            f"text encoder {next(iter(texts))!r} needs the image encoder of its space: give one "
+            f"({parameter('image_encoders', 'model:DIR')})"
+        )
     if len(given) not in (1, len(texts)):
         raise InputError(
             f"{len(given)} image encoders for {len(texts)} text encoder{'s' if len(texts) > 1 else ''} "
@@ -53,12 +95,6 @@ def make_systems(
     ]
     for system in found:
         _refuse_other_space(system)
-    known = {language for system in found for language in system.languages}
-    if named and (missing := [language for language in languages if language not in known]):
-        raise InputError(
-            f"no text encoder has {missing[0]!r}: choose other languages ({parameter('languages')}), or add "
-            "an encoder for it"
-        )
     return found
 
 
@@ -88,7 +124,7 @@ def _refuse_other_space(system: EncoderPair) -> None:
         )
 
 
-def check_baselines(baselines: Sequence[str], systems: Sequence[EncoderPair]) -> None:
+def check_baselines(baselines: Sequence[str], systems: Sequence[System]) -> None:
     """Raise InputError for a baseline that is no system, or that leaves nothing to compare."""
     names = [system.name for system in systems]
     for name in baselines:
@@ -103,7 +139,7 @@ def check_baselines(baselines: Sequence[str], systems: Sequence[EncoderPair]) ->
         )
 
 
-def baseline_of(language: str, baselines: Sequence[str], systems: Sequence[EncoderPair]) -> str | None:
+def baseline_of(language: str, baselines: Sequence[str], systems: Sequence[System]) -> str | None:
     """Return the baseline of a language: the first one named that has it."""
     has = {system.name for system in systems if language in system.languages}
     return next((name for name in baselines if name in has), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -19,13 +19,14 @@ from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
-from xlingual.evaluation.multilingual_pool.listed_pass import listed_pass, lists_of
+from xlingual.evaluation.multilingual_pool.listed_pass import listed_pass, search_of
 from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import PassCounts, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
 from xlingual.evaluation.multilingual_pool.trec import warn_of_size
 from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, near_questions
+from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE
@@ -37,7 +38,7 @@ from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-from xlingual.systems import ListSystem, RunsLike, joined, systems
+from xlingual.systems import ListSystem, RunsLike, Search, joined, systems
 
 NAME = "multilingual-pool"
 _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
@@ -199,13 +200,14 @@ class PoolRun(Run):
             self.choice = self.choice.beside_lists()
         numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
         tables = PoolTables(self.pool, examples, numbers.viewed)
-        for name in self.by_name:
-            given = self._given(name, measures)
+        parts = self._parts(self.encode)
+        for name, encoded in parts.each():
+            given = self._lists(name, parts, measures) if encoded is None else encoded
             choice, ranked_pool = self._ranked(name, given, cluster)
             with self.stage("views", f"looking at languages: {name}"):
-                vectors = None if isinstance(given, Lists) else (given.questions, given.candidates)
+                both = None if isinstance(given, Lists) else (given.questions, given.candidates)
                 findings = encoder_findings(
-                    self.pool, choice, ranked_pool, vectors, self.options.seed, self.picture
+                    self.pool, choice, ranked_pool, both, self.options.seed, self.picture
                 )
                 if findings.picture is not None:
                     self.picture = findings.picture.languages
@@ -218,12 +220,15 @@ class PoolRun(Run):
         results.evaluated = Evaluated(self.pool, self.rankings)
         return self.finished(results)
 
-    def _given(self, name: str, measures: Sequence[PoolMeasure] = ()) -> PoolVectors | Lists:
-        """Return the vectors of an encoder, or the lists of a search system, long enough for the measures."""
-        one = self.by_name[name]
-        if not isinstance(one, ListSystem):
-            return self.encode(name, self.embedded)
-        lists = lists_of(one, self.pool, self.options.seed)
+    def _parts(self, encode: Callable[..., PoolVectors]) -> Parts[PoolVectors, Search]:
+        text = self.choice.candidate_text
+        return pool_parts(self, self.pool, text, lambda name: encode(name, self.embedded))
+
+    def _lists(
+        self, name: str, parts: Parts[PoolVectors, Search], measures: Sequence[PoolMeasure] = ()
+    ) -> Lists:
+        """Return the lists of a search system, long enough for the measures."""
+        lists = parts.whole(name, search_of(self.pool, self.options.seed))
         check_reach(lists, measures, repr(name), "nDCG")
         return lists
 
@@ -253,10 +258,9 @@ class PoolRun(Run):
 
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of an encoder."""
-        if encoder in self.text_encoders:
-            yield self._ranking(encoder, self.encode_again(encoder, self.embedded))
-        else:
-            yield self._ranking(encoder, self._given(encoder))
+        parts = self._parts(self.encode_again)
+        vectors = parts.of(encoder)
+        yield self._ranking(encoder, self._lists(encoder, parts) if vectors is None else vectors)
 
     def _ranking(self, name: str, given: PoolVectors | Lists, offsets: Offsets | None = None) -> Ranking:
         return ranking_of(name, self.pool, given, self.choice.policy, self.options, offsets)

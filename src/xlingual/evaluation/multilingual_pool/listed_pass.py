@@ -9,12 +9,12 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.evaluation.multilingual_pool.one_pass import Columns, Heads, PassCounts, PoolCounts
 from xlingual.ranking.listed import Lists
-from xlingual.systems import ListSystem, Names, Search
+from xlingual.systems import Names, Search
 
 
-def lists_of(system: ListSystem, pool: MultilingualPool, seed: int) -> Lists:
-    """Return the lists of a system: all questions of the pool among all its candidates."""
-    search = Search(
+def search_of(pool: MultilingualPool, seed: int) -> Search:
+    """Return what systems are asked: all questions of the pool among all its candidates."""
+    return Search(
         _names(pool, pool.questions),
         _names(pool, pool.candidates),
         np.arange(len(pool.questions)),
@@ -24,7 +24,6 @@ def lists_of(system: ListSystem, pool: MultilingualPool, seed: int) -> Lists:
         seed,
         called="the pool",
     )
-    return system.lists(search)
 
 
 def _names(pool: MultilingualPool, part: Questions | Candidates) -> Names:

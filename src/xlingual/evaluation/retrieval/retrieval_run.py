@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
-from xlingual.arrays import Ints
 from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
@@ -18,7 +17,7 @@ from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_offsets
 from xlingual.evaluation.near_duplicates import near_questions
-from xlingual.evaluation.parts import Parts
+from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
 from xlingual.evaluation.retrieval.judgements import EXPECTED, TREC, Judgements, judgements_of
@@ -26,11 +25,10 @@ from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
 from xlingual.evaluation.retrieval.trec_order import above_by_name, places_of_names, without_ties
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
 from xlingual.measures import Bpref, RetrievalMeasure
-from xlingual.ranking import TextPool, rows_of, similarity_of
+from xlingual.ranking import rows_of, similarity_of
 from xlingual.ranking.listed import Lists
-from xlingual.records import Texts
 from xlingual.results import Results
-from xlingual.systems import ListSystem, Names, RunSystem, Search, systems
+from xlingual.systems import Names, RunSystem, Search, systems
 
 NAME = "retrieval"
 
@@ -81,60 +79,32 @@ class RetrievalRun(Run):
         """Return the vectors of queries and candidates."""
         return embed_pool(self.pool, name, encoder, self.candidate_text, **self.embedding(), any_form=True)
 
-    def _parts(self, encode: Callable[..., PoolVectors]) -> Parts[PoolVectors, None]:
+    def _parts(self, encode: Callable[..., PoolVectors]) -> Parts[PoolVectors, Search]:
         """Return the systems one after another; some are made of others."""
-        parts = Parts[PoolVectors, None](
-            self,
-            lambda name: encode(name, self.embedded),
-            lambda vectors, _: (TextPool.of(vectors.questions), TextPool.of(vectors.candidates)),
-            lambda name, system, _: self._lists(name, system, parts, EXPECTED),
-        )
-        return parts
+        return pool_parts(self, self.pool, self.candidate_text, lambda name: encode(name, self.embedded))
 
     def _listed(
         self,
         name: str,
-        parts: Parts[PoolVectors, None],
+        parts: Parts[PoolVectors, Search],
         judgements: Judgements,
         measures: Sequence[RetrievalMeasure],
     ) -> Counted:
         with self.stage("systems: rank", f"ranking candidates: {name}"):
-            lists = self._lists(name, self._list_system(name), parts, self.ties)
+            lists = self._lists(name, parts)
             if self.ties == EXPECTED:
                 reaching = [one for one in measures if not isinstance(one, Bpref)]
                 check_reach(lists, reaching, repr(name), "nDCG")
             return counted_lists(judgements, lists, measures)
 
-    def _list_system(self, name: str) -> ListSystem:
-        one = self.by_name[name]
-        assert isinstance(one, ListSystem)
-        return one
-
-    def _lists(self, name: str, system: ListSystem, parts: Parts[PoolVectors, None], ties: str) -> Lists:
-        questions, candidates = self._names
-        search = Search(
-            questions,
-            candidates,
-            np.arange(len(questions)),
-            np.arange(len(candidates)),
-            ALL,
-            POOL,
-            0,
-            called="the pool",
-            ties=ties,
-            lists_of=lambda part, depth: parts.first(part, None, depth),
-            texts=self._texts,
-            encode=partial(self.scored, name),
-        )
-        lists = system.lists(search)
-        if ties == EXPECTED:
+    def _lists(self, name: str, parts: Parts[PoolVectors, Search]) -> Lists:
+        queries, candidates = self._names
+        rows = np.arange(len(queries)), np.arange(len(candidates))
+        search = Search(queries, candidates, *rows, ALL, POOL, 0, called="the pool", ties=self.ties)
+        lists = parts.whole(name, search)
+        if self.ties == EXPECTED:
             return lists
-        return without_ties(lists, self._places, by_score=not isinstance(system, RunSystem))
-
-    def _texts(self, role: str, rows: Ints) -> Texts:
-        pool = self.pool
-        every = pool.question_texts() if role == "query" else pool.candidate_texts(self.candidate_text)
-        return every.take(rows)
+        return without_ties(lists, self._places, by_score=not isinstance(self.by_name[name], RunSystem))
 
     def _counted(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
         if self.ties == TREC:
@@ -181,7 +151,7 @@ class RetrievalRun(Run):
         parts = self._parts(self.encode_again)
         vectors = parts.of(name)
         if vectors is None:
-            yield replace(ranking, given=self._lists(name, self._list_system(name), parts, self.ties))
+            yield replace(ranking, given=self._lists(name, parts))
             return
         questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
         yield replace(

@@ -16,6 +16,7 @@ from xlingual.report.blocks import Boxes, Finding, Page, Section
 from xlingual.report.emphasis import NONE, Emphasis, language_pairs
 from xlingual.report.examples import MOST_BYTES
 from xlingual.report.figures.over_pairs import annotated
+from xlingual.report.pages.cost import cost_section
 from xlingual.results import Entry, Results, Summary
 from xlingual.results.views import PoolViews, RetrievalViews
 from xlingual.tasks import Task, load, task_of
@@ -54,12 +55,13 @@ def page(
             "the results hold no numbers: run an evaluation first, for example 'xlingual evaluate bkr'"
         )
     entries = [entry for run in runs for entry in run.entries]
+    cost = cost_section(runs)
     timings = [(name, numbers.duration(value)) for run in runs for name, value in run.timings.items()]
     return Page(
         kind="report",
         title=title or _title(runs, parts),
         verdict=_verdict(parts),
-        sections=_annotated([part.section for part in parts], emphasis),
+        sections=[*_annotated([part.section for part in parts], emphasis), *([cost] if cost else [])],
         facts=_facts(runs, parts),
         terms=_terms(parts),
         conditions=list(conditions.collected(entries).items()),

@@ -65,7 +65,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
         section=Section(task.title, blocks, task.about),
         findings=findings(runs, task, of_run),
         sizes={
-            "images": [entry.n_source for entry in entries if entry.source == IMAGE],
+            "images": _images(entries),
             "sentences per language": [entry.n_source for entry in entries if entry.source != IMAGE],
         },
         terms=list(TERMS.items()),
@@ -76,10 +76,10 @@ def _of_language(run: Results, task: Task, language: str, name: str) -> list[Blo
     systems = recalls.systems_of(run, language)
     rows = list(_numbers(run, task, language))
     entries = [one for _, _, found in rows for one in found.values() if isinstance(one, Entry)]
-    sizes = {entry.target == IMAGE: entry.n_source for entry in entries}
+    sentences = [one.n_source if one.target == IMAGE else one.n_target for one in entries]
     slices = max(map(recalls.n_folds, entries))
     baseline = next((found.baseline for one in entries if (found := recalls.against(one))), None)
-    amounts = f"{numbers.count(sizes.get(False, 0))} images, {numbers.count(sizes.get(True, 0))} sentences"
+    amounts = f"{numbers.count(max(_images(entries)))} images, {numbers.count(max(sentences))} sentences"
     heads = {one: f"{one} (baseline)" if one == baseline else one for one in systems}
     badges = {baseline: (Badge("baseline"),)}
     lines = tuple(_rows(rows, systems))
@@ -109,6 +109,12 @@ def _of_language(run: Results, task: Task, language: str, name: str) -> list[Blo
     ]
 
 
+def _images(entries: Sequence[Entry]) -> list[int]:
+    """Return how many images there are: queries where any system has these, else candidates."""
+    queries = [entry.n_source for entry in entries if entry.source == IMAGE]
+    return queries or [entry.n_target for entry in entries]
+
+
 def _numbers(run: Results, task: Task, language: str) -> Iterator[Measured]:
     """Yield the numbers of a language: both directions, and the sum of their recalls."""
     found: dict[tuple[bool, str], Numbers] = {}
@@ -118,7 +124,8 @@ def _numbers(run: Results, task: Task, language: str) -> Iterator[Measured]:
     measures = list(dict.fromkeys(measure for _, measure in found))
     for to_image, title in DIRECTIONS.items():
         for measure in measures:
-            yield title, measure, found.get((to_image, measure), {})
+            if (to_image, measure) in found:  # an engine may search one way only
+                yield title, measure, found[to_image, measure]
     if total := recalls.sums(run, language):
         yield BOTH, RSUM, dict(total)
 

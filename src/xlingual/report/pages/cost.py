@@ -1,0 +1,110 @@
+"""What a page shows about cost: latency, speed and size of each system beside its quality."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from xlingual.report import leaders, words
+from xlingual.report.blocks import Block, Prose, Section
+from xlingual.report.figures.cost import Placed, against_cost, frontier
+from xlingual.report.leaders import BoardRow
+from xlingual.report.numbers import MISSING
+from xlingual.report.table import Badge, Cell, Column, Row, Table, narrower
+from xlingual.results import Results
+from xlingual.tasks import task_of
+
+Cost = dict[str, float]
+
+_MEASURED = ("latency_ms", "texts_per_second")
+# what the figure has across, the first that two systems have: its name, and the value of a system
+_ACROSS: tuple[tuple[str, Callable[[Cost], float | None]], ...] = (
+    ("median latency of a query, ms", lambda cost: cost.get("latency_ms")),
+    (
+        "milliseconds that a text takes to encode",
+        lambda cost: 1000 / cost["texts_per_second"] if cost.get("texts_per_second") else None,
+    ),
+    ("bytes of a text's vector", lambda cost: cost.get("bytes_per_text")),
+)
+_ABOUT = (
+    "Latency: of a query, as the file of a run has it. Texts a second: those that an encoder encoded in this "
+    "run, without those whose vectors were there already. Both depend on the machine and its load."
+)
+
+
+def cost_section(runs: Sequence[Results]) -> Section | None:
+    """Return quality beside cost, by the first measure; None where no latency and no speed is known."""
+    every = [cost for run in runs for cost in run.costs.values()]
+    if not any(name in cost for cost in every for name in _MEASURED):
+        return None
+    task = task_of(leaders.tasks(runs)[0])
+    measure = leaders.measures(runs, task.name)[0]
+    known = [(row, _cost(runs, row)) for row in leaders.leaderboard(runs, task.name, measure)]
+    rows = [(row, cost) for row, cost in known if cost]
+    if not rows:
+        return None
+    lower = words.lower_is_better(measure)
+    across, placed = _placed(rows)
+    best = frontier(placed, lower=lower)
+    name = task.measure_name(measure)
+    table = _table(rows, name, across, {one.name for one in best})
+    timed = any("latency_ms" in cost for _, cost in rows)
+    blocks: list[Block] = [Prose(_ABOUT)]
+    if placed:
+        blocks.append(against_cost(placed, best, across, name))
+    return Section("Cost", [*blocks, replace(table, where="both" if timed else "page")])
+
+
+def _cost(runs: Sequence[Results], row: BoardRow) -> Cost:
+    return runs[row.run - 1].costs.get(row.encoder, {})
+
+
+def _placed(rows: Sequence[tuple[BoardRow, Cost]]) -> tuple[str, list[Placed]]:
+    """Return what cost the figure shows, and the systems that have it and a value."""
+    for name, value_of in _ACROSS:
+        found = [
+            Placed(row.label, value, row.value, None if row.ci is None else (row.ci.low, row.ci.high))
+            for row, cost in rows
+            if (value := value_of(cost)) is not None and row.value is not None
+        ]
+        if len(found) > 1:
+            return name, found
+    return "", []
+
+
+def _table(rows: Sequence[tuple[BoardRow, Cost]], measure: str, across: str, best: set[str]) -> Table:
+    badge = Badge("frontier", "soft")
+    notes = (f"frontier: no other is both cheaper and better, by the {across}",) if best else ()
+    columns = (
+        Column("Encoder", "name", "encoder", data=True),
+        Column(measure, short="value", interval="95 % interval", main=True),
+        Column("Median latency", short="median latency"),
+        Column("95th percentile", short="95 % latency"),
+        Column("Texts a second", short="texts/s"),
+        Column("Dimensions", short="dimensions"),
+        Column("Bytes of a text", short="bytes"),
+    )
+    made = [
+        Row(
+            (
+                Cell(row.label, badges=(badge,) if row.label in best else ()),
+                Cell.of(row.value, row.ci, row.measure, error=row.error),
+                _milliseconds(cost.get("latency_ms")),
+                _milliseconds(cost.get("latency_ms_95")),
+                _count(cost.get("texts_per_second")),
+                _count(cost.get("dimensions")),
+                _count(cost.get("bytes_per_text")),
+            )
+        )
+        for row, cost in rows
+    ]
+    looks = narrower("bytes", "dimensions")
+    return Table(f"Cost beside {measure}", columns, tuple(made), notes, looks=looks).without_empty()
+
+
+def _milliseconds(value: float | None) -> Cell:
+    return Cell(MISSING) if value is None else Cell(f"{value:,.3g} ms", value=value)
+
+
+def _count(value: float | None) -> Cell:
+    return Cell(MISSING) if value is None else Cell(f"{value:,.0f}", value=value)
