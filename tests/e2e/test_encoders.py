@@ -109,7 +109,10 @@ def test_options_of_one(xlingual: Any, name: str) -> None:
 
 def test_an_unknown_name(xlingual: Any) -> None:
     refused(
-        xlingual("encoders", "vectros"), "'vectros'", "Did you mean 'vectors'?", "chargram, wordgram, lsa"
+        xlingual("encoders", "vectros"),
+        "'vectros'",
+        "Did you mean 'vectors'?",
+        "chargram, wordgram, bm25, lsa",
     )
     refused(xlingual("encoders", "a", "b"), "unexpected extra argument")
 

@@ -114,7 +114,8 @@ _WRAP = (
 REFUSED: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (
         lambda it: is_a(it, _ST, "CrossEncoder") or is_a(it, "mteb", "CrossEncoderWrapper"),
-        "a CrossEncoder scores pairs of texts and gives no vectors: give a SentenceTransformer instead",
+        "a CrossEncoder scores pairs of texts and gives no vectors: give a SentenceTransformer instead, or "
+        "xlingual.reranker(model, system=NAME), which orders the first results of another system",
     ),
     (
         lambda it: is_a(it, "transformers", "Pipeline"),

@@ -48,13 +48,14 @@ def vector_lists(
         top = Top(depth, similarity.shape, weights=weights, cap=depth)
         ranker.scan(similarity, [top], progress=progress)
         best = top.result()
-        found = best.query, best.candidate, best.above, best.above + best.tied, None
+        keys = similarity.exact(best.query, best.candidate)
+        found = best.query, best.candidate, best.above, best.above + best.tied, keys
     distinct, vector, above, reach, keys = found
     settled = np.zeros(similarity.shape[0], dtype=bool)
     settled[distinct[reach == m]] = True
     kept = reach <= depth
     distinct, vector, above = distinct[kept], vector[kept], above[kept]
-    score = (similarity.exact(distinct, vector) if keys is None else keys[kept]).astype(np.float64) * UNIT
+    score = keys[kept].astype(np.float64) * UNIT
     query, line = members(distinct, queries.code)  # texts that share a vector
     owner, candidate = members(candidates.code, vector[line])
     query, line = query[owner], line[owner]

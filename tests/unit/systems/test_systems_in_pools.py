@@ -94,6 +94,14 @@ def test_fusions_of_encoders_are_those_of_their_runs(pool, spec, evaluate):
 
 
 @pytest.mark.parametrize("evaluate", EVALUATIONS)
+def test_runs_that_are_given_apart_are_fused_too(pool, evaluate):
+    options = {"measures": EVALUATIONS[evaluate], "store": None}
+    found = evaluate(pool, {"a": Known(1), "h": "rrf:a+engine"}, runs={"engine": Known(2).run()}, **options)
+    expected = evaluate(pool, {"a": Known(1), "engine": Known(2), "h": "rrf:a+engine"}, **options)
+    assert values(found, "h") == pytest.approx(values(expected, "h"))
+
+
+@pytest.mark.parametrize("evaluate", EVALUATIONS)
 def test_a_fusion_of_equals_is_their_order(pool, evaluate):
     systems = {"a": Known(1), "b": Known(1).run(), "f": "rrf:a+b"}
     found = evaluate(pool, systems, measures=EVALUATIONS[evaluate], store=None)
