@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.image_sentence import image_sentence
     from xlingual.evaluation.metric_validation import validate_backretrieval, validation_table
     from xlingual.evaluation.multilingual_pool import multilingual_pool
-    from xlingual.evaluation.retrieval import retrieval
+    from xlingual.evaluation.retrieval import retrieval, runs_against_qrels
     from xlingual.evaluation.sts import sts
     from xlingual.forms import SparseVectors, TokenVectors
     from xlingual.measures import parse_measure
@@ -83,6 +83,7 @@ _HOMES = {
     "plan": "comparison.plan",
     "reranker": "systems.reranker",
     "retrieval": "evaluation.retrieval",
+    "runs_against_qrels": "evaluation.retrieval",
     "run_case_study": "workflows.case_study",
     "run_mlmme_study": "workflows.mlmme_study",
     "run_regime_study": "workflows.regime_study",
@@ -133,6 +134,7 @@ __all__ = [
     "run_case_study",
     "run_mlmme_study",
     "run_regime_study",
+    "runs_against_qrels",
     "sts",
     "train_dual_encoder",
     "train_mlmme",

@@ -144,9 +144,16 @@ class RankCounts:
     relevant: Ints  # [n], 1 ≤ relevant ≤ tied
     pool: Ints  # [n]
     others: bool = False  # whether a query has relevant candidates that stand below its best one
+    unlisted: Any = None  # bool [n]: the best one is in no list of a search system, its place not known
 
     def __len__(self) -> int:
         return len(self.above)
+
+    @property
+    def n_tied(self) -> int:
+        """Of how many queries the best relevant candidate ties with irrelevant ones."""
+        tied = self.tied > self.relevant
+        return int((tied if self.unlisted is None else tied & ~self.unlisted).sum())
 
 
 @dataclass(frozen=True)
@@ -162,6 +169,7 @@ class TargetCounts:
     above: Ints  # [p]
     tied: Ints  # [p], at least 1
     pool: Ints  # [n queries]: how many candidates are ranked
+    unlisted: Any = None  # bool [p]: in no list of a search system
 
     def __len__(self) -> int:
         return len(self.pool)
@@ -179,7 +187,11 @@ class TargetCounts:
         # below all that a search found, candidates have equal numbers above them and yet do not tie
         relevant = np.minimum(np.bincount(self.query[first], minlength=n), tied)
         others = int(relevant.sum()) < len(self.query)
-        return RankCounts(best, tied, relevant, self.pool, others)
+        unlisted = None
+        if self.unlisted is not None:
+            unlisted = np.zeros(n, dtype=bool)
+            unlisted[self.query[first]] = self.unlisted[first]
+        return RankCounts(best, tied, relevant, self.pool, others, unlisted)
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def test_json_is_the_same_for_any_number_of_threads(evaluate: Any) -> None:
         (("--image-encoder", "img.npy", "--baseline", "goood"), "no text encoder. Did you mean 'good'?"),
         (("--image-encoder", "pixels"), "'good' gives 16 dimensions and image encoder 'pixels'"),
         (("--image-encoder", "img.npy", "--fold", "1"), "found '1': give a whole number of at least 2"),
-        ((), "Missing option '--image-encoder'"),
+        ((), "needs the image encoder of its space: give one (--image-encoder"),
     ],
     ids=lambda value: value[:20] if isinstance(value, str) else "",
 )

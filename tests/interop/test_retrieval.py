@@ -107,6 +107,19 @@ def test_without_ties_the_defaults_are_those_of_ir_measures(seed):
     assert compared > 20 * len(BY_NAME)
 
 
+def test_objects_of_ranx_are_taken_and_have_its_numbers():
+    ranx = pytest.importorskip("ranx")
+    qrels, run = drawn(2, ties=False)
+    qrels = {query: own for query, own in qrels.items() if any(own.values())}
+    run = {query: run.get(query, {"d0": 1.0}) for query in qrels}
+    names = {"nDCG@10": "ndcg@10", "AP@5": "map@5", "RR@5": "mrr@5", "P@5": "precision@5", "R@5": "recall@5"}
+    theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), list(names.values()))
+    given = {"a": ranx.Run(run | {"longest": {f"d{i}": 60.0 - i for i in range(60)}})}
+    results = runs_against_qrels(ranx.Qrels(qrels), given, measures=list(names))
+    for entry in results.entries:
+        assert entry.value == pytest.approx(theirs[names[entry.measure]], abs=1e-9), entry.measure
+
+
 @pytest.fixture(scope="module")
 def xquad(real_data):
     return MultilingualPool.read(real_data / "xquad_r", ["en", "de"])

@@ -28,7 +28,7 @@ def compare(request: CompareRequest) -> None:
     with screen.warnings_as_lines():
         runs = evaluated(request.judged, request.results, request.measures, quiet=quiet)
         if runs is not None:
-            baseline = request.baseline and named(request.judged, request.baseline)
+            baseline = request.baseline and named(runs, request.results, request.baseline)
             given |= {"results": runs, "measures": (), "baseline": baseline}
         with screen.progress(quiet) as progress:
             found = signed(run(**given, progress=progress), request)

@@ -40,7 +40,7 @@ def gate(request: GateRequest) -> int:
         measures = () if request.measure is None else (request.measure,)
         runs = evaluated(request.judged, sides, measures, quiet=request.quiet)
         if runs is not None:
-            candidate, baseline = (runs.only(named(request.judged, side)) for side in sides)
+            candidate, baseline = (runs.only(named(runs, sides, side)) for side in sides)
             given |= {"candidate": candidate, "baseline": baseline}
         found = signed(decide(**given), request)
     try:

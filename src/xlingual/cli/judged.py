@@ -40,10 +40,7 @@ def evaluated(
         )
 
 
-def named(judged: JudgedRuns, given: str) -> str:
-    """Return the name of the run that a file, or NAME=FILE, or its name, stands for."""
-    if judged.qrels is None:
-        return given
-    from xlingual.workflows.judged_runs import run_name
-
-    return run_name(given)[0]
+def named(runs: Results, files: Sequence[str], given: str) -> str:
+    """Return the name of the run that one of the files stands for; of anything else itself."""
+    names = list(dict.fromkeys(entry.encoder for entry in runs.entries))
+    return names[files.index(given)] if given in files else given

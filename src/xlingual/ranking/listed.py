@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.records import TargetCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,17 @@ class Lists:
         above, tied = (of_query[query] for of_query in self.rest)
         above[listed], tied[listed] = (own[line[listed]] for own in self.places)
         return above, tied
+
+    def targets(self, query: Ints, candidate: Ints) -> TargetCounts:
+        """Return where relevant candidates stand: pairs (query[i], candidate[i]), by query.
+
+        What no list has is marked, but for lists behind which all is known to tie.
+        """
+        above, tied = self.counts(query, candidate)
+        unlisted = above >= self.lengths[query]
+        if self.settled is not None:
+            unlisted &= ~self.settled[query]
+        return TargetCounts(query, above, tied, np.full(len(self), self.n_candidates), unlisted)
 
     def lines(self, query: Ints, candidate: Ints) -> Ints:
         """Return the line of each pair (query[i], candidate[i]), int64 [pairs]; -1 where no list has it."""

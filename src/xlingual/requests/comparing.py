@@ -67,7 +67,7 @@ class CompareRequest(Request, frozen=True, kw_only=True):
 
     results: Results
     baseline: Baseline = None
-    judged: JudgedRuns
+    judged: JudgedRuns = JudgedRuns()
     measures: Annotated[
         tuple[str, ...],
         option(
@@ -120,7 +120,7 @@ class GateRequest(Request, frozen=True, kw_only=True):
     candidate: Annotated[str, argument("CANDIDATE", "The encoder that may replace the baseline.")]
     baseline: Annotated[str, argument("BASELINE", "The encoder that is in use.")]
     margin: Annotated[float, option("How much worse the candidate may be, such as 0.01.", metavar="M")]
-    judged: JudgedRuns
+    judged: JudgedRuns = JudgedRuns()
     measure: Measure = None
     task: Task = None
     pairs: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -16,8 +15,6 @@ from xlingual.results import Results
 
 Column: TypeAlias = dict[str, str]  # by query
 
-_NAMED = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
-_ENDINGS = (".gz", ".trec", ".run", ".res", ".txt", ".tsv", ".json", ".jsonl", ".parquet")
 QUERY, CLUSTER = "query", "cluster"
 
 
@@ -31,14 +28,14 @@ def judged_runs(
     queries: Path | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Return the results of runs, files or NAME=FILE, against judgements.
+    """Return the results of runs, each [NAME=]FILE, against judgements.
 
     `queries` is a table of the queries: which are dependent (`cluster`), and what else divides them.
     """
     clusters, labels = query_table(queries) if queries is not None else ({}, {})
     return runs_against_qrels(
         qrels,
-        named_files(files),
+        list(files),
         measures=measures or ("nDCG@10",),
         relevant_from=relevant_from,
         ties=ties,
@@ -46,34 +43,6 @@ def judged_runs(
         labels=labels,
         progress=progress,
     )
-
-
-def named_files(files: Sequence[str]) -> dict[str, str]:
-    """Return each file by its name: NAME of NAME=FILE, else that of the file without its endings."""
-    found: dict[str, str] = {}
-    for given in files:
-        name, path = run_name(given)
-        if name in found:
-            raise InputError(f"two runs are called {name!r}: name one of them, as in other={path}")
-        if not Path(path).exists():
-            raise InputError(f"{path}: no such file: expected a run, as in bm25.trec or NAME=FILE")
-        found[name] = path
-    return found
-
-
-def run_name(given: str) -> tuple[str, str]:
-    """Return the name and the file of NAME=FILE, or of a file.
-
-    >>> run_name("new=out/b.trec"), run_name("out/bm25.run.gz")
-    (('new', 'out/b.trec'), ('bm25', 'out/bm25.run.gz'))
-    """
-    match = _NAMED.fullmatch(given)
-    if match and not Path(given).exists():
-        return match[1], match[2]
-    name = Path(given).name
-    while (ending := next((one for one in _ENDINGS if name.lower().endswith(one)), "")) and name != ending:
-        name = name[: -len(ending)]
-    return name, given
 
 
 def query_table(path: Path) -> tuple[Column, dict[str, Column]]:

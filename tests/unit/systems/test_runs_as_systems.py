@@ -133,6 +133,12 @@ def test_a_list_that_ended_misses_what_it_lacks(manifest, vectors):
 def test_what_a_short_run_cannot_tell_is_refused(manifest, vectors):
     run = SearchRun.of(ranking(vectors, "en", "de", depth=5))
     assert xlr(manifest, {"run": run}, measures=["R@5"]).entries
+    first = SearchRun.of(
+        {query: dict([next(iter(own.items()))]) for query, own in ranking(vectors, "en", "de").items()}
+    )
+    (entry,) = xlr(manifest, {"run": first}, measures=["R@1"]).entries
+    assert entry.value < 0.9
+    assert entry.n_tied == 0  # what lists lack is in no known order, which is no tie
     with pytest.raises(InputError, match=r"30 of 30 lists end before rank 10, so R@10 .* up to rank 5"):
         xlr(manifest, {"run": run}, measures=["R@10"])
     for measure in ("RR", "MedR"):

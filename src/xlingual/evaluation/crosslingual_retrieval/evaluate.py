@@ -190,7 +190,7 @@ def _enter(
         measure.per_query(targets) if isinstance(measure, Recall) and of_all else measure.per_query(counts)
     )
     clusters = [run.manifest.cluster[task.sample.source]]
-    scored = scorer.score(name, number, measure, values, clusters, int((counts.tied > counts.relevant).sum()))
+    scored = scorer.score(name, number, measure, values, clusters, counts.n_tied)
     by_chance = _chance_counts(run.manifest, task)
     if of_all:
         scored = replace(scored, conditions={**scored.conditions, "answers": "several"})

@@ -58,8 +58,7 @@ def listed_matches(
     lists = found.of(sample)
     check_reach(lists, measures, found.who(sample))
     query, match = members(manifest.item[sample.target], manifest.item[sample.source])
-    pool = np.full(len(sample.source), len(sample.target))
-    return TargetCounts(query, *lists.counts(query, match), pool)
+    return lists.targets(query, match)
 
 
 class MatchRequest:

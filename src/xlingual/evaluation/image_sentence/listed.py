@@ -18,7 +18,7 @@ from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.rankings import IMAGE, Ranking, images_of, texts_of
 from xlingual.measures import RankMeasure
 from xlingual.ranking.listed import Lists
-from xlingual.records import RankCounts, TargetCounts
+from xlingual.records import RankCounts
 from xlingual.systems import Names, RunSystem, Search
 from xlingual.systems.names import AMBIGUOUS, UNKNOWN, escaped
 
@@ -118,9 +118,7 @@ class Searches:
             check_reach(lists, measures, who, "Success")
             query, candidate = (one.text, one.image) if subject.target == IMAGE else (one.image, one.text)
             order = np.argsort(query, kind="stable")
-            above, tied = lists.counts(query[order], candidate[order])
-            pool = np.full(len(lists), lists.n_candidates)
-            found[subject] = TargetCounts(query[order], above, tied, pool).best()
+            found[subject] = lists.targets(query[order], candidate[order]).best()
         return found
 
     def rankings(self, system: ListedSystem) -> Iterator[Ranking]:

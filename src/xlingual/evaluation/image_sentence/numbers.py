@@ -47,7 +47,7 @@ class Direction:
     @property
     def n_tied(self) -> int:
         """How many queries have an irrelevant candidate that ties with the best relevant one."""
-        return sum(int((one.tied > one.relevant).sum()) for one in self.counts)
+        return sum(one.n_tied for one in self.counts)
 
     @property
     def pool(self) -> int:

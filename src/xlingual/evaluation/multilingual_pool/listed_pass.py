@@ -41,6 +41,8 @@ def listed_pass(
     line = lists.lines(question, candidate)
     unlisted = line < 0
     missed = unlisted & lists.ended[question]
+    if lists.settled is not None:  # all that those lists lack is known to tie
+        unlisted &= ~lists.settled[question]
     above, tied = _by_language(pool, lists, line, missed)
     counts = PoolCounts(
         languages=pool.languages,

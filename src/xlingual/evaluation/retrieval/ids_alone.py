@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 
 import numpy as np
 
@@ -23,16 +22,15 @@ from xlingual.evaluation.run import Options, Progress, Run, keeping_warnings
 from xlingual.measures import Bpref, Measure, RetrievalMeasure, parse_retrieval_measures
 from xlingual.measures.rank import DepthShare
 from xlingual.results import Results
-from xlingual.systems import RunSystem, Search
+from xlingual.systems import RunsLike, RunSystem, Search, joined, systems
 
-RunLike: TypeAlias = "SearchRun | str"
 NAME = "retrieval"
 
 
 @keeping_warnings
 def runs_against_qrels(
     qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
+    runs: RunsLike,
     *,
     measures: str | Sequence[str | Measure] = ("nDCG@10",),
     relevant_from: int = 1,
@@ -45,7 +43,7 @@ def runs_against_qrels(
 
     Args:
         qrels: a file in TREC's or BEIR's form, or {query: {candidate: grade}}.
-        runs: files of runs, or `SearchRun`, by name.
+        runs: as of `retrieval`: {name: file, SearchRun or {query: {candidate: score}}}, or [NAME=]FILE.
         measures: as of `retrieval`; R@p% and Success@p% need all candidates, which are not known here.
         relevant_from: grade from which a candidate is relevant.
         ties: as of `retrieval`. With "trec" queries without a relevant candidate count as 0, as in trec_eval
@@ -64,17 +62,16 @@ def runs_against_qrels(
     check_ties(ties)
     if relevant_from < 1:
         raise InputError(f"{parameter('relevant_from')} must be at least 1, found {relevant_from}")
-    if not isinstance(runs, Mapping) or not runs:
-        raise InputError("runs must be {name: run}: give at least one")
-    read = {name: SearchRun.of(one) for name, one in runs.items()}
-    judged, names = _judgements(Qrels.of(qrels), read, relevant_from, ties, clusters or {}, labels or {})
     run = Run(NAME, Options(progress=progress))
-    run.fit({name: RunSystem(one) for name, one in read.items()})
+    with run.stage("runs: read", "reading runs"):
+        read = _read(runs)
+        found = {name: system.run_of(_NOWHERE) for name, system in read.items()}
+    judged, names = _judgements(Qrels.of(qrels), found, relevant_from, ties, clusters or {}, labels or {})
+    run.fit(read)
     numbers = RetrievalNumbers(run, judged, chosen, ties, {})
     rows = np.arange(judged.n), np.arange(judged.m)
-    for name, system in run.by_name.items():
-        with run.stage("runs: look up", f"looking candidates up: {name}"):
-            assert isinstance(system, RunSystem)
+    for name, system in read.items():
+        with run.stage("systems: rank", f"ranking candidates: {name}"):
             lists = system.lists(Search(*names, *rows, ALL, POOL, 0, called="the judgements", ties=ties))
             if ties == EXPECTED:
                 check_reach(lists, [one for one in chosen if not isinstance(one, Bpref)], repr(name), "nDCG")
@@ -96,6 +93,20 @@ class _Ids(Names):
     def rows(self, names: Sequence[str], language: str | None = None) -> Ints:
         """Return the row of each name, int64; `UNKNOWN` where there is none."""
         return np.array([self._place.get(name, UNKNOWN) for name in names], dtype=np.int64)
+
+
+_NOWHERE = Search(_Ids({}), _Ids({}), *(np.arange(0),) * 2, ALL, POOL, 0)  # a run's file is of no languages
+
+
+def _read(runs: RunsLike) -> dict[str, RunSystem]:
+    found = {}
+    for name, one in systems(joined((), runs), languages=()).items():
+        if not isinstance(one, RunSystem):
+            raise InputError(
+                f"{name!r} is no run: without texts only runs can be judged; evaluate retrieval on a pool"
+            )
+        found[name] = one
+    return found
 
 
 def _chosen(measures: str | Sequence[str | Measure]) -> list[RetrievalMeasure]:

@@ -142,7 +142,7 @@ def _facts(runs: Sequence[Results], parts: Sequence[TaskPart]) -> list[tuple[str
             (encoders or _shown(runs), "encoder"),
             *([(len(eyes), "image encoder")] if len(eyes) > 1 else []),
         ),
-        ("languages", ", ".join(_languages(runs)) or numbers.MISSING),
+        *([("languages", ", ".join(spoken))] if (spoken := _languages(runs)) else []),
         *_counted(*counts),
         *((name, numbers.span(amounts)) for name, amounts in sizes.items() if amounts),
         *_counted(*([(len(seeds), "seed")] if seeds else [])),

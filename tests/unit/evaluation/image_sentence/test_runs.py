@@ -147,6 +147,13 @@ def test_names_of_images(manifest, encoders, encoded):
         assert values(found, "engine") == expected
 
 
+def test_what_lists_lack_ties_with_nothing(manifest, encoders):
+    run = SearchRun.of(lists(manifest, encoders, depth=1, ways=("en-image",)))
+    (entry,) = image_sentence(manifest, {"engine": run}, measures="Success@1", store=None).entries
+    assert entry.value < 1.0
+    assert entry.n_tied == 0
+
+
 def test_queries_without_results_are_misses(manifest, encoders):
     named = lists(manifest, encoders, ways=("en-image",))
     del named["en:en0.0"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import scored
 
 from xlingual import DataWarning, InputError, MultilingualPool, compare, gate, retrieval, write_report
 from xlingual.data.pools.build import build_pool
@@ -377,6 +378,41 @@ def test_the_order_of_trec_is_that_of_a_run_with_float32_scores(two, vectors, fo
     for name in MEASURES:
         assert number(found, "it", name).value == number(again, "it", name).value
         assert number(found, "it", name).views == number(again, "it", name).views
+
+
+class Forms:
+    """Gives queries and candidates vectors of a form, with duplicates and zeros."""
+
+    content = ("text", "role")
+    identity = "forms"
+
+    def __init__(self, form):
+        make, rng = (scored.sparse if form == "dot" else scored.tokens), np.random.default_rng(8)
+        self.sides = {
+            role: make("duplicated", rng, n, 6, form) for role, n in (("query", N), ("candidate", M))
+        }
+
+    def encode(self, batch):
+        return self.sides[batch.role][np.array([int(own[1:]) for own in batch.ids])]
+
+
+@pytest.mark.parametrize("form", ["dot", "maxsim"])
+@pytest.mark.parametrize("ties", ["expected", "trec"])
+def test_sparse_and_token_vectors_have_the_numbers_of_their_scores(two, form, ties):
+    encoder = Forms(form)
+    scores = scored.naive_keys(encoder.sides["query"], encoder.sides["candidate"]) * 1e-9
+    tags = {f"d{j}": "en" if j % 2 else "de" for j in range(M)}
+    run = {
+        f"{'en' if i % 3 else 'de'}:q{i}": {
+            f"{tags[name]}:{name}": float(row[j]) for j, name in enumerate(tags)
+        }
+        for i, row in enumerate(scores)
+    }
+    options = {"measures": MEASURES, "ties": ties, "store": None}
+    found = retrieval(two, {"it": encoder}, runs={"run": run}, **options)
+    for name in MEASURES:
+        one, other = number(found, "it", name), number(found, "run", name)
+        assert (one.value, one.views) == (other.value, other.views), name
 
 
 def test_csls_in_the_order_of_trec_is_that_of_its_expectation_without_ties(two, vectors):
