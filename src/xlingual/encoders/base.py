@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
@@ -165,6 +166,15 @@ class Adapter(Encoder):
     def has_changed(self) -> bool:
         """Return whether the base has."""
         return self.base.has_changed()
+
+    def over(self, candidates: Any, /) -> Encoder:  # noqa: ANN401
+        """Return the encoder on top of its base over these candidates."""
+        return self._on(self.base.over(candidates))
+
+    def _on(self, base: Encoder) -> Encoder:
+        found = self if base is self.base else copy(self)
+        found.base = base
+        return found
 
 
 class Stacked(Adapter):

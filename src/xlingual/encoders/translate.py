@@ -41,6 +41,8 @@ class TranslatingEncoder(Adapter):
         super().__init__(base)
         self.translator, self.to = translator, to
         self._unknown = UnknownWords()
+        # candidates, with their translations and which were cut
+        self._translated: tuple[Texts, Texts, NDArray[np.bool_]] | None = None
 
     @property
     def identity(self) -> str:
@@ -57,9 +59,23 @@ class TranslatingEncoder(Adapter):
         """Raise InputError where the encoder below cannot encode the translations."""
         self.base.check_languages([self.to])
 
+    def over(self, candidates: Texts, /) -> Encoder:
+        """Return the encoder on top of its base over the translations of these candidates."""
+        if not (self.base.by_role and self.base.depends_on_batch):
+            return self
+        translated, cut = self.translated(candidates)
+        found = self._on(self.base.over(translated))
+        assert isinstance(found, TranslatingEncoder)
+        found._translated = candidates, translated, cut
+        return found
+
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Return the vectors of the translations, and which texts were cut before or after."""
-        translated, cut = self.translated(batch)
+        known = self._translated
+        if known is not None and _rows(batch) == _rows(known[0]):
+            _, translated, cut = known
+        else:
+            translated, cut = self.translated(batch)
         below = self.base.encode_noting(translated)
         return Encoded(below.vectors, cut if below.truncated is None else cut | below.truncated)
 
@@ -96,6 +112,11 @@ class TranslatingEncoder(Adapter):
             fields={},
             numberings=(),
         ), cut
+
+
+def _rows(batch: Texts) -> tuple[str | None, list[str], list[str], list[str]]:
+    """Return what translations depend on."""
+    return batch.role, list(batch.text), list(batch.language), list(batch.context)
 
 
 def is_same_language(tag: str, to: str) -> bool:

@@ -276,3 +276,23 @@ def test_weights_fall_with_the_number_of_texts():
         idf = Weighting(method).idf(np.arange(1.0, 11), 10)
         assert (np.diff(idf) <= 0).all()
         assert (idf >= 0).all()
+
+
+def test_translations_are_searched(tmp_path):
+    """Below a translator it is translations that are counted, each text translated once."""
+    (tmp_path / "d.tsv").write_text("rot\tred\nstuhl\tchair\nlampe\tlamp\n")
+    made = encoder(f"translate:{tmp_path}/d.tsv::bm25:")
+    seen = []
+    translate = made.translator.translate
+    made.translator.translate = lambda texts, tag: (seen.extend(texts), translate(texts, tag))[1]
+    query = texts("red lamp", role="query")
+    data = replace(texts("rot stuhl", "lampe rot rot", "stuhl", language="de"), role="candidate")
+    found = embed_sides(query, data, "bm25", made, any_form=True)
+    english = ["red chair", "lamp red red", "chair"]
+    expected = [naive("red lamp", d, english) for d in english]
+    assert (found.questions.matrix @ found.candidates.matrix.T).toarray()[0].tolist() == pytest.approx(
+        expected
+    )
+    assert sorted(seen) == sorted(data.text)
+    assert made.by_role
+    assert made.depends_on_batch
