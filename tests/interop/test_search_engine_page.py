@@ -53,7 +53,8 @@ def test_from_answers_to_the_gate(tmp_path, monkeypatch, capsys):
         for one in kept
     ]
 
-    shell("xlingual evaluate retrieval pool --split test --text-encoder bm25: --trec runs --quiet")
+    judge = "xlingual evaluate retrieval pool --split test --trec runs --trec-depth 100 --quiet"
+    shell(f"{judge} --text-encoder bm25: --text-encoder random")
     shutil.copy("runs/bm25.run", "new.trec")
-    shutil.copy("runs/bm25.run", "old.trec")
+    shutil.copy("runs/random.run", "old.trec")
     assert "PASS" in shell(by_files)
