@@ -77,7 +77,10 @@ def test_a_pool_has_the_same_numbers_in_mteb(models, kind, distinct, tmp_path):
     model = models[kind]
     pool = mix_pool(distinct)
     results = multilingual_pool(
-        pool, text_encoders={"m": Plain(model)}, measures=["AP", "Success@10", "R@10", "RR@10"], store=None
+        pool,
+        text_encoders={"m": Plain(model)},
+        measures=["AP", "Success@10", "R@10", "RR@10", "nDCG@10"],
+        store=None,
     )
     own = {line.measure: line.value for line in results.summary if line.source is None}
     assert all(entry.n_tied == 0 for entry in results.entries)
@@ -87,6 +90,7 @@ def test_a_pool_has_the_same_numbers_in_mteb(models, kind, distinct, tmp_path):
         ("hit_rate_at_10", "Success@10"),
         ("recall_at_10", "R@10"),
         ("mrr_at_10", "RR@10"),
+        ("ndcg_at_10", "nDCG@10"),
     ):
         assert found[theirs] == pytest.approx(own[ours], abs=1e-6)
     assert found["main_score"] == found["map_at_1000"] and 0.01 < own["AP"] < 0.99

@@ -14,11 +14,11 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
+from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.ordered import ranked
 from xlingual.ranking import Offsets, TextPool, TextRows, rows_of, similarity_of
 from xlingual.ranking.listed import Lists
-from xlingual.systems.names import escaped
 
 IMAGE = "image"  # stands for a language where images are queries or candidates
 
@@ -51,6 +51,7 @@ class Ranking:
     query_vectors: TextRows | None = None  # [n]
     candidate_vectors: TextRows | None = None  # [m]
     offsets: Offsets | None = None  # of the n queries and m candidates, with a repair of hubs
+    judged: tuple[Ints, Ints, Ints] | None = None  # (query, candidate, grade) of all pairs that have a grade
     given: Lists | None = None  # of a search system, in place of vectors
 
     def lists(self, depth: int | None, queries: Ints | None = None) -> Iterator[list[int]]:

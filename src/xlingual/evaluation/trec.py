@@ -1,7 +1,8 @@
 """Rankings as TREC files, for `trec_eval`, `ir_measures`, `ranx` and other people's programs.
 
-`qrels.txt` has a line "query 0 candidate 1" for every relevant pair; each encoder has a run with lines
-"query Q0 candidate rank score tag", best first. The score is the number of lines that are left, an integer
+`qrels.txt` has a line "query 0 candidate grade" for every relevant pair (grade 1 where there are none), and
+for every judged one in retrieval by judgements; each system has a run with lines "query Q0 candidate rank
+score tag", best first. The score is the number of lines that are left, an integer
 that falls by one from line to line: programs sort runs by score and read it as a float of 32 or 64 bits, so
 that cosines could change places or tie. Candidates with equal scores come in the order of their names here
 (`trec` mode), where the measures of this library take the expectation over all orders.
@@ -20,11 +21,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
+import numpy as np
+
+from xlingual.data.names import escaped
 from xlingual.errors import DataWarning, InputError, warn
 from xlingual.evaluation.rankings import Ranking
 from xlingual.files import atomic_file, make_folder
 from xlingual.results import Results
-from xlingual.systems.names import escaped
 
 GIB = 1 << 30
 LINE = 55  # bytes of a run's line, about
@@ -82,8 +85,9 @@ def folder_of(source: str, target: str, seed: int, several_seeds: bool) -> str:
 
 def _qrels(ranking: Ranking) -> Iterator[str]:
     queries, candidates = ranking.queries, ranking.candidates
-    for query, candidate in zip(*(side.tolist() for side in ranking.relevant), strict=True):
-        yield f"{queries[query].name} 0 {candidates[candidate].name} 1\n"
+    judged = ranking.judged or (*ranking.relevant, np.ones_like(ranking.relevant[0]))
+    for query, candidate, grade in zip(*(column.tolist() for column in judged), strict=True):
+        yield f"{queries[query].name} 0 {candidates[candidate].name} {grade}\n"
 
 
 def _run(ranking: Ranking, depth: int | None) -> Iterator[str]:

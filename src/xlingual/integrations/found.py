@@ -16,7 +16,8 @@ _KINDS = {  # measures → the names of MTEB, before "_at_10"
     "Success": "hit_rate",
     "P": "precision",
     "AP": "map",
-    "nDCG": "ndcg",  # of MTEB only
+    "nDCG": "ndcg",
+    "nDCG(dcg='exp-log2')": "ndcg_exp_log2",
     "RR": "mrr",
     "MedR": "median_rank",
 }
@@ -75,6 +76,8 @@ def metric_name(measure: str) -> str:
 
     >>> [metric_name(name) for name in ("R@10", "Success@1", "AP", "AP@20/min", "SIM", "R@0.1%")]
     ['recall_at_10', 'hit_rate_at_1', 'map', 'map_at_20_min', 'sim', 'recall_at_0.1_percent']
+    >>> metric_name("nDCG@10"), metric_name("nDCG(dcg='exp-log2')@5")
+    ('ndcg_at_10', 'ndcg_exp_log2_at_5')
     """
     kind, at, cut = measure.partition("@")
     kind, slash, more = kind.partition("/")

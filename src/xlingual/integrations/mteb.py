@@ -2,10 +2,10 @@
 
 mteb.evaluate(model, mteb_task(pool), cache=None)
 
-With a pool, MTEB's map_at_1000 and hit_rate_at_10 are AP@1000 and Success@10 here; with a manifest,
-hit_rate_at_10 of the subset en-de is Success@10 (or R@10) of cross-lingual retrieval. Where candidates tie
-they differ: MTEB takes them in some order, by scores in float32, and the numbers here are expectations over
-all orders. MTEB knows the first 1000 candidates only.
+With a pool, MTEB's map_at_1000, hit_rate_at_10 and ndcg_at_10 are AP@1000, Success@10 and nDCG@10 here, by
+the pool's grades; with a manifest, hit_rate_at_10 of the subset en-de is Success@10 (or R@10) of cross-lingual
+retrieval. Where candidates tie they differ: MTEB takes them in some order, by scores in float32, and the
+numbers here are expectations over all orders. MTEB knows the first 1000 candidates only.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def mteb_task(
 
 def _of_pool(pool: MultilingualPool, candidate_text: str) -> dict[str, Any]:
     question, candidate = pool.relevant
-    return _split(pool.question_texts(), pool.candidate_texts(candidate_text), question, candidate)
+    texts = pool.question_texts(), pool.candidate_texts(candidate_text)
+    return _split(*texts, question, candidate, pool.grades)
 
 
 def _of_rows(manifest: Manifest, source: Ints, target: Ints) -> dict[str, Any]:
@@ -99,12 +100,15 @@ def _of_rows(manifest: Manifest, source: Ints, target: Ints) -> dict[str, Any]:
     )
 
 
-def _split(queries: Texts, candidates: Texts, query: Ints, candidate: Ints) -> dict[str, Any]:
-    """Return what MTEB calls a split; `query` and `candidate` are the relevant pairs."""
+def _split(
+    queries: Texts, candidates: Texts, query: Ints, candidate: Ints, grades: Ints | None = None
+) -> dict[str, Any]:
+    """Return what MTEB calls a split; `query` and `candidate` are the relevant pairs, grades 1 by default."""
     names = [_names(part, prefix) for part, prefix in ((queries, "q"), (candidates, "c"))]
     relevant: dict[str, dict[str, int]] = {name: {} for name in names[0]}
-    for one, other in zip(query.tolist(), candidate.tolist(), strict=True):
-        relevant[names[0][one]][names[1][other]] = 1
+    grades = np.ones(len(query), dtype=np.int64) if grades is None else grades
+    for one, other, grade in zip(query.tolist(), candidate.tolist(), grades.tolist(), strict=True):
+        relevant[names[0][one]][names[1][other]] = grade
     return {
         "queries": {"id": names[0], "text": list(queries.text)},
         "corpus": {"id": names[1], "text": list(candidates.text)},

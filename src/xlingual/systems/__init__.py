@@ -4,9 +4,9 @@ A run is what a search engine returned, from a file. What it is compared with ar
 of an evaluation (`Search`), of which each system gives its `Lists`.
 """
 
+from xlingual.data.names import Names
 from xlingual.systems.base import ListSystem, Search
 from xlingual.systems.joined import RunsLike, joined
-from xlingual.systems.names import Names
 from xlingual.systems.registry import SystemLike, systems
 from xlingual.systems.run import RunSystem
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xlingual.arrays import Ints
+from xlingual.data.names import Names
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError
 from xlingual.ranking.listed import Lists
 from xlingual.records import Encoded, Texts
-from xlingual.systems.names import Names
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names
 from xlingual.data.runs import SearchRun
 from xlingual.errors import InputError, warn
 from xlingual.ranking.listed import Lists
 from xlingual.systems.base import ListSystem, Search
-from xlingual.systems.names import AMBIGUOUS, UNKNOWN, Names
 
 _PLACES = ("source", "target", "seed")
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
+from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.samples import resolve_pairs
@@ -24,7 +25,6 @@ from xlingual.evaluation.rankings import texts_of
 from xlingual.evaluation.run import Options
 from xlingual.evaluation.trec import QRELS, folder_of, unfinished
 from xlingual.files import make_folder
-from xlingual.systems.names import escaped
 
 QUERIES, TARGETS, IDS = "queries.jsonl", "targets.jsonl", "ids.txt"
 

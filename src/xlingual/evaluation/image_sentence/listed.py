@@ -10,6 +10,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
+from xlingual.data.names import AMBIGUOUS, UNKNOWN, escaped
 from xlingual.errors import InputError
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
 from xlingual.evaluation.image_sentence.directions import both_ways
@@ -20,7 +21,6 @@ from xlingual.measures import RankMeasure
 from xlingual.ranking.listed import Lists
 from xlingual.records import RankCounts
 from xlingual.systems import Names, RunSystem, Search
-from xlingual.systems.names import AMBIGUOUS, UNKNOWN, escaped
 
 
 class TextAndImageNames(Names):

@@ -263,7 +263,8 @@ class PoolRun(Run):
         yield self._ranking(encoder, self._lists(encoder, parts) if vectors is None else vectors)
 
     def _ranking(self, name: str, given: PoolVectors | Lists, offsets: Offsets | None = None) -> Ranking:
-        return ranking_of(name, self.pool, given, self.choice.policy, self.options, offsets)
+        grades = self.choice.grades.of(self.pool)
+        return ranking_of(name, self.pool, given, self.choice.policy, self.options, offsets, grades)
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""

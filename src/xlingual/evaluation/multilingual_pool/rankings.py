@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.embed import PoolVectors
@@ -26,20 +27,24 @@ def ranking_of(
     policy: str,
     options: Options,
     offsets: Offsets | None = None,
+    grades: Ints | None = None,
 ) -> Ranking:
     """Return the lists of an encoder or of a search system.
 
-    `offsets` are those by the repair of hubs, where they are known.
+    `offsets` are those by the repair of hubs, where they are known; `grades` of the relevant pairs, where
+    they are not the pool's own.
     """
     question, candidate = pool.relevant
+    grade = pool.grades if grades is None else grades
     if policy == "prefer-own":
         own = pool.questions.language[question] == pool.candidates.language[candidate]
-        question, candidate = question[own], candidate[own]
+        question, candidate, grade = question[own], candidate[own], grade[own]
     ranking = Ranking(
         *(encoder, ALL, POOL, options.seed),
         queries=members_of(pool, pool.questions),
         candidates=members_of(pool, pool.candidates),
         relevant=(question, candidate),
+        judged=(question, candidate, grade),
     )
     if isinstance(given, Lists):
         return replace(ranking, given=given)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from xlingual.arrays import Ints
+from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.trec import warn_of_bytes
-from xlingual.systems.names import escaped
 
 
 def question_names(pool: MultilingualPool) -> list[str]:

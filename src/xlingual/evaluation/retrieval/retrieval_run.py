@@ -147,6 +147,7 @@ class RetrievalRun(Run):
             queries=members_of(self.pool, self.pool.questions),
             candidates=members_of(self.pool, self.pool.candidates),
             relevant=(question[right], candidate[right]),
+            judged=(question, candidate, grade),
         )
         parts = self._parts(self.encode_again)
         vectors = parts.of(name)

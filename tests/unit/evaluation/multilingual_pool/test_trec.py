@@ -1,5 +1,6 @@
 """TREC files: other programs find in them the measures that a plain sort of float64 cosines gives."""
 
+from dataclasses import replace
 from itertools import groupby
 from urllib.parse import unquote
 
@@ -297,3 +298,15 @@ def test_large_runs_are_announced(monkeypatch):
         DataWarning, match="runs of 3 encoders will take about 1.5 GiB: a smaller --trec-depth"
     ):
         warn_of_size(pool, None, ["a", "b", "c"])
+
+
+def test_qrels_have_the_grades_of_the_pool(tmp_path):
+    pool = make_pool(["a", "b"], [("a",), ("b", "a"), ()])
+    graded = replace(pool, candidates=replace(pool.candidates, grades=[(3,), (1, 2), ()]))
+    vectors = np.eye(3, dtype=np.float32)
+    write_folder(tmp_path, graded, vectors[:2], vectors)
+    assert (tmp_path / "qrels.txt").read_text().splitlines() == [
+        "en:q0 0 en:c0 3",
+        "en:q0 0 de:c1 2",
+        "de:q1 0 de:c1 1",
+    ]
