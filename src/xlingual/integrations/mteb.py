@@ -3,9 +3,9 @@
 mteb.evaluate(model, mteb_task(pool), cache=None)
 
 With a pool, MTEB's map_at_1000, hit_rate_at_10 and ndcg_at_10 are AP@1000, Success@10 and nDCG@10 here, by
-the pool's grades; with a manifest, hit_rate_at_10 of the subset en-de is Success@10 (or R@10) of cross-lingual
-retrieval. Where candidates tie they differ: MTEB takes them in some order, by scores in float32, and the
-numbers here are expectations over all orders. MTEB knows the first 1000 candidates only.
+the pool's grades; with a manifest, hit_rate_at_10 of the subset en-de is Success@10 (or R@10) of
+cross-lingual retrieval. Where candidates tie they differ: MTEB takes them in some order, by scores in
+float32, and the numbers here are expectations over all orders. MTEB knows the first 1000 candidates only.
 """
 
 from __future__ import annotations
