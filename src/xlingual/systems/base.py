@@ -51,12 +51,12 @@ class Search:
     @property
     def where(self) -> str:
         """The search, in messages."""
-        return self.called or ("the pool" if self.target == "pool" else f"{self.source}-{self.target}")
+        return self.called or f"{self.source}-{self.target}"
 
     @property
     def of_pair(self) -> bool:
         """Whether it is of one pair of languages, as a file of a run may be."""
-        return not self.called and self.target != "pool"
+        return not self.called
 
 
 class ListSystem(ABC):
