@@ -98,11 +98,18 @@ class Lists:
     def first(self, depth: int) -> Lists:
         """Return the first `depth` results of each list; ties that reach further are left out as a whole.
 
-        So nothing depends on the order of rows, and as many as all candidates may tie.
+        So nothing depends on the order of rows, and as many as all candidates may tie. A list of which
+        something was left out has not ended, and is not settled: no candidate that was found is missed.
         """
         above, tied = self.places
         kept = above + tied <= depth
-        score = None if self.score is None else self.score[kept]
+        whole = np.bincount(self.query[~kept], minlength=len(self)) == 0
         return replace(
-            self, query=self.query[kept], candidate=self.candidate[kept], level=self.level[kept], score=score
+            self,
+            query=self.query[kept],
+            candidate=self.candidate[kept],
+            level=self.level[kept],
+            ended=self.ended & whole,
+            score=None if self.score is None else self.score[kept],
+            settled=None if self.settled is None else self.settled & whole,
         )

@@ -117,6 +117,25 @@ def test_queries_without_results_are_misses_and_counted(manifest, vectors):
         assert one["value"] == (0.0 if one["query"] in ("p0", "p1") else other["value"])
 
 
+def test_backretrieval_ranks_an_unanswered_query_last(manifest, vectors):
+    """All images are above its own, as in cross-lingual retrieval; its similarity is 0."""
+    images = np.random.default_rng(5).normal(size=(N, 4)).astype(np.float32)
+    lists = ranking(vectors, "en", "de")
+    options = {"image_encoder": images, "pairs": "en-de", "store": None, "examples": False}
+    options |= {"measures": ("MedR", "RR", "R@3")}
+    whole = backretrieval(manifest, {"run": SearchRun.of(lists)}, **options).per_query.to_pylist()
+    asked = [row["query"] for row in whole if row["measure"] == "MedR"]
+    gone, pool = set(asked[: len(asked) * 2 // 3]), len(asked)
+    few = SearchRun.of({query: own for query, own in lists.items() if query[3:] not in gone})
+    with pytest.warns(DataWarning, match=f"{len(gone)} of {pool} queries of en-de have no results"):
+        found = backretrieval(manifest, {"run": few}, **options)
+    worst = {"MedR": pool + 1, "RR": 0, "R@3": 0, "SIM": 0}
+    for one, other in zip(found.per_query.to_pylist(), whole, strict=True):
+        assert one["value"] == (worst[one["measure"]] if one["query"] in gone else other["value"])
+    (median,) = (e for e in found.entries if e.measure == "MedR")
+    assert median.value == pool + 1
+
+
 def test_a_list_that_ended_misses_what_it_lacks(manifest, vectors):
     """One long list says how deep lists go; the others found nothing more."""
     lists = ranking(vectors, "en", "de", depth=2)

@@ -75,7 +75,7 @@ def runs_against_qrels(
             lists = system.lists(Search(*names, *rows, ALL, POOL, 0, called="the judgements", ties=ties))
             if ties == EXPECTED:
                 check_reach(lists, [one for one in chosen if not isinstance(one, Bpref)], repr(name), "nDCG")
-            numbers.add(name, counted_lists(judged, lists, chosen))
+            numbers.add(name, counted_lists(judged, lists))
     with run.stage("statistics", "computing intervals"):
         return run.finished(numbers.results(), ranked=False)
 
