@@ -157,7 +157,8 @@ class FusedSystem(ListSystem):
         for name, one in zip(self.parts, found, strict=True):
             if self._points.uses_scores and one.score is None:
                 raise InputError(
-                    f"sum: {name!r} has scores for some of its results only: fuse it by ranks, with rrf:"
+                    f"sum: {name!r} has no scores, or for some of its results only: fuse it by ranks, with "
+                    "rrf:"
                 )
         return fuse(found, self._points, self.weights)
 

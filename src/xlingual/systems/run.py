@@ -30,12 +30,16 @@ class RunSystem(ListSystem):
     ) -> None:  # fmt: skip
         self._given, self._order, self._ids, self._latency = run, order, ids, latency
         self._read: dict[str, SearchRun] = {}
+        self._in_trec_order: dict[str, SearchRun] = {}  # of those read that were searched so
         self._said: set[tuple[str, str]] = set()
 
     @property
     def identity(self) -> str:
-        """The digest of the files that were searched so far, their number if several, and the depth."""
-        runs = sorted({run.digest[:16] for run in (self._read or self._all()).values()})
+        """The digest of the files that were searched so far, their number if several, and the depth.
+
+        Runs that were searched in the order of trec_eval are named by that order.
+        """
+        runs = sorted({run.digest[:16] for run in self._searched.values()})
         if len(runs) == 1:
             return f"run:{runs[0]}?depth={self.depth}"
         digest = hashlib.sha256("+".join(runs).encode()).hexdigest()[:16]
@@ -44,7 +48,7 @@ class RunSystem(ListSystem):
     @property
     def identity_of_scores(self) -> str:
         """The same, with the digests of the scores."""
-        scores = {run.score_digest[:16] for run in (self._read or self._all()).values()}
+        scores = {run.score_digest[:16] for run in self._searched.values()}
         return f"{self.identity}&scores={'+'.join(sorted(scores))}"
 
     @property
@@ -66,6 +70,11 @@ class RunSystem(ListSystem):
         found = {"latency_ms": middle, "latency_ms_95": late, "latency_ms_mean": mean}
         return {name: round(float(value), 3) for name, value in found.items()} | {"queries_timed": len(known)}
 
+    @property
+    def _searched(self) -> Mapping[str, SearchRun]:
+        """The runs as they were searched."""
+        return {**(self._read or self._all()), **self._in_trec_order}
+
     def _all(self) -> Mapping[str, SearchRun]:
         if isinstance(self._given, SearchRun):
             return {"": self._given}
@@ -77,7 +86,7 @@ class RunSystem(ListSystem):
         Queries without results, and names that nobody knows, are warned of.
         """
         run, pairs = self.run_of(search), search.of_pair
-        run = run.in_trec_order() if search.ties == "trec" else run
+        run = self._ordered(run) if search.ties == "trec" else run
         alone = search.alone or (self._per_pair and pairs)
         asked = self._rows(run, "queries", search.queries, search.source if alone else None, pairs)
         found = self._rows(run, "candidates", search.candidates, search.target if alone else None, pairs)
@@ -98,8 +107,16 @@ class RunSystem(ListSystem):
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
-        query, candidate, level, score = query[order], candidate[order], level[order], run.score[kept][order]
+        query, candidate, level = query[order], candidate[order], level[order]
+        score = None if run.score is None else run.score[kept][order]
         return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
+
+    def _ordered(self, run: SearchRun) -> SearchRun:
+        """Return a run that was read in the order of trec_eval."""
+        path = next(path for path, read in self._read.items() if read is run)
+        if path not in self._in_trec_order:
+            self._in_trec_order[path] = run.in_trec_order()
+        return self._in_trec_order[path]
 
     def answers(self, search: Search) -> bool:
         """Return whether there is a file for the search, with any of its queries."""

@@ -102,7 +102,7 @@ def test_a_reranker_of_an_encoder_of_a_fusion_and_fusions_of_it(manifest, run):
     assert "::(rrf:v1?k=60" in signatures["r"]
     assert signatures["r"].partition("encoder:")[2] in signatures["again"]
     assert values(found, "r")[0][1] > values(found, "h")[0][1]
-    with pytest.raises(InputError, match=r"sum: 'r' has scores for some of its results only: .*rrf:"):
+    with pytest.raises(InputError, match=r"sum: 'r' has no scores, or for some of its results only: .*rrf:"):
         xlr(manifest, {**systems, "s": "sum:r+v"})
 
 

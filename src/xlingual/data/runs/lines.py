@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,31 @@ def encoded(column: pa.Array) -> tuple[Ints, list[str]]:
         column = column.combine_chunks()
     found = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return found.indices.to_numpy(zero_copy_only=False).astype(np.int64), found.dictionary.to_pylist()
+
+
+def by_name(names: Sequence[str], codes: Ints) -> tuple[list[bytes], Ints]:
+    """Return the names that occur, in UTF-8 and sorted, and each line's code among these."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    used = np.flatnonzero(np.bincount(codes, minlength=len(names)))
+    raw = [names[code].encode("utf-8", "surrogatepass") for code in used.tolist()]
+    order = compute.sort_indices(pa.array(raw, pa.binary())).to_numpy().astype(np.int64)
+    place = np.zeros(len(names), dtype=np.int64)
+    place[used[order]] = np.arange(len(order))
+    return [raw[row] for row in order.tolist()], place[codes]
+
+
+def names_bytes(names: Sequence[bytes]) -> bytes:
+    """Return names as one string of bytes that no other names have, to be hashed."""
+    return np.array([len(names), *map(len, names)], dtype="<i8").tobytes() + b"".join(names)
+
+
+def ranks_of(scores: Sequence[float] | Floats) -> list[float]:
+    """Return the rank of each result of a query by its score, from 1; equal scores share one."""
+    _, place = np.unique(-np.asarray(scores, dtype=np.float64), return_inverse=True)
+    found: list[float] = (place + 1.0).tolist()
+    return found
 
 
 def check(source: str, lines: RunLines) -> None:
