@@ -30,16 +30,21 @@ class RunSystem(ListSystem):
     ) -> None:  # fmt: skip
         self._given, self._order, self._ids, self._latency = run, order, ids, latency
         self._read: dict[str, SearchRun] = {}
-        self._in_trec_order: dict[str, SearchRun] = {}  # of those read that were searched so
+        self._in_trec_order: dict[str, SearchRun] = {}
         self._said: set[tuple[str, str]] = set()
 
     @property
     def identity(self) -> str:
-        """The digest of the files that were searched so far, their number if several, and the depth.
+        """The digest of the files that were searched so far, their number if several, and the depth."""
+        return self._identity_of(self._searched)
 
-        Runs that were searched in the order of trec_eval are named by that order.
-        """
-        runs = sorted({run.digest[:16] for run in self._searched.values()})
+    @property
+    def identity_in_trec_order(self) -> str:
+        """The same of the runs as trec_eval orders them."""
+        return self._identity_of({path: self._ordered(path, run) for path, run in self._searched.items()})
+
+    def _identity_of(self, searched: Mapping[str, SearchRun]) -> str:
+        runs = sorted({run.digest[:16] for run in searched.values()})
         if len(runs) == 1:
             return f"run:{runs[0]}?depth={self.depth}"
         digest = hashlib.sha256("+".join(runs).encode()).hexdigest()[:16]
@@ -54,14 +59,14 @@ class RunSystem(ListSystem):
     @property
     def depth(self) -> int:
         """The length of the longest list."""
-        return max(run.depth for run in (self._read or self._all()).values())
+        return max(run.depth for run in self._searched.values())
 
     @property
     def cost(self) -> Mapping[str, float]:
         """The latency of a query in milliseconds, where the files have it."""
         known = {
             f"{place} {query}": value
-            for place, run in enumerate((self._read or self._all()).values())
+            for place, run in enumerate(self._searched.values())
             for query, value in run.latency.items()
         }
         if not known:
@@ -72,8 +77,8 @@ class RunSystem(ListSystem):
 
     @property
     def _searched(self) -> Mapping[str, SearchRun]:
-        """The runs as they were searched."""
-        return {**(self._read or self._all()), **self._in_trec_order}
+        """The files that were searched so far; all that are given where none was."""
+        return self._read or self._all()
 
     def _all(self) -> Mapping[str, SearchRun]:
         if isinstance(self._given, SearchRun):
@@ -86,7 +91,8 @@ class RunSystem(ListSystem):
         Queries without results, and names that nobody knows, are warned of.
         """
         run, pairs = self.run_of(search), search.of_pair
-        run = self._ordered(run) if search.ties == "trec" else run
+        if search.ties == "trec":
+            run = self._ordered(next(path for path, read in self._read.items() if read is run), run)
         alone = search.alone or (self._per_pair and pairs)
         asked = self._rows(run, "queries", search.queries, search.source if alone else None, pairs)
         found = self._rows(run, "candidates", search.candidates, search.target if alone else None, pairs)
@@ -111,9 +117,8 @@ class RunSystem(ListSystem):
         score = None if run.score is None else run.score[kept][order]
         return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
 
-    def _ordered(self, run: SearchRun) -> SearchRun:
-        """Return a run that was read in the order of trec_eval."""
-        path = next(path for path, read in self._read.items() if read is run)
+    def _ordered(self, path: str, run: SearchRun) -> SearchRun:
+        """Return a run in the order of trec_eval."""
         if path not in self._in_trec_order:
             self._in_trec_order[path] = run.in_trec_order()
         return self._in_trec_order[path]
