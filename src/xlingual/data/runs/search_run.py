@@ -141,10 +141,11 @@ class SearchRun:
     def digest(self) -> str:
         """Hex hash of queries, candidates and their order; scores and the order of lines change no number."""
         hasher = hashlib.blake2b(b"xlingual/run/2", digest_size=16)
-        (queries, query), (candidates, candidate), order = self._by_name
-        hasher.update(names_bytes(queries) + names_bytes(candidates))
-        for column in (query, candidate, self.level):
-            hasher.update(column[order].astype("<i8").tobytes())
+        query, candidate = by_name(self.queries, self.query), by_name(self.candidates, self.candidate)
+        pair = query[1] * len(candidate[0]) + candidate[1]
+        order = np.argsort(pair)
+        hasher.update(names_bytes(query[0]) + names_bytes(candidate[0]))
+        hasher.update(pair[order].astype("<i8").tobytes() + self.level[order].astype("<i4").tobytes())
         return hasher.hexdigest()
 
     @cached_property
@@ -152,15 +153,9 @@ class SearchRun:
         """Hex hash of the scores, for what is made of them; empty where there are none."""
         if self.score is None:
             return ""
-        score = self.score[self._by_name[2]].astype("<f8")
+        query, candidate = by_name(self.queries, self.query), by_name(self.candidates, self.candidate)
+        score = self.score[np.lexsort((candidate[1], query[1]))].astype("<f8")
         return hashlib.blake2b(score.tobytes(), digest_size=16).hexdigest()
-
-    @cached_property
-    def _by_name(self) -> tuple[tuple[list[bytes], Ints], tuple[list[bytes], Ints], Ints]:
-        """Queries and candidates by name, each with the codes of lines, and the order of lines by both."""
-        query = by_name(self.queries, self.query)
-        candidate = by_name(self.candidates, self.candidate)
-        return query, candidate, np.argsort(query[1] * len(candidate[0]) + candidate[1])
 
     def __repr__(self) -> str:
         what = f"{len(self):,} queries, {len(self.query):,} results, depth {self.depth}"

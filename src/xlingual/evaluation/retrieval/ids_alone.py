@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.names import UNKNOWN, Names
 from xlingual.data.runs import SearchRun
-from xlingual.data.runs.lines import by_name, names_bytes
+from xlingual.data.runs.lines import by_name, names_bytes, sorted_names
 from xlingual.data.runs.qrels import Qrels, QrelsLike
 from xlingual.data.tags import tag_of
 from xlingual.errors import InputError, parameter, warn
@@ -25,6 +26,9 @@ from xlingual.measures import Bpref, Measure, RetrievalMeasure, parse_retrieval_
 from xlingual.measures.rank import DepthShare
 from xlingual.results import Results
 from xlingual.systems import RunsLike, RunSystem, Search, joined, systems
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NAME = "retrieval"
 
@@ -137,7 +141,9 @@ def _judgements(
     n = len(qrels.queries)
     right = np.bincount(qrels.query[qrels.grade >= least], minlength=n) > 0
     kept = np.arange(n) if ties == TREC else np.flatnonzero(right)
-    kept = np.array(sorted(kept.tolist(), key=qrels.queries.__getitem__))  # whatever the order of lines
+    # by name, whatever the order of lines
+    known, order = sorted_names([qrels.queries[row] for row in kept.tolist()])
+    kept = kept[order]
     judged, column = by_name(qrels.candidates, qrels.candidate)
     if not right.any():
         raise InputError(f"{qrels.source}: no judgement has a grade of {least} or more")
@@ -148,7 +154,7 @@ def _judgements(
     place[kept] = np.arange(len(kept))
     names = [qrels.queries[row] for row in kept.tolist()]
     place_of = {name: row for row, name in enumerate(names)}
-    candidates = {name.decode("utf-8", "surrogatepass"): row for row, name in enumerate(judged)}
+    candidates = {raw.decode("utf-8", "surrogatepass"): row for row, raw in enumerate(judged.to_pylist())}
     for run in runs.values():
         for name in run.candidates:
             candidates.setdefault(name, len(candidates))
@@ -188,7 +194,7 @@ def _judgements(
         np.zeros(len(candidates), dtype=np.int64),
         languages,
         least,
-        _digest(_encoded(names), judged),
+        _digest(known, judged),
         known=False,
     )
     return found, (_Ids(place_of), _Ids(candidates))
@@ -206,13 +212,9 @@ def _languages(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     return tuple(found), codes
 
 
-def _digest(*columns: Sequence[bytes]) -> str:
+def _digest(*columns: pa.Array) -> str:
     """Return a hash of the names of queries and judged candidates: runs have further ones, each its own."""
     hasher = hashlib.blake2b(b"xlingual/qrels/2", digest_size=16)
     for column in columns:
         hasher.update(names_bytes(column))
     return hasher.hexdigest()
-
-
-def _encoded(names: Sequence[str]) -> list[bytes]:
-    return [name.encode("utf-8", "surrogatepass") for name in names]
