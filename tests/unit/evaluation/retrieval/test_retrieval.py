@@ -519,6 +519,37 @@ def test_a_list_behind_which_the_order_is_unknown_is_missed_where_candidates_are
     assert one == other
 
 
+@pytest.mark.parametrize("given", ["vectors", "run"])
+def test_with_ties_of_trec_queries_without_a_relevant_candidate_count_as_0(tmp_path, graded, vectors, given):
+    rows = [list(row) for row in graded]
+    for i in (4, 9):
+        rows[i] = [None if grade is None else min(grade, 1) for grade in rows[i]]
+    pool, lists = pool_of(rows), ranking(vectors)
+    options = {"measures": MEASURES, "relevant_from": 2, "ties": "trec"}
+    with pytest.warns(DataWarning, match="2 of 24 queries have no candidate of grade 2 or more and count as"):
+        found = retrieval(
+            pool,
+            {"it": Known(vectors) if given == "vectors" else SearchRun.of(lists)},
+            **options,
+            store=None,
+            trec=tmp_path,
+        )
+    qrels = {
+        f"q{i}": {f"d{j}": grade for j, grade in enumerate(row) if grade is not None}
+        for i, row in enumerate(rows)
+    }
+    alone = runs_against_qrels(qrels, {"it": lists}, **options)
+    for name in MEASURES:
+        own = values(found, "it", name)
+        assert len(own) == N and own == pytest.approx(values(alone, "it", name), abs=1e-12), name
+        if not name.startswith("Judged") and not name.startswith("nDCG"):
+            assert own["q4"] == own["q9"] == 0, name
+        assert number(found, "it", name).value == pytest.approx(np.mean(list(own.values())), abs=1e-12)
+    assert len(found.failures_table(encoder="it", measure="AP")) > 0
+    write_report(found, tmp_path / "report.html")
+    found.write(tmp_path / "out")
+
+
 def test_judgements_are_a_condition(graded, vectors):
     other = [list(row) for row in graded]
     other[0] = [2 if grade == 1 else grade for grade in other[0]]
