@@ -34,13 +34,13 @@ def answer_lines(path: Path, found: Mapping[str, Any], ids: str | Path | None) -
     score: list[float] = []
     lists = [_hits(one) for one in responses]
     failed = [name for name, hits in zip(names, lists, strict=True) if hits is None]
-    found = [hits or [] for hits in lists]
+    given = [hits or [] for hits in lists]
     unscored = [
         name
-        for name, hits in zip(names, found, strict=True)
+        for name, hits in zip(names, given, strict=True)
         if any(hit.get("_score") is None for hit in hits)
     ]
-    for name, hits in zip(names, found, strict=True):
+    for name, hits in zip(names, given, strict=True):
         query += [name] * len(hits)
         candidate += [str(hit.get("_id")) for hit in hits]
         score += _ranks(hits) if unscored else [float(hit["_score"]) for hit in hits]
@@ -49,7 +49,7 @@ def answer_lines(path: Path, found: Mapping[str, Any], ids: str | Path | None) -
             f"{path}: {len(failed):,} of {len(responses):,} responses are errors (first: {failed[0]!r}): "
             "these queries have no results"
         )
-    if 0 < len(unscored) < sum(map(bool, found)):
+    if 0 < len(unscored) < sum(map(bool, given)):
         warn(
             f"{path}: {len(unscored):,} of {len(responses):,} responses have no scores (first: "
             f"{unscored[0]!r}): ranks count for all"

@@ -144,7 +144,7 @@ def _judgements(
     # by name, whatever the order of lines
     known, order = sorted_names([qrels.queries[row] for row in kept.tolist()])
     kept = kept[order]
-    judged, column = by_name(qrels.candidates, qrels.candidate)
+    judged, judged_code = by_name(qrels.candidates, qrels.candidate)
     if not right.any():
         raise InputError(f"{qrels.source}: no judgement has a grade of {least} or more")
     if lost := n - int(right.sum()):
@@ -158,7 +158,7 @@ def _judgements(
     for run in runs.values():
         for name in run.candidates:
             candidates.setdefault(name, len(candidates))
-    query, candidate = place[qrels.query], column
+    query, candidate = place[qrels.query], judged_code
     order = np.lexsort((candidate, query))
     order = order[query[order] >= 0]
     languages, codes = _languages(names)

@@ -508,17 +508,6 @@ def test_numbers_of_a_run_do_not_depend_on_the_other_runs_of_the_call():
         assert own[0] == pytest.approx(100 / 101)
 
 
-def test_a_list_behind_which_the_order_is_unknown_is_missed_where_candidates_are_ids():
-    lists = {f"q{i}": {f"d{i}": 2.0, f"e{i}": 1.0} for i in range(200)}
-    qrels = {query: {f"d{query[1:]}": 1} for query in lists} | {"q0": {"far": 1}}
-    qrels["q0"] = {"far": 1}
-    one, other = (
-        alone(qrels, {"r": lists, "other": {"q0": {f"y{i}": 1.0 - i for i in range(k)}}}, "Bpref")
-        for k in (1, 90)
-    )
-    assert one == other
-
-
 @pytest.mark.parametrize("given", ["vectors", "run"])
 def test_with_ties_of_trec_queries_without_a_relevant_candidate_count_as_0(tmp_path, graded, vectors, given):
     rows = [list(row) for row in graded]
