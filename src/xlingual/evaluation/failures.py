@@ -181,7 +181,9 @@ def _rankings(results: Results, encoder: str) -> Iterator[Ranking]:
 def _of_ranking(ranking: Ranking, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, _Found]]:
     if not rows:
         return
-    place = {_key(ranking, member): i for i, member in enumerate(ranking.queries)}
+    tags = {member.language for member in (*ranking.queries, *ranking.candidates)}
+    alone = ranking.target == "pool" and len(tags) == 1
+    place = {member.id if alone else _key(ranking, member): i for i, member in enumerate(ranking.queries)}
     at = np.array([place[row["query"]] for row in rows], dtype=np.int64)
     query, candidate = ranking.relevant
     order = np.argsort(query, kind="stable")

@@ -251,10 +251,12 @@ class Run:
         similarity = "+".join(name for name in names if name)
         return str(Signature(own, {**system, "similarity": similarity} if similarity else system))
 
-    def system(self, encoder: str) -> dict[str, str]:
+    def system(self, encoder: str, ties: str = "expected") -> dict[str, str]:
         """Return an encoder's identity, and how its vectors are compared where not by cosine."""
         one = self.by_name[encoder]
         if isinstance(one, ListSystem):
+            if ties == "trec" and not one.parts:
+                return {"encoder": one.identity_in_trec_order}
             return {"encoder": one.identity_over(self._part_identity)}
         own = {"encoder": self.identities[encoder]}
         return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own

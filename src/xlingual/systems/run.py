@@ -30,12 +30,21 @@ class RunSystem(ListSystem):
     ) -> None:  # fmt: skip
         self._given, self._order, self._ids, self._latency = run, order, ids, latency
         self._read: dict[str, SearchRun] = {}
+        self._in_trec_order: dict[str, SearchRun] = {}
         self._said: set[tuple[str, str]] = set()
 
     @property
     def identity(self) -> str:
         """The digest of the files that were searched so far, their number if several, and the depth."""
-        runs = sorted({run.digest[:16] for run in (self._read or self._all()).values()})
+        return self._identity_of(self._searched)
+
+    @property
+    def identity_in_trec_order(self) -> str:
+        """The same of the runs as trec_eval orders them."""
+        return self._identity_of({path: self._ordered(path, run) for path, run in self._searched.items()})
+
+    def _identity_of(self, searched: Mapping[str, SearchRun]) -> str:
+        runs = sorted({run.digest[:16] for run in searched.values()})
         if len(runs) == 1:
             return f"run:{runs[0]}?depth={self.depth}"
         digest = hashlib.sha256("+".join(runs).encode()).hexdigest()[:16]
@@ -44,20 +53,20 @@ class RunSystem(ListSystem):
     @property
     def identity_of_scores(self) -> str:
         """The same, with the digests of the scores."""
-        scores = {run.score_digest[:16] for run in (self._read or self._all()).values()}
+        scores = {run.score_digest[:16] for run in self._searched.values()}
         return f"{self.identity}&scores={'+'.join(sorted(scores))}"
 
     @property
     def depth(self) -> int:
         """The length of the longest list."""
-        return max(run.depth for run in (self._read or self._all()).values())
+        return max(run.depth for run in self._searched.values())
 
     @property
     def cost(self) -> Mapping[str, float]:
         """The latency of a query in milliseconds, where the files have it."""
         known = {
             f"{place} {query}": value
-            for place, run in enumerate((self._read or self._all()).values())
+            for place, run in enumerate(self._searched.values())
             for query, value in run.latency.items()
         }
         if not known:
@@ -65,6 +74,11 @@ class RunSystem(ListSystem):
         middle, late, mean = *np.percentile(list(known.values()), (50, 95)), np.mean(list(known.values()))
         found = {"latency_ms": middle, "latency_ms_95": late, "latency_ms_mean": mean}
         return {name: round(float(value), 3) for name, value in found.items()} | {"queries_timed": len(known)}
+
+    @property
+    def _searched(self) -> Mapping[str, SearchRun]:
+        """The files that were searched so far; all that are given where none was."""
+        return self._read or self._all()
 
     def _all(self) -> Mapping[str, SearchRun]:
         if isinstance(self._given, SearchRun):
@@ -77,7 +91,8 @@ class RunSystem(ListSystem):
         Queries without results, and names that nobody knows, are warned of.
         """
         run, pairs = self.run_of(search), search.of_pair
-        run = run.in_trec_order() if search.ties == "trec" else run
+        if search.ties == "trec":
+            run = self._ordered(next(path for path, read in self._read.items() if read is run), run)
         alone = search.alone or (self._per_pair and pairs)
         asked = self._rows(run, "queries", search.queries, search.source if alone else None, pairs)
         found = self._rows(run, "candidates", search.candidates, search.target if alone else None, pairs)
@@ -98,8 +113,15 @@ class RunSystem(ListSystem):
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
-        query, candidate, level, score = query[order], candidate[order], level[order], run.score[kept][order]
+        query, candidate, level = query[order], candidate[order], level[order]
+        score = None if run.score is None else run.score[kept][order]
         return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
+
+    def _ordered(self, path: str, run: SearchRun) -> SearchRun:
+        """Return a run in the order of trec_eval."""
+        if path not in self._in_trec_order:
+            self._in_trec_order[path] = run.in_trec_order()
+        return self._in_trec_order[path]
 
     def answers(self, search: Search) -> bool:
         """Return whether there is a file for the search, with any of its queries."""
