@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 import numpy as np
 
@@ -68,7 +68,8 @@ def names_of(manifest: Manifest) -> Names:
 def check_reach(lists: Lists, measures: Sequence[Measure], who: str, instead: str = "R") -> None:
     """Raise InputError where lists are too short for a measure; warn where a few of them are.
 
-    `instead` is a measure with a cut, without the cut, which is named where another one does not reach.
+    Where lists do not reach, the measure itself is named with a lower cut; `instead`, a measure without its
+    cut, where it has none.
     Behind the end of a list the order is not known: what is expected there is that of a random order.
     """
     for measure in measures:
@@ -84,10 +85,18 @@ def check_reach(lists: Lists, measures: Sequence[Measure], who: str, instead: st
             reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
             remedy = "retrieve only the candidates"
             if reach:
-                example = parameter("measures", f"{instead}@{min(reach, 10)}")
+                example = parameter("measures", _with_cut(measure, min(reach, 10), instead))
                 remedy = f"ask for a measure up to rank {reach:,} ({example})"
             raise InputError(f"{problem}: {remedy}, or give longer lists")
         warn(f"{problem} for these: what follows is taken to be in random order")
+
+
+def _with_cut(measure: Measure, cut: int, instead: str) -> str:
+    """Return the name of the measure with another cut."""
+    for name in ("k", "cut"):
+        if is_dataclass(measure) and name in {one.name for one in fields(measure)}:
+            return replace(measure, **{name: cut}).name
+    return f"{measure.prefix if isinstance(measure, DepthShare) else instead}@{cut}"
 
 
 def cut_of(measure: object, pool: int) -> int | None:

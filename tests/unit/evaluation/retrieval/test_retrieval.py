@@ -1,5 +1,6 @@
 """Retrieval by judgements: every number is the mean over all orders of what ties, for encoders and runs."""
 
+import re
 import warnings
 from itertools import groupby, permutations, product
 from math import log2
@@ -14,6 +15,7 @@ from xlingual import DataWarning, InputError, MultilingualPool, compare, gate, r
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.runs import SearchRun
+from xlingual.errors import parameter
 from xlingual.evaluation.retrieval import runs_against_qrels
 from xlingual.results import Results
 
@@ -337,6 +339,12 @@ def test_a_run_too_short_for_a_measure_is_refused_but_for_bpref(two, vectors):
         retrieval(two, {"run": run}, measures="AP", store=None)
     with pytest.raises(InputError, match="ask for a measure up to rank 12"):
         retrieval(two, {"run": run}, measures="nDCG@20", store=None)
+    for measure in ("R@20", "RR", "Success@20", "P@20", "AP@20/min", "nDCG(dcg='exp-log2')@20"):
+        name = measure.replace("RR", "RR@").replace("20", "").replace("@", "@10")
+        with pytest.raises(InputError, match=re.escape(f"({parameter('measures', name)})")):
+            retrieval(two, {"run": run}, measures=[measure], store=None)
+    with pytest.raises(InputError, match=r"Success@10"):
+        retrieval(two, {"run": run}, measures="Success@60%", store=None)
     found = retrieval(two, {"run": run}, measures="nDCG@10 Bpref", store=None)
     whole = retrieval(two, {"run": SearchRun.of(ranking(vectors))}, measures="nDCG@10 Bpref", store=None)
     assert number(found, "run", "nDCG@10").value == number(whole, "run", "nDCG@10").value
@@ -459,6 +467,22 @@ def test_results_are_compared_gated_written_and_shown(tmp_path, two, vectors):
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "By query language" in html and "What was judged" in html and "Judged@10" in html
     assert len(found.failures_table(encoder="noisy", measure="AP")) > 0
+
+
+def test_failures_of_one_language_are_named_by_ids_alone(vectors, tmp_path):
+    rows = [[1 if j == i else 0 if j == i + 1 else UNJUDGED for j in range(M)] for i in range(N)]
+    pool = pool_of(rows)
+    found = retrieval(pool, {"it": Known(vectors)}, measures="AP", store=None)
+    held = found.failures_table().to_pylist()
+    failed = [row["query"] for row in found.per_query.to_pylist() if row["value"] < 1]
+    assert failed and sorted(row["query_id"] for row in held) == sorted(failed)
+    assert {row["query_language"] for row in held} == {"en"}
+    found.write(tmp_path / "out")
+    read = Results.read(tmp_path / "out").failures_table(data=pool).to_pylist()
+    assert [(row["query_id"], row["query_text"]) for row in read] == [
+        (row["query_id"], row["query_text"]) for row in held
+    ]
+    assert all(row["right_id"] for row in read)
 
 
 def test_trec_files_hold_what_was_evaluated(tmp_path, two, vectors):
