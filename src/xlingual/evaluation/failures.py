@@ -63,9 +63,12 @@ def failures_table(
     rows = _chosen(results, encoder, pair, _measure(results, measure), seed)
     if worst is not None:
         rows = rows[: int(worst)]
-    pool = data if isinstance(data, MultilingualPool) else None
-    bare = pool is not None and len(pool.languages) == 1 and bool(rows) and rows[0]["task"] == "retrieval"
-    texts = _Texts(data) if pool is None else _PoolTexts(pool, bare)
+    bare = False
+    if isinstance(data, MultilingualPool):
+        bare = len(data.languages) == 1 and bool(rows) and rows[0]["task"] == "retrieval"
+        texts: _Texts | _PoolTexts = _PoolTexts(data, bare)
+    else:
+        texts = _Texts(data)
     found = _by_ranking(results, rows, bare) if held is not None else {}
     lines = [_line(row, found.get(row["row"]), texts) for row in rows]
     return pa.Table.from_pylist(lines, schema=_schema())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,7 @@ class SystemLists:
     # the first results of another system, by its name, the sample and how many
     others: Callable[[str, Sample, int], Lists] | None = None
     encode: Callable[[Encoder, Texts], Encoded] | None = None
+    note: Callable[[Sample, Lists], None] | None = None  # takes what was found
     truncated: None = field(default=None, init=False)  # texts are cut by the system, if at all
 
     def of(self, sample: Sample) -> Lists:
@@ -48,7 +50,10 @@ class SystemLists:
             texts=self._texts,
             encode=self.encode,
         )
-        return self.system.lists(search)
+        found = self.system.lists(search)
+        if self.note is not None:
+            self.note(sample, found)
+        return found
 
     def _texts(self, role: str, rows: Ints) -> Texts:
         return replace(self.manifest.texts(rows), role=role)
@@ -93,9 +98,10 @@ def check_reach(lists: Lists, measures: Sequence[Measure], who: str, instead: st
 
 def _with_cut(measure: Measure, cut: int, instead: str) -> str:
     """Return the name of the measure with another cut."""
-    for name in ("k", "cut"):
-        if is_dataclass(measure) and name in {one.name for one in fields(measure)}:
-            return replace(measure, **{name: cut}).name
+    for one in fields(measure):
+        if one.name in ("k", "cut"):
+            changed: dict[str, Any] = {one.name: cut}
+            return str(replace(measure, **changed).name)
     return f"{measure.prefix if isinstance(measure, DepthShare) else instead}@{cut}"
 
 

@@ -75,6 +75,7 @@ def runs_against_qrels(
             lists = system.lists(Search(*names, *rows, ALL, POOL, 0, called="the judgements", ties=ties))
             if ties == EXPECTED:
                 check_reach(lists, [one for one in chosen if not isinstance(one, Bpref)], repr(name), "nDCG")
+            run.count_unanswered(name, ALL, POOL, 0, lists)
             numbers.add(name, counted_lists(judged, lists, chosen))
     with run.stage("statistics", "computing intervals"):
         return run.finished(numbers.results(), ranked=False)
@@ -143,6 +144,7 @@ def _judgements(
     place_of = {name: row for row, name in enumerate(names)}
     candidates = {name: row for row, name in enumerate(qrels.candidates)}
     for run in runs.values():
+        _refuse_unjudged(run, qrels)
         for name in run.candidates:
             candidates.setdefault(name, len(candidates))
     query, candidate = place[qrels.query], qrels.candidate
@@ -185,6 +187,15 @@ def _judgements(
         known=False,
     )
     return found, (_Ids(place_of), _Ids(candidates))
+
+
+def _refuse_unjudged(run: SearchRun, qrels: Qrels) -> None:
+    """Raise InputError where no candidate of a run is judged."""
+    if run.candidates and not {*qrels.candidates} & {*run.candidates}:
+        raise InputError(
+            f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
+            f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them alike"
+        )
 
 
 def _languages(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:

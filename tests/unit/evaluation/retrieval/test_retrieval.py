@@ -17,6 +17,8 @@ from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.runs import SearchRun
 from xlingual.errors import parameter
 from xlingual.evaluation.retrieval import runs_against_qrels
+from xlingual.report import page_of
+from xlingual.report.render.text import as_text
 from xlingual.results import Results
 
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
@@ -364,10 +366,46 @@ def test_queries_without_results_count_as_misses(two, vectors):
     lost = [lists.pop("q2"), lists.pop("q7")]
     with pytest.warns(DataWarning, match="2 of 24 queries of the pool have no results"):
         found = retrieval(two, {"run": SearchRun.of(lists)}, measures=MEASURES, store=None)
-    assert len(lost) == number(found, "run", "AP").views.unanswered
+    assert len(lost) == number(found, "run", "AP").n_unanswered
     for name in MEASURES:
         own = values(found, "run", name)
         assert own["en/q2"] == own["en/q7"] == 0.0, name
+
+
+def shown(results):
+    return " ".join(as_text(page_of(results), "markdown").split())
+
+
+def test_judged_is_of_what_was_returned(two, vectors):
+    lists = ranking(vectors)
+    whole = retrieval(two, {"all": SearchRun.of(lists)}, measures="nDCG@10 Judged@10 MAP", store=None)
+    judged = values(whole, "all", "Judged@10")
+    fewer = SearchRun.of({name: own for name, own in lists.items() if int(name[1:]) % 2})
+    found = retrieval(two, {"all": SearchRun.of(lists), "fewer": fewer}, measures="nDCG@10", store=None)
+    odd = [value for query, value in judged.items() if int(query.partition("/q")[2]) % 2]
+    assert number(found, "fewer", "nDCG@10").views.judged == pytest.approx(np.mean(odd))
+    assert "What was judged" in shown(found) and "Fewer of the first" not in shown(found)
+    assert "fewer returned nothing for 12 of 24 queries, which count as misses." in shown(found)
+    assert "What was judged" not in shown(retrieval(two, {"it": fewer}, measures="MAP", store=None))
+    known = pool_of([[1 if i == j else UNJUDGED for j in range(M)] for i in range(N)])
+    assert "What was judged" not in shown(retrieval(known, {"it": fewer}, measures="nDCG@10", store=None))
+
+
+def test_a_comparison_of_runs_says_what_may_be_too_low(two, vectors):
+    qrels = {"q1": {"d1": 1, "d2": 0, "d3": 0}, "q2": {"d2": 2, "d1": 0, "d3": 1}}
+    good = {query: {"d1": 3.0, "d2": 2.0, "d3": 1.0} for query in qrels}
+    other = {query: {"x1": 3.0, "x2": 2.0, "d3": 1.0} for query in qrels}
+    found = runs_against_qrels(qrels, {"good": good, "other": other}, measures="nDCG@3")
+    (note,) = compare([found]).notes
+    assert "first 3 candidates that other (33 %) returned were judged than of good (100 %)" in note
+    found = runs_against_qrels(qrels, {"good": good, "half": {"q1": good["q1"]}}, measures="nDCG@3 P@3")
+    compared = compare([found], measures=["nDCG@3"])
+    assert compared.notes == ["half returned nothing for 1 of 2 queries, which count as misses."]
+    assert "half returned nothing for 1 of 2" in " ".join(as_text(page_of(compared), "markdown").split())
+    decided = gate(found.only("half"), found.only("good"), margin=0.1, measure="nDCG@3")
+    assert [note.rpartition("#")[2] for note in decided.warnings] == compared.notes
+    with pytest.raises(InputError, match=r"none of its 1 candidates is judged in .* \(first: 'Xd1'"):
+        runs_against_qrels(qrels, {"good": good, "wrong": {"q1": {"Xd1": 1.0}}})
 
 
 @pytest.mark.parametrize("form", ["cosine", "csls"])
