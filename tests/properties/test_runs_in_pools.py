@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from xlingual import DataWarning, InputError, multilingual_pool
 from xlingual.data.runs import SearchRun
 from xlingual.evaluation.failures import failures_table
+from xlingual.report import page_of
+from xlingual.report.render.text import as_text
 from xlingual.results.document import plain as as_json
 
 UNIT = Path(__file__).parents[1] / "unit" / "evaluation" / "multilingual_pool"
@@ -224,6 +226,8 @@ def test_questions_without_results():
     values = {row["query"]: row["value"] for row in found.per_query.to_pylist()}
     tags = [pool.languages[code] for code in pool.questions.language]
     assert values[f"{tags[3]}/q3"] == 0.0
+    assert {entry.n_unanswered for entry in found.entries} == {1}
+    assert "run returned nothing for 1 of 12 queries" in " ".join(as_text(page_of(found), "markdown").split())
     (row,) = [row for row in failures_table(found).to_pylist() if row["query_id"] == "q3"]
     assert row["retrieved_id"] is None
     shares = found.entries[0].views.language_share_top100

@@ -29,6 +29,7 @@ from xlingual.comparison.rows import FolderRows, QueryBlock
 from xlingual.errors import InputError, listed
 from xlingual.measures import parse_measure
 from xlingual.results import Entry, by_key
+from xlingual.results.cautions import judged_share, less_judged, unanswered
 from xlingual.signature import CHANGES, Signature, version
 
 NOT_PER_QUERY = {
@@ -92,7 +93,7 @@ def read_aligned(
     apart = [name for name in every if name not in shared]
     if apart and (why := _renamed(entries)):
         notes.append(f"left out, since not all encoders have it: {listed(name for _, name in apart)}{why}")
-    notes += _approximate(entries, chosen)
+    notes += [*_approximate(entries, chosen), *_cautions(entries, chosen)]
     lacking: dict[str, tuple[str, ...]] = {}
     shared_pairs = {}
     for task in dict.fromkeys(task for task, _ in chosen):
@@ -109,6 +110,21 @@ def read_aligned(
         if "returns_lists" in folders[member.folder].encoders.get(member.encoder, {})
     ]
     return Aligned(tuple(found), queries, tuple(notes), offered, lacking, tuple(systems))
+
+
+def _cautions(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]:
+    """Return which systems' numbers may be too low: of unanswered queries, and of results nobody judged."""
+    found: list[str] = []
+    for task, measure in chosen:
+        own = {
+            member.label: [one for key, one in of.items() if key[:2] == (task, measure)]
+            for member, of in entries.items()
+        }
+        for label, numbers in own.items():
+            found += unanswered(numbers, {one.encoder: label for one in numbers})
+        shares = {label: judged_share(numbers[0]) for label, numbers in own.items() if numbers}
+        found += less_judged(shares, measure, measure)
+    return list(dict.fromkeys(found))
 
 
 def _approximate(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]:

@@ -124,7 +124,7 @@ def embed_roles(
     Where a text has one vector whatever its role (the encoder is not `by_role`), each row is encoded once,
     without a role.
     """
-    encoder = encoder.over(replace(manifest.texts(candidates), role="candidate"))
+    encoder = _over(encoder, replace(manifest.texts(candidates), role="candidate"), spent)
     if not encoder.by_role or encoder.depends_on_batch:
         rows = distinct_values(np.concatenate([queries, candidates]))
         return embed_texts(
@@ -205,7 +205,7 @@ def embed_sides(
     any_form: bool = False,
 ) -> PoolVectors:
     """Return the vectors of questions and of candidates, each encoded once; see `embed_pool`."""
-    source, encoder = _source(name, store, progress, spent), encoder.over(candidates)
+    source, encoder = _source(name, store, progress, spent), _over(encoder, candidates, spent)
     if encoder.depends_on_batch:
         both = _embedded(encoder, joined(questions, candidates), "questions and candidates", source)
         of_questions, of_candidates = (
@@ -239,6 +239,16 @@ def joined(*batches: Texts) -> Texts:
 
 def _source(name: str, store: Store | None, progress: Progress | None, spent: Spent | None) -> VectorSource:
     return VectorSource(f"text encoder {name!r}", f"encoding texts: {name}", store, progress, spent)
+
+
+def _over(encoder: Encoder, candidates: Texts, spent: Spent | None) -> Encoder:
+    """Return the encoder of a search among these candidates; the time that it takes to read them counts."""
+    own = Spent()
+    with own.preparing():
+        found = encoder.over(candidates)
+    if spent is not None and found is not encoder:
+        spent.prepared += own.prepared
+    return found
 
 
 def _embedded(encoder: Encoder, texts: Texts, what: str, source: VectorSource) -> Encoded:

@@ -111,9 +111,18 @@ class Bm25Encoder(Encoder):
 
     def over(self, candidates: Texts, /) -> Bm25Encoder:
         """Return the encoder of a search among these candidates."""
+        read, known = self.reader.read(candidates), self.among
+        if known is not None and known.texts == read and known.language == list(candidates.language):
+            return self
         found = copy(self)
+        found.__dict__.pop("_statistics", None)
         found.among = self._collected(candidates)
         return found
+
+    def fit_model(self) -> None:
+        """Read the words of the fit texts, where there are some."""
+        if self.fit is not None:
+            _ = self._fit_terms
 
     def encode(self, batch: Texts, /) -> Any:  # noqa: ANN401  (SparseVectors, which `Encoder` allows)
         """Return sparse float32 [n, terms of the candidates]."""
@@ -172,7 +181,7 @@ class Bm25Encoder(Encoder):
         language, counts, lengths = among.language, among.counts, among.lengths
         if self.fit is not None:
             language = list(self._fit.language)
-            counts, lengths = self._counts(self.reader.read(self._fit), language)
+            counts, lengths = _counted(self._fit_terms, among.column)
         tags = np.array([self._index_of(tag) for tag in language], dtype=object)
         found = {}
         for tag in dict.fromkeys(tags):
@@ -199,6 +208,12 @@ class Bm25Encoder(Encoder):
         if not len(texts):
             raise InputError("bm25: fit= names no texts; choose a split that has some")
         return texts.plain()
+
+    @cached_property
+    def _fit_terms(self) -> list[Sequence[str]]:
+        texts = self._fit
+        read = self.reader.read(texts)
+        return [self.reader.terms(text, tag) for text, tag in zip(read, texts.language, strict=True)]
 
 
 def _counted(split: Sequence[Sequence[str]], column: Mapping[str, int]) -> tuple[Any, Ints]:

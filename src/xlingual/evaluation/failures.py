@@ -63,8 +63,13 @@ def failures_table(
     rows = _chosen(results, encoder, pair, _measure(results, measure), seed)
     if worst is not None:
         rows = rows[: int(worst)]
-    texts: _Texts | _PoolTexts = _PoolTexts(data) if isinstance(data, MultilingualPool) else _Texts(data)
-    found = _by_ranking(results, rows) if held is not None else {}
+    bare = False
+    if isinstance(data, MultilingualPool):
+        bare = len(data.languages) == 1 and bool(rows) and rows[0]["task"] == "retrieval"
+        texts: _Texts | _PoolTexts = _PoolTexts(data, bare)
+    else:
+        texts = _Texts(data)
+    found = _by_ranking(results, rows, bare) if held is not None else {}
     lines = [_line(row, found.get(row["row"]), texts) for row in rows]
     return pa.Table.from_pylist(lines, schema=_schema())
 
@@ -152,8 +157,11 @@ class _Found:
     right: Sequence[Member]
 
 
-def _by_ranking(results: Results, rows: Sequence[Mapping[str, Any]]) -> dict[int, _Found]:
-    """Return what the rankings say of each failure, by its number in the table of queries."""
+def _by_ranking(results: Results, rows: Sequence[Mapping[str, Any]], bare: bool) -> dict[int, _Found]:
+    """Return what the rankings say of each failure, by its number in the table of queries.
+
+    `bare` says that queries of a pool are named by their ids alone, since all are of one language.
+    """
     if rows and rows[0]["task"] == "backretrieval":
         return {}  # what is ranked there are images
     wanted: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
@@ -165,7 +173,7 @@ def _by_ranking(results: Results, rows: Sequence[Mapping[str, Any]]) -> dict[int
         for encoder in dict.fromkeys(key[0] for key in wanted):
             for ranking in _rankings(results, encoder):
                 own = wanted.get((ranking.encoder, ranking.source, ranking.target, ranking.seed), [])
-                found |= dict(_of_ranking(ranking, own))
+                found |= dict(_of_ranking(ranking, own, bare))
     return found
 
 
@@ -178,12 +186,12 @@ def _rankings(results: Results, encoder: str) -> Iterator[Ranking]:
         return  # slices of images have no one ranking: failures then have no retrieved text
 
 
-def _of_ranking(ranking: Ranking, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, _Found]]:
+def _of_ranking(
+    ranking: Ranking, rows: Sequence[Mapping[str, Any]], bare: bool
+) -> Iterator[tuple[int, _Found]]:
     if not rows:
         return
-    tags = {member.language for member in (*ranking.queries, *ranking.candidates)}
-    alone = ranking.target == "pool" and len(tags) == 1
-    place = {member.id if alone else _key(ranking, member): i for i, member in enumerate(ranking.queries)}
+    place = {_key(ranking, member, bare): i for i, member in enumerate(ranking.queries)}
     at = np.array([place[row["query"]] for row in rows], dtype=np.int64)
     query, candidate = ranking.relevant
     order = np.argsort(query, kind="stable")
@@ -197,10 +205,10 @@ def _of_ranking(ranking: Ranking, rows: Sequence[Mapping[str, Any]]) -> Iterator
         yield row["row"], _Found(ranking.queries[i], first, right)
 
 
-def _key(ranking: Ranking, member: Member) -> str:
+def _key(ranking: Ranking, member: Member, bare: bool) -> str:
     """Return how the table of queries names a query."""
     if ranking.target == "pool":
-        return f"{member.language}/{member.id}"
+        return member.id if bare else f"{member.language}/{member.id}"
     return member.id.partition(":")[2] if member.language == IMAGE else member.id
 
 
@@ -267,22 +275,23 @@ class _Texts:
 
 
 class _PoolTexts:
-    """The texts of a pool."""
+    """The texts of a pool; with `bare` questions are named by their ids alone."""
 
-    def __init__(self, pool: MultilingualPool) -> None:
-        self.pool = pool
+    def __init__(self, pool: MultilingualPool, bare: bool) -> None:
+        self.pool, self.bare = pool, bare
 
     @cached_property
     def _rows(self) -> dict[str, int]:
         tags, questions = self.pool.languages, self.pool.questions
         names = zip(questions.language.tolist(), questions.ids, strict=True)
-        return {f"{tags[code]}/{own}": row for row, (code, own) in enumerate(names)}
+        return {own if self.bare else f"{tags[code]}/{own}": row for row, (code, own) in enumerate(names)}
 
     def find(self, language: str, own: str, item: str | None) -> Member | None:
-        """Return the question that the table of queries calls "ar/ID"."""
-        row = self._rows.get(own)
-        tag, _, name = own.partition("/")
-        return None if row is None else Member(tag, name, row)
+        """Return the question that the table of queries calls "ar/ID", or "ID"."""
+        row, questions = self._rows.get(own), self.pool.questions
+        if row is None:
+            return None
+        return Member(self.pool.languages[questions.language[row]], questions.ids[row], row)
 
     def right(self, query: Member, row: Mapping[str, Any]) -> list[Member]:
         """Return the right answers of a question."""

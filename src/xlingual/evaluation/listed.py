@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,7 @@ class SystemLists:
     # the first results of another system, by its name, the sample and how many
     others: Callable[[str, Sample, int], Lists] | None = None
     encode: Callable[[Encoder, Texts], Encoded] | None = None
+    note: Callable[[Sample, Lists], None] | None = None  # takes what was found
     truncated: None = field(default=None, init=False)  # texts are cut by the system, if at all
 
     def of(self, sample: Sample) -> Lists:
@@ -48,7 +50,10 @@ class SystemLists:
             texts=self._texts,
             encode=self.encode,
         )
-        return self.system.lists(search)
+        found = self.system.lists(search)
+        if self.note is not None:
+            self.note(sample, found)
+        return found
 
     def _texts(self, role: str, rows: Ints) -> Texts:
         return replace(self.manifest.texts(rows), role=role)
@@ -74,8 +79,9 @@ def check_reach(
 ) -> None:
     """Raise InputError where lists are too short for a measure; warn where a few of them are.
 
-    `instead` is a measure with a cut, without the cut, which is named where another one does not reach.
-    `behind` says what happens to candidates behind the end of a list, whose order is not known.
+    Where lists do not reach, the measure itself is named with a lower cut; `instead`, a measure without its
+    cut, where it has none. `behind` says what happens to candidates behind the end of a list, whose order is
+    not known.
     """
     for measure in measures:
         cut = cut_of(measure, lists.n_candidates)
@@ -90,10 +96,19 @@ def check_reach(
             reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
             remedy = "retrieve only the candidates"
             if reach:
-                example = parameter("measures", f"{instead}@{min(reach, 10)}")
+                example = parameter("measures", _with_cut(measure, min(reach, 10), instead))
                 remedy = f"ask for a measure up to rank {reach:,} ({example})"
             raise InputError(f"{problem}: {remedy}, or give longer lists")
         warn(f"{problem} for these: what follows {behind}")
+
+
+def _with_cut(measure: Measure, cut: int, instead: str) -> str:
+    """Return the name of the measure with another cut."""
+    for one in fields(measure):
+        if one.name in ("k", "cut"):
+            changed: dict[str, Any] = {one.name: cut}
+            return str(replace(measure, **changed).name)
+    return f"{measure.prefix if isinstance(measure, DepthShare) else instead}@{cut}"
 
 
 def cut_of(measure: object, pool: int) -> int | None:

@@ -24,6 +24,7 @@ from xlingual.evaluation.parts import Parts
 from xlingual.evaluation.run import EncoderSpecs, Options, Run, TextSides
 from xlingual.evaluation.scorer import Scored
 from xlingual.ranking.approximate import Approximate
+from xlingual.ranking.listed import Lists
 from xlingual.results import Results
 from xlingual.systems import ListSystem, Names, systems
 
@@ -238,7 +239,13 @@ class PairRun(Run):
         assert isinstance(one, ListSystem)
         alone = len(by_pair(self.tasks)) == 1
         scored = partial(self.scored, name)
-        return SystemLists(name, one, self.manifest, self._names, alone, parts.first, scored)
+
+        def note(sample: Sample, lists: Lists) -> None:
+            codes = (self.manifest.language[rows[0]] for rows in (sample.source, sample.target))
+            source, target = (self.manifest.languages[code] for code in codes)
+            self.count_unanswered(name, source, target, sample.seed, lists)
+
+        return SystemLists(name, one, self.manifest, self._names, alone, parts.first, scored, note)
 
     @cached_property
     def _names(self) -> Names:

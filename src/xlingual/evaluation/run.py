@@ -11,6 +11,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
+from msgspec import structs
+
 from xlingual.embed import (
     BatchVectors,
     PoolVectors,
@@ -29,8 +31,10 @@ from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import AnyVectors, OtherVectors, SparseVectors, TokenVectors
 from xlingual.ranking import Cpu, Ranker, Repair
 from xlingual.ranking.approximate import Approximate
+from xlingual.ranking.listed import Lists
 from xlingual.records import Encoded, Texts
 from xlingual.results import Results
+from xlingual.results.entries import Entry
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
 from xlingual.systems import ListSystem
@@ -136,6 +140,8 @@ class Run:
         self.near: NearDuplicates | None = None
         self.few = FewVectors()  # as they were evaluated
         self.costs: dict[str, dict[str, float]] = {}
+        # queries without results, by (system, source, target, seed)
+        self.unanswered: dict[tuple[str, str, str, int], int] = {}
         self._spent: Spent | None = None  # of the text encoder that encodes now
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
 
@@ -280,12 +286,22 @@ class Run:
         costs = self.costs | {name: dict(one.cost) for name, one in lists.items()}
         results.costs = {name: costs[name] for name in self.by_name or costs if costs.get(name)}
         results.dropped = self.dropped
+        results.entries = [self._with_unanswered(entry) for entry in results.entries]
         results.encoders = results.encoders | {name: {"returns_lists": True} for name in lists}
         if ranked:
             found = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
             near = {} if self.near is None else {"near_duplicates": self.near.about()}
             results.diagnostics = {**found, "ranking": self.options.ranker.about(), **near}
         return results
+
+    def count_unanswered(self, system: str, source: str, target: str, seed: int, lists: Lists) -> None:
+        """Keep for how many queries a system returned nothing."""
+        if count := int((lists.lengths == 0).sum()):
+            self.unanswered[system, source, target, seed] = count
+
+    def _with_unanswered(self, entry: Entry) -> Entry:
+        count = self.unanswered.get((entry.encoder, entry.source, entry.target, entry.seed))
+        return entry if count is None else structs.replace(entry, n_unanswered=count)
 
 
 def _parts(found: TextSides | PoolVectors | BatchVectors) -> list[AnyVectors]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from xlingual.results.values import Amount, Count, Interval, Number, Share, Size, Whole, about
 from xlingual.results.views import Views
@@ -111,6 +111,10 @@ class Entry(Measured, frozen=True):
             "found by exact ranking."
         ),
     ] = None
+    n_unanswered: Annotated[
+        Count | UnsetType,
+        about("Queries for which a search system returned nothing, which count as misses; absent for none."),
+    ] = UNSET
 
 
 class Behind(Struct, frozen=True):

@@ -180,14 +180,12 @@ class RetrievalViews(Struct, frozen=True, omit_defaults=True, tag_field="task", 
         about("The same among candidates of the query's own language, where these are of several."),
     ] = None
     judged: Annotated[
-        Number | None, about("Judged@k: the share of the first k candidates that were judged.")
+        Number | None,
+        about("Judged@k of the queries with results: the share of the first k candidates that were judged."),
     ] = None
     incomplete: Annotated[
         bool, about("Whether some candidates were judged irrelevant, so that others are unjudged.")
     ] = False
-    unanswered: Annotated[
-        Whole | None, about("Queries for which a system returned nothing; null for none.")
-    ] = None
     ci: Annotated[RetrievalIntervals | None, about("Intervals, under the same names.")] = None
 
 

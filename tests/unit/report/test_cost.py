@@ -2,12 +2,16 @@
 
 import itertools
 import json
+import time
 
 import numpy as np
 import pytest
 
 from xlingual import Manifest, Results, Store, crosslingual_retrieval
 from xlingual.embed.spent import Spent
+from xlingual.encoders.bm25 import Bm25Encoder
+from xlingual.encoders.bm25_terms import TermReader
+from xlingual.records import Texts
 from xlingual.report import as_html, page_of
 from xlingual.report.figures.cost import Placed, frontier
 from xlingual.report.render.text import as_text
@@ -70,6 +74,33 @@ def test_the_first_piece_counts_where_it_is_alone():
     spent.add(100, 1.0)
     spent.add(300, 1.0)
     assert spent.per_second == 200
+
+
+def test_reading_the_candidates_is_part_of_encoding_and_fitting_is_not(manifest, monkeypatch):
+    spent = Spent()
+    with spent.preparing():
+        time.sleep(0.02)
+    spent.add(30, 1.0)
+    spent.add(10, 0.01)
+    assert 40 / 1.2 < spent.per_second <= 40 / 1.03
+    read = Bm25Encoder._collected
+    calls = []
+
+    def slow(self, texts):
+        calls.append(len(texts))
+        time.sleep(0.1)
+        return read(self, texts)
+
+    monkeypatch.setattr(Bm25Encoder, "_collected", slow)
+    cost = xlr(manifest, text_encoders="bm25").costs["bm25"]
+    assert cost["texts_per_second"] < 2 * N / 0.1
+    assert calls == [N], "read once"
+
+    order = []
+    monkeypatch.setattr(TermReader, "read", lambda self, texts: order.append(texts.language[0]) or texts.text)
+    fitted = Bm25Encoder(index="all", fit=lambda: Texts(["c 1"], ["fr"], ["x"]))
+    xlr(manifest, text_encoders={"mine": fitted})
+    assert order.index("fr") == 0 and order.count("fr") == 1, "fitted before, apart"
 
 
 def test_results_keep_costs_and_pages_show_them(manifest, tmp_path):

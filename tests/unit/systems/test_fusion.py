@@ -305,7 +305,7 @@ def test_what_is_fused_is_in_the_signature(manifest):
 def test_runs_without_scores_are_fused_by_ranks_alone(manifest):
     scores = {f"en:p{i}": {f"de:p{j}": -abs(i - j) for j in range(N)} for i in range(N)}
     ranks = {q: sorted(own, key=lambda c: -own[c]) for q, own in scores.items()}
-    with pytest.raises(InputError, match=r"sum: 'r' has no scores, .*rrf:"):
+    with pytest.raises(InputError, match=r"sum: 'r' has no scores: .*rrf:"):
         xlr(manifest, {"a": Counting(1), "r": SearchRun.of(ranks), "f": "sum:a+r"})
     assert xlr(manifest, {"a": Counting(1), "r": SearchRun.of(ranks), "f": "rrf:a+r"}).entries
 

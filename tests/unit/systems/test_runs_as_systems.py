@@ -4,11 +4,15 @@ import warnings
 from io import BytesIO
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
+from msgspec import UNSET
 from PIL import Image
 
-from xlingual import DataWarning, InputError, Manifest, backretrieval, crosslingual_retrieval
+from xlingual import DataWarning, InputError, Manifest, backretrieval, compare, crosslingual_retrieval
 from xlingual.data.runs import SearchRun
+from xlingual.report import page_of
+from xlingual.report.render.text import as_text
 
 N = 30
 
@@ -68,6 +72,32 @@ def test_cross_lingual_retrieval_of_a_run_is_that_of_its_encoder(manifest, vecto
     found = xlr(manifest, {"vectors": vectors, "run": run})
     assert values(found, "run") == values(found, "vectors")
     assert found.entries[-1].signature.endswith(f"run:{run.digest[:16]}?depth=12")
+
+
+def test_results_verdicts_and_comparisons_say_how_many_queries_have_no_results(manifest, vectors):
+    lists = ranking(vectors, "en", "de")
+    run = SearchRun.of({query: own for query, own in lists.items() if query not in ("en:p3", "en:p8")})
+    images = np.random.default_rng(5).normal(size=(N, 4)).astype(np.float32)
+    systems = {"vectors": vectors, "run": run}
+    with pytest.warns(DataWarning, match="have no results"):
+        found = [
+            xlr(manifest, systems),
+            backretrieval(manifest, systems, image_encoder=images, pairs="en-de", measures="R@3", store=None),
+        ]
+    for results in found:
+        texts = results.per_query.filter(pc.equal(results.per_query["encoder"], "run"))
+        own = set(texts["query"].to_pylist())
+        count = len(own & {"p3", "p8"})
+        assert count
+        sentence = f"run returned nothing for {count} of {len(own)} queries"
+        missing = {entry.encoder: entry.n_unanswered for entry in results.entries}
+        assert missing == {"vectors": UNSET, "run": count}
+        assert f"{sentence}, which count as misses." in " ".join(
+            as_text(page_of(results), "markdown").split()
+        )
+        compared = compare([results])
+        assert [note for note in compared.notes if sentence in note]
+        assert sentence in " ".join(as_text(page_of(compared), "latex").replace("%", "").split())
 
 
 def test_backretrieval_of_a_run_is_that_of_its_encoder(manifest, vectors):

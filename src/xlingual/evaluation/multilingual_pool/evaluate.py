@@ -20,7 +20,7 @@ from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import encoder_findings
 from xlingual.evaluation.multilingual_pool.listed_pass import listed_pass, search_of
-from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
+from xlingual.evaluation.multilingual_pool.numbers import ALL, POOL, PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import PassCounts, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import ranking_of
 from xlingual.evaluation.multilingual_pool.texts import PoolTables
@@ -229,6 +229,7 @@ class PoolRun(Run):
     ) -> Lists:
         """Return the lists of a search system, long enough for the measures."""
         lists = parts.whole(name, search_of(self.pool, self.options.seed))
+        self.count_unanswered(name, ALL, POOL, self.options.seed, lists)
         check_reach(lists, measures, repr(name), "nDCG")
         return lists
 

@@ -29,7 +29,6 @@ class Counted:
     whole: JudgedCounts  # among all candidates
     found: JudgedCounts  # the same, where what was not returned is missed; for bpref
     own: OwnLanguage | None  # where candidates are of several languages
-    unanswered: int = 0  # queries without results
     short: Lists | None = None  # of a system that returns lists, in case these end too early
 
     def of(self, measure: RetrievalMeasure) -> JudgedCounts:
@@ -94,7 +93,7 @@ def counted_lists(judgements: Judgements, lists: Lists) -> Counted:
             columns[:, lines] = found.above, found.tied
             pool[queries], listed[queries] = found.pool, found.listed
         own = _own(j, JudgedCounts(j.query, columns[0], columns[1], j.grade, pool, listed))
-    return Counted(whole, _of_lists(ended, *of), own, int((lists.lengths == 0).sum()), lists)
+    return Counted(whole, _of_lists(ended, *of), own, lists)
 
 
 def by_language(lists: Lists, judgements: Judgements) -> list[tuple[int, Lists]]:

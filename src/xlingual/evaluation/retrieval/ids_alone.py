@@ -82,7 +82,8 @@ def runs_against_qrels(
             if ties == EXPECTED:
                 reaching = [one for one in chosen if not isinstance(one, Bpref)]
                 check_reach(lists, reaching, repr(name), "nDCG", behind="is missed")
-                # how many candidates there are depends on the other runs
+            run.count_unanswered(name, ALL, POOL, 0, lists)
+            if ties == EXPECTED:  # how many candidates there are depends on the other runs
                 lists = replace(lists, ended=np.ones_like(lists.ended))
             numbers.add(name, counted_lists(judged, lists))
     with run.stage("statistics", "computing intervals"):
@@ -156,6 +157,7 @@ def _judgements(
     place_of = {name: row for row, name in enumerate(names)}
     candidates = {raw.decode("utf-8", "surrogatepass"): row for row, raw in enumerate(judged.to_pylist())}
     for run in runs.values():
+        _refuse_unjudged(run, qrels)
         for name in run.candidates:
             candidates.setdefault(name, len(candidates))
     query, candidate = place[qrels.query], judged_code
@@ -198,6 +200,15 @@ def _judgements(
         known=False,
     )
     return found, (_Ids(place_of), _Ids(candidates))
+
+
+def _refuse_unjudged(run: SearchRun, qrels: Qrels) -> None:
+    """Raise InputError where no candidate of a run is judged."""
+    if run.candidates and not {*qrels.candidates} & {*run.candidates}:
+        raise InputError(
+            f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
+            f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them alike"
+        )
 
 
 def _languages(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:

@@ -108,14 +108,15 @@ class RetrievalNumbers:
         cut = getattr(measure, "cut", getattr(measure, "k", None))
         judged = None
         if isinstance(cut, int) and not isinstance(measure, JudgedAt):
-            judged = float(np.mean(JudgedAt(cut).per_query(counted.whole)))
+            returned = counted.whole.listed > 0
+            shares = JudgedAt(cut).per_query(counted.whole)[returned]
+            judged = float(np.mean(shares)) if len(shares) else None
         return RetrievalViews(
             languages=list(j.languages),
             by_query_language=_values(found.languages),
             own_language=_values(found.own),
             judged=judged,
             incomplete=j.incomplete,
-            unanswered=counted.unanswered or None,
             ci=RetrievalIntervals(_intervals(found.languages), _intervals(found.own)),
         )
 

@@ -102,6 +102,7 @@ class RetrievalRun(Run):
         rows = np.arange(len(queries)), np.arange(len(candidates))
         search = Search(queries, candidates, *rows, ALL, POOL, 0, called="the pool", ties=self.ties)
         lists = parts.whole(name, search)
+        self.count_unanswered(name, ALL, POOL, 0, lists)
         if self.ties == EXPECTED:
             return lists
         return without_ties(lists, self._places, by_score=not isinstance(self.by_name[name], RunSystem))

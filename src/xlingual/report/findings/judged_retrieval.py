@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from xlingual.languages import named
@@ -12,9 +11,8 @@ from xlingual.report.findings.retrieval import few_queries
 from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.pool_views import EncoderViews, views_of
 from xlingual.results import Results
+from xlingual.results.cautions import judged_share, less_judged
 from xlingual.tasks import Task
-
-LESS_JUDGED = 0.1  # by so much less of the first places judged than another's, a system may be underrated
 
 
 def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> list[str]:
@@ -34,7 +32,12 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
         sentences += _hardest(best)
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
-    sentences += [*_unjudged(every, name), *_unanswered(every)]
+    sentences += less_judged(
+        {one.row.encoder: judged_share(one.entry) for one in every if one.entry is not None},
+        rows[0].measure,
+        name,
+    )
+    sentences += leads.misses(run, rows)
     return sentences + leads.without_value(rows, name) + few_queries(run, task.name)
 
 
@@ -55,47 +58,4 @@ def _hardest(best: EncoderViews) -> list[str]:
     return [
         f"Queries in {named(worst)} are its hardest, with {low}; those in {named(easiest)} its easiest, "
         f"with {high}{noise}."
-    ]
-
-
-def _unjudged(every: Sequence[EncoderViews], name: str) -> list[str]:
-    """Return whose first places were judged so much less that its number may be too low."""
-    shares = {
-        one.row.encoder: share
-        for one in every
-        if one.number("incomplete") and (share := one.number("judged")) is not None
-    }
-    if len(shares) < 2:
-        return []
-    most = max(shares, key=lambda system: shares[system])
-    fewer = [system for system, share in shares.items() if share < shares[most] - LESS_JUDGED]
-    if not fewer:
-        return []
-    cut = cut_of(every[0].row.measure)
-    named_fewer = numbers.in_words([f"{one} ({numbers.percent(shares[one])})" for one in fewer])
-    return [
-        f"Fewer of the first {cut} candidates of {named_fewer} were judged than of {most} "
-        f"({numbers.percent(shares[most])}): what nobody judged counts as irrelevant, so {name} may be too "
-        "low there; Bpref leaves unjudged candidates out."
-    ]
-
-
-def cut_of(measure: str) -> str:
-    """Return k of a measure at k, "" of one without.
-
-    >>> cut_of("AP@20/min"), cut_of("nDCG(dcg='exp-log2')@10"), cut_of("AP")
-    ('20', '10', '')
-    """
-    found = re.search(r"@([0-9]+)", measure)
-    return found[1] if found else ""
-
-
-def _unanswered(every: Sequence[EncoderViews]) -> list[str]:
-    """Return which systems returned nothing for some queries."""
-    lacking = [(one, int(count)) for one in every if (count := one.number("unanswered"))]
-    return [
-        f"{one.row.encoder} returned nothing for {count:,} of {one.entry.n_source:,} queries, which count as "
-        "misses."
-        for one, count in lacking
-        if one.entry is not None
     ]

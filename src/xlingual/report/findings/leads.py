@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from xlingual.report import numbers, words
 from xlingual.report.leaders import BoardRow, contains
-from xlingual.results import Summary
+from xlingual.results import Results, Summary, by_key
+from xlingual.results.cautions import unanswered
 from xlingual.tasks import Task
 
 _TRUTH = "Compare by true retrieval (xlingual evaluate xlr)."
@@ -118,6 +119,13 @@ def alike(one: Summary, other: Summary) -> bool:
     """Tell whether the interval of either contains the value of the other."""
     both = ((one, other), (other, one))
     return any(a.ci and b.value is not None and contains(a.ci, b.value) for a, b in both)
+
+
+def misses(run: Results, rows: Sequence[BoardRow]) -> list[str]:
+    """Return which search systems of a run returned nothing for some queries."""
+    first, shown = rows[0], {row.encoder for row in rows}
+    own = by_key(run.entries, task=first.task, measure=first.measure)
+    return unanswered(entry for entry in own if entry.encoder in shown)
 
 
 def without_value(rows: Sequence[BoardRow], name: str) -> list[str]:

@@ -65,6 +65,7 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
             sentences += own_first(views_of(runs, [leader], PREFER_OWN)[0])
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
+    sentences += leads.misses(run, rows)
     return sentences + leads.without_value(rows, name) + few_queries(run, task.name)
 
 

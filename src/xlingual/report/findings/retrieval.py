@@ -8,7 +8,15 @@ from typing import TypeAlias
 from xlingual.report import conditions, leaders, numbers, words
 from xlingual.report.blocks import Finding
 from xlingual.report.findings import chance, sampling
-from xlingual.report.findings.leads import alike, lead, not_good_enough, position, unlike_kinds, without_value
+from xlingual.report.findings.leads import (
+    alike,
+    lead,
+    misses,
+    not_good_enough,
+    position,
+    unlike_kinds,
+    without_value,
+)
 from xlingual.report.leaders import BoardRow, error_of
 from xlingual.results import Results, Summary
 from xlingual.tasks import Task
@@ -72,7 +80,7 @@ def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) ->
     run = runs[rows[0].run - 1]
     if task.by_images:
         sentences += unlike_kinds(found, run.encoders)
-    sentences += without_value(rows, name)
+    sentences += [*misses(run, rows), *without_value(rows, name)]
     return sentences + (few_queries(run, task.name) if found else [])
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import UNSET, UnsetType
+
 from xlingual.report import leaders, numbers
 from xlingual.report.blocks import Block, Section
 from xlingual.report.figures import pool_maps
-from xlingual.report.findings.judged_retrieval import cut_of, of_run
+from xlingual.report.findings.judged_retrieval import of_run
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.pages.boards import boards
 from xlingual.report.pages.evaluation import TaskPart
@@ -15,6 +17,7 @@ from xlingual.report.pool_views import EncoderViews, languages_of, views_of
 from xlingual.report.table import Cell, Column, Table
 from xlingual.report.words import GLOSSARY
 from xlingual.results import Results, by_key
+from xlingual.results.cautions import cut_of
 from xlingual.tasks import Task
 
 VIEWS = (
@@ -82,25 +85,29 @@ def _languages(found: Sequence[EncoderViews], task: Task) -> Iterator[Block]:
 
 def _judged(found: Sequence[EncoderViews]) -> Iterator[Block]:
     """Yield how much of each system's first places was judged, where judgements are incomplete."""
-    shown = [one for one in found if one.number("incomplete") or one.number("unanswered")]
-    if not shown:
+    if not any(one.number("incomplete") and one.number("judged") is not None for one in found):
         return
     cut = cut_of(found[0].row.measure)
     rows = [
         [
             one.row.label,
             Cell.by(numbers.percent, one.number("judged")),
-            Cell.by(lambda count: numbers.count(int(count)), one.number("unanswered")),
+            Cell.by(lambda count: numbers.count(int(count)), _unanswered(one)),
         ]
         for one in found
     ]
-    judged = f"share of the first {cut} candidates that were judged, relevant or not"
+    judged = f"share of the first {cut} candidates returned that were judged, relevant or not"
     heads = [
         Column("system", "name", data=True),
         Column(f"Judged@{cut}", meaning=judged),
         Column("queries without results", short="unanswered", meaning="they count as misses"),
     ]
     yield Table.of_texts("What was judged", heads, rows, where="both").without_empty()
+
+
+def _unanswered(one: EncoderViews) -> float | None:
+    count = one.entry.n_unanswered if one.entry is not None else UNSET
+    return None if isinstance(count, UnsetType) else count
 
 
 def _terms(measures: Sequence[str], found: Sequence[EncoderViews], tied: bool) -> list[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Retrieval by judgements: every number is the mean over all orders of what ties, for encoders and runs."""
 
+import re
 import warnings
 from itertools import groupby, permutations, product
 from math import log2
@@ -14,7 +15,10 @@ from xlingual import DataWarning, InputError, MultilingualPool, compare, gate, r
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.runs import SearchRun
+from xlingual.errors import parameter
 from xlingual.evaluation.retrieval import runs_against_qrels
+from xlingual.report import page_of
+from xlingual.report.render.text import as_text
 from xlingual.results import Results
 
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
@@ -337,6 +341,12 @@ def test_a_run_too_short_for_a_measure_is_refused_but_for_bpref(two, vectors):
         retrieval(two, {"run": run}, measures="AP", store=None)
     with pytest.raises(InputError, match="ask for a measure up to rank 12"):
         retrieval(two, {"run": run}, measures="nDCG@20", store=None)
+    for measure in ("R@20", "RR", "Success@20", "P@20", "AP@20/min", "nDCG(dcg='exp-log2')@20"):
+        name = measure.replace("RR", "RR@").replace("20", "").replace("@", "@10")
+        with pytest.raises(InputError, match=re.escape(f"({parameter('measures', name)})")):
+            retrieval(two, {"run": run}, measures=[measure], store=None)
+    with pytest.raises(InputError, match=r"Success@10"):
+        retrieval(two, {"run": run}, measures="Success@60%", store=None)
     found = retrieval(two, {"run": run}, measures="nDCG@10 Bpref", store=None)
     whole = retrieval(two, {"run": SearchRun.of(ranking(vectors))}, measures="nDCG@10 Bpref", store=None)
     assert number(found, "run", "nDCG@10").value == number(whole, "run", "nDCG@10").value
@@ -356,10 +366,46 @@ def test_queries_without_results_count_as_misses(two, vectors):
     lost = [lists.pop("q2"), lists.pop("q7")]
     with pytest.warns(DataWarning, match="2 of 24 queries of the pool have no results"):
         found = retrieval(two, {"run": SearchRun.of(lists)}, measures=MEASURES, store=None)
-    assert len(lost) == number(found, "run", "AP").views.unanswered
+    assert len(lost) == number(found, "run", "AP").n_unanswered
     for name in MEASURES:
         own = values(found, "run", name)
         assert own["en/q2"] == own["en/q7"] == 0.0, name
+
+
+def shown(results):
+    return " ".join(as_text(page_of(results), "markdown").split())
+
+
+def test_judged_is_of_what_was_returned(two, vectors):
+    lists = ranking(vectors)
+    whole = retrieval(two, {"all": SearchRun.of(lists)}, measures="nDCG@10 Judged@10 MAP", store=None)
+    judged = values(whole, "all", "Judged@10")
+    fewer = SearchRun.of({name: own for name, own in lists.items() if int(name[1:]) % 2})
+    found = retrieval(two, {"all": SearchRun.of(lists), "fewer": fewer}, measures="nDCG@10", store=None)
+    odd = [value for query, value in judged.items() if int(query.partition("/q")[2]) % 2]
+    assert number(found, "fewer", "nDCG@10").views.judged == pytest.approx(np.mean(odd))
+    assert "What was judged" in shown(found) and "Fewer of the first" not in shown(found)
+    assert "fewer returned nothing for 12 of 24 queries, which count as misses." in shown(found)
+    assert "What was judged" not in shown(retrieval(two, {"it": fewer}, measures="MAP", store=None))
+    known = pool_of([[1 if i == j else UNJUDGED for j in range(M)] for i in range(N)])
+    assert "What was judged" not in shown(retrieval(known, {"it": fewer}, measures="nDCG@10", store=None))
+
+
+def test_a_comparison_of_runs_says_what_may_be_too_low(two, vectors):
+    qrels = {"q1": {"d1": 1, "d2": 0, "d3": 0}, "q2": {"d2": 2, "d1": 0, "d3": 1}}
+    good = {query: {"d1": 3.0, "d2": 2.0, "d3": 1.0} for query in qrels}
+    other = {query: {"x1": 3.0, "x2": 2.0, "d3": 1.0} for query in qrels}
+    found = runs_against_qrels(qrels, {"good": good, "other": other}, measures="nDCG@3")
+    (note,) = compare([found]).notes
+    assert "first 3 candidates that other (33 %) returned were judged than of good (100 %)" in note
+    found = runs_against_qrels(qrels, {"good": good, "half": {"q1": good["q1"]}}, measures="nDCG@3 P@3")
+    compared = compare([found], measures=["nDCG@3"])
+    assert compared.notes == ["half returned nothing for 1 of 2 queries, which count as misses."]
+    assert "half returned nothing for 1 of 2" in " ".join(as_text(page_of(compared), "markdown").split())
+    decided = gate(found.only("half"), found.only("good"), margin=0.1, measure="nDCG@3")
+    assert [note.rpartition("#")[2] for note in decided.warnings] == compared.notes
+    with pytest.raises(InputError, match=r"none of its 1 candidates is judged in .* \(first: 'Xd1'"):
+        runs_against_qrels(qrels, {"good": good, "wrong": {"q1": {"Xd1": 1.0}}})
 
 
 @pytest.mark.parametrize("form", ["cosine", "csls"])
@@ -499,7 +545,7 @@ def test_numbers_of_a_run_do_not_depend_on_the_other_runs_of_the_call():
     lists = {f"q{i}": {f"d{i}": 2.0, "x": 1.0} for i in range(101)}
     lists["q0"] = {"x": 1.0, "y": 0.5, "z": 0.1}
     qrels = {query: {"d" + query[1:]: 1} for query in lists}
-    further = {"q0": {f"y{i}": -float(i) for i in range(50)}}
+    further = {"q0": {f"y{i}": -float(i) for i in range(50)} | {"d1": -99.0}}
     for measure in ("R@6", "RR@6", "nDCG@6", "Bpref"):
         own = alone(qrels, {"r": lists}, measure)
         assert own == alone(qrels, {"r": lists, "other": further}, measure)
@@ -561,6 +607,22 @@ def test_results_are_compared_gated_written_and_shown(tmp_path, two, vectors):
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "By query language" in html and "What was judged" in html and "Judged@10" in html
     assert len(found.failures_table(encoder="noisy", measure="AP")) > 0
+
+
+def test_failures_of_one_language_are_named_by_ids_alone(vectors, tmp_path):
+    rows = [[1 if j == i else 0 if j == i + 1 else UNJUDGED for j in range(M)] for i in range(N)]
+    pool = pool_of(rows)
+    found = retrieval(pool, {"it": Known(vectors)}, measures="AP", store=None)
+    held = found.failures_table().to_pylist()
+    failed = [row["query"] for row in found.per_query.to_pylist() if row["value"] < 1]
+    assert failed and sorted(row["query_id"] for row in held) == sorted(failed)
+    assert {row["query_language"] for row in held} == {"en"}
+    found.write(tmp_path / "out")
+    read = Results.read(tmp_path / "out").failures_table(data=pool).to_pylist()
+    assert [(row["query_id"], row["query_text"]) for row in read] == [
+        (row["query_id"], row["query_text"]) for row in held
+    ]
+    assert all(row["right_id"] for row in read)
 
 
 def test_trec_files_hold_what_was_evaluated(tmp_path, two, vectors):
