@@ -68,7 +68,7 @@ def write_samples(
 
 
 def write_pool_texts(pool: MultilingualPool, out: str | Path) -> SampledFolder:
-    """Write the questions of a pool as queries, its candidates as targets, and the grade of each judged pair."""
+    """Write the questions of a pool as queries, its candidates as targets, and the grades of judged pairs."""
     questions, candidates = (_of_pool(pool, part) for part in (pool.questions, pool.candidates))
     pairs = zip(*(column.tolist() for column in pool.judged), strict=True)
     with unfinished(out) as begun:

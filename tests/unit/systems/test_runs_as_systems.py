@@ -212,3 +212,30 @@ def test_trec_files_of_a_run_are_the_run(tmp_path, manifest, vectors):
     assert values(xlr(manifest, {"run": again}, measures=["RR@7"]), "run")[0][2] == pytest.approx(
         values(xlr(manifest, {"run": run}, measures=["RR@7"]), "run")[0][2], abs=0.05
     )
+
+
+def test_trec_files_of_a_run_that_ties_keep_its_scores(tmp_path, manifest, vectors):
+    lists = ranking(vectors, "en", "de")
+    tying = {query: {name: round(score, 1) for name, score in own.items()} for query, own in lists.items()}
+    run = SearchRun.of(tying)
+    systems = {"run": run, "vectors": vectors, "fused": "rrf:run+vectors", "twice": "rrf:run+again"}
+    found = xlr(manifest, systems | {"again": run}, trec=tmp_path)
+    for name in ("run", "twice"):
+        again = xlr(manifest, {name: SearchRun.read(tmp_path / "en-de" / f"{name}.run")})
+        assert values(again, name) == values(found, name)
+        assert any(n_tied for *_, n_tied in values(again, name))
+    written = SearchRun.read(tmp_path / "en-de" / "run.run")
+    assert {tuple(sorted(own.items())) for own in mapping(written)} == {
+        tuple(sorted(own.items())) for own in tying.values()
+    }
+    scores = [
+        float(line.split()[4]) for line in (tmp_path / "en-de" / "vectors.run").read_text().splitlines()
+    ]
+    assert scores == [N - place for place in range(N)] * N
+
+
+def mapping(run):
+    """Yield {candidate: score} of each query."""
+    for low, high in zip(run.start[:-1], run.start[1:], strict=True):
+        names = [run.candidates[c] for c in run.candidate[low:high]]
+        yield dict(zip(names, run.score[low:high].tolist(), strict=True))
