@@ -17,6 +17,7 @@ from xlingual.ranking.listed import Lists
 from xlingual.systems.base import ListSystem, Search
 
 _PLACES = ("source", "target", "seed")
+MANY_MISSING = 0.1  # of the queries
 
 
 class RunSystem(ListSystem):
@@ -31,6 +32,7 @@ class RunSystem(ListSystem):
         self._given, self._order, self._ids, self._latency = run, order, ids, latency
         self._read: dict[str, SearchRun] = {}
         self._said: set[tuple[str, str]] = set()
+        self._seeds: set[int] = set()  # that were searched
 
     @property
     def identity(self) -> str:
@@ -77,6 +79,7 @@ class RunSystem(ListSystem):
         Queries without results, and names that nobody knows, are warned of.
         """
         run, pairs = self.run_of(search), search.of_pair
+        self._seeds.add(search.seed)
         run = run.in_trec_order() if search.ties == "trec" else run
         alone = search.alone or (self._per_pair and pairs)
         asked = self._rows(run, "queries", search.queries, search.source if alone else None, pairs)
@@ -90,12 +93,15 @@ class RunSystem(ListSystem):
         if not answered.any():
             raise InputError(
                 f"{run.source}: none of its {len(run):,} queries is one of {search.where} (first: "
-                f"{run.queries[0]!r}): name queries by their ids, or as language:id"
+                f"{run.queries[0]!r}): name queries by their ids, or as language:id{self._of_seeds}"
             )
         if missing := n - int(answered.sum()):
             of = f"{missing:,} of {n:,} queries of {search.where}"
-            self._say(run.source, f"{of} have no results: they count as misses")
+            hint = self._of_seeds if missing > MANY_MISSING * n else ""
+            self._say(run.source, f"{of} have no results: they count as misses{hint}")
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
+        if not len(kept) and pairs:
+            _refuse_other_language(run, search, found[run.candidate[answered[run.query]]])
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
         query, candidate, level, score = query[order], candidate[order], level[order], run.score[kept][order]
@@ -127,6 +133,13 @@ class RunSystem(ListSystem):
 
     def _file(self, path: str, ids: str | None) -> SearchRun:
         return SearchRun.read(path, order=self._order, ids=ids)
+
+    @property
+    def _of_seeds(self) -> str:
+        """A hint where one file stands for the samples of several seeds, which have other queries each."""
+        if not isinstance(self._given, str) or "{seed}" in self._given or len(self._seeds) < 2:
+            return ""
+        return "; each seed has queries of its own: give a file for each, with {seed} in its name"
 
     @property
     def _per_pair(self) -> bool:
@@ -170,6 +183,18 @@ def _places(rows: Ints, among: Ints, n: int) -> Ints:
     place = np.full(n + 1, -1, dtype=np.int64)  # the last one for rows below 0
     place[among] = np.arange(len(among))
     return place[np.maximum(rows, -1)]
+
+
+def _refuse_other_language(run: SearchRun, search: Search, rows: Ints) -> None:
+    """Raise InputError where known candidates, rows, are all of other languages than the target."""
+    languages = search.candidates.languages
+    tags = {languages[row] for row in np.unique(rows[rows >= 0]).tolist()}
+    if tags and search.target in languages and search.target not in tags:
+        first = run.candidates[0]
+        raise InputError(
+            f"{run.source}: {search.where}: none of its candidates is in the target language {search.target} "
+            f"(first: {first!r}): name candidates {search.target}:id, or give a file that is of this search"
+        )
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

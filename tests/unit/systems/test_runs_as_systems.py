@@ -1,5 +1,6 @@
 """A search engine's run is evaluated as the encoder whose ranking it holds."""
 
+import json
 import warnings
 from io import BytesIO
 
@@ -239,3 +240,56 @@ def mapping(run):
     for low, high in zip(run.start[:-1], run.start[1:], strict=True):
         names = [run.candidates[c] for c in run.candidate[low:high]]
         yield dict(zip(names, run.score[low:high].tolist(), strict=True))
+
+
+def test_one_file_for_several_seeds_is_named(tmp_path, manifest, vectors):
+    file = tmp_path / "run.json"
+    own = ranking(vectors, "en", "de", depth=12)
+    for name in list(own)[10:]:
+        del own[name]
+    file.write_text(json.dumps(own))
+    options = {"sample_size": 20, "measures": ["R@1"]}
+    with pytest.warns(DataWarning, match="have no results") as said:
+        xlr(manifest, f"run:{file}", **options)
+    assert not any("{seed}" in str(one.message) for one in said)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        xlr(manifest, f"run:{file}", seeds=2, **options)
+    assert any(
+        "have no results" in str(one.message) and "{seed} in its name" in str(one.message) for one in said
+    )
+
+
+def test_lists_without_any_right_answer_are_warned_of(manifest, vectors):
+    lists = ranking(vectors, "en", "de", depth=N)
+    for i in range(N):
+        del lists[f"en:p{i}"][f"de:p{i}"]
+    with pytest.warns(
+        DataWarning, match="no list holds a right answer: was it sampled without matching=True"
+    ):
+        xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@5"])
+
+
+def test_candidates_of_another_language_are_named(manifest, vectors):
+    run = SearchRun.of(ranking(vectors, "en", "en", depth=12))
+    images = np.eye(N, dtype=np.float32)
+    with pytest.raises(
+        InputError, match=r"en-de: none of its candidates is in the target language de \(first: 'en:p"
+    ):
+        backretrieval(manifest, {"run": run}, pairs="en-de", image_encoder=images, store=None, examples=False)
+
+
+def test_warnings_come_before_the_error_that_follows(manifest, vectors):
+    lists = {
+        query: {name.replace("de:p2", "de:x2"): score for name, score in own.items()}
+        for query, own in ranking(vectors, "en", "de", depth=12).items()
+    }
+    with (
+        pytest.warns(DataWarning, match="of 30 candidates are not in the data"),
+        pytest.raises(InputError, match="lists end before rank 20"),
+    ):
+        xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@20"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InputError, match="lists end before rank 20"):
+            xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@20"])
