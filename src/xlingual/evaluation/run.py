@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -327,18 +327,28 @@ def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect the data warnings raised inside, and pass each on to the caller's own handling afterwards."""
+    """Collect the data warnings raised inside, and pass each on to the caller's own handling afterwards.
+
+    Where the work fails they are passed on too, since they may say why.
+    """
     messages: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
-        try:
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", DataWarning)
             yield messages
-        finally:
-            messages += list(
-                dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, DataWarning))
-            )
+    except BaseException:
+        for text in _sentences(caught):
+            with suppress(DataWarning):  # where warnings are errors, the one that is raised counts
+                warn(text)
+        raise
+    messages += _sentences(caught)
     for warning in caught:
         if not issubclass(warning.category, DataWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     for text in messages:
         warn(text)
+
+
+def _sentences(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    return list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, DataWarning)))

@@ -51,6 +51,19 @@ class Lists:
         above = np.repeat(first, size) - self.start[self.query]
         return above, np.repeat(size, size)
 
+    @cached_property
+    def level_scores(self) -> Floats | None:
+        """A score for each line, the same where results tie; None where scores do not say the order."""
+        if self.score is None:
+            return None
+        new = np.ones(len(self.query), dtype=bool)
+        new[1:] = (self.query[1:] != self.query[:-1]) | (self.level[1:] != self.level[:-1])
+        first = np.flatnonzero(new)
+        best = np.maximum.reduceat(self.score, first) if len(first) else self.score
+        same_query = np.diff(self.query[first]) == 0
+        falls = bool((np.diff(best)[same_query] < 0).all())
+        return np.repeat(best, np.diff(first, append=len(new))) if falls else None
+
     def counts(self, query: Ints, candidate: Ints) -> tuple[Ints, Ints]:
         """Return how many candidates are above each pair (query[i], candidate[i]), and how many tie with it.
 

@@ -17,6 +17,7 @@ from xlingual.ranking.listed import Lists
 from xlingual.systems.base import ListSystem, Search
 
 _PLACES = ("source", "target", "seed")
+MANY_MISSING = 0.1  # of the queries
 
 
 class RunSystem(ListSystem):
@@ -32,6 +33,7 @@ class RunSystem(ListSystem):
         self._read: dict[str, SearchRun] = {}
         self._in_trec_order: dict[str, SearchRun] = {}
         self._said: set[tuple[str, str]] = set()
+        self._seeds: set[int] = set()  # that were searched
 
     @property
     def identity(self) -> str:
@@ -91,6 +93,7 @@ class RunSystem(ListSystem):
         Queries without results, and names that nobody knows, are warned of.
         """
         run, pairs = self.run_of(search), search.of_pair
+        self._seeds.add(search.seed)
         if search.ties == "trec":
             run = self._ordered(next(path for path, read in self._read.items() if read is run), run)
         alone = search.alone or (self._per_pair and pairs)
@@ -105,12 +108,15 @@ class RunSystem(ListSystem):
         if not answered.any():
             raise InputError(
                 f"{run.source}: none of its {len(run):,} queries is one of {search.where} (first: "
-                f"{run.queries[0]!r}): name queries by their ids, or as language:id"
+                f"{run.queries[0]!r}): name queries by their ids, or as language:id{self._of_seeds}"
             )
         if missing := n - int(answered.sum()):
             of = f"{missing:,} of {n:,} queries of {search.where}"
-            self._say(run.source, f"{of} have no results: they count as misses")
+            hint = self._of_seeds if missing > MANY_MISSING * n else ""
+            self._say(run.source, f"{of} have no results: they count as misses{hint}")
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
+        if not len(kept) and pairs:
+            _refuse_other_language(run, search, found[run.candidate[answered[run.query]]])
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
         query, candidate, level = query[order], candidate[order], level[order]
@@ -149,6 +155,13 @@ class RunSystem(ListSystem):
 
     def _file(self, path: str, ids: str | None) -> SearchRun:
         return SearchRun.read(path, order=self._order, ids=ids)
+
+    @property
+    def _of_seeds(self) -> str:
+        """A hint where one file stands for the samples of several seeds, which have other queries each."""
+        if not isinstance(self._given, str) or "{seed}" in self._given or len(self._seeds) < 2:
+            return ""
+        return "; each seed has queries of its own: give a file for each, with {seed} in its name"
 
     @property
     def _per_pair(self) -> bool:
@@ -192,6 +205,18 @@ def _places(rows: Ints, among: Ints, n: int) -> Ints:
     place = np.full(n + 1, -1, dtype=np.int64)  # the last one for rows below 0
     place[among] = np.arange(len(among))
     return place[np.maximum(rows, -1)]
+
+
+def _refuse_other_language(run: SearchRun, search: Search, rows: Ints) -> None:
+    """Raise InputError where known candidates, rows, are all of other languages than the target."""
+    languages = search.candidates.languages
+    tags = {languages[row] for row in np.unique(rows[rows >= 0]).tolist()}
+    if tags and search.target in languages and search.target not in tags:
+        first = run.candidates[0]
+        raise InputError(
+            f"{run.source}: {search.where}: none of its candidates is in the target language {search.target} "
+            f"(first: {first!r}): name candidates {search.target}:id, or give a file that is of this search"
+        )
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
