@@ -77,13 +77,32 @@ def test_a_pool_is_written_whole(xlingual: Any, work: Path) -> None:
     assert xlingual(*MAKE_POOL, "--quiet").code == 0
     done = xlingual("data", "sample", "pool", "--out", "p", "--languages", "en,de")
     assert done.code == 0, done.err
-    assert "evaluate multilingual-pool pool --languages en,de --run engine=p/engine.jsonl" in done.out
+    assert "evaluate retrieval pool --languages en,de --run engine=p/engine.jsonl" in done.out
     from xlingual import MultilingualPool
 
     pool = MultilingualPool.read("pool", ["en", "de"])
     assert [one["text"] for one in lines("p/queries.jsonl")] == list(pool.questions.text)
     assert [one["text"] for one in lines("p/targets.jsonl")] == list(pool.candidates.text)
     assert len(Path("p/qrels.txt").read_text().splitlines()) == len(pool.relevant[0])
+
+
+def test_judged_pairs_have_their_grades_also_the_irrelevant(xlingual: Any, tmp_path: Path) -> None:
+    (tmp_path / "beir" / "qrels").mkdir(parents=True)
+    for name, ids in (("queries", ("q1", "q2")), ("corpus", ("d1", "d2", "d3"))):
+        rows = [json.dumps({"_id": own, "title": "", "text": f"text of {own}"}) for own in ids]
+        (tmp_path / "beir" / f"{name}.jsonl").write_text("\n".join(rows))
+    judged = ["q1 d1 2", "q1 d2 1", "q1 d3 0", "q2 d1 0", "q2 d3 1"]
+    table = ["query-id corpus-id score", *judged]
+    (tmp_path / "beir" / "qrels" / "test.tsv").write_text("\n".join(table).replace(" ", "\t") + "\n")
+    beir, out = str(tmp_path / "beir"), tmp_path / "p"
+    done = xlingual("data", "sample", beir, "--languages", "de", "--out", str(out))
+    assert done.code == 0, done.err
+    written = [line.split() for line in (out / "qrels.txt").read_text().splitlines()]
+    assert [f"{q} {d} {grade}".replace("de:", "") for q, _, d, grade in written] == judged
+    search(out)
+    (command,) = [line.split() for line in done.out.splitlines() if "evaluate retrieval" in line]
+    found = xlingual(*command[1:])  # the printed step, of one language
+    assert found.code == 0, found.err
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,29 @@ def test_trec_ties_are_those_of_trec_eval(seed):
     check(qrels, run, results, "a", THEIRS)
 
 
+def test_a_pool_counts_queries_without_a_relevant_candidate_as_trec_eval_does(tmp_path):
+    qrels, run = drawn(5, ties=True)
+    for own in qrels.values():
+        own[min(own)] = max(1, own[min(own)])  # of grade 1, so that a pool has the query
+    (tmp_path / "queries.jsonl").write_text(
+        "".join(f'{{"_id": "{query}", "text": "query {query}"}}\n' for query in qrels)
+    )
+    (tmp_path / "corpus.jsonl").write_text(
+        "".join(f'{{"_id": "d{i}", "text": "document {i}"}}\n' for i in range(60))
+    )
+    pool = MultilingualPool.read(tmp_path, ["en"], qrels=qrels)
+    found = retrieval(pool, runs={"a": run}, measures="AP P@5", relevant_from=2, ties="trec", store=None)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "P.5"}, relevance_level=2).evaluate(run)
+    lost = [query for query, own in qrels.items() if max(own.values()) < 2]
+    assert lost
+    ours = by_query(found, "a")
+    for name, own in {"AP": "map", "P@5": "P_5"}.items():
+        wanted = {query: theirs.get(query, {}).get(own, 0.0) for query in qrels}
+        assert ours[name] == pytest.approx(wanted, abs=1e-9)
+        mean = next(entry.value for entry in found.entries if entry.measure == name)
+        assert mean == pytest.approx(np.mean(list(wanted.values())), abs=1e-9)
+
+
 def test_exponential_gains_are_grades_of_trec_eval():
     qrels, run = drawn(9, ties=True)
     name = "nDCG(dcg='exp-log2')@10"

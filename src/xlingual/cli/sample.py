@@ -82,7 +82,7 @@ def _evaluation(request: SampleRequest, manifest: bool, folders: int) -> str:
     words = [
         "xlingual",
         "evaluate",
-        "multilingual-pool" if not manifest else "xlr" if request.matching else "bkr",
+        "retrieval" if not manifest else "xlr" if request.matching else "bkr",
     ]
     for name, value in _given(request).items():
         leaf = leaves(SampleRequest)[name]

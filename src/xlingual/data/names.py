@@ -19,7 +19,7 @@ class Names:
     """The names of n rows, each with a language and an id that no other row of its language has."""
 
     def __init__(self, languages: Sequence[str], ids: Sequence[str]) -> None:
-        self._languages, self._ids = languages, ids
+        self.languages, self._ids = languages, ids
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -41,7 +41,7 @@ class Names:
 
     @cached_property
     def _whole(self) -> dict[str, int]:
-        pairs = zip(self._languages, self._ids, strict=True)
+        pairs = zip(self.languages, self._ids, strict=True)
         return {f"{tag}:{escaped(own)}": row for row, (tag, own) in enumerate(pairs)}
 
     @cached_property

@@ -70,12 +70,18 @@ def names_of(manifest: Manifest) -> Names:
     return Names([tags[code] for code in manifest.language.tolist()], manifest.ids)
 
 
-def check_reach(lists: Lists, measures: Sequence[Measure], who: str, instead: str = "R") -> None:
+def check_reach(
+    lists: Lists,
+    measures: Sequence[Measure],
+    who: str,
+    instead: str = "R",
+    behind: str = "is taken to be in random order",
+) -> None:
     """Raise InputError where lists are too short for a measure; warn where a few of them are.
 
     Where lists do not reach, the measure itself is named with a lower cut; `instead`, a measure without its
-    cut, where it has none.
-    Behind the end of a list the order is not known: what is expected there is that of a random order.
+    cut, where it has none. `behind` says what happens to candidates behind the end of a list, whose order is
+    not known.
     """
     for measure in measures:
         cut = cut_of(measure, lists.n_candidates)
@@ -93,7 +99,7 @@ def check_reach(lists: Lists, measures: Sequence[Measure], who: str, instead: st
                 example = parameter("measures", _with_cut(measure, min(reach, 10), instead))
                 remedy = f"ask for a measure up to rank {reach:,} ({example})"
             raise InputError(f"{problem}: {remedy}, or give longer lists")
-        warn(f"{problem} for these: what follows is taken to be in random order")
+        warn(f"{problem} for these: what follows {behind}")
 
 
 def _with_cut(measure: Measure, cut: int, instead: str) -> str:

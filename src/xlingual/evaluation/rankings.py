@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -68,6 +69,16 @@ class Ranking:
             self.query_vectors, self.candidate_vectors, names, depth, self.offsets, queries=queries
         )
 
+    def scored(self, depth: int | None) -> Iterator[tuple[list[int], list[float] | None]]:
+        """Yield the same lists, each with the scores that a search system gave; None where there are none."""
+        if self.given is None or (score := self.given.level_scores) is None:
+            yield from ((best, None) for best in self.lists(depth))
+            return
+        order = _by_name(self.given, [member.name for member in self.candidates])
+        for low, high in pairwise(self.given.start.tolist()):
+            lines = order[low:high][:depth]
+            yield self.given.candidate[lines].tolist(), score[lines].tolist()
+
 
 @dataclass(frozen=True)
 class Evaluated:
@@ -84,11 +95,16 @@ def listed_by_name(
     lists: Lists, names: Sequence[str], depth: int | None, queries: Ints | None = None
 ) -> Iterator[list[int]]:
     """Yield the candidates of each query, or of the given ones, in the order of its list, ties by name."""
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-    candidate = lists.candidate[np.lexsort((rank[lists.candidate], lists.level, lists.query))]
+    candidate = lists.candidate[_by_name(lists, names)]
     for query in np.arange(len(lists)) if queries is None else queries:
         yield candidate[lists.start[query] : lists.start[query + 1]][:depth].tolist()
+
+
+def _by_name(lists: Lists, names: Sequence[str]) -> Ints:
+    """Return the lines of lists, query by query, best first, ties in the order of names."""
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return np.lexsort((rank[lists.candidate], lists.level, lists.query))
 
 
 def best_by_name(

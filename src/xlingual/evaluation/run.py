@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -257,10 +257,12 @@ class Run:
         similarity = "+".join(name for name in names if name)
         return str(Signature(own, {**system, "similarity": similarity} if similarity else system))
 
-    def system(self, encoder: str) -> dict[str, str]:
+    def system(self, encoder: str, ties: str = "expected") -> dict[str, str]:
         """Return an encoder's identity, and how its vectors are compared where not by cosine."""
         one = self.by_name[encoder]
         if isinstance(one, ListSystem):
+            if ties == "trec" and not one.parts:
+                return {"encoder": one.identity_in_trec_order}
             return {"encoder": one.identity_over(self._part_identity)}
         own = {"encoder": self.identities[encoder]}
         return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own
@@ -325,18 +327,28 @@ def keeping_warnings(evaluate: Callable[P, Results]) -> Callable[P, Results]:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect the data warnings raised inside, and pass each on to the caller's own handling afterwards."""
+    """Collect the data warnings raised inside, and pass each on to the caller's own handling afterwards.
+
+    Where the work fails they are passed on too, since they may say why.
+    """
     messages: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
-        try:
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", DataWarning)
             yield messages
-        finally:
-            messages += list(
-                dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, DataWarning))
-            )
+    except BaseException:
+        for text in _sentences(caught):
+            with suppress(DataWarning):  # where warnings are errors, the one that is raised counts
+                warn(text)
+        raise
+    messages += _sentences(caught)
     for warning in caught:
         if not issubclass(warning.category, DataWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     for text in messages:
         warn(text)
+
+
+def _sentences(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    return list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, DataWarning)))

@@ -2,9 +2,10 @@
 
 `qrels.txt` has a line "query 0 candidate grade" for every relevant pair (grade 1 where there are none), and
 for every judged one in retrieval by judgements; each system has a run with lines "query Q0 candidate rank
-score tag", best first. The score is the number of lines that are left, an integer
-that falls by one from line to line: programs sort runs by score and read it as a float of 32 or 64 bits, so
-that cosines could change places or tie. Candidates with equal scores come in the order of their names here
+score tag", best first. The score of an encoder is the number of lines that are left,
+an integer that falls by one from line to line: programs sort runs by score and read it as a float of 32 or 64
+bits, so that cosines could change places or tie. Systems that return lists keep their own scores, where these
+say the order. Candidates with equal scores come in the order of their names here
 (`trec` mode), where the measures of this library take the expectation over all orders.
 
 Texts are named "language:id", images "image:language:id" by the first text that shows them. White space,
@@ -96,9 +97,12 @@ def _run(ranking: Ranking, depth: int | None) -> Iterator[str]:
     count = len(candidates) if depth is None else min(depth, len(candidates))
     tag = escaped(ranking.encoder) or "-"
     ends = [f" {rank} {count + 1 - rank} {tag}\n" for rank in range(1, count + 1)]
-    for query, best in zip(ranking.queries, ranking.lists(depth), strict=True):
+    for query, (best, scores) in zip(ranking.queries, ranking.scored(depth), strict=True):
         start = f"{query.name} Q0 "
-        pairs = zip(best, ends[: len(best)], strict=True)
+        own = ends[: len(best)]
+        if scores is not None:
+            own = [f" {rank} {score!r} {tag}\n" for rank, score in enumerate(scores, start=1)]
+        pairs = zip(best, own, strict=True)
         yield "".join(start + candidates[c] + end for c, end in pairs)
 
 

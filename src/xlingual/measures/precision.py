@@ -159,6 +159,7 @@ def _of_one(counts: RankCounts) -> RankCounts:
 def _found(counts: TargetCounts, depth: Ints) -> Floats:
     """Return how many relevant candidates of each query [n] are expected among its first `depth` [n]."""
     among = np.clip(depth[counts.query] - counts.above, 0, counts.tied) / counts.tied
+    among[counts.above >= counts.pool[counts.query]] = 0.0  # what was not found is at no depth
     return np.bincount(counts.query, weights=among, minlength=len(counts)).astype(np.float64)
 
 

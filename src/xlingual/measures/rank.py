@@ -50,6 +50,7 @@ class SuccessAt(QueryMean):
     def per_query(self, counts: RankCounts) -> Floats:
         """Return the expected hit of each query, float64 [n] in 0..1."""
         m = np.clip(self.k - counts.above, 0, counts.tied)
+        m = np.where(counts.above < counts.pool, m, 0)  # what was not found is at no depth
         miss = np.ones(len(counts))
         for i in range(int(counts.relevant.max(initial=0))):
             factor = np.clip(counts.tied - m - i, 0, None) / np.maximum(counts.tied - i, 1)

@@ -51,6 +51,19 @@ class Lists:
         above = np.repeat(first, size) - self.start[self.query]
         return above, np.repeat(size, size)
 
+    @cached_property
+    def level_scores(self) -> Floats | None:
+        """A score for each line, the same where results tie; None where scores do not say the order."""
+        if self.score is None:
+            return None
+        new = np.ones(len(self.query), dtype=bool)
+        new[1:] = (self.query[1:] != self.query[:-1]) | (self.level[1:] != self.level[:-1])
+        first = np.flatnonzero(new)
+        best = np.maximum.reduceat(self.score, first) if len(first) else self.score
+        same_query = np.diff(self.query[first]) == 0
+        falls = bool((np.diff(best)[same_query] < 0).all())
+        return np.repeat(best, np.diff(first, append=len(new))) if falls else None
+
     def counts(self, query: Ints, candidate: Ints) -> tuple[Ints, Ints]:
         """Return how many candidates are above each pair (query[i], candidate[i]), and how many tie with it.
 
@@ -98,11 +111,18 @@ class Lists:
     def first(self, depth: int) -> Lists:
         """Return the first `depth` results of each list; ties that reach further are left out as a whole.
 
-        So nothing depends on the order of rows, and as many as all candidates may tie.
+        So nothing depends on the order of rows, and as many as all candidates may tie. A list of which
+        something was left out has not ended, and is not settled: no candidate that was found is missed.
         """
         above, tied = self.places
         kept = above + tied <= depth
-        score = None if self.score is None else self.score[kept]
+        whole = np.bincount(self.query[~kept], minlength=len(self)) == 0
         return replace(
-            self, query=self.query[kept], candidate=self.candidate[kept], level=self.level[kept], score=score
+            self,
+            query=self.query[kept],
+            candidate=self.candidate[kept],
+            level=self.level[kept],
+            ended=self.ended & whole,
+            score=None if self.score is None else self.score[kept],
+            settled=None if self.settled is None else self.settled & whole,
         )

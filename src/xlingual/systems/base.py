@@ -79,6 +79,11 @@ class ListSystem(ABC):
         """The same, where scores matter too."""
         return self.identity
 
+    @property
+    def identity_in_trec_order(self) -> str:
+        """The same, where results are ordered as trec_eval orders them."""
+        return self.identity
+
     def identity_over(self, part: Callable[[str, bool], str]) -> str:
         """Return the identity, with those of the parts: `part` has a name, and whether its scores matter."""
         return self.identity

@@ -100,7 +100,8 @@ class Scores:
 def fuse(lists: Sequence[Lists], points: Points, weights: Sequence[float]) -> Lists:
     """Return the lists of the weighted sum of points, over all that is in one of the lists.
 
-    Sums are float64 and equal where they are equal to 9 decimals. Candidates in no list tie at the end.
+    Sums are float64 and equal where they are equal to 9 decimals. Candidates in no list tie at the end, or
+    are missed where the lists of all parts have ended.
     """
     n, m = len(lists[0]), lists[0].n_candidates
     rest, gained = np.zeros(n), []  # points of a candidate in no list, and what a result has more
@@ -115,12 +116,14 @@ def fuse(lists: Sequence[Lists], points: Points, weights: Sequence[float]) -> Li
     query, candidate = np.divmod(pairs[new], m)
     total = rest[query] + np.bincount(np.cumsum(new) - 1, np.concatenate(gained)[order], len(query))
     key, last = (np.rint(score / UNIT).astype(np.int64) for score in (total, rest))
-    kept = np.flatnonzero(key > last[query])  # what is as good as nothing ties with what is in no list
+    ended = np.all([one.ended for one in lists], axis=0)
+    # what is as good as nothing ties with what is in no list, unless that is missed
+    kept = np.flatnonzero((key > last[query]) | ended[query])
     kept = kept[np.lexsort((-key[kept], query[kept]))]
     return Lists(
-        *(query[kept], candidate[kept], -key[kept], np.zeros(n, dtype=bool), m),
+        *(query[kept], candidate[kept], -key[kept], ended, m),
         score=total[kept],
-        settled=np.ones(n, dtype=bool),
+        settled=~ended,
     )
 
 
@@ -156,9 +159,7 @@ class FusedSystem(ListSystem):
         found = [search.first(name, self._depth) for name in self.parts]
         for name, one in zip(self.parts, found, strict=True):
             if self._points.uses_scores and one.score is None:
-                raise InputError(
-                    f"sum: {name!r} has scores for some of its results only: fuse it by ranks, with rrf:"
-                )
+                raise InputError(f"sum: {name!r} has no scores: fuse it by ranks, with rrf:")
         return fuse(found, self._points, self.weights)
 
 

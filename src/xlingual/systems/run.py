@@ -17,6 +17,7 @@ from xlingual.ranking.listed import Lists
 from xlingual.systems.base import ListSystem, Search
 
 _PLACES = ("source", "target", "seed")
+MANY_MISSING = 0.1  # of the queries
 
 
 class RunSystem(ListSystem):
@@ -30,12 +31,22 @@ class RunSystem(ListSystem):
     ) -> None:  # fmt: skip
         self._given, self._order, self._ids, self._latency = run, order, ids, latency
         self._read: dict[str, SearchRun] = {}
+        self._in_trec_order: dict[str, SearchRun] = {}
         self._said: set[tuple[str, str]] = set()
+        self._seeds: set[int] = set()  # that were searched
 
     @property
     def identity(self) -> str:
         """The digest of the files that were searched so far, their number if several, and the depth."""
-        runs = sorted({run.digest[:16] for run in (self._read or self._all()).values()})
+        return self._identity_of(self._searched)
+
+    @property
+    def identity_in_trec_order(self) -> str:
+        """The same of the runs as trec_eval orders them."""
+        return self._identity_of({path: self._ordered(path, run) for path, run in self._searched.items()})
+
+    def _identity_of(self, searched: Mapping[str, SearchRun]) -> str:
+        runs = sorted({run.digest[:16] for run in searched.values()})
         if len(runs) == 1:
             return f"run:{runs[0]}?depth={self.depth}"
         digest = hashlib.sha256("+".join(runs).encode()).hexdigest()[:16]
@@ -44,20 +55,20 @@ class RunSystem(ListSystem):
     @property
     def identity_of_scores(self) -> str:
         """The same, with the digests of the scores."""
-        scores = {run.score_digest[:16] for run in (self._read or self._all()).values()}
+        scores = {run.score_digest[:16] for run in self._searched.values()}
         return f"{self.identity}&scores={'+'.join(sorted(scores))}"
 
     @property
     def depth(self) -> int:
         """The length of the longest list."""
-        return max(run.depth for run in (self._read or self._all()).values())
+        return max(run.depth for run in self._searched.values())
 
     @property
     def cost(self) -> Mapping[str, float]:
         """The latency of a query in milliseconds, where the files have it."""
         known = {
             f"{place} {query}": value
-            for place, run in enumerate((self._read or self._all()).values())
+            for place, run in enumerate(self._searched.values())
             for query, value in run.latency.items()
         }
         if not known:
@@ -65,6 +76,11 @@ class RunSystem(ListSystem):
         middle, late, mean = *np.percentile(list(known.values()), (50, 95)), np.mean(list(known.values()))
         found = {"latency_ms": middle, "latency_ms_95": late, "latency_ms_mean": mean}
         return {name: round(float(value), 3) for name, value in found.items()} | {"queries_timed": len(known)}
+
+    @property
+    def _searched(self) -> Mapping[str, SearchRun]:
+        """The files that were searched so far; all that are given where none was."""
+        return self._read or self._all()
 
     def _all(self) -> Mapping[str, SearchRun]:
         if isinstance(self._given, SearchRun):
@@ -77,7 +93,9 @@ class RunSystem(ListSystem):
         Queries without results, and names that nobody knows, are warned of.
         """
         run, pairs = self.run_of(search), search.of_pair
-        run = run.in_trec_order() if search.ties == "trec" else run
+        self._seeds.add(search.seed)
+        if search.ties == "trec":
+            run = self._ordered(next(path for path, read in self._read.items() if read is run), run)
         alone = search.alone or (self._per_pair and pairs)
         asked = self._rows(run, "queries", search.queries, search.source if alone else None, pairs)
         found = self._rows(run, "candidates", search.candidates, search.target if alone else None, pairs)
@@ -90,16 +108,26 @@ class RunSystem(ListSystem):
         if not answered.any():
             raise InputError(
                 f"{run.source}: none of its {len(run):,} queries is one of {search.where} (first: "
-                f"{run.queries[0]!r}): name queries by their ids, or as language:id"
+                f"{run.queries[0]!r}): name queries by their ids, or as language:id{self._of_seeds}"
             )
         if missing := n - int(answered.sum()):
             of = f"{missing:,} of {n:,} queries of {search.where}"
-            self._say(run.source, f"{of} have no results: they count as misses")
+            hint = self._of_seeds if missing > MANY_MISSING * n else ""
+            self._say(run.source, f"{of} have no results: they count as misses{hint}")
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
+        if not len(kept) and pairs:
+            _refuse_other_language(run, search, found[run.candidate[answered[run.query]]])
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
-        query, candidate, level, score = query[order], candidate[order], level[order], run.score[kept][order]
+        query, candidate, level = query[order], candidate[order], level[order]
+        score = None if run.score is None else run.score[kept][order]
         return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
+
+    def _ordered(self, path: str, run: SearchRun) -> SearchRun:
+        """Return a run in the order of trec_eval."""
+        if path not in self._in_trec_order:
+            self._in_trec_order[path] = run.in_trec_order()
+        return self._in_trec_order[path]
 
     def answers(self, search: Search) -> bool:
         """Return whether there is a file for the search, with any of its queries."""
@@ -127,6 +155,13 @@ class RunSystem(ListSystem):
 
     def _file(self, path: str, ids: str | None) -> SearchRun:
         return SearchRun.read(path, order=self._order, ids=ids)
+
+    @property
+    def _of_seeds(self) -> str:
+        """A hint where one file stands for the samples of several seeds, which have other queries each."""
+        if not isinstance(self._given, str) or "{seed}" in self._given or len(self._seeds) < 2:
+            return ""
+        return "; each seed has queries of its own: give a file for each, with {seed} in its name"
 
     @property
     def _per_pair(self) -> bool:
@@ -170,6 +205,18 @@ def _places(rows: Ints, among: Ints, n: int) -> Ints:
     place = np.full(n + 1, -1, dtype=np.int64)  # the last one for rows below 0
     place[among] = np.arange(len(among))
     return place[np.maximum(rows, -1)]
+
+
+def _refuse_other_language(run: SearchRun, search: Search, rows: Ints) -> None:
+    """Raise InputError where known candidates, rows, are all of other languages than the target."""
+    languages = search.candidates.languages
+    tags = {languages[row] for row in np.unique(rows[rows >= 0]).tolist()}
+    if tags and search.target in languages and search.target not in tags:
+        first = run.candidates[0]
+        raise InputError(
+            f"{run.source}: {search.where}: none of its candidates is in the target language {search.target} "
+            f"(first: {first!r}): name candidates {search.target}:id, or give a file that is of this search"
+        )
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -68,9 +68,9 @@ def write_samples(
 
 
 def write_pool_texts(pool: MultilingualPool, out: str | Path) -> SampledFolder:
-    """Write the questions of a pool as queries, its candidates as targets, and which belong together."""
+    """Write the questions of a pool as queries, its candidates as targets, and the grades of judged pairs."""
     questions, candidates = (_of_pool(pool, part) for part in (pool.questions, pool.candidates))
-    pairs = zip(*(side.tolist() for side in pool.relevant), pool.grades.tolist(), strict=True)
+    pairs = zip(*(column.tolist() for column in pool.judged), strict=True)
     with unfinished(out) as begun:
         _write(begun, questions, candidates, pairs)
     return SampledFolder(Path(out), len(questions), len(candidates))
@@ -80,14 +80,14 @@ def _write(
     folder: Path,
     queries: Sequence[Mapping[str, str]],
     targets: Sequence[Mapping[str, str]],
-    relevant: Iterable[tuple[int, int, int]],
+    judged: Iterable[tuple[int, int, int]],
 ) -> None:
-    """Write texts, ids in the order of the queries, and the pairs that belong together, if there are any."""
+    """Write texts, ids in the order of the queries, and the grades of judged pairs, if there are any."""
     make_folder(folder)
     for name, texts in ((QUERIES, queries), (TARGETS, targets)):
         _write_lines(folder / name, (json.dumps(text, ensure_ascii=False) for text in texts))
     _write_lines(folder / IDS, (query["id"] for query in queries))
-    lines = [f"{queries[q]['id']} 0 {targets[t]['id']} {grade}" for q, t, grade in relevant]
+    lines = [f"{queries[q]['id']} 0 {targets[t]['id']} {grade}" for q, t, grade in judged]
     if lines:
         _write_lines(folder / QRELS, lines)
 

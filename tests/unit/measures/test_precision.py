@@ -273,3 +273,19 @@ def test_names_and_numbers_are_those_of_ir_measures():
         theirs[str(one.measure)][int(one.query_id)] = one.value
     for name, ours in IR_MEASURES.items():
         np.testing.assert_allclose(_values(ours, counts), theirs[name], rtol=0, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "name", ["R@6", "R@99", "R@99.9%", "P@99", "Success@99", "Success@99.9%", "RR", "RR@99", "AP", "AP@99"]
+)
+def test_what_was_not_found_is_worth_nothing_at_any_depth(name):
+    """A search misses a candidate: all of the pool are above it. One that it found is worth the same."""
+    size, one = np.full(2, 6), np.ones(2, dtype=np.int64)
+    counts = TargetCounts(np.arange(2), np.array([6, 2]), one, size)
+    measure = parse_measure(name)
+    values = measure.per_query(counts if hasattr(measure, "of_least") or name[0] == "P" else counts.best())
+    assert values[0] == 0
+    assert values[1] > 0
+    both = TargetCounts(np.zeros(2, dtype=np.int64), np.array([2, 6]), one, size[:1])
+    if name.startswith("R@"):
+        assert measure.per_query(both)[0] == 0.5

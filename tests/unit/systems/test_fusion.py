@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual import InputError, Manifest, backretrieval, crosslingual_retrieval
+from xlingual import DataWarning, InputError, Manifest, backretrieval, crosslingual_retrieval
 from xlingual.data.runs import SearchRun
 from xlingual.evaluation.parts import vector_lists
 from xlingual.ranking import Cpu, TextPool
@@ -18,7 +18,7 @@ from xlingual.systems.fusion import ReciprocalRanks, Scores, fuse
 N = 24
 
 
-def lists_of(rows, m):
+def lists_of(rows, m, ended=False):
     """Return Lists of {candidate: score} for each query, equal scores being ties."""
     query, candidate, level, score = [], [], [], []
     for q, row in enumerate(rows):
@@ -29,7 +29,7 @@ def lists_of(rows, m):
             level.append(levels.index(row[c]))
             score.append(row[c])
     columns = (np.array(column, dtype=np.int64) for column in (query, candidate, level))
-    return Lists(*columns, np.ones(len(rows), dtype=bool), m, np.array(score, dtype=float))
+    return Lists(*columns, np.full(len(rows), ended), m, np.array(score, dtype=float))
 
 
 def naive_rank(row, c):
@@ -72,18 +72,30 @@ POINTS = st.sampled_from(
     parts=st.lists(st.lists(ROW, min_size=2, max_size=2), min_size=2, max_size=3),
     points=POINTS,
     weights=st.tuples(*[st.sampled_from([0.5, 1.0, 3.0])] * 3),
+    ended=st.tuples(*[st.booleans()] * 3),
 )
-def test_fused_lists_are_those_of_a_loop(parts, points, weights):
-    found = fuse([lists_of(rows, M) for rows in parts], points, weights[: len(parts)])
-    assert found.settled.all()
+def test_fused_lists_are_those_of_a_loop(parts, points, weights, ended):
+    """What is in no list is last with all of its kind, and missed where all lists have ended."""
+    lists = [lists_of(rows, M, end) for rows, end in zip(parts, ended, strict=False)]
+    found = fuse(lists, points, weights[: len(parts)])
+    missing = all(ended[: len(parts)])
+    assert (found.ended == missing).all()
+    assert (found.settled != missing).all()
     for q in range(2):
-        total = [
+        total = all_points = [
             sum(w * naive_points(rows[q], c, points) for w, rows in zip(weights, parts, strict=False))
             for c in range(M)
         ]
         expected = [
             (sum(t > s + 5e-10 for t in total), sum(abs(t - s) < 5e-10 for t in total)) for s in total
         ]
+        if missing:
+            listed = {c for rows in parts for c in rows[q]}
+            total = [total[c] for c in listed]
+            expected = [
+                (above, sum(abs(t - s) < 5e-10 for t in total)) if c in listed else (M, 1)
+                for c, ((above, _), s) in enumerate(zip(expected, all_points, strict=True))
+            ]
         assert ranking_of(found, q) == expected
 
 
@@ -242,6 +254,38 @@ def test_a_constant_part_changes_nothing_and_constant_parts_are_chance(manifest)
         assert values(found, "f") == values(found, "c0")
 
 
+def test_what_no_part_found_is_missed(manifest):
+    """Of 24 queries 20 have no result of either engine: these gain nothing, in expectation or otherwise."""
+    runs = {
+        name: SearchRun.of(
+            {f"en:p{i}": {f"de:p{(i + j + first) % N}": 9.0 - j for j in range(3)} for i in range(4)}
+        )
+        for name, first in (("a", 0), ("b", 1))
+    }
+    with pytest.warns(DataWarning, match="20 of 24 queries"):
+        found = xlr(manifest, {**runs, "f": "rrf:a+b", "g": "sum:a+b", "h": "rrf:a+f"}, measures=["R@3"])
+    assert [values(found, name)[0][2] for name in "afgh"] == [4 / N] * 4
+    images = np.random.default_rng(1).normal(size=(N, 4)).astype(np.float32)
+    with pytest.warns(DataWarning, match="have no results"):
+        found = backretrieval(
+            Manifest.from_rows([{"id": f"p{i}", "text_en": f"n{i}", "text_de": f"n{i}"} for i in range(N)]),
+            {name: every_target(4) for name in "ab"} | {"f": "rrf:a+b"},
+            image_encoder=images, measures=["R@3", "MedR", "RR"], pairs="en-de", store=None, examples=False,
+        )  # fmt: skip
+    assert [v[2] for v in values(found, "f")] == [v[2] for v in values(found, "a")]
+    rows = [row for row in found.per_query.to_pylist() if row["encoder"] == "f"]
+    assert {row["retrieved"] for row in rows if row["value"] == 0 and row["measure"] == "R@3"} >= {None}
+    sources = len({row["query"] for row in rows})
+    ranks = [row["value"] for row in rows if row["measure"] == "MedR"]
+    assert max(ranks) == sources + 1
+    assert ranks.count(sources + 1) > sources / 2
+
+
+def every_target(n):
+    """Return a run of all candidates, with results for every sixth query of the first 6n."""
+    return SearchRun.of({f"en:p{i}": {f"de:p{j}": -abs(i - j) for j in range(N)} for i in range(0, 6 * n, 6)})
+
+
 def test_what_is_fused_is_in_the_signature(manifest):
     scores = {f"en:p{i}": {f"de:p{j}": -abs(i - j) for j in range(N)} for i in range(N)}
     half = {q: {c: s / 2 for c, s in own.items()} for q, own in scores.items()}
@@ -256,6 +300,14 @@ def test_what_is_fused_is_in_the_signature(manifest):
     assert signatures(runs[0], "sum:a+r") != signatures(runs[1], "sum:a+r")
     assert "rrf:v1?k=60&depth=1000&weights=1,1::(counting-1-False)+(run:" in signatures(runs[0], "rrf:a+r")
     assert len({signatures(runs[0], f"rrf:a+r{o}") for o in ("", "?k=1", "?depth=9", "?weights=1,2")}) == 4
+
+
+def test_runs_without_scores_are_fused_by_ranks_alone(manifest):
+    scores = {f"en:p{i}": {f"de:p{j}": -abs(i - j) for j in range(N)} for i in range(N)}
+    ranks = {q: sorted(own, key=lambda c: -own[c]) for q, own in scores.items()}
+    with pytest.raises(InputError, match=r"sum: 'r' has no scores: .*rrf:"):
+        xlr(manifest, {"a": Counting(1), "r": SearchRun.of(ranks), "f": "sum:a+r"})
+    assert xlr(manifest, {"a": Counting(1), "r": SearchRun.of(ranks), "f": "rrf:a+r"}).entries
 
 
 def test_backretrieval_of_a_fusion(manifest):

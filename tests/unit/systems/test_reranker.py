@@ -102,7 +102,7 @@ def test_a_reranker_of_an_encoder_of_a_fusion_and_fusions_of_it(manifest, run):
     assert "::(rrf:v1?k=60" in signatures["r"]
     assert signatures["r"].partition("encoder:")[2] in signatures["again"]
     assert values(found, "r")[0][1] > values(found, "h")[0][1]
-    with pytest.raises(InputError, match=r"sum: 'r' has scores for some of its results only: .*rrf:"):
+    with pytest.raises(InputError, match=r"sum: 'r' has no scores: .*rrf:"):
         xlr(manifest, {**systems, "s": "sum:r+v"})
 
 
@@ -113,6 +113,22 @@ def test_a_list_that_is_too_short_for_a_measure_is_refused(manifest):
     assert xlr(manifest, systems, measures=["R@5"]).entries
     with pytest.raises(InputError, match=r"lists end before rank 9, so R@9 is not known"):
         xlr(manifest, systems, measures=["R@9"])
+
+
+def test_results_that_a_reranker_does_not_take_are_no_misses(manifest):
+    """Lists of 20, but for one of 24, are read to 10: what follows is not known, though they have ended."""
+    order = np.random.default_rng(2).permuted(np.tile(np.arange(N), (N, 1)), axis=1).tolist()
+    run = SearchRun.of(
+        {
+            f"en:p{i}": {f"de:p{j}": 99.0 - place for place, j in enumerate(row[: N if i == 0 else 20])}
+            for i, row in enumerate(order)
+        }
+    )
+    systems = {"a": run, "r": xlingual.reranker(Pairs(), "a", first=5, depth=10)}
+    assert xlr(manifest, systems, measures=["R@10"]).entries
+    for measure in ("R@15", "RR", "MedR"):
+        with pytest.raises(InputError, match=f"system 'r', en-de: 24 of 24 lists end .* {measure} is not"):
+            xlr(manifest, systems, measures=[measure])
 
 
 def test_scores_of_pairs_are_kept_in_the_store(manifest, run, tmp_path):

@@ -1,5 +1,6 @@
 """A search engine's run is evaluated as the encoder whose ranking it holds."""
 
+import json
 import warnings
 from io import BytesIO
 
@@ -147,6 +148,25 @@ def test_queries_without_results_are_misses_and_counted(manifest, vectors):
         assert one["value"] == (0.0 if one["query"] in ("p0", "p1") else other["value"])
 
 
+def test_backretrieval_ranks_an_unanswered_query_last(manifest, vectors):
+    """All images are above its own, as in cross-lingual retrieval; its similarity is 0."""
+    images = np.random.default_rng(5).normal(size=(N, 4)).astype(np.float32)
+    lists = ranking(vectors, "en", "de")
+    options = {"image_encoder": images, "pairs": "en-de", "store": None, "examples": False}
+    options |= {"measures": ("MedR", "RR", "R@3")}
+    whole = backretrieval(manifest, {"run": SearchRun.of(lists)}, **options).per_query.to_pylist()
+    asked = [row["query"] for row in whole if row["measure"] == "MedR"]
+    gone, pool = set(asked[: len(asked) * 2 // 3]), len(asked)
+    few = SearchRun.of({query: own for query, own in lists.items() if query[3:] not in gone})
+    with pytest.warns(DataWarning, match=f"{len(gone)} of {pool} queries of en-de have no results"):
+        found = backretrieval(manifest, {"run": few}, **options)
+    worst = {"MedR": pool + 1, "RR": 0, "R@3": 0, "SIM": 0}
+    for one, other in zip(found.per_query.to_pylist(), whole, strict=True):
+        assert one["value"] == (worst[one["measure"]] if one["query"] in gone else other["value"])
+    (median,) = (e for e in found.entries if e.measure == "MedR")
+    assert median.value == pool + 1
+
+
 def test_a_list_that_ended_misses_what_it_lacks(manifest, vectors):
     """One long list says how deep lists go; the others found nothing more."""
     lists = ranking(vectors, "en", "de", depth=2)
@@ -242,3 +262,83 @@ def test_trec_files_of_a_run_are_the_run(tmp_path, manifest, vectors):
     assert values(xlr(manifest, {"run": again}, measures=["RR@7"]), "run")[0][2] == pytest.approx(
         values(xlr(manifest, {"run": run}, measures=["RR@7"]), "run")[0][2], abs=0.05
     )
+
+
+def test_trec_files_of_a_run_that_ties_keep_its_scores(tmp_path, manifest, vectors):
+    lists = ranking(vectors, "en", "de")
+    tying = {query: {name: round(score, 1) for name, score in own.items()} for query, own in lists.items()}
+    run = SearchRun.of(tying)
+    systems = {"run": run, "vectors": vectors, "fused": "rrf:run+vectors", "twice": "rrf:run+again"}
+    found = xlr(manifest, systems | {"again": run}, trec=tmp_path)
+    for name in ("run", "twice"):
+        again = xlr(manifest, {name: SearchRun.read(tmp_path / "en-de" / f"{name}.run")})
+        assert values(again, name) == values(found, name)
+        assert any(n_tied for *_, n_tied in values(again, name))
+    written = SearchRun.read(tmp_path / "en-de" / "run.run")
+    assert {tuple(sorted(own.items())) for own in mapping(written)} == {
+        tuple(sorted(own.items())) for own in tying.values()
+    }
+    scores = [
+        float(line.split()[4]) for line in (tmp_path / "en-de" / "vectors.run").read_text().splitlines()
+    ]
+    assert scores == [N - place for place in range(N)] * N
+
+
+def mapping(run):
+    """Yield {candidate: score} of each query."""
+    for low, high in zip(run.start[:-1], run.start[1:], strict=True):
+        names = [run.candidates[c] for c in run.candidate[low:high]]
+        yield dict(zip(names, run.score[low:high].tolist(), strict=True))
+
+
+def test_one_file_for_several_seeds_is_named(tmp_path, manifest, vectors):
+    file = tmp_path / "run.json"
+    own = ranking(vectors, "en", "de", depth=12)
+    for name in list(own)[10:]:
+        del own[name]
+    file.write_text(json.dumps(own))
+    options = {"sample_size": 20, "measures": ["R@1"]}
+    with pytest.warns(DataWarning, match="have no results") as said:
+        xlr(manifest, f"run:{file}", **options)
+    assert not any("{seed}" in str(one.message) for one in said)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        xlr(manifest, f"run:{file}", seeds=2, **options)
+    assert any(
+        "have no results" in str(one.message) and "{seed} in its name" in str(one.message) for one in said
+    )
+
+
+def test_lists_without_any_right_answer_are_warned_of(manifest, vectors):
+    lists = ranking(vectors, "en", "de", depth=N)
+    for i in range(N):
+        del lists[f"en:p{i}"][f"de:p{i}"]
+    with pytest.warns(
+        DataWarning, match="no list holds a right answer: was it sampled without matching=True"
+    ):
+        xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@5"])
+
+
+def test_candidates_of_another_language_are_named(manifest, vectors):
+    run = SearchRun.of(ranking(vectors, "en", "en", depth=12))
+    images = np.eye(N, dtype=np.float32)
+    with pytest.raises(
+        InputError, match=r"en-de: none of its candidates is in the target language de \(first: 'en:p"
+    ):
+        backretrieval(manifest, {"run": run}, pairs="en-de", image_encoder=images, store=None, examples=False)
+
+
+def test_warnings_come_before_the_error_that_follows(manifest, vectors):
+    lists = {
+        query: {name.replace("de:p2", "de:x2"): score for name, score in own.items()}
+        for query, own in ranking(vectors, "en", "de", depth=12).items()
+    }
+    with (
+        pytest.warns(DataWarning, match="of 30 candidates are not in the data"),
+        pytest.raises(InputError, match="lists end before rank 20"),
+    ):
+        xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@20"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InputError, match="lists end before rank 20"):
+            xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@20"])

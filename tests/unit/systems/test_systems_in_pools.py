@@ -135,3 +135,36 @@ def test_ties_as_trec_eval_has_them(pool, tmp_path):
     found = retrieval(pool, systems, measures=["nDCG@5"], ties="trec", store=None, trec=tmp_path)
     assert all(0 <= value <= 1 for value in values(found, "f").values())
     assert any("f" in path.name for path in tmp_path.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "own"),
+    [("R@99", 1, 1), ("Success@99", 1, 1), ("P@99", 2 / 99, 1 / 99), ("AP", 0.75, 1), ("RR@99", 1, 1)],
+)
+def test_a_run_without_the_relevant_gains_nothing_however_deep(measure, value, own):
+    """Each list but one has ended, without the answer; k is beyond the pool."""
+    names = [f"{tag}:c{i}" for tag in ("en", "de") for i in range(3)]
+    tags, rows = ["en", "de"], range(6)
+    questions = Questions(
+        ids=[f"q{i % 3}" for i in rows],
+        language=np.arange(6) // 3,
+        text=[f"w{i}" for i in rows],
+        key=[f"q{i % 3}" for i in rows],
+        cluster=np.arange(6) % 3,
+    )
+    candidates = Candidates(
+        ids=[f"c{i % 3}" for i in rows],
+        language=np.arange(6) // 3,
+        text=[f"x{i}" for i in rows],
+        context=[""] * 6,
+        keys=[(f"q{i % 3}",) for i in rows],
+        cluster=3 + np.arange(6) % 3,
+    )
+    small = MultilingualPool.of(build_pool("small", tuple(tags), questions, candidates))
+    asked = [f"{tag}:q{i}" for tag in tags for i in range(3)]
+    lists = {query: {name: 1.0 for name in names if name[-1] != query[-1]} for query in asked}
+    lists["en:q0"] = {name: 6.0 - place for place, name in enumerate(names)}
+    cases = [(multilingual_pool, {}, value), (retrieval, {}, value)]
+    for evaluate, options, of_first in [*cases, (multilingual_pool, {"policy": "prefer-own"}, own)]:
+        found = evaluate(small, {"e": SearchRun.of(lists)}, measures=[measure], store=None, **options)
+        assert next(iter(values(found, "e").values())) == pytest.approx(of_first / 6)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.data.runs.lines import RunLines
+from xlingual.data.runs.lines import RunLines, ranks_of
 from xlingual.data.runs.records import latencies
 from xlingual.errors import InputError, warn
 
@@ -32,21 +32,36 @@ def answer_lines(path: Path, found: Mapping[str, Any], ids: str | Path | None) -
     query: list[str] = []
     candidate: list[str] = []
     score: list[float] = []
-    failed = [name for name, one in zip(names, responses, strict=True) if _hits(one) is None]
-    for name, one in zip(names, responses, strict=True):
-        hits = _hits(one) or []
+    lists = [_hits(one) for one in responses]
+    failed = [name for name, hits in zip(names, lists, strict=True) if hits is None]
+    given = [hits or [] for hits in lists]
+    unscored = [
+        name
+        for name, hits in zip(names, given, strict=True)
+        if any(hit.get("_score") is None for hit in hits)
+    ]
+    for name, hits in zip(names, given, strict=True):
         query += [name] * len(hits)
         candidate += [str(hit.get("_id")) for hit in hits]
-        score += _scores(hits)
+        score += _ranks(hits) if unscored else [float(hit["_score"]) for hit in hits]
     if failed:
         warn(
             f"{path}: {len(failed):,} of {len(responses):,} responses are errors (first: {failed[0]!r}): "
             "these queries have no results"
         )
+    if 0 < len(unscored) < sum(map(bool, given)):
+        warn(
+            f"{path}: {len(unscored):,} of {len(responses):,} responses have no scores (first: "
+            f"{unscored[0]!r}): ranks count for all"
+        )
     took = ((name, one["took"]) for name, one in zip(names, responses, strict=True) if _timed(one))
-    found = latencies(str(path), took)
+    value = np.array(score)
     return RunLines(
-        pa.array(query, pa.string()), pa.array(candidate, pa.string()), np.array(score), None, found
+        pa.array(query, pa.string()),
+        pa.array(candidate, pa.string()),
+        None if unscored else value,
+        value if unscored else None,
+        latencies(str(path), took),
     )
 
 
@@ -62,12 +77,12 @@ def _hits(response: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401  (of JS
     return hits if isinstance(hits, list) and "error" not in response else None
 
 
-def _scores(hits: Sequence[Mapping[str, Any]]) -> list[float]:
-    """Return the score of each hit; where results were sorted by a field, which leaves none, the place."""
+def _ranks(hits: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return the rank of each hit: by its score, or where there is none (sorted by a field) its place."""
     scores = [hit.get("_score") for hit in hits]
     if any(score is None for score in scores):
-        return [float(-place) for place in range(len(hits))]
-    return [float(score) for score in scores if score is not None]
+        return [float(place) for place in range(1, len(hits) + 1)]
+    return ranks_of([float(score) for score in scores if score is not None])
 
 
 def _ids(path: Path, ids: str | Path | None, count: int) -> list[str]:

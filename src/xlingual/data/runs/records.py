@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Floats
-from xlingual.data.runs.lines import RunLines
+from xlingual.data.runs.lines import RunLines, ranks_of
 from xlingual.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -63,12 +63,16 @@ def json_lines(path: Path, raw: bytes) -> RunLines:
 
 
 def lines_of_mapping(source: str, found: Mapping[Any, Any]) -> RunLines:
-    """Return the lines of {query: {candidate: score}} or {query: [candidate, …]}, best first."""
+    """Return the lines of {query: {candidate: score}} or {query: [candidate, …]}, best first.
+
+    Lists have ranks alone; where one query has a list, ranks count for all.
+    """
     import pyarrow as pa
 
     query: list[str] = []
     candidate: list[str] = []
     score: list[float] = []
+    ranked = any(isinstance(results, list | tuple) for results in found.values())
     for name, results in found.items():
         if isinstance(results, str) or not isinstance(results, Mapping | list | tuple):
             raise InputError(
@@ -77,8 +81,13 @@ def lines_of_mapping(source: str, found: Mapping[Any, Any]) -> RunLines:
             )
         query += [str(name)] * len(results)
         candidate += map(str, results)
-        score += results.values() if isinstance(results, Mapping) else range(0, -len(results), -1)
-    return RunLines(pa.array(query, pa.string()), pa.array(candidate, pa.string()), _numbers(source, score))
+        if not isinstance(results, Mapping):
+            score += range(1, len(results) + 1)
+        else:
+            score += ranks_of(_numbers(source, [*results.values()])) if ranked else results.values()
+    value = _numbers(source, score)
+    columns = pa.array(query, pa.string()), pa.array(candidate, pa.string())
+    return RunLines(*columns, None, value) if ranked else RunLines(*columns, value)
 
 
 def _named(known: tuple[str, ...], names: Container[str]) -> str | None:

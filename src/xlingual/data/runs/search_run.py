@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.data.runs.lines import RunLines, check, encoded
+from xlingual.data.runs.lines import RunLines, by_name, check, encoded, names_bytes
 from xlingual.errors import InputError, warn
 from xlingual.files import bare_name
 
@@ -32,7 +32,7 @@ class SearchRun:
     query: Ints  # [p] index into `queries`, ascending
     candidate: Ints  # [p] index into `candidates`
     level: Ints  # [p] from 0 within a query, ascending; equal where results tie
-    score: Floats  # [p]; of a run that has ranks alone the negative rank
+    score: Floats | None  # [p]; None where ranks decide
     latency: Mapping[str, float] = field(default_factory=dict)  # query → milliseconds, where it is known
 
     @classmethod
@@ -94,7 +94,8 @@ class SearchRun:
             )
             query, candidate, value = query[kept], candidate[kept], value[kept]
         levels = _levels(query, value)
-        return cls(source, queries, candidates, query, candidate, levels, value, lines.latency)
+        score = None if by_rank else value
+        return cls(source, queries, candidates, query, candidate, levels, score, lines.latency)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -121,9 +122,10 @@ class SearchRun:
 
     def in_trec_order(self) -> SearchRun:
         """Return the run as trec_eval orders it: scores as float32, of equal ones the last name first."""
-        score = self.score.astype(np.float32)
-        new = np.ones(len(score), dtype=bool)
-        new[1:] = (self.query[1:] != self.query[:-1]) | (score[1:] != score[:-1])
+        score = None if self.score is None else self.score.astype(np.float32).astype(np.float64)
+        value = self.level if score is None else score
+        new = np.ones(len(value), dtype=bool)
+        new[1:] = (self.query[1:] != self.query[:-1]) | (value[1:] != value[:-1])
         group = np.cumsum(new) - 1
         tied = np.flatnonzero(np.bincount(group)[group] > 1)
         candidate = self.candidate.copy()
@@ -132,24 +134,28 @@ class SearchRun:
             place = np.zeros(len(self.candidates), dtype=np.int64)
             place[sorted(used, key=self.candidates.__getitem__, reverse=True)] = np.arange(len(used))
             candidate[tied] = candidate[tied][np.lexsort((place[candidate[tied]], group[tied]))]
-        level = np.arange(len(score)) - self.start[self.query]
-        return replace(self, candidate=candidate, level=level)
+        level = np.arange(len(value)) - self.start[self.query]
+        return replace(self, candidate=candidate, level=level, score=score)
 
     @cached_property
     def digest(self) -> str:
-        """Hex hash of queries, candidates and their order; scores themselves change no number."""
-        hasher = hashlib.blake2b(b"xlingual/run/1", digest_size=16)
-        for names in (self.queries, self.candidates):
-            raw = [name.encode("utf-8", "surrogatepass") for name in names]
-            hasher.update(np.array([len(raw), *map(len, raw)], dtype="<i8").tobytes() + b"".join(raw))
-        for column in (self.query, self.candidate, self.level):
-            hasher.update(column.astype("<i8").tobytes())
+        """Hex hash of queries, candidates and their order; scores and the order of lines change no number."""
+        hasher = hashlib.blake2b(b"xlingual/run/2", digest_size=16)
+        query, candidate = by_name(self.queries, self.query), by_name(self.candidates, self.candidate)
+        pair = query[1] * len(candidate[0]) + candidate[1]
+        order = np.argsort(pair)
+        hasher.update(names_bytes(query[0]) + names_bytes(candidate[0]))
+        hasher.update(pair[order].astype("<i8").tobytes() + self.level[order].astype("<i4").tobytes())
         return hasher.hexdigest()
 
     @cached_property
     def score_digest(self) -> str:
-        """Hex hash of the scores, for what is made of them."""
-        return hashlib.blake2b(self.score.astype("<f8").tobytes(), digest_size=16).hexdigest()
+        """Hex hash of the scores, for what is made of them; empty where there are none."""
+        if self.score is None:
+            return ""
+        query, candidate = by_name(self.queries, self.query), by_name(self.candidates, self.candidate)
+        score = self.score[np.lexsort((candidate[1], query[1]))].astype("<f8")
+        return hashlib.blake2b(score.tobytes(), digest_size=16).hexdigest()
 
     def __repr__(self) -> str:
         what = f"{len(self):,} queries, {len(self.query):,} results, depth {self.depth}"

@@ -31,7 +31,6 @@ from xlingual.ranking import (
     ImageScores,
     Ranker,
     Top,
-    as_scores,
     one_library_thread,
     similarity_of,
 )
@@ -214,8 +213,7 @@ def _exact_pass(
         tally.add(similarity)
     best = top.result()
     best_row = best.query if restricted is None else used[best.query]
-    above, tied, scores = counts.above, counts.tied, as_scores(counts.keys_given)
-    routes = [Routes(ranks.rank_counts(above[where], tied[where]), scores[where]) for where in places]
+    routes = [ranks.routes_of(counts, where) for where in places]
     return routes, best_row * width + best.candidate
 
 

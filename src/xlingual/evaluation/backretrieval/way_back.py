@@ -63,6 +63,7 @@ class Routes:
 
     counts: RankCounts  # [e]
     similarity: Floats  # [e] of the query's own image and the target's
+    pool: int  # images among which a query's own is ranked
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,15 @@ class WaysFound:
     routes: Routes
 
     def values(self, measure: Scorable) -> Floats:
-        """Return the value of each query, float64 [n]."""
+        """Return the value of each query, float64 [n]; of one for which no text was found the worst.
+
+        Its own image counts as missed: all others are above it. Its similarity is 0.
+        """
         if isinstance(measure, MeanImageSimilarity):
             return self.mean(self.routes.similarity)
-        return self.mean(measure.per_query(self.routes.counts))
+        found = self.mean(measure.per_query(self.routes.counts))
+        found[self.nearest.n_tied == 0] = measure.per_query(_missed(self.routes.pool))
+        return found
 
     def mean(self, values: Floats) -> Floats:
         """Return the mean of values of entries over the texts that tie for nearest, per query."""
@@ -93,6 +99,12 @@ class WaysFound:
         tied = self.nearest.n_tied > 1
         tied[self.nearest.query[self.routes.counts.tied > 1]] = True
         return int(tied.sum())
+
+
+def _missed(pool: int) -> RankCounts:
+    """Return the counts of one image that was not found, as lists of search systems have them."""
+    size, one = np.full(1, pool), np.ones(1, dtype=np.int64)
+    return RankCounts(size, one, one, size)
 
 
 class WayBackRanks:
@@ -156,9 +168,14 @@ class WayBackRanks:
     def routes(self, encoder: int, task: int) -> Routes:
         """Return the way back of each entry of an encoder's nearest texts."""
         where = self._where[encoder, task]
+        return self.routes_of(self.counts, where)
+
+    def routes_of(self, counts: Counts, where: Ints) -> Routes:
+        """Return the ways back at these places of counts."""
         return Routes(
-            self.rank_counts(self.counts.above[where], self.counts.tied[where]),
-            as_scores(self.counts.keys_given[where]),
+            self.rank_counts(counts.above[where], counts.tied[where]),
+            as_scores(counts.keys_given[where]),
+            len(self.pools.sources),
         )
 
     def rank_counts(self, above: Ints, tied: Ints) -> RankCounts:

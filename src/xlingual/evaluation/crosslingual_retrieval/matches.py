@@ -9,6 +9,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
+from xlingual.errors import parameter, warn
 from xlingual.evaluation.listed import SystemLists, check_reach
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.ragged import distinct_of, members
@@ -56,8 +57,13 @@ def listed_matches(
 ) -> TargetCounts:
     """Return where every matching target of each source stands in the lists of a system."""
     lists = found.of(sample)
-    check_reach(lists, measures, found.who(sample))
     query, match = members(manifest.item[sample.target], manifest.item[sample.source])
+    if len(lists.query) and not (lists.lines(query, match) >= 0).any():
+        warn(
+            f"system {found.who(sample)}: no list holds a right answer: was it sampled without "
+            f"{parameter('matching', True)}?"
+        )
+    check_reach(lists, measures, found.who(sample))
     return lists.targets(query, match)
 
 

@@ -65,8 +65,6 @@ def monolingual_ndcg(ranks: RelevantRanks, measure: NDCG, grades: Ints) -> Float
         ranks.tied_of(language, rows),
         ranks.question[rows],
     )
-    if counts.missed is not None:
-        missed = counts.missed[ranks.line[rows]]
-        above, tied = np.where(missed, pool[question], above), np.where(missed, 1, tied)
+    above, tied = counts.missed_last(above, tied, pool[question], ranks.line[rows])
     lines = question, above, tied, grades[ranks.line[rows]]
     return measure.per_query(JudgedCounts(*lines, pool, pool))

@@ -187,10 +187,20 @@ class PoolCounts:
     def whole_pool(self) -> TargetCounts:
         """Return where every relevant candidate stands in the pool of all languages."""
         size = int(self.sizes.sum())
-        above, tied = self.above.sum(axis=1), self.tied.sum(axis=1)
-        if self.missed is not None:  # measures know them by as many candidates above as there are
-            above, tied = np.where(self.missed, size, above), np.where(self.missed, 1, tied)
+        above, tied = self.missed_last(self.above.sum(axis=1), self.tied.sum(axis=1), size, slice(None))
         return TargetCounts(self.question, above, tied, np.full(self.n_questions, size))
+
+    def missed_last(
+        self, above: Ints, tied: Ints, size: Ints | int, lines: Ints | slice
+    ) -> tuple[Ints, Ints]:
+        """Return counts of some lines, with all candidates of their pool (its `size`) above missed ones.
+
+        That is how measures know what is worth nothing.
+        """
+        if self.missed is None:
+            return above, tied
+        missed = self.missed[lines]
+        return np.where(missed, size, above), np.where(missed, 1, tied)
 
 
 @dataclass(frozen=True)

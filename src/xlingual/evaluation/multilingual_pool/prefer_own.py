@@ -17,8 +17,9 @@ def own_language_targets(ranks: RelevantRanks) -> tuple[Ints, TargetCounts]:
     s = ranks
     rows = np.flatnonzero(s.own)
     questions, query = np.unique(s.question[rows], return_inverse=True)
-    pool = np.full(len(questions), int(s.counts.sizes.sum()))
-    return questions, TargetCounts(query.astype(np.int64), s.above[rows], s.tied[rows], pool)
+    size = int(s.counts.sizes.sum())
+    above, tied = s.counts.missed_last(s.above[rows], s.tied[rows], size, s.line[rows])
+    return questions, TargetCounts(query.astype(np.int64), above, tied, np.full(len(questions), size))
 
 
 def prefer_own(ranks: RelevantRanks, nearest_own: Floats | None = None) -> View:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,12 +64,11 @@ def counted_groups(judgements: Judgements, above: Ints, tied: Ints) -> Counted:
     return Counted(whole, whole, _own(j, JudgedCounts(j.query, own_above, own_tied, j.grade, sizes, sizes)))
 
 
-def counted_lists(judgements: Judgements, lists: Lists, measures: Sequence[RetrievalMeasure]) -> Counted:
-    """Return the findings of a system that returned lists; `measures` say how deep anything may look."""
+def counted_lists(judgements: Judgements, lists: Lists) -> Counted:
+    """Return the findings of a system that returned lists."""
     j = judgements
-    beyond = max([j.m, *(cut_of(measure, j.m) or 0 for measure in measures)])
     of = (j.query, j.candidate, j.grade)
-    whole = _of_lists(lists, *of, beyond)
+    whole = _of_lists(lists, *of)
     settled = np.zeros_like(lists.ended) if lists.settled is None else lists.settled
     ended = replace(lists, ended=lists.ended | ~settled)
     own = None
@@ -91,12 +89,11 @@ def counted_lists(judgements: Judgements, lists: Lists, measures: Sequence[Retri
                 np.searchsorted(queries, j.query[lines]),
                 place[j.candidate[lines]],
                 j.grade[lines],
-                beyond,
             )
             columns[:, lines] = found.above, found.tied
             pool[queries], listed[queries] = found.pool, found.listed
         own = _own(j, JudgedCounts(j.query, columns[0], columns[1], j.grade, pool, listed))
-    return Counted(whole, _of_lists(ended, *of, beyond), own, lists)
+    return Counted(whole, _of_lists(ended, *of), own, lists)
 
 
 def by_language(lists: Lists, judgements: Judgements) -> list[tuple[int, Lists]]:
@@ -120,9 +117,8 @@ def by_language(lists: Lists, judgements: Judgements) -> list[tuple[int, Lists]]
     return found
 
 
-def _of_lists(lists: Lists, query: Ints, candidate: Ints, grade: Ints, beyond: int) -> JudgedCounts:
+def _of_lists(lists: Lists, query: Ints, candidate: Ints, grade: Ints) -> JudgedCounts:
     above, tied = lists.counts(query, candidate)
-    above[above >= lists.n_candidates] = beyond  # not returned: no measure looks so far
     pool = np.full(len(lists), lists.n_candidates)
     return JudgedCounts(query, above, tied, grade, pool, np.where(lists.ended, lists.lengths, pool))
 

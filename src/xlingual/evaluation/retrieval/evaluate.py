@@ -63,7 +63,8 @@ def retrieval(
             nDCG, AP, RR, MedR and Bpref, which look at whole rankings.
         relevant_from: grade from which a candidate is relevant; queries without such a one are left out.
         ties: "expected", the mean over all orders of what ties; or "trec", the order of trec_eval: scores
-            compared as float32, of equal ones the last name first; what a run lacks was not found.
+            compared as float32, of equal ones the last name first; what a run lacks was not found, and
+            queries without a relevant candidate count as 0, as in trec_eval -c.
         candidate_text: "sentence", or "sentence+context".
         trec: folder for run and qrels files.
         trec_depth: how many candidates of each query a run holds, None for all.
@@ -106,7 +107,8 @@ def retrieval(
         cluster=cluster,
         similarity=similarity,
     )
-    run = RetrievalRun(answerable(pool, relevant_from), relevant_from, ties, candidate_text, options)
+    pool = answerable(pool, relevant_from, ties)
+    run = RetrievalRun(pool, relevant_from, ties, candidate_text, options)
     run.prepare(joined(text_encoders, runs))
     results = run.results(chosen)
     if trec is not None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.names import UNKNOWN, Names
 from xlingual.data.runs import SearchRun
+from xlingual.data.runs.lines import by_name, names_bytes, sorted_names
 from xlingual.data.runs.qrels import Qrels, QrelsLike
 from xlingual.data.tags import tag_of
 from xlingual.errors import InputError, parameter, warn
@@ -23,6 +26,9 @@ from xlingual.measures import Bpref, Measure, RetrievalMeasure, parse_retrieval_
 from xlingual.measures.rank import DepthShare
 from xlingual.results import Results
 from xlingual.systems import RunsLike, RunSystem, Search, joined, systems
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NAME = "retrieval"
 
@@ -74,9 +80,12 @@ def runs_against_qrels(
         with run.stage("systems: rank", f"ranking candidates: {name}"):
             lists = system.lists(Search(*names, *rows, ALL, POOL, 0, called="the judgements", ties=ties))
             if ties == EXPECTED:
-                check_reach(lists, [one for one in chosen if not isinstance(one, Bpref)], repr(name), "nDCG")
+                reaching = [one for one in chosen if not isinstance(one, Bpref)]
+                check_reach(lists, reaching, repr(name), "nDCG", behind="is missed")
             run.count_unanswered(name, ALL, POOL, 0, lists)
-            numbers.add(name, counted_lists(judged, lists, chosen))
+            if ties == EXPECTED:  # how many candidates there are depends on the other runs
+                lists = replace(lists, ended=np.ones_like(lists.ended))
+            numbers.add(name, counted_lists(judged, lists))
     with run.stage("statistics", "computing intervals"):
         return run.finished(numbers.results(), ranked=False)
 
@@ -133,6 +142,10 @@ def _judgements(
     n = len(qrels.queries)
     right = np.bincount(qrels.query[qrels.grade >= least], minlength=n) > 0
     kept = np.arange(n) if ties == TREC else np.flatnonzero(right)
+    # by name, whatever the order of lines
+    known, order = sorted_names([qrels.queries[row] for row in kept.tolist()])
+    kept = kept[order]
+    judged, judged_code = by_name(qrels.candidates, qrels.candidate)
     if not right.any():
         raise InputError(f"{qrels.source}: no judgement has a grade of {least} or more")
     if lost := n - int(right.sum()):
@@ -142,12 +155,12 @@ def _judgements(
     place[kept] = np.arange(len(kept))
     names = [qrels.queries[row] for row in kept.tolist()]
     place_of = {name: row for row, name in enumerate(names)}
-    candidates = {name: row for row, name in enumerate(qrels.candidates)}
+    candidates = {raw.decode("utf-8", "surrogatepass"): row for row, raw in enumerate(judged.to_pylist())}
     for run in runs.values():
         _refuse_unjudged(run, qrels)
         for name in run.candidates:
             candidates.setdefault(name, len(candidates))
-    query, candidate = place[qrels.query], qrels.candidate
+    query, candidate = place[qrels.query], judged_code
     order = np.lexsort((candidate, query))
     order = order[query[order] >= 0]
     languages, codes = _languages(names)
@@ -183,7 +196,7 @@ def _judgements(
         np.zeros(len(candidates), dtype=np.int64),
         languages,
         least,
-        _digest(names, qrels.candidates),
+        _digest(known, judged),
         known=False,
     )
     return found, (_Ids(place_of), _Ids(candidates))
@@ -210,10 +223,9 @@ def _languages(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     return tuple(found), codes
 
 
-def _digest(*columns: Sequence[str]) -> str:
+def _digest(*columns: pa.Array) -> str:
     """Return a hash of the names of queries and judged candidates: runs have further ones, each its own."""
-    hasher = hashlib.blake2b(b"xlingual/qrels/1", digest_size=16)
+    hasher = hashlib.blake2b(b"xlingual/qrels/2", digest_size=16)
     for column in columns:
-        raw = [name.encode("utf-8", "surrogatepass") for name in column]
-        hasher.update(np.array([len(raw), *map(len, raw)], dtype="<i8").tobytes() + b"".join(raw))
+        hasher.update(names_bytes(column))
     return hasher.hexdigest()

@@ -19,7 +19,9 @@ EXPECTED, TREC = TIES = ("expected", "trec")
 
 @dataclass(frozen=True, eq=False)
 class Judgements:
-    """p judged pairs of n queries and m candidates, by query, then candidate; each query has a relevant one.
+    """p judged pairs of n queries and m candidates, by query, then candidate.
+
+    Each query has a relevant one, but with the ties of trec_eval.
 
     Without languages there is one, `languages` is empty, and all codes are 0.
     """
@@ -98,8 +100,11 @@ def judgements_of(pool: MultilingualPool, cluster: Ints, least: int) -> Judgemen
     return Judgements(rows, query, candidate, grade, *languages, pool.languages, least, pool.digest)
 
 
-def answerable(pool: MultilingualPool, least: int) -> MultilingualPool:
-    """Return the pool of the questions that have a candidate of at least a grade; say how many have none."""
+def answerable(pool: MultilingualPool, least: int, ties: str) -> MultilingualPool:
+    """Return the pool of the questions that count: those that have a candidate of at least a grade.
+
+    With the ties of trec_eval all count, the others as 0. Says how many have none.
+    """
     if least < 1:
         raise InputError(f"{parameter('relevant_from')} must be at least 1, found {least}: 0 says irrelevant")
     question, _, grade = pool.judged
@@ -112,10 +117,13 @@ def answerable(pool: MultilingualPool, least: int) -> MultilingualPool:
             f"{pool.source}: no judgement has a grade of {least} or more (the highest is {grade.max()}): "
             f"choose a lower {parameter('relevant_from')}"
         )
+    fate = "count as 0, as in trec_eval -c" if ties == TREC else "are left out"
     warn(
         f"{pool.source}: {lost:,} of {len(pool.questions):,} queries have no candidate of grade {least} or "
-        "more and are left out"
+        f"more and {fate}"
     )
+    if ties == TREC:
+        return pool
     numberings = tuple(numbering.take(kept) for numbering in pool.question_numberings)
     return replace(pool, questions=taken(pool.questions, kept), question_numberings=numberings)
 

@@ -129,7 +129,7 @@ class RetrievalNumbers:
             **self.run.clusters(),
             **self.conditions,
         }
-        return self.run.signature(conditions, measure.name, self.ties, **self.run.system(system))
+        return self.run.signature(conditions, measure.name, self.ties, **self.run.system(system, self.ties))
 
     def results(self) -> Results:
         """Return all numbers."""

@@ -95,7 +95,7 @@ class RetrievalRun(Run):
             if self.ties == EXPECTED:
                 reaching = [one for one in measures if not isinstance(one, Bpref)]
                 check_reach(lists, reaching, repr(name), "nDCG")
-            return counted_lists(judgements, lists, measures)
+            return counted_lists(judgements, lists)
 
     def _lists(self, name: str, parts: Parts[PoolVectors, Search]) -> Lists:
         queries, candidates = self._names

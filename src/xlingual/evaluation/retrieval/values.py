@@ -9,10 +9,8 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.measures import (
     NDCG,
-    AveragePrecision,
     Bpref,
     JudgedAt,
-    ReciprocalRank,
     RetrievalMeasure,
     TargetMeasure,
 )
@@ -22,13 +20,10 @@ from xlingual.records import JudgedCounts
 def per_query(measure: RetrievalMeasure, counts: JudgedCounts, least: int) -> Floats:
     """Return the values of a measure, float64 [n]; a grade of at least `least` is relevant.
 
-    A query without a relevant candidate has 0. What a system did not return adds nothing: AP and RR look no
-    further than the last candidate.
+    A query without a relevant candidate has 0. What a system did not return adds nothing.
     """
     if isinstance(measure, JudgedAt):
         return measure.per_query(counts)
-    if isinstance(measure, AveragePrecision | ReciprocalRank) and measure.cut is None:
-        measure = replace(measure, cut=max(int(counts.pool.max(initial=1)), 1))
     rows, counts = _with_relevant(counts, 1 if isinstance(measure, NDCG) else least)
     values = np.zeros(rows.size)
     values[rows] = _values(measure, counts, least)

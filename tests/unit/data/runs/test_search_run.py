@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
@@ -89,6 +90,39 @@ def test_the_digest_is_of_the_lists_alone(tmp_path):
     assert SearchRun.of({**RESULTS, "a": {"d8": 1.0}}).digest != one.digest
 
 
+def test_the_digest_has_no_order_of_lines_and_no_format(tmp_path):
+    lines = TREC.splitlines(keepends=True)
+    runs = [SearchRun.read(write(tmp_path / "r.json", "ranx"))]
+    for number, order in enumerate(permutations(lines)):
+        (tmp_path / f"{number}.trec").write_text("".join(order))
+        runs.append(SearchRun.read(tmp_path / f"{number}.trec"))
+    assert len({(run.digest, run.score_digest) for run in runs}) == 1
+    others = [
+        {"b": {"d3": 2.0, "d1": 2.0, "d2": 0.5}, "a": {"d9": -1.0}},  # another order
+        {"a": {"d3": 2.0, "d1": 0.5, "d2": 2.0}, "b": {"d9": -1.0}},  # of other queries
+        {"b": {"d3": 2.0, "d1": 0.5, "d2": 1.0}, "a": {"d9": -1.0}},  # without the tie
+    ]
+    assert len({run.digest for run in [runs[0], *map(SearchRun.of, others)]}) == 4
+    swapped = SearchRun.of({"a": {"x": 2.0, "y": 1.0}}), SearchRun.of({"a": {"x": 3.0, "y": 1.0}})
+    assert swapped[0].digest == swapped[1].digest and swapped[0].score_digest != swapped[1].score_digest
+
+
+def test_the_order_of_trec_has_scores_of_its_own():
+    run = SearchRun.of({"q": {"a": 1.0000000001, "b": 1.0, "c": 0.5}}).in_trec_order()
+    assert as_lists(run) == {"q": [{"b"}, {"a"}, {"c"}]} and run.score.tolist() == [1.0, 1.0, 0.5]
+    assert run.digest != SearchRun.of({"q": {"a": 1.1, "b": 1.0, "c": 0.5}}).in_trec_order().digest
+
+
+def test_runs_of_ranks_have_no_scores(tmp_path):
+    path = write(tmp_path / "r.trec", "trec")
+    assert SearchRun.read(path).score is not None and SearchRun.read(path, order="rank").score is None
+    assert SearchRun.of({"a": ["x", "y"]}).score is None
+    mixed = SearchRun.of({"a": ["x", "y"], "b": {"y": 0.5, "x": 2.0, "z": 2.0}})
+    assert mixed.score is None and mixed.score_digest == ""
+    assert as_lists(mixed) == {"a": [{"x"}, {"y"}], "b": [{"x", "z"}, {"y"}]}
+    assert as_lists(mixed.in_trec_order()) == {"a": [{"x"}, {"y"}], "b": [{"z"}, {"x"}, {"y"}]}
+
+
 def test_ranks_alone_and_ranks_that_are_asked_for(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_text('{"qid": 1, "docid": 7, "rank": 2}\n{"qid": 1, "docid": 8, "rank": 1}\n')
@@ -140,10 +174,16 @@ def test_answers_of_msearch(tmp_path):
     with pytest.warns(DataWarning, match=r"1 of 3 responses are errors \(first: 'q2'\)"):
         run = SearchRun.read(path, ids=ids)
     assert as_lists(run) == {"q1": [{"d3"}, {"d1"}]}
-    ANSWER["responses"][0]["hits"]["hits"] = [{"_id": "x", "_score": None}, {"_id": "y", "_score": None}]
-    path.write_text(json.dumps({"responses": ANSWER["responses"][:1]}))
+    by_field = {"hits": {"hits": [{"_id": "x", "_score": None}, {"_id": "y", "_score": None}]}}
+    path.write_text(json.dumps({"responses": [by_field]}))
     ids.write_text("q1")
-    assert as_lists(SearchRun.read(path, ids=ids)) == {"q1": [{"x"}, {"y"}]}
+    run = SearchRun.read(path, ids=ids)
+    assert as_lists(run) == {"q1": [{"x"}, {"y"}]} and run.score is None
+    path.write_text(json.dumps({"responses": [by_field, ANSWER["responses"][0]]}))
+    ids.write_text("q1\nq2")
+    with pytest.warns(DataWarning, match=r"1 of 2 responses have no scores \(first: 'q1'\): ranks count"):
+        run = SearchRun.read(path, ids=ids)
+    assert as_lists(run) == {"q1": [{"x"}, {"y"}], "q2": [{"d3"}, {"d1"}]} and run.score is None
 
 
 @pytest.mark.parametrize(

@@ -481,6 +481,108 @@ def test_relevant_from_leaves_queries_out_and_is_signed(graded, vectors):
         retrieval(pool_of(rows), {"it": Known(vectors)}, relevant_from=9, store=None)
 
 
+JUDGED = {"q1": {"x": 1, "y": 2}, "q2": {"x": 1, "w": 0}, "q10": {"z": 3}}
+LISTS = {"q1": {"x": 3.0, "y": 2.0, "z": 1.0}, "q2": {"x": 1.0, "y": 0.5, "z": 0.1}, "q10": {"z": 2.0}}
+
+
+def alone(qrels=JUDGED, runs=LISTS, measure="nDCG@3", **options):
+    """Return what decides whether two results are of one condition, and their values by query."""
+    runs = runs if isinstance(runs, dict) and "r" in runs else {"r": runs}
+    found = number(runs_against_qrels(qrels, runs, measures=measure, **options), "r", measure)
+    return found.value, found.ci, found.signature
+
+
+@pytest.mark.parametrize("ties", ["expected", "trec"])
+def test_the_order_of_lines_and_the_format_change_nothing(tmp_path, ties):
+    wanted = alone(ties=ties)
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        lines = [f"{q} 0 {c} {grade}" for q, own in JUDGED.items() for c, grade in own.items()]
+        results = [f"{q} Q0 {c} 1 {score} t" for q, own in LISTS.items() for c, score in own.items()]
+        (tmp_path / "qrels.txt").write_text("\n".join(rng.permutation(lines)))
+        (tmp_path / "r.trec").write_text("\n".join(rng.permutation(results)))
+        assert alone(tmp_path / "qrels.txt", str(tmp_path / "r.trec"), ties=ties) == wanted
+    others = [
+        JUDGED | {"q1": {"x": 2, "y": 1}},
+        JUDGED | {"q2": {"y": 1, "w": 0}},
+        JUDGED | {"q2": {"x": 1, "w": 1}},
+        {"q1": JUDGED["q2"], "q2": JUDGED["q1"], "q10": JUDGED["q10"]},
+    ]
+    assert len({one[-1] for one in [wanted, *(alone(other, ties=ties) for other in others)]}) == 5
+
+
+def test_in_the_order_of_trec_a_run_is_named_by_that_order():
+    """Scores that are equal as float32 are ordered by name: other numbers, and another signature."""
+    qrels = {"q": {"b": 1}}
+    one, other, same = (
+        alone(qrels, {"q": {"a": score, "b": 1.0, "c": 0.5}}, "RR@3", ties="trec")
+        for score in (1.0000000001, 1.1, 1.2)
+    )
+    assert (one[0], other[0]) == (1.0, 0.5) and one[2] != other[2] and same == other
+
+
+def test_fusions_in_the_order_of_trec_are_named_by_what_is_fused(two, vectors):
+    """Runs in one order, in two of which the float32 scores tie; ranks are those of the scores as given."""
+    lists = ranking(vectors, depth=10)
+    found = []
+    for step in (1e-10, 2e-10, 1e-2):
+        run = SearchRun.of(
+            {q: {c: 1 - step * rank for rank, c in enumerate(own)} for q, own in lists.items()}
+        )
+        systems = {"a": Known(vectors), "r": run, "f": "rrf:a+r", "s": "sum:a+r?scale=none"}
+        results = retrieval(two, systems, measures="AP", ties="trec", store=None)
+        found.append({name: number(results, name, "AP") for name in systems})
+    one, near, far = found
+    assert len({own["a"].signature for own in found}) == len({own["f"].signature for own in found}) == 1
+    assert len({own["f"].value for own in found}) == 1
+    assert one["r"].signature == near["r"].signature and one["r"].value == near["r"].value
+    assert one["r"].signature != far["r"].signature and one["r"].value != far["r"].value
+    assert len({own["s"].signature for own in found}) == 3
+
+
+def test_numbers_of_a_run_do_not_depend_on_the_other_runs_of_the_call():
+    """One list of 101, the longest, ends before rank 6: what it lacks is missed, whatever others found."""
+    lists = {f"q{i}": {f"d{i}": 2.0, "x": 1.0} for i in range(101)}
+    lists["q0"] = {"x": 1.0, "y": 0.5, "z": 0.1}
+    qrels = {query: {"d" + query[1:]: 1} for query in lists}
+    further = {"q0": {f"y{i}": -float(i) for i in range(50)} | {"d1": -99.0}}
+    for measure in ("R@6", "RR@6", "nDCG@6", "Bpref"):
+        own = alone(qrels, {"r": lists}, measure)
+        assert own == alone(qrels, {"r": lists, "other": further}, measure)
+        assert own[0] == pytest.approx(100 / 101, abs=1e-12)
+
+
+@pytest.mark.parametrize("given", ["vectors", "run"])
+def test_with_ties_of_trec_queries_without_a_relevant_candidate_count_as_0(tmp_path, graded, vectors, given):
+    rows = [list(row) for row in graded]
+    for i in (4, 9):
+        rows[i] = [None if grade is None else min(grade, 1) for grade in rows[i]]
+    pool, lists = pool_of(rows), ranking(vectors)
+    options = {"measures": MEASURES, "relevant_from": 2, "ties": "trec"}
+    with pytest.warns(DataWarning, match="2 of 24 queries have no candidate of grade 2 or more and count as"):
+        found = retrieval(
+            pool,
+            {"it": Known(vectors) if given == "vectors" else SearchRun.of(lists)},
+            **options,
+            store=None,
+            trec=tmp_path,
+        )
+    qrels = {
+        f"q{i}": {f"d{j}": grade for j, grade in enumerate(row) if grade is not None}
+        for i, row in enumerate(rows)
+    }
+    alone = runs_against_qrels(qrels, {"it": lists}, **options)
+    for name in MEASURES:
+        own = values(found, "it", name)
+        assert len(own) == N and own == pytest.approx(values(alone, "it", name), abs=1e-12), name
+        if not name.startswith("Judged") and not name.startswith("nDCG"):
+            assert own["q4"] == own["q9"] == 0, name
+        assert number(found, "it", name).value == pytest.approx(np.mean(list(own.values())), abs=1e-12)
+    assert len(found.failures_table(encoder="it", measure="AP")) > 0
+    write_report(found, tmp_path / "report.html")
+    found.write(tmp_path / "out")
+
+
 def test_judgements_are_a_condition(graded, vectors):
     other = [list(row) for row in graded]
     other[0] = [2 if grade == 1 else grade for grade in other[0]]
