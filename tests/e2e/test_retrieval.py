@@ -157,3 +157,24 @@ def test_runs_that_cannot_be_compared_are_one_line(
 def test_options_of_runs_need_judgements(xlingual: Any, work: Path) -> None:
     outcome = xlingual("compare", "out", "--ties", "trec")
     assert outcome.code == 2 and "--ties is for runs with judgements: add --qrels FILE" in outcome.err
+
+
+def test_runs_without_judgements_are_runs(other_run: str, xlingual: Any) -> None:
+    for given in (("engine.trec", other_run), (f"new={other_run}", "engine.trec")):
+        outcome = xlingual("compare", *given)
+        assert outcome.code == 2
+        assert "is a run, not a folder of results: add --qrels FILE" in outcome.err
+
+
+def test_ids_alone_have_no_language(other_run: str, xlingual: Any) -> None:
+    for name in ("shop.qrels", "engine.trec", other_run):
+        bare = Path(name).read_text().splitlines()
+        Path(f"bare.{name}").write_text("\n".join(line[3:] for line in bare if line.startswith("de:")) + "\n")
+    given = ("--qrels", "bare.shop.qrels", "bare.engine.trec", f"bare.{other_run}", "--measure", "nDCG@5")
+    outcome = xlingual("compare", *given, "--by", "language")
+    assert outcome.code == 2 and "--query-table), or name queries language:id" in outcome.err
+    queries = {line.split()[0] for line in Path("bare.shop.qrels").read_text().splitlines()}
+    for column in ("qid", "query_id"):
+        Path("q.tsv").write_text(f"{column}\tlanguage\n" + "".join(f"{q}\tde\n" for q in sorted(queries)))
+        outcome = xlingual("compare", *given, "--by", "language", "--query-table", "q.tsv")
+        assert outcome.code == 0, outcome.err

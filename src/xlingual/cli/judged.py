@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
@@ -25,6 +26,10 @@ def evaluated(
         }
         for name in (name for name, there in given.items() if there):
             raise InputError(f"{name} is for runs with judgements: add --qrels FILE, or leave it out")
+        for file in files:
+            path = Path(file if Path(file).is_file() else file.partition("=")[2])
+            if path.is_file() and path.suffix != ".json":
+                raise InputError(f"{path} is a run, not a folder of results: add --qrels FILE")
         return None
     from xlingual.workflows.judged_runs import judged_runs
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.measures import parse_measure
 from xlingual.stats.paired_queries import Paired
 
@@ -163,9 +163,15 @@ class Queries:
         Raises InputError for a column that the results do not have.
         """
         if column not in self.labels:
+            hint = (
+                f". Of runs: give a table of queries ({parameter('query_table')})"
+                + (", or name queries language:id" if column == "language" else "")
+                if self.task == "retrieval"
+                else ""
+            )
             raise InputError(
                 f"no column {column!r} to divide queries by.{did_you_mean(column, self.labels)} "
-                f"Columns: {listed(self.labels, 30)}"
+                f"Columns: {listed(self.labels, 30)}{hint}"
             )
         labels = self.labels[column]
         rows = {word: np.flatnonzero(labels.code == code) for code, word in enumerate(labels.words)}

@@ -15,7 +15,7 @@ from xlingual.results import Results
 
 Column: TypeAlias = dict[str, str]  # by query
 
-QUERY, CLUSTER = "query", "cluster"
+QUERIES, CLUSTER = ("query", "query_id", "query-id", "qid"), "cluster"
 
 
 def judged_runs(
@@ -48,22 +48,23 @@ def judged_runs(
 def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
     """Return the cluster of each query, and the further columns of a table of queries.
 
-    Raises InputError where there is no column `query`, or a query stands there twice.
+    Raises InputError where there is no column `query` (query_id, qid), or a query stands there twice.
     """
     clusters: Column = {}
     labels: dict[str, Column] = {}
     seen: set[str] = set()
     for where, row in read_records(path):
-        query = row.get(QUERY)
+        own = next((name for name in QUERIES if name in row), QUERIES[0])
+        query = row.get(own)
         if is_missing(query):
             raise InputError(
-                f"{where}: no {QUERY!r} (columns: {listed(map(str, row))}): give each row the name of a query"
+                f"{where}: no {own!r} (columns: {listed(map(str, row))}): give each row the name of a query"
             )
         if str(query) in seen:
             raise InputError(f"{where}: {str(query)!r} stands twice: give each query one row")
         seen.add(str(query))
         for name, value in row.items():
-            if name != QUERY and not is_missing(value):
+            if name != own and not is_missing(value):
                 column = clusters if name == CLUSTER else labels.setdefault(str(name), {})
                 column[str(query)] = str(value)
     return clusters, labels

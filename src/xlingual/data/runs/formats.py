@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -10,7 +11,7 @@ from pathlib import Path
 from xlingual.data.runs.answers import answer_lines, is_answer
 from xlingual.data.runs.lines import RunLines
 from xlingual.data.runs.records import json_lines, lines_of_mapping, parquet_lines
-from xlingual.data.runs.trec import run_lines
+from xlingual.data.runs.trec import RUN, run_lines
 from xlingual.errors import InputError, why
 from xlingual.files import regular_file
 
@@ -35,7 +36,12 @@ def read_lines(path: Path, ids: str | Path | None = None) -> RunLines:
 
 def _of_text(path: Path, name: str, raw: bytes, ids: str | Path | None) -> RunLines:
     start = raw[:200].lstrip()[:1]
+    if not raw.strip() and name.endswith((".json", ".jsonl", ".ndjson")):
+        raise InputError(f"{path}: holds no results: expected {EXPECTED}")
     if start not in (b"{", b"["):
+        first = raw.lstrip().partition(b"\n")[0]
+        if b"," in first and len(first.split()) != len(RUN) and (name.endswith(".csv") or b" " not in first):
+            raise InputError(f"{path}: CSV is not read as a run: expected {EXPECTED}")
         return run_lines(path, raw)
     if name.endswith((".jsonl", ".ndjson")):
         return json_lines(path, raw)
@@ -51,10 +57,11 @@ def _of_text(path: Path, name: str, raw: bytes, ids: str | Path | None) -> RunLi
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file, decompressed; raise InputError where it is broken."""
+    """Return the bytes of a file, decompressed and without a mark; raise InputError where it is broken."""
     try:
         raw = path.read_bytes()
-        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        return raw.removeprefix(codecs.BOM_UTF8)  # Windows writes one
     except (zlib.error, EOFError, gzip.BadGzipFile) as error:
         raise InputError(f"{path}: is not whole: {error}") from None
     except OSError as error:

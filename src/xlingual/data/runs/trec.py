@@ -28,7 +28,7 @@ def run_lines(path: Path, raw: bytes) -> RunLines:
 
 def qrels_lines(path: Path, raw: bytes) -> pa.Table:
     """Return query, candidate and grade (int64) of each judgement; raise InputError for a broken line."""
-    first, _, rest = raw.lstrip(b"\xef\xbb\xbf").partition(b"\n")
+    first, _, rest = raw.partition(b"\n")
     fields = first.split()
     names = BEIR_QRELS if len(fields) == len(BEIR_QRELS) else QRELS
     if names is BEIR_QRELS and not fields[-1].lstrip(b"+-").isdigit() and rest.strip():
