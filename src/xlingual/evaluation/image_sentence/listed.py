@@ -47,7 +47,7 @@ class TextAndImageNames(Names):
 
     @cached_property
     def _shown(self) -> dict[str, int]:
-        rows = zip(self._languages, self._ids, self._code, strict=True)
+        rows = zip(self.languages, self._ids, self._code, strict=True)
         n = len(self._ids)
         return {f"{IMAGE}:{escaped(f'{tag}:{own}')}": n + code for tag, own, code in rows if code >= 0}
 
