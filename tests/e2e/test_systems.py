@@ -26,6 +26,9 @@ def test_a_fusion_stands_beside_its_parts(xlingual: Any) -> None:
 
 def test_unknown_parts_and_circles_are_refused(xlingual: Any) -> None:
     refused(xlingual(*XLR, "--text-encoder", "h=rrf:good+enigne"), "'h'", "'enigne'")
+    refused(
+        xlingual(*XLR, "--text-encoder", "h=rrf:good+chargram"), "Systems: ", "add --text-encoder chargram"
+    )
     circle = ("--text-encoder", "h=rrf:good+i", "--text-encoder", "i=rrf:good+h")
     refused(xlingual(*XLR, *circle), "made of itself", "h → i → h")
     refused(xlingual(*XLR, "--text-encoder", "cross-encoder:DIR"), "which system", "::NAME")

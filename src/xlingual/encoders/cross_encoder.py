@@ -127,7 +127,7 @@ class CrossEncoderObject(Digested, Encoder):
         """Return the scores of pairs, float32 [n, 1], and which were cut; it may be in training."""
         if not self._known:
             found = self.model.predict(_pairs(batch))
-            return Encoded(_one_score(np.asarray(found, dtype=np.float32), len(batch), self.who))
+            return Encoded(_one_score(np.asarray(found, dtype=np.float32), batch, self.who))
         training = self.model.training
         try:
             return scored(self.model, batch, self.who, _BATCH)
@@ -147,19 +147,30 @@ def scored(model: Any, batch: Texts, who: str, size: int) -> Encoded:  # noqa: A
     named = "activation_fct" if "activation_fct" in known else "activation_fn"
     with running(who):
         found = model.predict(pairs, batch_size=size, **{named: torch.nn.Identity()}, **_SHOWN)
-    return Encoded(_one_score(np.asarray(found, dtype=np.float32), len(pairs), who), _cut(model, pairs))
+    return Encoded(_one_score(np.asarray(found, dtype=np.float32), batch, who), _cut(model, pairs))
 
 
 def _pairs(batch: Texts) -> list[tuple[str, str]]:
     return list(zip(batch.context, batch.text, strict=True))
 
 
-def _one_score(found: np.ndarray, count: int, who: str) -> np.ndarray:
-    if found.size != count:
-        labels = f"{found.shape[1]} numbers" if found.ndim == 2 else f"an array of shape {found.shape}"
+def _one_score(found: np.ndarray, batch: Texts, who: str) -> np.ndarray:
+    count = len(batch)
+    if found.size != count and found.ndim == 2 and len(found) == count:
         raise InputError(
-            f"{who}: gives each pair {labels}, and re-ranking needs one score: is it a classifier (of "
-            "entailment, say)?"
+            f"{who}: gives each pair {found.shape[1]} numbers, and re-ranking needs one score: is it a "
+            "classifier (of entailment, say)?"
+        )
+    if found.size != count:
+        scores = "1 score" if found.size == 1 else f"{found.size:,} scores"
+        raise InputError(
+            f"{who}: returned {scores} for {count:,} {'pair' if count == 1 else 'pairs'}: return one for each"
+        )
+    if len(bad := np.flatnonzero(~np.isfinite(found.reshape(-1)))):
+        row = int(bad[0])
+        raise InputError(
+            f"{who}: the score of the pair ({batch.context[row]!r:.60}, {batch.text[row]!r:.60}) is "
+            f"{found.reshape(-1)[row]}: return a finite number for each pair"
         )
     return found.reshape(count, 1)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from xlingual.encoders import Encoder
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.encoders.schemes import SCHEMES
+from xlingual.errors import InputError, did_you_mean, listed, parameter
 from xlingual.systems.base import ListSystem
 
 
@@ -29,9 +30,13 @@ def check_parts(systems: Mapping[str, Encoder | ListSystem]) -> None:
     for name, one in systems.items():
         for part in parts_of(one):
             if part not in systems:
+                others = sorted(systems.keys() - {name})
+                known = f" Systems: {listed(others, 20)}" if others else " There is no other system here"
+                near = did_you_mean(part, others)
+                if part.partition(":")[0].partition("?")[0] in SCHEMES:
+                    known += f"; add {parameter('text_encoders', part)}"
                 raise InputError(
-                    f"{name!r} is made of {part!r}, and no system here has that name."
-                    f"{did_you_mean(part, systems)} Systems: {listed(sorted(systems.keys() - {name}), 20)}"
+                    f"{name!r} is made of {part!r}, and no system here has that name.{near}{known}"
                 )
     for name in systems:
         _refuse_circle(systems, name, ())

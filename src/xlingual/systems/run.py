@@ -210,7 +210,7 @@ def _places(rows: Ints, among: Ints, n: int) -> Ints:
 def _refuse_other_language(run: SearchRun, search: Search, rows: Ints) -> None:
     """Raise InputError where known candidates, rows, are all of other languages than the target."""
     languages = search.candidates.languages
-    tags = {languages[row] for row in np.unique(rows[rows >= 0]).tolist()}
+    tags = {languages[row] for row in np.unique(rows[rows >= 0]).tolist() if row < len(languages)}
     if tags and search.target in languages and search.target not in tags:
         first = run.candidates[0]
         raise InputError(

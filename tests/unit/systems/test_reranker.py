@@ -188,8 +188,17 @@ def test_what_is_no_reranker_is_refused(manifest, run):
         def predict(self, pairs):
             return np.full(len(pairs), np.nan)
 
-    with pytest.raises(InputError, match=r"system 'r': .* holds NaN"):
+    with pytest.raises(
+        InputError, match=r"the score of the pair \('en \d+', 'de \d+'\) is nan: return a finite"
+    ):
         xlr(manifest, {"a": run, "r": xlingual.reranker(Broken(), "a")})
+
+    class One:
+        def predict(self, pairs):
+            return 0.5
+
+    with pytest.raises(InputError, match=r"returned 1 score for \d+ pairs: return one for each"):
+        xlr(manifest, {"a": run, "r": xlingual.reranker(One(), "a")})
     with pytest.raises(InputError, match=r"'r' is made of 'b', and no system here has that name"):
         xlr(manifest, {"a": run, "r": xlingual.reranker(Pairs(), "b")})
 
