@@ -30,7 +30,7 @@ def lists_of(scores):
     candidate = np.array([int(name[1:]) for name in run.candidates])[run.candidate]
     order = np.lexsort((run.level, query))
     columns = (column[order] for column in (query, candidate, run.level))
-    return Lists(*columns, np.ones(N, dtype=bool), M, run.score[order])
+    return Lists(*columns, np.zeros(N, dtype=bool), M, run.score[order])
 
 
 @pytest.mark.parametrize(
