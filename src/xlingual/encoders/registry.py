@@ -126,7 +126,7 @@ def _entries(
         for wanted, entry in _given(part, context.languages)
         for name, one in _resolve(wanted, entry, kind, context)
     ]
-    names = _told_apart([(name, unnamed) for name, _, unnamed, _ in found])
+    names = _distinct_names([(name, unnamed) for name, _, unnamed, _ in found])
     entries: dict[str, Spec | Encoder | OwnSimilarity] = {}
     for name, (_, one, _, entry) in zip(names, found, strict=True):
         if name in entries:
@@ -161,7 +161,7 @@ def _given(specs: Any, languages: Sequence[str]) -> list[tuple[str | None, Encod
     return [(None, specs)]
 
 
-def _told_apart(found: Sequence[tuple[str, object]]) -> list[str]:
+def _distinct_names(found: Sequence[tuple[str, object]]) -> list[str]:
     """Return the names of entries; of specs without a name that would share one, the models' own names.
 
     `found` has for each its name, and the entry where nobody named it. A model's own name is the last part
