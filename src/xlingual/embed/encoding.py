@@ -82,7 +82,9 @@ def _stacked(encoder: Stacked, batch: Texts | Images, source: VectorSource) -> E
         rows = np.arange(start, min(start + _APPLIED, len(batch)))
         given = [dense(found.vectors, below.who, source.who)[rows] for found in inputs]
         given = [part.astype(np.float32, copy=False) for part in given]
-        kept.add(rows, Encoded(checked(encoder.apply(*given), len(rows), source.who, batch.ids[start:])))
+        languages = [batch.language[row] for row in rows.tolist()]
+        made = encoder.apply_in(languages, *given)
+        kept.add(rows, Encoded(checked(made, len(rows), source.who, batch.ids[start:])))
     cut = [found.truncated for found in inputs if found.truncated is not None]
     return Encoded(kept.encoded(np.arange(len(batch))).vectors, np.logical_or.reduce(cut) if cut else None)
 

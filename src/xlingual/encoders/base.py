@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from importlib import import_module
@@ -200,9 +200,13 @@ class Stacked(Adapter):
     def apply(self, *vectors: Vectors) -> Vectors:
         """Return float32 [n, e] for the base's vectors float32 [n, d] of each input, row by row."""
 
+    def apply_in(self, languages: Sequence[str], *vectors: Vectors) -> Vectors:
+        """Return the same, where it also depends on the language of each row [n]."""
+        return self.apply(*vectors)
+
     def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401
         """Return float32 [n, e]: one vector for each row of the batch."""
-        return self.apply(*(self.base.encode(part) for part in self.inputs(batch)))
+        return self.apply_in(batch.language, *(self.base.encode(part) for part in self.inputs(batch)))
 
     def notes(self) -> list[str]:
         """Return nothing: the base gives its notes with its vectors."""

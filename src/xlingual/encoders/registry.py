@@ -263,7 +263,7 @@ def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) ->
     scheme = check(spec, kind)
     options = read_options(spec, scheme, context.seed, above)
     base = None if spec.base is None else build(spec.base, kind, _below(spec, scheme, options, context), spec)
-    own = replace(context, kind=kind, base=base)
+    own = replace(context, kind=kind, base=base, scheme=scheme.name)
     if scheme.name not in SCHEMES:
         return _of_plugin(scheme, spec.argument, options, own)
     encoder: Encoder = import_module(scheme.module).build(spec.argument, options, own)
@@ -301,7 +301,7 @@ def _below(spec: Spec, scheme: Scheme, options: Mapping[str, Any], context: Cont
     Below a trained model it is made for the languages that it was made for in training, where these have all
     that are asked for: one that is fitted would be another encoder with fewer of them.
     """
-    if "to" in options:
+    if scheme is SCHEMES["translate"]:
         return replace(context, languages=(options["to"],))
     if scheme is SCHEMES["model"]:
         from xlingual.models.folder import ModelFolder

@@ -75,6 +75,7 @@ class Context:
     seed: int = 0  # of encoders whose spec has none
     kind: str = TEXTS  # texts or images, for a scheme that takes both
     base: Encoder | None = None  # the encoder below, for a scheme that stands on another
+    scheme: str = ""  # the scheme's name, for a module that several schemes share
 
     def loader(self, scheme: str, reference: str | None) -> Callable[[], Texts] | None:
         """Return a function that loads the texts of `fit=reference`; None where there is no reference."""
@@ -86,6 +87,57 @@ class Context:
                 f"{scheme}: nothing here loads fit={reference}; pass `fit_texts`, which loads it"
             )
         return lambda: load(reference)
+
+
+_FIT = Option("fit", not_empty, None, f"{FIT}; required")
+_BY = Option(
+    "by", one_of("language", "all"), "language", "language: each by its own texts; all: by all texts"
+)
+_TO = Option("to", not_empty, None, "language that the others are mapped to; unless given, with most pairs")
+
+
+def _transform(name: str, summary: str, *options: Option, argument: str | None = None) -> Scheme:
+    """Return the row of a map of vectors that is fitted on texts."""
+    return Scheme(
+        name,
+        (TEXTS,),
+        summary,
+        "xlingual.encoders.transform",
+        argument=argument,
+        options=(*options, _FIT),
+        over="must",
+    )
+
+
+_TRANSFORMS = (
+    _transform("centre", "vectors less the mean of their language", _BY),
+    _transform("standardize", "vectors less their mean, each dimension divided by its deviation", _BY),
+    _transform(
+        "whiten",
+        "vectors less their mean, made to vary alike in all directions",
+        _BY,
+        Option("shrink", share, None, "part of the covariance that is shrunk, 0 to 1; from the data (OAS)"),
+    ),
+    _transform(
+        "all-but-the-top",
+        "vectors less their mean and the K directions in which all vary most",
+        argument="K or auto",
+    ),
+    _transform("lir", "vectors less the first K principal directions of their language", argument="K"),
+    _transform(
+        "lsar", "vectors less the R directions in which the means of languages differ", argument="R or auto"
+    ),
+    _transform("pca", "the D principal components of the vectors", argument="D"),
+    _transform(
+        "delta",
+        "vectors of one language moved by the mean difference to another",
+        Option("from", not_empty, None, "language that is moved; required"),
+        Option("to", not_empty, None, "language that it is moved to; required"),
+    ),
+    _transform("procrustes", "vectors rotated to those of their translations", _TO),
+    _transform("ridge", "vectors mapped to those of their translations, linearly", _TO),
+    _transform("cca", "the K directions in which translations vary together", argument="K or auto"),
+)
 
 
 SCHEMES: Mapping[str, Scheme] = {
@@ -389,6 +441,7 @@ SCHEMES: Mapping[str, Scheme] = {
             extra="st",
             over="may",
         ),
+        *_TRANSFORMS,
         Scheme(
             "pixels",
             (IMAGES,),

@@ -1,0 +1,154 @@
+"""`centre:?fit=…::SPEC` and its like: vectors of the encoder below, mapped as was fitted on other texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from xlingual.arrays import Vectors
+from xlingual.encoders.base import Encoder, Stacked
+from xlingual.encoders.own_similarity import OwnSimilarity
+from xlingual.encoders.schemes import Context
+from xlingual.errors import InputError, listed
+from xlingual.forms import dense
+from xlingual.records import Texts, digest
+from xlingual.transforms import methods, paired
+from xlingual.transforms.affine import Affine
+from xlingual.transforms.moments import FitData
+
+Fit: TypeAlias = "Callable[[FitData], Affine]"
+
+
+class TransformedTexts(Stacked):
+    """Vectors of unit length through a linear map, for each language its own, that is fitted on other texts.
+
+    It is fitted when it is first needed, on the texts in the languages that are asked for. On top of another
+    transform it takes that one's vectors as they are: two in a row are one linear map.
+    """
+
+    fitted_transform = True
+
+    def __init__(
+        self, base: Encoder, name: str, fit: Fit, texts: Callable[[], Texts], languages: Sequence[str]
+    ) -> None:
+        super().__init__(base)
+        self.name, self.fit, self._texts = name, fit, texts
+        self._wanted = frozenset(languages)
+        self.vectors: Vectors | None = None  # of the texts it is fitted on, where the caller has them
+
+    @cached_property
+    def chosen(self) -> Texts:
+        """The texts it is fitted on: those in the languages that are asked for."""
+        found = self._texts()
+        rows = [row for row, language in enumerate(found.language) if language in self._wanted]
+        if not rows:
+            raise InputError(
+                f"{self.name}: the texts it is to be fitted on are in {listed(sorted(set(found.language)))}, "
+                f"and those to be encoded in {listed(sorted(self._wanted), 20)}: name others with fit="
+            )
+        return found.take(np.array(rows, dtype=np.int64))
+
+    @cached_property
+    def map(self) -> Affine:
+        """The fitted map."""
+        texts = self.chosen
+        vectors = self.base.encode(texts) if self.vectors is None else self.vectors
+        given = dense(vectors, "the encoder below", self.name)
+        unit = not isinstance(self.base, TransformedTexts)
+        data = FitData(given, texts.language, texts.items, unit)
+        try:
+            return self.fit(data)
+        except InputError as error:
+            raise InputError(f"{self.name}: {error}") from None
+
+    @cached_property
+    def fitted_on(self) -> frozenset[bytes]:
+        """Digests of the rows it is fitted on, and of those that the encoder below is."""
+        return self.chosen.row_digests() | self.base.fitted_on
+
+    @cached_property
+    def identity(self) -> str:
+        """The method, a digest of the rows it is fitted on, and the identity of the encoder below."""
+        rows = digest(*sorted(self.chosen.row_digests())).hex()
+        return f"{self.name}&fit={rows}::{self.base.identity}"
+
+    def check_languages(self, tags: Iterable[str], /) -> None:
+        """Raise InputError where texts of a language are to be mapped that it is not fitted on."""
+        self.base.check_languages(tags)
+
+    def fit_model(self) -> None:
+        """Fit the encoder below and then it, where they are not fitted yet."""
+        self.base.fit_model()
+        _ = self.map
+
+    def apply(self, *vectors: Vectors) -> Vectors:
+        """Raise TypeError: it needs the languages."""
+        raise TypeError("a transform needs the language of each vector: call apply_in")
+
+    def apply_in(self, languages: Sequence[str], *vectors: Vectors) -> Vectors:
+        """Return float32 [n, e] for the base's vectors float32 [n, d] and the language of each."""
+        given = vectors[0] if isinstance(self.base, TransformedTexts) else _unit(vectors[0])
+        try:
+            return self.map.apply(given, languages)
+        except InputError as error:
+            raise InputError(f"{self.name}: {error}") from None
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    exact = np.asarray(vectors, dtype=np.float64)
+    length = np.sqrt(np.einsum("nd,nd->n", exact, exact))[:, None]
+    return np.asarray(np.divide(exact, length, out=np.zeros_like(exact), where=length > 0), dtype=np.float32)
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> TransformedTexts:
+    """Return the encoder for a spec; raise InputError where an option is missing or makes no sense."""
+    name, base, own = context.scheme, context.base, dict(options)
+    assert base is not None
+    if isinstance(base, OwnSimilarity):
+        raise InputError(f"{name}: the encoder below compares images and gives no vectors")
+    texts = context.loader(name, own.pop("fit"))
+    if texts is None:
+        raise InputError(
+            f"{name}: fit= is missing: it is fitted on texts that are not evaluated, such as "
+            f"{name}:{argument}?fit=FILE#train"
+        )
+    written = "&".join(f"{key}={value}" for key, value in sorted(own.items()) if value is not None)
+    called = f"{name}:{argument}?v=1{'&' if written else ''}{written}"
+    return TransformedTexts(base, called, _fit(name, argument, own), texts, context.languages)
+
+
+_NUMBERED: Mapping[str, tuple[Fit, str, bool]] = {  # function, its parameter, whether it has a default
+    "all-but-the-top": (methods.all_but_the_top, "k", True),
+    "lir": (methods.lir, "k", False),
+    "lsar": (methods.lsar, "r", True),
+    "pca": (methods.pca, "d", False),
+    "cca": (paired.cca, "k", True),
+}
+_OTHERS: Mapping[str, Callable[..., Affine]] = {
+    "centre": methods.centre,
+    "standardize": methods.standardize,
+    "whiten": methods.whiten,
+    "procrustes": paired.procrustes,
+    "ridge": paired.ridge,
+}
+
+
+def _fit(name: str, argument: str, options: dict[str, Any]) -> Fit:
+    """Return the function that fits the method; raise InputError where a number is needed and not there."""
+    if name == "delta":
+        start, to = options["from"], options["to"]
+        if not start or not to or start == to:
+            raise InputError("delta: write two languages, as in delta:?from=de&to=en&fit=FILE#train")
+        return partial(paired.delta, start=start, to=to)
+    if name in _OTHERS:
+        return partial(_OTHERS[name], **options)
+    function, parameter, has_default = _NUMBERED[name]
+    if argument == "auto" and has_default:
+        return function
+    if not (argument.isascii() and argument.isdecimal() and 1 <= int(argument) < 1_000_000):
+        known = "a whole number of at least 1" + (", or auto" if has_default else "")
+        raise InputError(f"{name}: expected {known}, as in {name}:3, found {argument!r}")
+    return partial(function, **{parameter: int(argument)})

@@ -1,0 +1,126 @@
+"""Maps x → x·M + b, one for each language: every fitted transform is one, and so are two in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.arrays import Floats, Ints, Vectors
+from xlingual.errors import InputError, listed
+
+_ROWS = 8192  # rows that are in memory as float64 at once
+
+
+@dataclass(frozen=True)
+class Affine:
+    """For a text of language l with vector x the vector x·matrix[row[l]] + offset[row[l]].
+
+    `row` has the place of each language that has a map of its own, and under None the place of the map of
+    all others; without None other languages are refused. One matrix stands for all rows where it is one;
+    `matrix` None is the identity. A zero vector, of a text that the encoder knows nothing about, stays zero.
+    """
+
+    row: Mapping[str | None, int]
+    offset: Floats  # [s, e]
+    matrix: Floats | None = None  # [s, d, e] or [1, d, e]
+
+    @property
+    def dim(self) -> int | None:
+        """The dimensions it takes; None: any, as it takes those that it gives."""
+        return self.offset.shape[1] if self.matrix is None else self.matrix.shape[1]
+
+    @property
+    def languages(self) -> tuple[str, ...] | None:
+        """The only languages it takes; None: any."""
+        return None if None in self.row else tuple(sorted(tag for tag in self.row if tag is not None))
+
+    def of(self, language: str) -> tuple[Floats | None, Floats]:
+        """Return (matrix [d, e] or None, offset [e]) of a language; raise InputError where it has none."""
+        place = self.row.get(language, self.row.get(None))
+        if place is None:
+            raise InputError(
+                f"fitted on texts in {listed(self.languages or (), 20)}, and not in {language!r}: fit it on "
+                "texts in that language too"
+            )
+        if self.matrix is None:
+            return None, self.offset[place]
+        return self.matrix[place if len(self.matrix) > 1 else 0], self.offset[place]
+
+    def apply(self, vectors: Vectors, languages: Sequence[str]) -> Vectors:
+        """Return float32 [n, e] for float32 [n, d] and the language of each row [n].
+
+        Raises InputError for a language that has no map, and where d is another one.
+        """
+        if vectors.shape[1] != self.dim:
+            raise InputError(
+                f"fitted on vectors of {self.dim} dimensions, found {vectors.shape[1]}: it belongs to "
+                "another encoder"
+            )
+        out = np.empty((len(vectors), self.offset.shape[1]), dtype=np.float32)
+        for language, rows in rows_of_each(languages).items():
+            matrix, offset = self.of(language)
+            for start in range(0, len(rows), _ROWS):
+                piece = rows[start : start + _ROWS]
+                x = np.asarray(vectors[piece], dtype=np.float64)
+                y = (x if matrix is None else x @ matrix) + offset
+                y[~x.any(axis=1)] = 0
+                out[piece] = y
+        return out
+
+    def then(self, after: Affine) -> Affine:
+        """Return the map that applies this one and `after` to its vectors: x·M·M' + b·M' + b'."""
+        tags = [tag for tag in {**self.row, **after.row} if _has(self, tag) and _has(after, tag)]
+        if not tags:
+            raise InputError("two transforms in a row have no language in common: fit both on the same texts")
+        offsets, matrices = list[Floats](), list[Floats | None]()
+        shared = all(map.matrix is None or len(map.matrix) == 1 for map in (self, after))
+        for tag in tags:
+            (first, b), (second, c) = (_at(map, tag) for map in (self, after))
+            offsets.append((b if second is None else b @ second) + c)
+            if not shared or not matrices:
+                matrices.append(_product(first, second))
+        whole = None if matrices[0] is None else np.stack([m for m in matrices if m is not None])
+        return Affine({tag: place for place, tag in enumerate(tags)}, np.stack(offsets), whole)
+
+
+def _has(map: Affine, tag: str | None) -> bool:
+    return tag in map.row or None in map.row
+
+
+def _at(map: Affine, tag: str | None) -> tuple[Floats | None, Floats]:
+    place = map.row.get(tag, map.row.get(None, 0))
+    if map.matrix is None:
+        return None, map.offset[place]
+    return map.matrix[place if len(map.matrix) > 1 else 0], map.offset[place]
+
+
+def _product(first: Floats | None, second: Floats | None) -> Floats | None:
+    if first is None or second is None:
+        return second if first is None else first
+    product: Floats = first @ second
+    return product
+
+
+def rows_of_each(languages: Sequence[str]) -> dict[str, Ints]:
+    """Return language → its rows, ascending; languages in the order in which they first occur."""
+    found: dict[str, list[int]] = {}
+    for row, language in enumerate(languages):
+        found.setdefault(language, []).append(row)
+    return {language: np.array(rows, dtype=np.int64) for language, rows in found.items()}
+
+
+def everywhere(matrix: Floats | None, offset: Floats) -> Affine:
+    """Return the map that is the same for all languages: matrix [d, e], offset [e]."""
+    return Affine({None: 0}, offset[None], None if matrix is None else matrix[None])
+
+
+def by_language(maps: Mapping[str, tuple[Floats | None, Floats]]) -> Affine:
+    """Return the map made of one (matrix or None, offset) for each language; all have a matrix, or none."""
+    matrices = [matrix for matrix, _ in maps.values() if matrix is not None]
+    return Affine(
+        {language: place for place, language in enumerate(maps)},
+        np.stack([offset for _, offset in maps.values()]),
+        np.stack(matrices) if matrices else None,
+    )
