@@ -8,15 +8,15 @@ import numpy as np
 from msgspec.structs import replace
 
 from xlingual.arrays import Floats, Ints
+from xlingual.evaluation.hubs import Hubs, Languages, hubs_of
+from xlingual.evaluation.hubs import K as HUBS_OF
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
 from xlingual.evaluation.multilingual_pool.views import View, by_pair, intervals, values
 from xlingual.evaluation.ragged import spans
 from xlingual.measures.fairness import CUT, peer
-from xlingual.measures.hubness import Hubness, hubness
-from xlingual.results.views import HubCounts
+from xlingual.measures.hubness import Places
 
 SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)
-HUBS_OF = 10
 DEPTH = max(CUT, HUBS_OF)  # first candidates that are kept
 _MOST_NAMED = 1000  # candidates that tie: more of them are not named one by one
 
@@ -93,27 +93,12 @@ def fairness(counts: PoolCounts, lines: Named) -> View:
     return View({"fairness": {f"PEER@{CUT}": {**found.means, **tested}}})
 
 
-def hubs(counts: PoolCounts, lines: Named) -> Hubness:
-    """Return the hubness of the candidates over all questions: how unevenly first places are divided."""
-    k = min(HUBS_OF, len(counts.candidate_language))
+def hubs(counts: PoolCounts, lines: Named) -> Hubs:
+    """Return the hubs among the candidates over all questions."""
+    m = len(counts.candidate_language)
+    k = min(HUBS_OF, m)
     head = lines.first(k)
-    return hubness(
-        head.question,
-        head.candidate,
-        head.above,
-        head.tied,
-        k=k,
-        n_queries=counts.n_questions,
-        language=counts.candidate_language,
-        n_languages=len(counts.languages),
-    )
-
-
-def hubs_view(counts: PoolCounts, found: Hubness) -> View:
-    """Return the record of hubs that an entry keeps."""
-    names = ("k", "skewness", "never", "largest", "expected", "threshold")
-    shown = {name: getattr(found, name) for name in names}
-    by_language: dict[str, float | None] = {
-        tag: float(found.by_language[code]) for code, tag in enumerate(counts.languages) if counts.sizes[code]
-    }
-    return View({"hubs": HubCounts(**shown, n=len(found.hubs), by_language=by_language)})
+    places = Places(k, counts.n_questions, m, head.question, head.candidate, head.above, head.tied)
+    right = np.isin(head.question * m + head.candidate, counts.question * m + counts.candidate)
+    languages = Languages(counts.languages, counts.question_language, counts.candidate_language)
+    return hubs_of(places, 1.0 - right, counts.cluster, languages=languages)
