@@ -233,6 +233,11 @@ class HubTable:
 
         if not self._rows:
             return {}
-        names = list(dict.fromkeys(name for row in self._rows for name in row))
-        columns = {name: [row.get(name) for row in self._rows] for name in names}
-        return {"hubs": pa.table(columns)}
+        text, whole, number = pa.string(), pa.int64(), pa.float64()
+        schema = pa.schema(
+            [(name, text) for name in ("task", "encoder", "source", "target")]
+            + [("seed", whole), ("id", text), ("language", text), ("text", text), ("picture", pa.binary())]
+            + [("count", number), ("expected", number), ("errors", number), ("found_by", text)]
+            + [("relevant_to", whole)]
+        )
+        return {"hubs": pa.Table.from_pylist(self._rows, schema=schema)}

@@ -18,8 +18,10 @@ from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
+from xlingual.evaluation.hubs import K
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
-from xlingual.evaluation.image_sentence.directions import both_ways
+from xlingual.evaluation.image_sentence.directions import RankedWay, both_ways
+from xlingual.evaluation.image_sentence.image_hubs import ImageHubs
 from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, direction
 from xlingual.evaluation.image_sentence.rankings import rankings_of
@@ -40,7 +42,6 @@ from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import write_trec
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
 from xlingual.ranking import Pool, Ranker, Repair
-from xlingual.records import RankCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results
@@ -73,6 +74,7 @@ def image_sentence(
     similarity: str | Repair = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
+    examples: bool = True,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate pairs of a text and an image encoder by ranking images for sentences and the other way.
@@ -102,6 +104,7 @@ def image_sentence(
             each is to its 10 nearest of the other side; of each slice apart where there are slices.
         trec: folder for runs and qrels, both ways.
         trec_depth: how many candidates of each query a run holds, None for all.
+        examples: keep texts and thumbnails (hubs) in the results.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -128,7 +131,7 @@ def image_sentence(
         similarity=similarity,
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
-    run = ImageSentence(manifest, options, fold)
+    run = ImageSentence(manifest, options, fold, examples=examples)
     run.prepare(joined(text_encoders, runs), image_encoders, languages, named)
     return run.results(ranked, named, trec, trec_depth)
 
@@ -136,9 +139,11 @@ def image_sentence(
 class ImageSentence(Run):
     """One evaluation: a manifest, systems, and the captions of each language."""
 
-    def __init__(self, manifest: Manifest, options: Options, fold: int | None) -> None:
+    def __init__(
+        self, manifest: Manifest, options: Options, fold: int | None, *, examples: bool = True
+    ) -> None:
         super().__init__(NAME, options)
-        self.manifest, self.fold = manifest, fold
+        self.manifest, self.fold, self.examples = manifest, fold, examples
         self.systems: list[System] = []
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
@@ -229,6 +234,7 @@ class ImageSentence(Run):
         of_language = {tag: baseline_of(tag, baselines, self.systems) for tag in self.captions}
         numbers = ImageNumbers(NAME, measures, self.systems, of_language)
         row_clusters: list[Ints] = []
+        hubs = ImageHubs(self.manifest, self.examples)
         for system in self.systems:
             shown, rank = self._ranker_of(system, measures)
             row_clusters.append(shown.row_cluster)
@@ -237,13 +243,19 @@ class ImageSentence(Run):
                     continue
                 slices = shown.slices(self.manifest, rows, self.fold, language)
                 refuse_small_pools(slices, measures, language)
-                ranked = [rank(language, one) for one in slices]
+                ranked = [rank(language, one, 0 if place else K) for place, one in enumerate(slices)]
                 for subject in (one for one in both_ways(language) if one in system.subjects):
-                    found = direction(subject, shown, slices, [counts[subject] for counts in ranked])
+                    ways = [ways[subject] for ways in ranked]
+                    found = direction(subject, shown, slices, [way.counts for way in ways])
                     signatures = {measure: self._signature(system, found, measure) for measure in measures}
-                    numbers.add(system.name, found, signatures)
+                    places = ways[0].places
+                    of_hubs = None
+                    if places is not None:
+                        of_hubs = hubs.add(system.name, found, slices[0], shown, places)
+                    numbers.add(system.name, found, signatures, of_hubs)
         with self.stage("statistics", "computing intervals"):
             results = numbers.results(self.manifest, row_clusters[0])
+            results.tables = hubs.table()
         self.forget_images()
         results.evaluated = Evaluated(self.manifest, self.rankings)
         if trec is not None:
@@ -253,8 +265,11 @@ class ImageSentence(Run):
 
     def _ranker_of(
         self, system: System, measures: Sequence[RankMeasure]
-    ) -> tuple[ShownImages, Callable[[str, Slice], dict[Subject, RankCounts]]]:
-        """Return the images of a system, and what gives its ranks in each direction of a slice."""
+    ) -> tuple[ShownImages, Callable[[str, Slice, int], dict[Subject, RankedWay]]]:
+        """Return the images of a system, and what gives its ranks in each direction of a slice.
+
+        The last argument says how many first places are kept.
+        """
         if isinstance(system, ListedSystem):
             return self.shown(), partial(self._listed, system, measures)
         images, shown = self.images_of(system)
@@ -263,8 +278,8 @@ class ImageSentence(Run):
         return shown, partial(self._ranked, system, texts, images)
 
     def _listed(
-        self, system: ListedSystem, measures: Sequence[RankMeasure], language: str, one: Slice
-    ) -> dict[Subject, RankCounts]:
+        self, system: ListedSystem, measures: Sequence[RankMeasure], language: str, one: Slice, _: int
+    ) -> dict[Subject, RankedWay]:
         """Return the ranks of a run in those directions of a language that it has."""
         with self.stage("rank"):
             return self.searches.counts(system, measures, language, one)
@@ -339,12 +354,18 @@ class ImageSentence(Run):
         return embed_texts(self.manifest, name, encoder, self.rows_of(system), **self.embedding())
 
     def _ranked(
-        self, system: EncoderPair, texts: TextVectors, images: ImageIndex, language: str, one: Slice
-    ) -> dict[Subject, RankCounts]:
+        self,
+        system: EncoderPair,
+        texts: TextVectors,
+        images: ImageIndex,
+        language: str,
+        one: Slice,
+        first: int,
+    ) -> dict[Subject, RankedWay]:
         """Return the ranks of images for sentences, and of sentences for images."""
         vectors = images.pool.vectors
         with self.stage("rank"):
-            to_image, to_sentence, similarity = ranked_pairs(
+            found = ranked_pairs(
                 Pool.of(texts.vectors, texts.position[one.texts]),
                 Pool.of(vectors.raw, vectors.rows[images.points[one.images]]),
                 one.text,
@@ -352,9 +373,12 @@ class ImageSentence(Run):
                 ranker=self.options.ranker,
                 repair=self.options.repair,
                 progress=self.progress(f"ranking {language}: {system.name}"),
+                first=first,
             )
-        self.tally.add(similarity)
-        return dict(zip(both_ways(language), (to_image, to_sentence), strict=True))
+        self.tally.add(found.similarity)
+        places = found.places or (None, None)
+        ways = [RankedWay(counts, own) for counts, own in zip(found.ways, places, strict=True)]
+        return dict(zip(both_ways(language), ways, strict=True))
 
 
 def _refuse_other_dimensions(system: EncoderPair, texts: TextVectors, images: ImageIndex) -> None:

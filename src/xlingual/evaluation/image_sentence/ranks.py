@@ -6,15 +6,18 @@ One pass over the similarities gives both ways; the best of a query's relevant c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.errors import InputError
+from xlingual.evaluation.hubs import places_of
 from xlingual.evaluation.passes import offsets_of, two_passes
 from xlingual.evaluation.ragged import members
 from xlingual.measures import SuccessAt
-from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Repair, Transposed, adjusted
+from xlingual.measures.hubness import Places
+from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Repair, Top, Transposed, adjusted
 from xlingual.records import RankCounts, TargetCounts
 
 DEPTHS = (1, 5, 10)  # of the recalls that are summed
@@ -50,7 +53,7 @@ def rank_both_ways(
         raise InputError("nothing to rank: no text and no image belong to the same item")
     text, image = members(np.asarray(image_item)[images], np.asarray(text_item)[texts])
     sides = Pool.of(text_vectors, texts), Pool.of(image_vectors, images)
-    return ranked_pairs(*sides, text, image, ranker=ranker)[:2]
+    return ranked_pairs(*sides, text, image, ranker=ranker).ways
 
 
 def ranked_pairs(
@@ -62,8 +65,9 @@ def ranked_pairs(
     ranker: Ranker = CPU,
     repair: Repair | None = None,
     progress: Progress | None = None,
-) -> tuple[RankCounts, RankCounts, Cosine]:
-    """Return the counts of both ways for relevant pairs (text[i], image[i]), and the similarity used.
+    first: int = 0,
+) -> RankedPairs:
+    """Return the counts of both ways for relevant pairs (text[i], image[i]), and the `first` places.
 
     Every text and every image must be in a pair. Equal vectors are compared once and counted as often as
     they occur. A `repair` of hubs takes one more pass; both ways rank by its scores.
@@ -81,11 +85,37 @@ def ranked_pairs(
     to_image = Counts(left, right, keys, weights=sample[1])
     to_sentence = Counts(right, left, keys, weights=sample[0])
     reductions = [adjusted(one, offsets) for one in (to_image, Transposed(to_sentence))]
+    looks = _first_places(sample, first) if first else ()
+    turned = [looks[0], Transposed(looks[1])] if looks else []
+    reductions += [adjusted(one, offsets) for one in turned]
     ranker.scan(similarity, reductions, progress=during)
-    return (
-        _best(to_image, where, text, len(texts.code), len(images.code)),
-        _best(to_sentence, where, image, len(images.code), len(texts.code)),
+    codes = (texts.code, images.code), (images.code, texts.code)
+    return RankedPairs(
+        (
+            _best(to_image, where, text, len(texts.code), len(images.code)),
+            _best(to_sentence, where, image, len(images.code), len(texts.code)),
+        ),
+        tuple(places_of(look.result(), *both, look.k) for look, both in zip(looks, codes, strict=False)),
         similarity,
+    )
+
+
+@dataclass(frozen=True)
+class RankedPairs:
+    """Both ways, sentence to image and image to sentence: ranks, and first places where they are kept."""
+
+    ways: tuple[RankCounts, RankCounts]
+    places: tuple[Places, ...]
+    similarity: Cosine
+
+
+def _first_places(counts: tuple[Ints, Ints], k: int) -> tuple[Top, Top]:
+    """Return the requests for the k best both ways; `counts` say how often each vector occurs."""
+    texts, images = counts
+    shape = len(texts), len(images)
+    return (
+        Top(min(k, int(images.sum())), shape, weights=images),
+        Top(min(k, int(texts.sum())), shape[::-1], weights=texts),
     )
 
 

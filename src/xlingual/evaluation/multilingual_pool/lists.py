@@ -8,6 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from xlingual.arrays import Floats, Ints
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.hubs import Hubs, Languages, hubs_of
 from xlingual.evaluation.hubs import K as HUBS_OF
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
@@ -96,9 +97,27 @@ def fairness(counts: PoolCounts, lines: Named) -> View:
 def hubs(counts: PoolCounts, lines: Named) -> Hubs:
     """Return the hubs among the candidates over all questions."""
     m = len(counts.candidate_language)
-    k = min(HUBS_OF, m)
-    head = lines.first(k)
-    places = Places(k, counts.n_questions, m, head.question, head.candidate, head.above, head.tied)
-    right = np.isin(head.question * m + head.candidate, counts.question * m + counts.candidate)
+    places = _places(lines, min(HUBS_OF, m), counts.n_questions, m)
+    right = np.isin(places.query * m + places.candidate, counts.question * m + counts.candidate)
     languages = Languages(counts.languages, counts.question_language, counts.candidate_language)
     return hubs_of(places, 1.0 - right, counts.cluster, languages=languages)
+
+
+def first_places(heads: Heads, k: int, n: int, m: int) -> Places:
+    """Return the first k places of n questions among m candidates."""
+    return _places(named(heads), k, n, m)
+
+
+def _places(lines: Named, k: int, n: int, m: int) -> Places:
+    head = lines.first(k)
+    return Places(k, n, m, head.question, head.candidate, head.above, head.tied)
+
+
+def described(pool: MultilingualPool, candidate: int) -> dict[str, str]:
+    """Return id, language and text of a candidate."""
+    c = pool.candidates
+    return {
+        "id": c.ids[candidate],
+        "language": pool.languages[c.language[candidate]],
+        "text": c.text[candidate],
+    }

@@ -13,7 +13,7 @@ from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.hubs import HubTable
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
-from xlingual.evaluation.multilingual_pool.lists import Named
+from xlingual.evaluation.multilingual_pool.lists import Named, described
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
 from xlingual.measures import PoolMeasure
@@ -51,7 +51,7 @@ class PoolTables:
             self.hubs.add(
                 {**self.labels, "encoder": encoder},
                 findings.hubs,
-                partial(_candidate, self.pool, names=("id", "language", "text")),
+                partial(described, self.pool),
                 self.pool.relevant[1],
             )
         if findings.lines is not None and self.examples:

@@ -293,7 +293,7 @@ class Plain:
             "never_by_chance": float(one.pmf(0)),
             "errors_by_chance": min(held, 1.0),
             "distribution": bins,
-            "alarm": bool(varied and skew(count) > bound and found is not None and found >= 0.1),
+            "alarm": bool(varied and skew(count) > bound and found is not None and found >= 0.2),
         }
 
     def hubs_across(self, k, hub):
