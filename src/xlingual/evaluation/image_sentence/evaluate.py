@@ -131,19 +131,17 @@ def image_sentence(
         similarity=similarity,
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
-    run = ImageSentence(manifest, options, fold, examples=examples)
+    run = ImageSentence(manifest, options, fold)
     run.prepare(joined(text_encoders, runs), image_encoders, languages, named)
-    return run.results(ranked, named, trec, trec_depth)
+    return run.results(ranked, named, trec, trec_depth, examples)
 
 
 class ImageSentence(Run):
     """One evaluation: a manifest, systems, and the captions of each language."""
 
-    def __init__(
-        self, manifest: Manifest, options: Options, fold: int | None, *, examples: bool = True
-    ) -> None:
+    def __init__(self, manifest: Manifest, options: Options, fold: int | None) -> None:
         super().__init__(NAME, options)
-        self.manifest, self.fold, self.examples = manifest, fold, examples
+        self.manifest, self.fold = manifest, fold
         self.systems: list[System] = []
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
@@ -229,29 +227,25 @@ class ImageSentence(Run):
         baselines: Sequence[str],
         trec: str | Path | None,
         depth: int | None,
+        examples: bool = True,
     ) -> Results:
         """Return the results of all systems."""
         of_language = {tag: baseline_of(tag, baselines, self.systems) for tag in self.captions}
         numbers = ImageNumbers(NAME, measures, self.systems, of_language)
         row_clusters: list[Ints] = []
-        hubs = ImageHubs(self.manifest, self.examples)
+        hubs = ImageHubs(self.manifest, examples)
         for system in self.systems:
             shown, rank = self._ranker_of(system, measures)
             row_clusters.append(shown.row_cluster)
-            for language, rows in self.captions.items():
-                if language not in system.languages:
-                    continue
-                slices = shown.slices(self.manifest, rows, self.fold, language)
+            for language in (tag for tag in self.captions if tag in system.languages):
+                slices = shown.slices(self.manifest, self.captions[language], self.fold, language)
                 refuse_small_pools(slices, measures, language)
                 ranked = [rank(language, one, 0 if place else K) for place, one in enumerate(slices)]
                 for subject in (one for one in both_ways(language) if one in system.subjects):
-                    ways = [ways[subject] for ways in ranked]
-                    found = direction(subject, shown, slices, [way.counts for way in ways])
+                    counts, places = [ways[subject].counts for ways in ranked], ranked[0][subject].places
+                    found = direction(subject, shown, slices, counts)
                     signatures = {measure: self._signature(system, found, measure) for measure in measures}
-                    places = ways[0].places
-                    of_hubs = None
-                    if places is not None:
-                        of_hubs = hubs.add(system.name, found, slices[0], shown, places)
+                    of_hubs = hubs.add(system.name, found, slices[0], shown, places)
                     numbers.add(system.name, found, signatures, of_hubs)
         with self.stage("statistics", "computing intervals"):
             results = numbers.results(self.manifest, row_clusters[0])
@@ -334,7 +328,7 @@ class ImageSentence(Run):
                     system.image_name,
                     system.images,
                     self.shown_rows,
-                    shown=False,  # reports of this task have no images
+                    shown=False,  # reports show those of hubs only
                     **self.storing(),
                 )
             self.few.keep(f"image encoder {system.image_name!r}", index.pool.vectors.raw)
@@ -376,9 +370,7 @@ class ImageSentence(Run):
                 first=first,
             )
         self.tally.add(found.similarity)
-        places = found.places or (None, None)
-        ways = [RankedWay(counts, own) for counts, own in zip(found.ways, places, strict=True)]
-        return dict(zip(both_ways(language), ways, strict=True))
+        return found.by_way(language)
 
 
 def _refuse_other_dimensions(system: EncoderPair, texts: TextVectors, images: ImageIndex) -> None:

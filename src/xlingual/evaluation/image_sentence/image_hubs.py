@@ -27,9 +27,11 @@ class ImageHubs:
         self._picture = thumbnails(self._manifest)
 
     def add(
-        self, system: str, direction: Direction, one: Slice, shown: ShownImages, places: Places
-    ) -> HubCounts:
-        """Add the hubs of a system in one direction of a slice."""
+        self, system: str, direction: Direction, one: Slice, shown: ShownImages, places: Places | None
+    ) -> HubCounts | None:
+        """Add the hubs of a system in one direction of a slice, where its first places are kept."""
+        if places is None:
+            return None
         subject, manifest, m = direction.subject, self._manifest, places.n_candidates
         to_image = subject.target == IMAGE
         query, candidate = (one.text, one.image) if to_image else (one.image, one.text)

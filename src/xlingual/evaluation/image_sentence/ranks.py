@@ -13,6 +13,8 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.errors import InputError
 from xlingual.evaluation.hubs import places_of
+from xlingual.evaluation.image_sentence.directions import RankedWay, both_ways
+from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.passes import offsets_of, two_passes
 from xlingual.evaluation.ragged import members
 from xlingual.measures import SuccessAt
@@ -107,6 +109,12 @@ class RankedPairs:
     ways: tuple[RankCounts, RankCounts]
     places: tuple[Places, ...]
     similarity: Cosine
+
+    def by_way(self, language: str) -> dict[Subject, RankedWay]:
+        """Return the directions of a language."""
+        places = self.places or (None, None)
+        ways = [RankedWay(counts, own) for counts, own in zip(self.ways, places, strict=True)]
+        return dict(zip(both_ways(language), ways, strict=True))
 
 
 def _first_places(counts: tuple[Ints, Ints], k: int) -> tuple[Top, Top]:
