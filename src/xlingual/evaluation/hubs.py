@@ -15,7 +15,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.ragged import members
-from xlingual.measures.hub_alarm import ByChance, bins_of, is_alarm
+from xlingual.measures.hub_alarm import LEAST, ByChance, bins_of, is_alarm
 from xlingual.measures.hubness import Hubness, Places, hubness_of, skewness_error
 from xlingual.ranking import TopK
 from xlingual.ranking.listed import Lists
@@ -114,6 +114,7 @@ def hubs_of(places: Places, wrong: Floats, cluster: Ints, *, languages: Language
         n_largest=chance.n_largest,
         errors=made,
         errors_by_chance=chance.held_by_largest,
+        errors_bound=LEAST,
         n_errors=float(errors.sum()),
         **across,
         distribution=[

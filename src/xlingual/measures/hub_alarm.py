@@ -17,7 +17,7 @@ from xlingual.arrays import Floats, Ints
 # Both bounds are chosen in docs/results/hubs.md (`python -m benchmarks hub_bounds`): no hubs, no alarm; and
 # an alarm where a repair pays.
 BOUND = 6.0  # standard errors above the skewness by chance
-LEAST = 0.20  # of the wrong first places that the largest hubs must make
+LEAST = 0.15  # of the wrong first places that the largest hubs must make
 LARGEST = 0.01  # of the candidates that count as the largest
 
 
@@ -89,6 +89,6 @@ def bins_of(occurrences: Floats) -> tuple[Ints, Ints]:
     return least, np.bincount(np.searchsorted(least, whole, side="right") - 1, minlength=len(least))
 
 
-def is_alarm(skewness: float, bound: float, errors: float | None) -> bool:
+def is_alarm(skewness: float, bound: float, errors: float | None, least: float = LEAST) -> bool:
     """Return whether hubs are an alarm: beyond the bound, and with a share of the wrong first places."""
-    return skewness > bound and errors is not None and errors >= LEAST
+    return skewness > bound and errors is not None and errors >= least

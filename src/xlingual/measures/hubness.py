@@ -14,6 +14,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 
 HUB_SD = 2.0  # a hub's k-occurrence is more than this many standard deviations above the mean
+_CANCELLED = 1e-6  # the same where a variance is a difference, of which rounding leaves more
 _EQUAL = 1e-9  # relative spread of occurrences below which all are equal but for rounding
 
 
@@ -193,6 +194,6 @@ def skewness_error(places: Places, cluster: Ints) -> tuple[float, int]:
     mean = -less / m
     variance = second / m - mean**2
     moment = third / m - 3 * mean * second / m + 2 * mean**3
-    varied = variance > (_EQUAL * (places.occurrences.mean() or 1.0)) ** 2
+    varied = variance > (_CANCELLED * (places.occurrences.mean() or 1.0)) ** 2
     values = np.where(varied, moment / np.where(varied, variance, 1.0) ** 1.5, 0.0)
     return float(np.sqrt((G - 1) / G * np.sum((values - values.mean()) ** 2))), G

@@ -78,6 +78,7 @@ class HubCounts(Struct, frozen=True):
     errors_by_chance: Annotated[Number | None, about("The same where all candidates are equally likely.")] = (
         None
     )
+    errors_bound: Annotated[Number | None, about("Share of the errors that an alarm needs.")] = None
     n_errors: Annotated[Number | None, about("Number of wrong first places, expected over ties.")] = None
     by_query_language: Annotated[
         ByLanguage, about("Share of the places of queries in the language that hubs hold.")

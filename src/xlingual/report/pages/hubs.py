@@ -27,8 +27,8 @@ MOST_LETTERS = 400  # of a text
 TERM = (
     "Hub",
     "A candidate that is among the first of more queries than others by over two standard deviations. It is "
-    "an alarm where the skewness is beyond what chance gives, and the largest hubs (1 % of the candidates) "
-    "make a fifth of the errors or more.",
+    "an alarm where the skewness is beyond what chance gives, and the largest hubs, 1 % of the candidates, "
+    "make many of the errors.",
 )
 
 
@@ -79,9 +79,10 @@ def _table(found: Sequence[EncoderHubs], *, titled: bool) -> Table:
     heads, cells = zip(*shown, strict=True)
     rows = [[cell(one) for cell in cells] for one in found]
     k = numbers.span([one.hubs.k or 0 for one in found])
+    least = next((one.hubs.errors_bound for one in found if one.hubs.errors_bound), None)
     note = (
         f"How often a candidate is {'the first' if k == '1' else f'among the first {k}'} of a query. An "
-        "alarm needs a skewness beyond the bound, and a fifth of the errors."
+        f"alarm needs a skewness beyond the bound, and {numbers.percent(least)} of the errors."
     )
     table = Table.of_texts("Hubs", heads, rows, notes=(note,), where="written", titled=titled)
     return table.without_empty()

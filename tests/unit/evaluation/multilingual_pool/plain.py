@@ -292,8 +292,9 @@ class Plain:
             "skewness_bound": bound,
             "never_by_chance": float(one.pmf(0)),
             "errors_by_chance": min(held, 1.0),
+            "errors_bound": 0.15,
             "distribution": bins,
-            "alarm": bool(varied and skew(count) > bound and found is not None and found >= 0.2),
+            "alarm": bool(varied and skew(count) > bound and found is not None and found >= 0.15),
         }
 
     def hubs_across(self, k, hub):
