@@ -14,8 +14,8 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 
 HUB_SD = 2.0  # a hub's k-occurrence is more than this many standard deviations above the mean
-_CANCELLED = 1e-6  # the same where a variance is a difference, of which rounding leaves more
 _EQUAL = 1e-9  # relative spread of occurrences below which all are equal but for rounding
+_CANCELLED = 1e-6  # the same where a variance is a difference, of which rounding leaves more
 
 
 @dataclass(frozen=True)

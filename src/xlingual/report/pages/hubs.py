@@ -149,7 +149,7 @@ def _text(one: EncoderHubs, row: Mapping[str, Any]) -> Text:
     often = f"found by {numbers.count(round(row['count']))} queries ({amount(row['expected'])} expected)"
     right = "" if answers is None else f", relevant to {numbers.count(answers) if answers else 'none'}"
     errors = row.get("errors")
-    kind = "the wrong way back for" if task_of(one.row.task).way_back else "first and wrong for"
+    kind = "misses the way back for" if task_of(one.row.task).way_back else "first and wrong for"
     wrong = "" if errors is None else f", {kind} {numbers.count(round(errors))}"
     by = _found_by(row)
     picture = row.get("picture")
