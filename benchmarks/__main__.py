@@ -7,6 +7,7 @@ SPEED = (
     "screen_error",
     "ranking_speed",
     "csls_speed",
+    "hub_speed",
     "scored_speed",
     "backretrieval_speed",
     "many_encoders",
