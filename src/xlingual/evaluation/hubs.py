@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
-from xlingual.evaluation.ragged import members
+from xlingual.evaluation.numbers import Subject
+from xlingual.evaluation.ragged import members, sums
 from xlingual.measures.hub_alarm import LEAST, ByChance, bins_of, is_alarm
 from xlingual.measures.hubness import Hubness, Places, hubness_of, skewness_error
 from xlingual.ranking import TopK
@@ -93,7 +94,7 @@ def hubs_of(places: Places, wrong: Floats, cluster: Ints, *, languages: Language
     candidate_language = np.zeros(m, dtype=np.int64) if languages is None else languages.candidate
     tags = () if languages is None else languages.tags
     found = hubness_of(places, candidate_language, max(len(tags), 1))
-    errors = np.bincount(places.candidate, weights=places.first * wrong, minlength=m)
+    errors = sums(places.candidate, places.first * wrong, m)
     chance = ByChance(places.n_queries, m, places.k)
     made = _of_largest(found.occurrences, errors, chance.n_largest)
     least, counted = bins_of(found.occurrences)
@@ -193,40 +194,40 @@ def listed_places(lists: Lists, k: int) -> Places:
     """Return the first places of the lists of a search system."""
     above, tied = lists.places
     kept = above < k
-    return Places(
-        *(k, len(lists), lists.n_candidates),
-        *(column[kept] for column in (lists.query, lists.candidate, above, tied)),
-        ended=lists.ended,
-    )
+    query, candidate = lists.query[kept], lists.candidate[kept]
+    return Places(k, len(lists), lists.n_candidates, query, candidate, above[kept], tied[kept], lists.ended)
 
 
 @dataclass
 class HubTable:
     """Collects the largest hubs of encoders, with their texts."""
 
+    task: str
     keep: bool  # whether texts are kept
     _rows: list[dict[str, Any]] = field(default_factory=list)
 
     def add(
         self,
-        labels: Mapping[str, str | int],
+        encoder: str,
+        subject: Subject,
         hubs: Hubs,
         describe: Callable[[int], Mapping[str, Any]],
         relevant: Ints | None = None,
     ) -> None:
         """Add the hubs of one ranking.
 
-        `labels` are task, encoder, source, target and seed; `describe` gives id, language, text and picture
-        of a candidate; `relevant` [r] are the candidates of the pairs that belong together.
+        `describe` gives id, language, text and picture of a candidate; `relevant` [r] are the candidates of
+        the pairs that belong together.
         """
         if not self.keep:
             return
         m = hubs.places.n_candidates
+        labels = {"task": self.task, "encoder": encoder, "source": subject.source, "target": subject.target}
         right = None if relevant is None else np.bincount(relevant, minlength=m)
         for row in hubs.rows():
             candidate = row.pop("candidate")
             answers = {} if right is None else {"relevant_to": int(right[candidate])}
-            self._rows.append({**labels, **describe(candidate), **row, **answers})
+            self._rows.append({**labels, "seed": subject.seed, **describe(candidate), **row, **answers})
 
     def table(self) -> dict[str, pa.Table]:
         """Return the table by its name; nothing where there are no hubs."""

@@ -26,7 +26,7 @@ class PairHubs:
     """
 
     def __init__(self, run: PairRun, examples: bool) -> None:
-        self._run, self._table = run, HubTable(examples)
+        self._run, self._table = run, HubTable(run.task, examples)
         self._first = {numbers[0] for numbers in by_pair(run.tasks).values()}
         self._picture = thumbnails(run.manifest)
 
@@ -46,12 +46,10 @@ class PairHubs:
             slot = int(manifest.image[row])
             return {**text, "picture": self._picture(slot) if found.counts.alarm else None}
 
-        labels = {"task": self._run.task, "source": task.source, "target": task.target}
-        labels |= {"seed": task.sample.seed, "encoder": encoder}
         answers = None
         if self._run.matching:
             answers = members(manifest.item[target], manifest.item[source])[1]
-        self._table.add(labels, found, described, answers)
+        self._table.add(encoder, self._run.subjects[number], found, described, answers)
         return found.counts
 
     def wrong_matches(self, number: int, places: Places) -> Floats:

@@ -58,21 +58,29 @@ class Places:
         size, n = self.n_candidates, self.n_queries
         rest = min(self.k, size) - np.bincount(self.query, weights=self.share, minlength=n)
         unlisted = size - np.bincount(self.query, minlength=n)
-        each = np.where((rest > _EQUAL) & (unlisted > 0), rest / np.maximum(unlisted, 1), 0.0)
+        each: Floats = np.where((rest > _EQUAL) & (unlisted > 0), rest / np.maximum(unlisted, 1), 0.0)
         return each if self.ended is None else np.where(self.ended, 0.0, each)
 
     @cached_property
     def occurrences(self) -> Floats:
         """The expected number of queries that have each candidate among their first k, float64 [m]."""
-        found = np.bincount(self.candidate, weights=self.share, minlength=self.n_candidates)
-        each = self.unnamed
+        found: Floats = np.bincount(self.candidate, weights=self.share, minlength=self.n_candidates).astype(
+            np.float64
+        )
+        each: Floats = self.unnamed
         if each.any():  # everybody's part, less what goes past the candidates that the list names
             part = each.sum() - np.bincount(
                 self.candidate, weights=each[self.query], minlength=self.n_candidates
             )
             found = found + np.where(part > _EQUAL * each.sum(), part, 0.0)
-        occurrences: Floats = found.astype(np.float64)
-        return occurrences
+        return found
+
+    def wrong(self, query: Ints, candidate: Ints) -> Floats:
+        """Return 1 for each line that is none of the right pairs (query[i], candidate[i]), else 0, [e]."""
+        width = self.n_candidates
+        found = np.isin(self.query * width + self.candidate, query * width + candidate)
+        wrong: Floats = (~found).astype(np.float64)
+        return wrong
 
     def by_group(self, groups: Ints, n_groups: int, candidates: Ints) -> Floats:
         """Return the occurrences of some candidates [h] among the queries of each group, float64 [h, groups].
@@ -86,7 +94,7 @@ class Places:
         cell = number[self.candidate[kept]] * n_groups + groups[query]
         own = self.share[kept] - self.unnamed[query]
         shape = len(candidates), n_groups
-        found = np.bincount(cell, weights=own, minlength=shape[0] * n_groups).reshape(shape)
+        found: Floats = np.bincount(cell, own, shape[0] * n_groups).astype(np.float64).reshape(shape)
         result: Floats = found + np.bincount(groups, weights=self.unnamed, minlength=n_groups)
         return result
 

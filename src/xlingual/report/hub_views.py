@@ -53,8 +53,8 @@ def hubs_of(runs: Sequence[Results], rows: Iterable[BoardRow]) -> list[EncoderHu
 def largest_of(runs: Sequence[Results], one: EncoderHubs) -> list[dict[str, Any]]:
     """Return the largest hubs with their texts, the most frequent first; none where texts are not kept."""
     table = runs[one.row.run - 1].tables.get("hubs")
-    wanted = {"task": one.row.task, "source": one.entry.source, "target": one.entry.target}
-    wanted |= {"seed": one.entry.seed, "encoder": one.row.encoder}
+    wanted: dict[str, str | int] = {"task": one.row.task, "encoder": one.row.encoder}
+    wanted |= {"source": one.entry.source, "target": one.entry.target, "seed": one.entry.seed}
     rows = [] if table is None else table.to_pylist()
     own = [row for row in rows if all(row.get(name, value) == value for name, value in wanted.items())]
     return sorted(own, key=lambda row: -row["count"])

@@ -37,8 +37,17 @@ def rank_matches(
 
     A `repair` of hubs takes one more pass. Lists of a search system must reach as far as `measures` look.
     """
-    more = {"ranker": ranker, "tally": tally, "repair": repair, "progress": progress}
-    return matches_and_places(manifest, vectors, samples, measures=measures, first=0, **more)[0]
+    return matches_and_places(
+        manifest,
+        vectors,
+        samples,
+        ranker=ranker,
+        tally=tally,
+        repair=repair,
+        progress=progress,
+        measures=measures,
+        first=0,
+    )[0]
 
 
 def matches_and_places(
@@ -62,9 +71,17 @@ def matches_and_places(
         ]
         return matches, listed_places(found[0], min(first, found[0].n_candidates)) if first else None
     if not one_pass([(sample.source, sample.target) for sample in samples]):
-        more = {"ranker": ranker, "tally": tally, "repair": repair, "progress": progress}
         each = [
-            matches_and_places(manifest, vectors, [sample], **more, first=0 if place else first)
+            matches_and_places(
+                manifest,
+                vectors,
+                [sample],
+                ranker=ranker,
+                tally=tally,
+                repair=repair,
+                progress=progress,
+                first=0 if place else first,
+            )
             for place, sample in enumerate(samples)
         ]
         return [own for matches, _ in each for own in matches], each[0][1]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from xlingual.data.manifest import Manifest
 from xlingual.evaluation.hubs import HubTable, hubs_of
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
@@ -23,7 +21,7 @@ class ImageHubs:
     """The hubs of all systems, languages and directions, and the table of the largest; of the first slice."""
 
     def __init__(self, manifest: Manifest, examples: bool) -> None:
-        self._manifest, self._table = manifest, HubTable(examples)
+        self._manifest, self._table = manifest, HubTable("image-sentence", examples)
         self._picture = thumbnails(self._manifest)
 
     def add(
@@ -32,11 +30,9 @@ class ImageHubs:
         """Add the hubs of a system in one direction of a slice, where its first places are kept."""
         if places is None:
             return None
-        subject, manifest, m = direction.subject, self._manifest, places.n_candidates
-        to_image = subject.target == IMAGE
+        manifest, to_image = self._manifest, direction.subject.target == IMAGE
         query, candidate = (one.text, one.image) if to_image else (one.image, one.text)
-        wrong = 1.0 - np.isin(places.query * m + places.candidate, query * m + candidate)
-        found = hubs_of(places, wrong, direction.clusters[0])
+        found = hubs_of(places, places.wrong(query, candidate), direction.clusters[0])
 
         def described(number: int) -> dict[str, Any]:
             row = int(shown.first_row[one.images[number]] if to_image else one.texts[number])
@@ -45,9 +41,7 @@ class ImageHubs:
             slot = int(manifest.image[row]) if found.counts.alarm else -1
             return {**text, "text": cut(manifest.text[row]), "picture": self._picture(slot)}
 
-        labels = {"task": "image-sentence", "source": subject.source, "target": subject.target}
-        labels |= {"seed": subject.seed, "encoder": system}
-        self._table.add(labels, found, described, candidate)
+        self._table.add(system, direction.subject, found, described, candidate)
         return found.counts
 
     def table(self) -> dict[str, pa.Table]:

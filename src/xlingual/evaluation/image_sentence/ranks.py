@@ -88,8 +88,8 @@ def ranked_pairs(
     to_sentence = Counts(right, left, keys, weights=sample[0])
     reductions = [adjusted(one, offsets) for one in (to_image, Transposed(to_sentence))]
     looks = _first_places(sample, first) if first else ()
-    turned = [looks[0], Transposed(looks[1])] if looks else []
-    reductions += [adjusted(one, offsets) for one in turned]
+    if looks:
+        reductions += [adjusted(looks[0], offsets), adjusted(Transposed(looks[1]), offsets)]
     ranker.scan(similarity, reductions, progress=during)
     codes = (texts.code, images.code), (images.code, texts.code)
     return RankedPairs(

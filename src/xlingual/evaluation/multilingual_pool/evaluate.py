@@ -199,7 +199,7 @@ class PoolRun(Run):
         if any(isinstance(one, ListSystem) for one in self.by_name.values()):
             self.choice = self.choice.beside_lists()
         numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
-        tables = PoolTables(self.pool, examples, numbers.viewed, self._labels)
+        tables = PoolTables(self.pool, examples, numbers.viewed, numbers.subject)
         parts = self._parts(self.encode)
         for name, encoded in parts.each():
             given = self._lists(name, parts, measures) if encoded is None else encoded
@@ -266,11 +266,6 @@ class PoolRun(Run):
     def _ranking(self, name: str, given: PoolVectors | Lists, offsets: Offsets | None = None) -> Ranking:
         grades = self.choice.grades.of(self.pool)
         return ranking_of(name, self.pool, given, self.choice.policy, self.options, offsets, grades)
-
-    @property
-    def _labels(self) -> dict[str, str | int]:
-        """The task and the subject of all numbers."""
-        return {"task": self.task, "source": ALL, "target": POOL, "seed": self.options.seed}
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.hubs import Hubs, Languages, hubs_of
-from xlingual.evaluation.hubs import K as HUBS_OF
+from xlingual.evaluation.hubs import Hubs, K, Languages, hubs_of
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
 from xlingual.evaluation.multilingual_pool.views import View, by_pair, intervals, values
 from xlingual.evaluation.ragged import spans
@@ -18,7 +17,7 @@ from xlingual.measures.fairness import CUT, peer
 from xlingual.measures.hubness import Places
 
 SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)
-DEPTH = max(CUT, HUBS_OF)  # first candidates that are kept
+DEPTH = max(CUT, K)  # first candidates that are kept
 _MOST_NAMED = 1000  # candidates that tie: more of them are not named one by one
 
 
@@ -97,10 +96,10 @@ def fairness(counts: PoolCounts, lines: Named) -> View:
 def hubs(counts: PoolCounts, lines: Named) -> Hubs:
     """Return the hubs among the candidates over all questions."""
     m = len(counts.candidate_language)
-    places = _places(lines, min(HUBS_OF, m), counts.n_questions, m)
-    right = np.isin(places.query * m + places.candidate, counts.question * m + counts.candidate)
+    places = _places(lines, min(K, m), counts.n_questions, m)
+    wrong = places.wrong(counts.question, counts.candidate)
     languages = Languages(counts.languages, counts.question_language, counts.candidate_language)
-    return hubs_of(places, 1.0 - right, counts.cluster, languages=languages)
+    return hubs_of(places, wrong, counts.cluster, languages=languages)
 
 
 def first_places(heads: Heads, k: int, n: int, m: int) -> Places:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
 from xlingual.evaluation.multilingual_pool.lists import Named, described
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
+from xlingual.evaluation.numbers import Subject
 from xlingual.measures import PoolMeasure
 
 if TYPE_CHECKING:
@@ -34,26 +35,22 @@ class PoolTables:
     pool: MultilingualPool
     examples: bool
     measure: PoolMeasure  # by which the worst questions are found
-    labels: Mapping[str, str | int]  # task, source, target and seed
+    subject: Subject
     rows: dict[str, Rows] = field(default_factory=lambda: {"points": [], "worst": []})
     occurrences: list[pa.Table] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.hubs = HubTable(self.examples)
+        self.hubs = HubTable("multilingual-pool", self.examples)
 
     def add(self, encoder: str, findings: EncoderFindings, values: Floats) -> None:
         """Add the rows of one encoder, whose questions have the `values` of the measure."""
         if findings.picture is not None:
             self.rows["points"] += point_rows(self.pool, encoder, findings.picture)
         if findings.hubs is not None:
-            found = findings.hubs.hubness.occurrences
-            self.occurrences.append(occurrence_table(self.pool, encoder, found))
-            self.hubs.add(
-                {**self.labels, "encoder": encoder},
-                findings.hubs,
-                partial(described, self.pool),
-                self.pool.relevant[1],
-            )
+            occurrences = findings.hubs.hubness.occurrences
+            self.occurrences.append(occurrence_table(self.pool, encoder, occurrences))
+            text, relevant = partial(described, self.pool), self.pool.relevant[1]
+            self.hubs.add(encoder, self.subject, findings.hubs, text, relevant)
         if findings.lines is not None and self.examples:
             found = worst_rows(
                 self.pool, encoder, findings.counts, values, findings.lines, self.measure.higher_is_better

@@ -20,6 +20,7 @@ from xlingual.evaluation.multilingual_pool.lists import described, first_places
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_offsets
 from xlingual.evaluation.near_duplicates import near_questions
+from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
@@ -74,7 +75,7 @@ class RetrievalRun(Run):
         judgements = judgements_of(self.pool, cluster, self.least)
         text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
         numbers = RetrievalNumbers(self, judgements, measures, self.ties, text)
-        table = HubTable(self.examples)
+        table = HubTable(NAME, self.examples)
         parts = self._parts(self.encode)
         for name, vectors in parts.each():
             if vectors is None:
@@ -151,14 +152,12 @@ class RetrievalRun(Run):
         """Return the hubs of a system, and add the largest to the table."""
         j, pool = judgements, self.pool
         right = j.grade >= j.least
-        pairs = (j.query * j.m + j.candidate)[right]
-        wrong = 1.0 - np.isin(places.query * j.m + places.candidate, pairs)
+        wrong = places.wrong(j.query[right], j.candidate[right])
         languages = None
         if len(pool.languages) > 1:
             languages = Languages(pool.languages, pool.questions.language, pool.candidates.language)
         found = hubs_of(places, wrong, j.rows.cluster, languages=languages)
-        labels = {"task": NAME, "encoder": name, "source": ALL, "target": POOL, "seed": 0}
-        table.add(labels, found, partial(described, pool), j.candidate[right])
+        table.add(name, Subject(ALL, POOL, 0), found, partial(described, pool), j.candidate[right])
         return found
 
     def _by_name(self, vectors: PoolVectors, judgements: Judgements) -> Counted:
