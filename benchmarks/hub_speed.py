@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.csls_speed import CHECKED, DIMS, N, timed
 from benchmarks.ranking_speed import sides
-from xlingual.evaluation.hubs import Hubs, K, hubs_of, places_of
+from xlingual.evaluation.hubs import HUBS_OF, Hubs, hubs_of, places_of
 from xlingual.ranking import CPU, Cosine, Counts, Top, UnitVectors, one_library_thread
 from xlingual.ranking import reference as plain
 
@@ -22,11 +22,11 @@ LIMIT = 2.0  # of the time without hubs, at 768 dimensions
 def ranks(vectors: tuple[np.ndarray, np.ndarray], *, hubs: bool) -> Hubs | None:
     """Rank the matches, and find the hubs in the same pass."""
     similarity, match = Cosine(*map(UnitVectors, vectors)), np.arange(len(vectors[0]))
-    counts, best = Counts.of(similarity, match, match), Top(K, similarity.shape)
+    counts, best = Counts.of(similarity, match, match), Top(HUBS_OF, similarity.shape)
     CPU.scan(similarity, [counts, best] if hubs else [counts])
     if not hubs:
         return None
-    places = places_of(best.result(), match, match, K)
+    places = places_of(best.result(), match, match, HUBS_OF)
     return hubs_of(places, (places.query != places.candidate).astype(np.float64), match)
 
 
@@ -38,7 +38,7 @@ def check(vectors: tuple[np.ndarray, np.ndarray], found: Hubs | None) -> None:
     total = np.zeros(CHECKED)
     for rows in np.array_split(np.arange(len(queries)), 20):
         keys = plain.keys(queries[rows], candidates)
-        least = np.partition(keys, -K, axis=1)[:, -K]
+        least = np.partition(keys, -HUBS_OF, axis=1)[:, -HUBS_OF]
         total += (keys[:, some] >= least[:, None]).sum(axis=0)
     assert np.abs(total - found.hubness.occurrences[some]).max() < 1, "ties are rare in random vectors"
 

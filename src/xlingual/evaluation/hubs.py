@@ -26,7 +26,7 @@ from xlingual.results.views import HubBin, HubCounts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-K = 10  # first places that are looked at, where a task lists as many
+HUBS_OF = 10  # first places that are looked at, where a task lists as many
 MOST_HUBS = 10  # in the table, of each encoder and subject
 LEVEL = 0.95
 _MOST_NAMED = 1000  # candidates that tie: more of them are not named one by one

@@ -21,7 +21,7 @@ from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
 from xlingual.evaluation.crosslingual_retrieval.matches import matches_and_places
 from xlingual.evaluation.crosslingual_retrieval.rankings import rankings
-from xlingual.evaluation.hubs import K as HUBS_OF
+from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_hubs import PairHubs

@@ -18,7 +18,7 @@ from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
-from xlingual.evaluation.hubs import K
+from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
 from xlingual.evaluation.image_sentence.directions import RankedWay, both_ways
 from xlingual.evaluation.image_sentence.image_hubs import ImageHubs
@@ -240,7 +240,7 @@ class ImageSentence(Run):
             for language in (tag for tag in self.captions if tag in system.languages):
                 slices = shown.slices(self.manifest, self.captions[language], self.fold, language)
                 refuse_small_pools(slices, measures, language)
-                ranked = [rank(language, one, 0 if place else K) for place, one in enumerate(slices)]
+                ranked = [rank(language, one, 0 if place else HUBS_OF) for place, one in enumerate(slices)]
                 for subject in (one for one in both_ways(language) if one in system.subjects):
                     counts, places = [ways[subject].counts for ways in ranked], ranked[0][subject].places
                     found = direction(subject, shown, slices, counts)

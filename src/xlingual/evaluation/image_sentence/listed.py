@@ -12,7 +12,7 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import AMBIGUOUS, UNKNOWN, escaped
 from xlingual.errors import InputError
-from xlingual.evaluation.hubs import K, listed_places
+from xlingual.evaluation.hubs import HUBS_OF, listed_places
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
 from xlingual.evaluation.image_sentence.directions import RankedWay, both_ways
 from xlingual.evaluation.listed import check_reach
@@ -119,7 +119,7 @@ class Searches:
             query, candidate = (one.text, one.image) if subject.target == IMAGE else (one.image, one.text)
             order = np.argsort(query, kind="stable")
             counts = lists.targets(query[order], candidate[order]).best()
-            found[subject] = RankedWay(counts, listed_places(lists, min(K, lists.n_candidates)))
+            found[subject] = RankedWay(counts, listed_places(lists, min(HUBS_OF, lists.n_candidates)))
         return found
 
     def rankings(self, system: ListedSystem) -> Iterator[Ranking]:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.hubs import Hubs, K, Languages, hubs_of
+from xlingual.evaluation.hubs import HUBS_OF, Hubs, Languages, hubs_of
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
 from xlingual.evaluation.multilingual_pool.views import View, by_pair, intervals, values
 from xlingual.evaluation.ragged import spans
@@ -17,7 +17,7 @@ from xlingual.measures.fairness import CUT, peer
 from xlingual.measures.hubness import Places
 
 SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)
-DEPTH = max(CUT, K)  # first candidates that are kept
+DEPTH = max(CUT, HUBS_OF)  # first candidates that are kept
 _MOST_NAMED = 1000  # candidates that tie: more of them are not named one by one
 
 
@@ -96,7 +96,7 @@ def fairness(counts: PoolCounts, lines: Named) -> View:
 def hubs(counts: PoolCounts, lines: Named) -> Hubs:
     """Return the hubs among the candidates over all questions."""
     m = len(counts.candidate_language)
-    places = _places(lines, min(K, m), counts.n_questions, m)
+    places = _places(lines, min(HUBS_OF, m), counts.n_questions, m)
     wrong = places.wrong(counts.question, counts.candidate)
     languages = Languages(counts.languages, counts.question_language, counts.candidate_language)
     return hubs_of(places, wrong, counts.cluster, languages=languages)

@@ -12,8 +12,7 @@ from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
-from xlingual.evaluation.hubs import Hubs, HubTable, Languages, hubs_of, listed_places
-from xlingual.evaluation.hubs import K as HUBS_OF
+from xlingual.evaluation.hubs import HUBS_OF, Hubs, HubTable, Languages, hubs_of, listed_places
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
 from xlingual.evaluation.multilingual_pool.lists import described, first_places
