@@ -174,7 +174,7 @@ class Run:
         """Take the systems, encoders fitted; refuse one that was fitted on the texts it is evaluated on."""
         made = {name: one for name, one in systems.items() if isinstance(one, Encoder)}
         with self.stage("texts: fit", "fitting encoders"):
-            refuse_fitted_rows(made, *texts)
+            refuse_fitted_rows(made, *texts, **self.storing())
         if len(made) < len(systems) and self.options.repair is not None:
             raise InputError(
                 f"{parameter('similarity', self.options.repair.name)} changes the similarity of vectors, and "
