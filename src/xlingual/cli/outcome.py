@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from xlingual.report import Emphasis
     from xlingual.requests.shared import Output
     from xlingual.results import Results
-    from xlingual.results.validation import Validation
     from xlingual.results.document import FolderDocument
+    from xlingual.results.validation import Validation
     from xlingual.results.validation_table import ValidationTable
 
 

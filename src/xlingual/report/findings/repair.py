@@ -20,8 +20,10 @@ def findings(found: Repair) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
-def label(change: Change) -> str:
-    """Return the languages of a change in English names."""
+def label(change: Change, *, alone: bool = False) -> str:
+    """Return the languages of a change in English names; `alone`: question and answer are in one."""
+    if alone:
+        return named(change.source)
     if change.target == _POOL:
         return "all languages" if change.source == _ALL else named(change.source)
     return f"{named(change.source)} → {named(change.target)}"
@@ -93,7 +95,7 @@ def _monolingual(found: Repair) -> str | None:
         return "Within no language search becomes clearly worse."
     return (
         f"Search within one language becomes clearly worse in {len(lose)} of {len(found.monolingual)}, "
-        f"most in {label(worst)}: {_by(worst)}."
+        f"most in {label(worst, alone=True)}: {_by(worst)}."
     )
 
 

@@ -45,7 +45,7 @@ def page(found: Repair, *, title: str | None = None) -> Page:
         "dimensions": numbers.count(found.dim),
     }
     if found.model is not None:
-        facts["use it as"] = f"model:{found.model}::{found.spec or 'SPEC'}"
+        facts["use it as"] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
     sections = [Section("Before and after", [*_before_and_after(found), Prose(_ABOUT), Prose(_NO_JUDGE)])]
     sections.append(Section("What was tried", _tried(found)))
     methods = {one.ci.method for one in [found.whole, *found.languages, *found.pairs] if one.ci is not None}
@@ -84,7 +84,7 @@ def _before_and_after(found: Repair) -> list[Block]:
             )
         )
     if found.monolingual:
-        blocks.append(_changes("mAP within one language", found.monolingual))
+        blocks.append(_changes("mAP within one language", found.monolingual, alone=True))
     more = [
         f"Skewness of hubs (first {found.hubs.k} places): {numbers.number(found.hubs.before)} before, "
         f"{numbers.number(found.hubs.after)} after."
@@ -93,7 +93,14 @@ def _before_and_after(found: Repair) -> list[Block]:
     return blocks
 
 
-def _changes(title: str, changes: Sequence[Change], where: Where = "both", **more: Any) -> Table:  # noqa: ANN401
+def _changes(
+    title: str,
+    changes: Sequence[Change],
+    *,
+    where: Where = "both",
+    alone: bool = False,
+    notes: tuple[str, ...] = (),
+) -> Table:
     columns = (
         Column("Language", "name", "language"),
         Column("Before", short="before"),
@@ -108,7 +115,7 @@ def _changes(title: str, changes: Sequence[Change], where: Where = "both", **mor
         tuple(
             Row(
                 (
-                    Cell(label(one)),
+                    Cell(label(one, alone=alone)),
                     Cell.of(one.before),
                     Cell.of(one.after),
                     Cell.difference(one.difference, one.ci),
@@ -129,7 +136,7 @@ def _changes(title: str, changes: Sequence[Change], where: Where = "both", **mor
             for one in changes
         ],
         where=where,
-        **more,
+        notes=notes,
     )  # fmt: skip
 
 

@@ -163,7 +163,7 @@ def repair(
         monolingual=changes.monolingual,
         bias=changes.bias,
         hubs=changes.hubs,
-        harmless=changes.p_harmed <= alpha,
+        harmless=bool(changes.p_harmed <= alpha),
         p_harmed=changes.p_harmed,
         signature=str(Signature(conditions, {"encoder": encoded.identity})),
         conditions=conditions,

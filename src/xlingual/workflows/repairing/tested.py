@@ -165,7 +165,7 @@ def _change(part: Slice, test: PairedTest | None, delta: float, alpha: float, ci
         difference=after - before,
         ci=ci,
         least=None if test is None else test.lower(alpha),
-        p_harmed=1.0 if test is None else test.p_above(-delta),
+        p_harmed=1.0 if test is None else float(test.p_above(-delta)),
         n_questions=len(part.cluster),
         n_clusters=len(np.unique(part.cluster)),
     )
