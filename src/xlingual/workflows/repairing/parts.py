@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, Vectors
+from xlingual.arrays import Floats, Vectors
+from xlingual.data.manifest import Manifest
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.rows import PoolRows
+from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.pools.splitting import TEST, TRAIN, split_pool
 from xlingual.encoders.transform import unit_rows
 from xlingual.errors import InputError
@@ -23,10 +25,12 @@ from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts, on
 from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
 from xlingual.measures import average_precision
 from xlingual.ranking import Ranker, Repair
+from xlingual.records import Texts
 from xlingual.results.repair import PartSize
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
 
+Row: TypeAlias = tuple[str, str, str]  # language, id and text
 SHARES = (0.4, 0.2, 0.4)  # fit, choose, test
 HUB_PLACES = 10
 
@@ -78,17 +82,59 @@ class Found:
 
 
 @dataclass(frozen=True)
+class WholeVectors:
+    """Vectors of all texts of the data; `asked` and `answered` find those of a pool's rows.
+
+    Rows of a pool are found by their language, id and text, so that a part of it, or a pool that was mixed
+    of a manifest, takes its vectors from here.
+    """
+
+    questions: Vectors
+    candidates: Vectors
+    asked: Mapping[Row, int]
+    answered: Mapping[Row, int]
+
+    @classmethod
+    def of_pool(cls, pool: PoolRows, questions: Vectors, candidates: Vectors) -> WholeVectors:
+        """Return the vectors of a pool's questions and candidates."""
+        sides = (pool.questions, pool.candidates)
+        asked, answered = ({row: i for i, row in enumerate(_rows(pool, part))} for part in sides)
+        return cls(questions, candidates, asked, answered)
+
+    @classmethod
+    def of_manifest(cls, manifest: Manifest, queries: Vectors, candidates: Vectors) -> WholeVectors:
+        """Return the vectors of a manifest's texts, of which pools can be mixed."""
+        tags = [manifest.languages[code] for code in manifest.language]
+        items = [manifest.item_ids[own] for own in manifest.item]
+        texts = list(zip(tags, items, manifest.ids, manifest.text, strict=True))
+        asked = {(tag, item, text): i for i, (tag, item, _, text) in reversed(list(enumerate(texts)))}
+        answered = {(tag, own, text): i for i, (tag, _, own, text) in enumerate(texts)}
+        return cls(queries, candidates, asked, answered)
+
+    def part(self, pool: MultilingualPool) -> PartVectors:
+        """Return the vectors of a pool's rows, at unit length."""
+        asked = [self.asked[row] for row in _rows(pool, pool.questions)]
+        answered = [self.answered[row] for row in _rows(pool, pool.candidates)]
+        return PartVectors(pool, unit_rows(self.questions[asked]), unit_rows(self.candidates[answered]))
+
+
+def _rows(pool: PoolRows, part: Questions | Candidates) -> list[Row]:
+    tags = [pool.languages[code] for code in part.language]
+    return list(zip(tags, part.ids, part.text, strict=True))
+
+
+def sides_of(pool: PoolRows, candidate_text: str) -> tuple[Texts, Texts]:
+    """Return the texts of a pool."""
+    return pool.question_texts(), pool.candidate_texts(candidate_text)
+
+
+@dataclass(frozen=True)
 class PartVectors:
     """A part of the pool and its vectors at unit length."""
 
     pool: MultilingualPool
     questions: Vectors
     candidates: Vectors
-
-    @classmethod
-    def of(cls, pool: MultilingualPool, questions: Vectors, candidates: Vectors) -> PartVectors:
-        """Return the part with its vectors brought to unit length."""
-        return cls(pool, unit_rows(questions), unit_rows(candidates))
 
     def moved(self, map: Affine | None) -> tuple[Vectors, Vectors]:
         """Return the vectors of questions and of candidates through a map."""
@@ -154,8 +200,3 @@ def has_translations(data: FitData) -> bool:
 
 
 _FEWEST_PAIRS = 20
-
-
-def codes_of(pool: PoolRows) -> Ints:
-    """Return the cluster of each question [n]."""
-    return pool.questions.cluster

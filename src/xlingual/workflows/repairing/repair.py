@@ -8,40 +8,52 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import msgspec
+import numpy as np
 
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.embed import batch_identity, embed_pool, load_fit_texts, refuse_fitted_rows
-from xlingual.encoders import EncoderLike, parse, text_encoders
+from xlingual.embed import (
+    batch_identity,
+    embed_pool,
+    embed_roles,
+    fit_texts_for,
+    load_fit_texts,
+    refuse_fitted_rows,
+)
+from xlingual.encoders import Encoder, EncoderLike, parse, text_encoders
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.multilingual_pool.evaluate import NAME, refuse_without_role
-from xlingual.evaluation.run import Progress, collected_warnings
+from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.models.folder import TRANSFORM, ModelFolder, write_model
 from xlingual.ranking import Cpu, Ranker
+from xlingual.records import Texts
 from xlingual.repair import Judged, Search, search
 from xlingual.repair.search import PLAIN
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
 from xlingual.results.repair import UNCHANGED, LeftOut, Repair, TriedRepair
 from xlingual.signature import CONVENTIONS, Signature
-from xlingual.store import Store, StoreLike, open_store
+from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.repairing.parts import (
     SHARES,
     PartVectors,
+    WholeVectors,
     has_translations,
+    sides_of,
     size_of,
     three_parts,
 )
 from xlingual.workflows.repairing.tested import tested
 
+FitTexts: TypeAlias = Callable[[str], Texts]
 CRITERION = "mAP"
 MODEL = "model"
 
@@ -130,19 +142,25 @@ def repair(
     with collected_warnings() as messages:
         pool = mix_pool(data, seed=seed) if isinstance(data, Manifest) else data
         parts = three_parts(pool, shares, seed, split_by)
+        fit_texts = fit_texts_for(data) if isinstance(data, Manifest) else load_fit_texts
+        name, encoder = _encoder(text_encoder, pool, fit_texts)
+        judged = [side for part in parts[1:] for side in sides_of(part, candidate_text)]
+        storing: Storing = {"store": open_store(store), "progress": progress}
         with clock.stage("texts: encode"):
-            encoded = _Encoded.of(pool, parts, text_encoder, candidate_text, open_store(store), progress)
+            refuse_fitted_rows({name: encoder}, *judged, **storing)
+            whole = _whole(data, name, encoder, candidate_text, storing)
+            identity = batch_identity(encoder, store=storing["store"])
+        fit, choose, test = (whole.part(part) for part in parts)
         with clock.stage("search"):
-            found = _searched(encoded.parts, ranker, clock.of("trying transforms"))
+            found = _searched(fit, choose, ranker, clock.of("trying transforms"))
         with clock.stage("test", "testing"):
-            before = encoded.parts[2].found(None, ranker)
-            map = found.chosen.map
-            after = before if map is None else encoded.parts[2].found(map, ranker)
+            before, map = test.found(None, ranker), found.chosen.map
+            after = before if map is None else test.found(map, ranker)
             changes = tested(before, after, delta=delta, alpha=alpha, seed=seed)
     conditions = _conditions(pool, shares, split_by, candidate_text, seed)
-    dim = int(encoded.parts[0].questions.shape[1])
+    dim = int(fit.questions.shape[1])
     result = Repair(
-        encoder=encoded.name,
+        encoder=name,
         spec=str(replace(parse(text_encoder, Known()), name=None)) if isinstance(text_encoder, str) else None,
         dim=dim,
         criterion=CRITERION,
@@ -165,14 +183,14 @@ def repair(
         hubs=changes.hubs,
         harmless=bool(changes.p_harmed <= alpha),
         p_harmed=changes.p_harmed,
-        signature=str(Signature(conditions, {"encoder": encoded.identity})),
+        signature=str(Signature(conditions, {"encoder": identity})),
         conditions=conditions,
         warnings=list(messages),
         timings=clock.seconds,
         model=None if found.chosen.map is None else MODEL,
         n_texts=sum(len(part.questions) + len(part.candidates) for part in parts),
     )
-    base = {"name": encoded.name, "identity": encoded.identity, "dim": dim, "languages": list(pool.languages)}
+    base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
     return Repaired(result, found.chosen.map, base, pool.source)
 
 
@@ -199,61 +217,43 @@ class _Clock:
         self.seconds[name] = time.perf_counter() - began
 
 
-@dataclass(frozen=True)
-class _Encoded:
-    """The encoder, and its vectors of the three parts."""
-
-    name: str
-    identity: str
-    parts: tuple[PartVectors, PartVectors, PartVectors]
-
-    @classmethod
-    def of(
-        cls,
-        pool: MultilingualPool,
-        parts: Sequence[MultilingualPool],
-        spec: EncoderLike,
-        candidate_text: str,
-        store: Store | None,
-        progress: Progress | None,
-    ) -> _Encoded:
-        """Encode each text once; InputError where the encoder was fitted on texts to choose or test on."""
-        made = text_encoders(
-            spec,
-            languages=list(pool.languages),
-            role_languages=pool.role_languages,
-            fit_texts=load_fit_texts,
+def _encoder(spec: EncoderLike, pool: MultilingualPool, fit_texts: FitTexts) -> tuple[str, Encoder]:
+    """Return the name and the encoder; InputError where there are several, or one that cannot be repaired."""
+    made = text_encoders(
+        spec, languages=list(pool.languages), role_languages=pool.role_languages, fit_texts=fit_texts
+    )
+    if len(made) != 1:
+        raise InputError(f"one encoder is repaired at a time, found {', '.join(made)}")
+    ((name, encoder),) = made.items()
+    if encoder.depends_on_batch:
+        raise InputError(
+            f"{name!r} gives a text other vectors among other texts, so that what is fitted on some does "
+            "not hold for others: give it the texts that it is fitted on (fit=FILE#SPLIT)"
         )
-        refuse_without_role(made)
-        if len(made) != 1:
-            raise InputError(f"one encoder is repaired at a time, found {', '.join(made)}")
-        ((name, encoder),) = made.items()
-        texts = [(part.question_texts(), part.candidate_texts(candidate_text)) for part in parts]
-        judged = [side for both in texts[1:] for side in both]
-        refuse_fitted_rows(made, *judged, store=store, progress=progress)
-        if encoder.depends_on_batch:
-            raise InputError(
-                f"{name!r} gives a text other vectors among other texts, so that what is fitted on some does "
-                "not hold for others: give it the texts that it is fitted on (fit=FILE#SPLIT)"
-            )
-        found = []
-        for part in parts:
-            own = embed_pool(part, name, encoder, candidate_text, store=store, progress=progress)
-            found.append(PartVectors.of(part, own.questions, own.candidates))
-        identity = batch_identity(encoder, *(side for both in texts for side in both), store=store)
-        return cls(name, identity, (found[0], found[1], found[2]))
+    return name, encoder
+
+
+def _whole(
+    data: Manifest | MultilingualPool, name: str, encoder: Encoder, candidate_text: str, storing: Storing
+) -> WholeVectors:
+    """Return the vectors of all texts of the data, each encoded once."""
+    if isinstance(data, MultilingualPool):
+        refuse_without_role({name: encoder})
+        found = embed_pool(data, name, encoder, candidate_text, **storing)
+        return WholeVectors.of_pool(data, found.questions, found.candidates)
+    rows = np.arange(len(data))
+    sides = embed_roles(data, name, encoder, rows, rows, **storing)
+    return WholeVectors.of_manifest(data, sides.queries.vectors, sides.candidates.vectors)
 
 
 def _searched(
-    parts: tuple[PartVectors, PartVectors, PartVectors],
-    ranker: Ranker,
-    progress: Callable[[int, int], None],
+    fit: PartVectors, choose: PartVectors, ranker: Ranker, progress: Callable[[int, int], None]
 ) -> Search:
-    """Return all transforms fitted on the first part, as the second finds them."""
-    fitting = parts[0].fit_data()
+    """Return all transforms fitted on one part, as another finds them."""
+    fitting = fit.fit_data()
 
     def judge(map: Affine | None, similarity: str) -> Judged:
-        values = parts[1].precision(map, ranker)
+        values = choose.precision(map, ranker)
         return Judged(float(values.mean()), values)
 
     return search(fitting, judge, translations=has_translations(fitting), progress=progress)
