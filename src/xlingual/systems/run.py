@@ -104,7 +104,7 @@ class RunSystem(ListSystem):
         n, answered = len(search.query_rows), query >= 0
         ended = np.ones(n, dtype=bool)
         if search.ties != "trec":
-            ended[query[answered]] = run.lengths[answered] < run.depth
+            ended[query[answered]] = run.ended[answered]
         if not answered.any():
             raise InputError(
                 f"{run.source}: none of its {len(run):,} queries is one of {search.where} (first: "

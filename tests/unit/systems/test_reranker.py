@@ -115,6 +115,7 @@ def test_a_list_that_is_too_short_for_a_measure_is_refused(manifest):
         xlr(manifest, systems, measures=["R@9"])
 
 
+@pytest.mark.filterwarnings("ignore:.*the longest has:xlingual.errors.DataWarning")
 def test_results_that_a_reranker_does_not_take_are_no_misses(manifest):
     """Lists of 20, but for one of 24, are read to 10: what follows is not known, though they have ended."""
     order = np.random.default_rng(2).permuted(np.tile(np.arange(N), (N, 1)), axis=1).tolist()

@@ -231,6 +231,7 @@ def test_runs_that_do_not_belong_to_the_data(manifest, lists, message):
         xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@1"])
 
 
+@pytest.mark.filterwarnings("ignore:.*the longest has:xlingual.errors.DataWarning")
 def test_some_unknown_names_are_left_out_and_said(manifest, vectors):
     lists = ranking(vectors, "en", "de")
     lists["en:p0"] = {"other:7": 9.0} | lists["en:p0"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from xlingual.data.runs.lines import RunLines, ranks_of
-from xlingual.data.runs.records import latencies
+from xlingual.data.runs.records import latencies, numbers
 from xlingual.errors import InputError, warn
 
 _ID_OF_REQUEST = "the file of the queries' ids, one on a line, in the order of the request"
@@ -41,9 +40,11 @@ def answer_lines(path: Path, found: Mapping[str, Any], ids: str | Path | None) -
         if any(hit.get("_score") is None for hit in hits)
     ]
     for name, hits in zip(names, given, strict=True):
+        if any(hit.get("_id") is None for hit in hits):
+            raise InputError(f"{path}: a hit of query {name!r} has no _id: ask for the hits' ids")
         query += [name] * len(hits)
         candidate += [str(hit.get("_id")) for hit in hits]
-        score += _ranks(hits) if unscored else [float(hit["_score"]) for hit in hits]
+        score += _ranks(hits) if unscored else [hit["_score"] for hit in hits]
     if failed:
         warn(
             f"{path}: {len(failed):,} of {len(responses):,} responses are errors (first: {failed[0]!r}): "
@@ -55,7 +56,7 @@ def answer_lines(path: Path, found: Mapping[str, Any], ids: str | Path | None) -
             f"{unscored[0]!r}): ranks count for all"
         )
     took = ((name, one["took"]) for name, one in zip(names, responses, strict=True) if _timed(one))
-    value = np.array(score)
+    value = numbers(str(path), score)
     return RunLines(
         pa.array(query, pa.string()),
         pa.array(candidate, pa.string()),
@@ -74,7 +75,8 @@ def _hits(response: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401  (of JS
     """Return the hits of a response, None where it is an error."""
     inner = response.get("hits") if isinstance(response, Mapping) else None
     hits = inner.get("hits") if isinstance(inner, Mapping) else None
-    return hits if isinstance(hits, list) and "error" not in response else None
+    whole = isinstance(hits, list) and all(isinstance(hit, Mapping) for hit in hits)
+    return hits if whole and "error" not in response else None
 
 
 def _ranks(hits: Sequence[Mapping[str, Any]]) -> list[float]:
@@ -82,7 +84,7 @@ def _ranks(hits: Sequence[Mapping[str, Any]]) -> list[float]:
     scores = [hit.get("_score") for hit in hits]
     if any(score is None for score in scores):
         return [float(place) for place in range(1, len(hits) + 1)]
-    return ranks_of([float(score) for score in scores if score is not None])
+    return ranks_of(numbers("answers of _msearch", scores))
 
 
 def _ids(path: Path, ids: str | Path | None, count: int) -> list[str]:
@@ -95,6 +97,8 @@ def _ids(path: Path, ids: str | Path | None, count: int) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{ids}: cannot be read as {_ID_OF_REQUEST}: {error}") from None
     names = [name for name in names if name]
+    if twice := next((name for name, times in Counter(names).items() if times > 1), None):
+        raise InputError(f"{ids}: {twice!r} is there twice: a query is searched once; give {_ID_OF_REQUEST}")
     if len(names) != count:
         raise InputError(f"{path} has {count:,} responses, {ids} {len(names):,} ids: give {_ID_OF_REQUEST}")
     return names

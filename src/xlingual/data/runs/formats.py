@@ -49,6 +49,8 @@ def _of_text(path: Path, name: str, raw: bytes, ids: str | Path | None) -> RunLi
         found = json.loads(raw)
     except ValueError:
         return json_lines(path, raw)
+    except RecursionError:
+        raise InputError(f"{path} is no run: expected {EXPECTED}") from None
     if is_answer(found):
         return answer_lines(path, found, ids)
     if isinstance(found, dict) and all(isinstance(one, dict | list) for one in found.values()):

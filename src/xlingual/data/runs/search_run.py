@@ -18,6 +18,7 @@ from xlingual.errors import InputError, warn
 from xlingual.files import bare_name
 
 Order = Literal["score", "rank"]
+_LIKELY_CUT = 10  # lists of at least so many results, half of which are equally long, were hardly all found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +35,7 @@ class SearchRun:
     level: Ints  # [p] from 0 within a query, ascending; equal where results tie
     score: Floats | None  # [p]; None where ranks decide
     latency: Mapping[str, float] = field(default_factory=dict)  # query → milliseconds, where it is known
+    returned: Ints | None = None  # [n] results with repeated ones, where some are repeated
 
     @classmethod
     def read(
@@ -85,7 +87,10 @@ class SearchRun:
         if not by_rank and lines.rank is not None:
             _warn_of_ranks(source, query, value, lines.rank[places], queries)
         kept = _first_of_each(query * len(candidates) + candidate)
-        if len(kept) < len(query):
+        returned = np.bincount(query, minlength=len(queries))
+        _warn_of_lengths(source, returned)
+        repeats = len(kept) < len(query)
+        if repeats:
             repeated = np.setdiff1d(np.arange(len(query)), kept)[0]
             warn(
                 f"{source}: {len(query) - len(kept):,} lines repeat a candidate of their query (first: "
@@ -95,7 +100,8 @@ class SearchRun:
             query, candidate, value = query[kept], candidate[kept], value[kept]
         levels = _levels(query, value)
         score = None if by_rank else value
-        return cls(source, queries, candidates, query, candidate, levels, score, lines.latency)
+        counts = returned if repeats else None
+        return cls(source, queries, candidates, query, candidate, levels, score, lines.latency, counts)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -117,8 +123,15 @@ class SearchRun:
 
     @property
     def depth(self) -> int:
-        """The length of the longest list: a list that is shorter ended because nothing more was found."""
+        """The length of the longest list."""
         return int(self.lengths.max())
+
+    @property
+    def ended(self) -> np.ndarray:
+        """Whether nothing more was found for a query, bool [n]: others have more results."""
+        returned = self.lengths if self.returned is None else self.returned
+        ended: np.ndarray = returned < returned.max()
+        return ended
 
     def in_trec_order(self) -> SearchRun:
         """Return the run as trec_eval orders it: scores as float32, of equal ones the last name first."""
@@ -146,6 +159,10 @@ class SearchRun:
         order = np.argsort(pair)
         hasher.update(names_bytes(query[0]) + names_bytes(candidate[0]))
         hasher.update(pair[order].astype("<i8").tobytes() + self.level[order].astype("<i4").tobytes())
+        if self.returned is not None:
+            ended = np.zeros(len(query[0]), dtype=bool)
+            ended[query[1]] = self.ended[self.query]
+            hasher.update(ended.tobytes())
         return hasher.hexdigest()
 
     @cached_property
@@ -185,6 +202,18 @@ def _levels(query: Ints, value: Floats) -> Ints:
     first = np.flatnonzero(new_query)
     within: Ints = level - np.repeat(level[first], np.diff(first, append=len(query)))
     return within
+
+
+def _warn_of_lengths(source: str, returned: Ints) -> None:
+    """Warn where most lists are equally long and some are longer: different numbers were asked for."""
+    common, longest = int(np.bincount(returned).argmax()), int(returned.max())
+    count = int((returned == common).sum())
+    if _LIKELY_CUT <= common < longest and 2 * count > len(returned):
+        warn(
+            f"{source}: {count:,} of {len(returned):,} lists have {common:,} results, the longest has "
+            f"{longest:,}: shorter lists count as ended, and what they lack as missed; if only "
+            f"{common:,} were asked for, cut the others there"
+        )
 
 
 def _warn_of_ranks(source: str, query: Ints, score: Floats, rank: Floats, queries: Sequence[str]) -> None:
