@@ -178,6 +178,7 @@ def _objects(path: Path, raw: bytes) -> Iterator[dict[str, Any]]:
 
 def _of_queries(path: Path, rows: list[dict[str, Any]], results: str) -> Iterator[dict[str, Any]]:
     """Yield a record for each result of objects that hold the results of one query each."""
+    seen: set[str] = set()
     for number, row in enumerate(rows, start=1):
         query = _named(_COLUMNS["query"], row)
         if query is None or not isinstance(row.get(results), list):
@@ -185,6 +186,11 @@ def _of_queries(path: Path, rows: list[dict[str, Any]], results: str) -> Iterato
                 f"{path}: object {number} has no {'query' if query is None else results}: expected "
                 f'{{"query_id": …, "{results}": [{{"id": …, "score": …}}, …]}}'
             )
+        if str(row[query]) in seen:
+            raise InputError(
+                f"{path}: object {number} is of query {row[query]!r:.60}, as is one above: keep one"
+            )
+        seen.add(str(row[query]))
         took = {name: row[name] for name in LATENCY if name in row}
         for place, result in enumerate(row[results], start=1):
             own = result if isinstance(result, dict) else {"id": result}

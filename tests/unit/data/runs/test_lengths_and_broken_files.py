@@ -114,3 +114,10 @@ def test_an_id_that_two_answers_have_is_refused(tmp_path):
     ids.write_text("a\na\n")
     with pytest.raises(InputError, match="'a' is there twice"):
         SearchRun.read(path, ids=ids)
+
+
+def test_two_lists_of_one_query_are_refused(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(json.dumps({"query_id": "a", "results": [own]}) for own in "de"))
+    with pytest.raises(InputError, match="object 2 is of query 'a', as is one above"):
+        SearchRun.read(path)
