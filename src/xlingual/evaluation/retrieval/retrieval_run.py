@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -22,7 +22,12 @@ from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
 from xlingual.evaluation.retrieval.judgements import EXPECTED, TREC, Judgements, judgements_of
 from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
-from xlingual.evaluation.retrieval.trec_order import above_by_name, places_of_names, without_ties
+from xlingual.evaluation.retrieval.trec_order import (
+    above_by_name,
+    best_by_float32,
+    places_of_names,
+    without_ties,
+)
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
 from xlingual.measures import Bpref, RetrievalMeasure
 from xlingual.ranking import rows_of, similarity_of
@@ -156,11 +161,14 @@ class RetrievalRun(Run):
             yield replace(ranking, given=self._lists(name, parts))
             return
         questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
+        offsets = pool_offsets(self.pool, questions, vectors.candidates, self.options)
+        in_order = partial(best_by_float32, questions, candidates, self._places, offsets)
         yield replace(
             ranking,
             query_vectors=questions,
             candidate_vectors=candidates,
-            offsets=pool_offsets(self.pool, questions, vectors.candidates, self.options),
+            offsets=offsets,
+            ordered=in_order if self.ties == TREC else None,
         )
 
     @cached_property

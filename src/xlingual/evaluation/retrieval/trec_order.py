@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
-from xlingual.ranking import UNIT, Offsets, TextSimilarity
+from xlingual.ranking import UNIT, Offsets, TextPool, TextRows, TextSimilarity, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.ranking.scan import TILE_BYTES
 
@@ -75,6 +76,32 @@ def above_by_name(
             np.add.at(above, (line[before], columns.language[column[before]]), 1)
     similarity.decided += similarity.shape[0] * width
     return above
+
+
+def best_by_float32(
+    questions: TextRows,
+    candidates: TextRows,
+    place: Ints,
+    offsets: Offsets | None,
+    depth: int | None,
+    queries: Ints | None = None,
+) -> Iterator[list[int]]:
+    """Yield the `depth` best candidates (None: all) of each query, or of the given ones, in this order."""
+    collapsed = TextPool.of(candidates.raw, candidates.rows)
+    similarity = similarity_of(questions, collapsed.vectors)
+    if offsets is not None:  # equal vectors have equal ones
+        first = np.unique(collapsed.code, return_index=True)[1]
+        offsets = replace(offsets, candidates=offsets.candidates[first])
+    wanted, columns = (
+        np.arange(len(questions)) if queries is None else queries,
+        np.arange(similarity.shape[1]),
+    )
+    height = max(1, TILE_BYTES // (8 * len(columns)))
+    for start in range(0, len(wanted), height):
+        rows = wanted[start : start + height]
+        scores = _scores(similarity.block_keys(rows, columns), offsets, rows[:, None], columns)
+        for own in scores:
+            yield np.lexsort((place, -own[collapsed.code]))[:depth].tolist()
 
 
 def _scores(keys: Ints, offsets: Offsets | None, queries: Ints, candidates: Ints) -> np.ndarray:

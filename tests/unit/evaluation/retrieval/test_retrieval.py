@@ -632,6 +632,17 @@ def test_trec_files_hold_what_was_evaluated(tmp_path, two, vectors):
     assert again.entries[0].chance is None
 
 
+@pytest.mark.parametrize("form", ["cosine", "csls"])
+def test_trec_files_have_the_order_that_was_evaluated(tmp_path, two, vectors, form):
+    """With ties of trec_eval: scores that are equal as float32 come with the last name first."""
+    close = {name: 1 + 1e-9 * v for name, v in vectors.items()}
+    options = {"measures": MEASURES, "ties": "trec", "store": None}
+    found = retrieval(two, {"it": Known(close)}, trec=tmp_path, trec_depth=None, similarity=form, **options)
+    again = retrieval(two, {"it": SearchRun.read(tmp_path / "it.run")}, **options)
+    for name in MEASURES:
+        assert number(found, "it", name).value == number(again, "it", name).value
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
