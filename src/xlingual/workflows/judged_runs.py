@@ -48,7 +48,7 @@ def judged_runs(
 def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
     """Return the cluster of each query, and the further columns of a table of queries.
 
-    Raises InputError where there is no column `query` (query_id, qid), or a query stands there twice.
+    Raises InputError where there is no column `query` (query_id, qid), one stands there twice, or none.
     """
     clusters: Column = {}
     labels: dict[str, Column] = {}
@@ -67,4 +67,6 @@ def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
             if name != own and not is_missing(value):
                 column = clusters if name == CLUSTER else labels.setdefault(str(name), {})
                 column[str(query)] = str(value)
+    if not seen:
+        raise InputError(f"{path}: holds no rows: give each query one, with its name in a column 'query'")
     return clusters, labels

@@ -170,6 +170,9 @@ def _judgements(
                 f"{what}: none of its {len(column):,} queries (first: {next(iter(column))!r}) is one of "
                 f"{qrels.source} (first: {names[0]!r}): name them alike"
             )
+    if clusters and (lost := len(place_of.keys() - clusters.keys())):
+        of = f"{lost:,} of {len(names):,} queries of {qrels.source}"
+        warn(f"clusters: {of} have none: these count as independent of the others")
     bare = [name.partition(":")[2] if languages else name for name in names]
     more = {name: [column.get(query) for query in names] for name, column in labels.items()}
     spoken = {"language": [languages[code] for code in codes.tolist()]} if languages else {}
