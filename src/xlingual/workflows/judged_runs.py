@@ -15,7 +15,8 @@ from xlingual.results import Results
 
 Column: TypeAlias = dict[str, str]  # by query
 
-QUERIES, CLUSTER = ("query", "query_id", "query-id", "qid"), "cluster"
+QUERIES, CLUSTER = ("query", "query_id", "query-id", "qid", "id"), "cluster"
+_WORDS = ("text", "lang")  # of the queries that `data sample` writes: they divide nothing, or as the names do
 
 
 def judged_runs(
@@ -48,7 +49,7 @@ def judged_runs(
 def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
     """Return the cluster of each query, and the further columns of a table of queries.
 
-    Raises InputError where there is no column `query` (query_id, qid), one stands there twice, or none.
+    Raises InputError where there is no column `query` (query_id, qid, id), one stands there twice, or none.
     """
     clusters: Column = {}
     labels: dict[str, Column] = {}
@@ -64,7 +65,7 @@ def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
             raise InputError(f"{where}: {str(query)!r} stands twice: give each query one row")
         seen.add(str(query))
         for name, value in row.items():
-            if name != own and not is_missing(value):
+            if name != own and name not in _WORDS and not is_missing(value):
                 column = clusters if name == CLUSTER else labels.setdefault(str(name), {})
                 column[str(query)] = str(value)
     if not seen:

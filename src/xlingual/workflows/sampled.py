@@ -57,9 +57,13 @@ def write_samples(
         for task in tasks:
             sample = task.sample
             name = folder_of(task.source, task.target, sample.seed, several)
+            queries = _texts(manifest, sample.source)
+            clusters = zip(manifest.item[sample.source], manifest.cluster[sample.source], strict=True)
+            for query, (item, cluster) in zip(queries, clusters, strict=True):
+                query["cluster"] = f"cluster {cluster}" if cluster >= 0 else f"item {item}"
             _write(
                 begun / name,
-                _texts(manifest, sample.source),
+                queries,
                 _texts(manifest, sample.target),
                 _matches(manifest, task) if matching else (),
             )
@@ -70,6 +74,8 @@ def write_samples(
 def write_pool_texts(pool: MultilingualPool, out: str | Path) -> SampledFolder:
     """Write the questions of a pool as queries, its candidates as targets, and the grades of judged pairs."""
     questions, candidates = (_of_pool(pool, part) for part in (pool.questions, pool.candidates))
+    for question, cluster in zip(questions, pool.questions.cluster.tolist(), strict=True):
+        question["cluster"] = str(cluster)
     pairs = zip(*(column.tolist() for column in pool.judged), strict=True)
     with unfinished(out) as begun:
         _write(begun, questions, candidates, pairs)
