@@ -122,6 +122,11 @@ class Queries:
         retrieved = self.retrieved is None or np.array_equal(self.retrieved[i], self.retrieved[j])
         return np.array_equal(self.values[i], self.values[j]) and retrieved
 
+    def same_system(self, a: str, b: str) -> bool:
+        """Whether two encoders are one system under two names, by identity and on every query."""
+        systems = {self.identity(name).partition("|")[2] for name in (a, b)}
+        return len(systems) == 1 and "" not in systems and self.agree(a, b)
+
     def one_retrieved(self, *encoders: str) -> str | None:
         """Return why there is no test where an encoder retrieved one cluster for all queries, or None."""
         for name in encoders if self.retrieved is not None else ():

@@ -96,7 +96,7 @@ def stop(text: str) -> str:
 def pair(source: str, target: str) -> str:
     """Return a language pair as text; "pool" as target means candidates in all languages."""
     if target == "pool":
-        return "all questions" if source == "all" else f"questions in {named(source)}"
+        return "all queries" if source == "all" else f"queries in {named(source)}"
     return f"{source} → {target}"
 
 
