@@ -200,6 +200,21 @@ def test_what_a_short_run_cannot_tell_is_refused(manifest, vectors):
     )
 
 
+def test_lists_that_are_short_without_other_languages_are_said_to_be(manifest, vectors):
+    """An engine returned texts of both languages: what is short is what is left of its lists."""
+    lists = ranking(vectors, "en", "de", depth=12)
+    for query, own in lists.items():
+        lists[query] = {
+            name.replace("de:", "en:") if i % 2 else name: s for i, (name, s) in enumerate(own.items())
+        }
+    with pytest.raises(
+        InputError,
+        match=r"lists end before rank 10, so R@10 is not known \(180 of their results are no candidates "
+        r"here, for example of other languages, and were left out\): .* lists of these candidates alone",
+    ):
+        xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@10"])
+
+
 def test_an_index_of_which_targets_are_a_sample(manifest, vectors):
     """The lists hold the query's own item first; those that end before a target are refused."""
     options = {
