@@ -138,7 +138,7 @@ class Score(Estimate):
         return Score(self.value - other.value, self.parts + negated, None, self.span, errors=errors)
 
     def minus(self, other: Score) -> Gap | None:
-        """Return the difference on the same queries, with no interval beyond the possible; None for medians."""
+        """Return the difference on the same queries, its interval within the possible; None for medians."""
         gap = self.less(other)
         if gap is None:
             return None
