@@ -54,7 +54,7 @@ def test_what_it_shows_and_writes(evaluate: Any) -> None:
     )
     assert outcome.code == 0, outcome.err
     assert "1 of 60 queries of the pool have no results: they count as misses" in outcome.err
-    assert "engine returned nothing for 1 of 60 queries" in " ".join(outcome.out.split())
+    assert "engine has no results for 1 of 60 queries" in " ".join(outcome.out.split())
     assert "nDCG@5 by query language" in outcome.out and "Judged@5" in outcome.out
     content = json.loads(Path("out/results.json").read_text(encoding="utf-8"))
     jsonschema.validate(content, schema_of("results"))

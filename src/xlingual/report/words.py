@@ -62,7 +62,8 @@ GLOSSARY = (
     ),
     (
         "Tied",
-        "Queries whose rank is shared with others. They count with the average over random order.",
+        "Queries in which candidates tie that are not equally relevant. They count with the average over all "
+        "orders.",
     ),
 )
 

@@ -90,7 +90,7 @@ def test_results_verdicts_and_comparisons_say_how_many_queries_have_no_results(m
         own = set(texts["query"].to_pylist())
         count = len(own & {"p3", "p8"})
         assert count
-        sentence = f"run returned nothing for {count} of {len(own)} queries"
+        sentence = f"run has no results for {count} of {len(own)} queries"
         missing = {entry.encoder: entry.n_unanswered for entry in results.entries}
         assert missing == {"vectors": UNSET, "run": count}
         assert f"{sentence}, which count as misses." in " ".join(

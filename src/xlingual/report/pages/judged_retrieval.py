@@ -100,7 +100,7 @@ def _judged(found: Sequence[EncoderViews]) -> Iterator[Block]:
     heads = [
         Column("system", "name", data=True),
         Column(f"Judged@{cut}", meaning=judged),
-        Column("queries without results", short="unanswered", meaning="they count as misses"),
+        Column("queries without results", short="no results", meaning="they count as misses"),
     ]
     yield Table.of_texts("What was judged", heads, rows, where="both").without_empty()
 

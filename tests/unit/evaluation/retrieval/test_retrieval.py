@@ -385,7 +385,7 @@ def test_judged_is_of_what_was_returned(two, vectors):
     odd = [value for query, value in judged.items() if int(query.partition("/q")[2]) % 2]
     assert number(found, "fewer", "nDCG@10").views.judged == pytest.approx(np.mean(odd))
     assert "What was judged" in shown(found) and "Fewer of the first" not in shown(found)
-    assert "fewer returned nothing for 12 of 24 queries, which count as misses." in shown(found)
+    assert "fewer has no results for 12 of 24 queries, which count as misses." in shown(found)
     assert "What was judged" not in shown(retrieval(two, {"it": fewer}, measures="MAP", store=None))
     known = pool_of([[1 if i == j else UNJUDGED for j in range(M)] for i in range(N)])
     assert "What was judged" not in shown(retrieval(known, {"it": fewer}, measures="nDCG@10", store=None))
@@ -400,8 +400,8 @@ def test_a_comparison_of_runs_says_what_may_be_too_low(two, vectors):
     assert "first 3 candidates that other (33 %) returned were judged than of good (100 %)" in note
     found = runs_against_qrels(qrels, {"good": good, "half": {"q1": good["q1"]}}, measures="nDCG@3 P@3")
     compared = compare([found], measures=["nDCG@3"])
-    assert compared.notes == ["half returned nothing for 1 of 2 queries, which count as misses."]
-    assert "half returned nothing for 1 of 2" in " ".join(as_text(page_of(compared), "markdown").split())
+    assert compared.notes == ["half has no results for 1 of 2 queries, which count as misses."]
+    assert "half has no results for 1 of 2" in " ".join(as_text(page_of(compared), "markdown").split())
     decided = gate(found.only("half"), found.only("good"), margin=0.1, measure="nDCG@3")
     assert [note.rpartition("#")[2] for note in decided.warnings] == compared.notes
     with pytest.raises(InputError, match=r"none of its 1 candidates is judged in .* \(first: 'Xd1'"):
