@@ -104,9 +104,13 @@ def check_reach(
             if reach:
                 example = parameter("measures", _with_cut(measure, min(reach, 10), instead))
                 remedy = f"ask for a measure up to rank {reach:,} ({example})"
-            longer = (
-                "give lists of these candidates alone, or longer ones" if elsewhere else "give longer lists"
-            )
+            longer = "give longer lists"
+            if elsewhere:
+                longer = "give lists of these candidates alone, or longer ones"
+            elif lists.taken is not None:
+                longer = (
+                    f"give the re-ranker a larger depth= (it takes {lists.taken:,} results), or longer lists"
+                )
             raise InputError(f"{problem}: {remedy}, or {longer}")
         warn(f"{problem} for these: what follows {behind}")
 
