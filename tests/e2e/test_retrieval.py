@@ -166,6 +166,15 @@ def test_runs_without_judgements_are_runs(other_run: str, xlingual: Any) -> None
         assert "is a run, not a folder of results: add --qrels FILE" in outcome.err
 
 
+@pytest.mark.parametrize("content", ['{"q1": {"d1": 1.0}}', '{"responses": []}'])
+def test_json_runs_without_judgements_are_runs(content: str, xlingual: Any, work: Path) -> None:
+    (work / "ranx.json").write_text(content)
+    for given in (("compare", "ranx.json"), ("gate", "a=ranx.json", "ranx.json", "--margin", "0.1")):
+        outcome = xlingual(*given)
+        assert outcome.code == 2
+        assert "ranx.json is a run, not a folder of results: add --qrels FILE" in outcome.err
+
+
 def test_ids_alone_have_no_language(other_run: str, xlingual: Any) -> None:
     for name in ("shop.qrels", "engine.trec", other_run):
         bare = Path(name).read_text().splitlines()
