@@ -96,7 +96,7 @@ def _judged(found: Sequence[EncoderViews]) -> Iterator[Block]:
         ]
         for one in found
     ]
-    judged = f"share of the first {cut} candidates returned that were judged, relevant or not"
+    judged = f"share of the first {cut} candidates that were judged, relevant or not, of queries with results"
     heads = [
         Column("system", "name", data=True),
         Column(f"Judged@{cut}", meaning=judged),
