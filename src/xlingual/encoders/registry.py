@@ -21,7 +21,7 @@ from xlingual.encoders.schemes import IMAGES, LISTS, PICTURES, SCHEMES, TEXTS, C
 from xlingual.encoders.spec import Spec, parse
 from xlingual.encoders.vectorfile import SUFFIXES
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
-from xlingual.files import bare_name
+from xlingual.files import bare_name, names_by_folder
 from xlingual.hidden import shown, without_url_secrets
 from xlingual.records import Images, ImageSimilarity, Texts
 
@@ -178,7 +178,7 @@ def _distinct_names(found: Sequence[tuple[str, object]]) -> list[str]:
             if spec.scheme == "run":
                 files[place] = os.path.abspath(spec.argument)
     if len(files) > 1 and files.keys() == own.keys():
-        by_folder = dict(zip(files, _names_by_folder(list(files.values())), strict=True))
+        by_folder = dict(zip(files, map(_as_name, names_by_folder(list(files.values()))), strict=True))
         tried = [by_folder.get(place, name) for place, name in enumerate(names)]
         if all(name and tried.count(name) == 1 for name in by_folder.values()):
             return tried
@@ -190,18 +190,6 @@ def _distinct_names(found: Sequence[tuple[str, object]]) -> list[str]:
         if all(other.values()) and all(tried.count(name) == 1 for name in other.values()):
             return tried
     return names
-
-
-def _names_by_folder(paths: Sequence[str]) -> list[str]:
-    """Return the names of files, each after the folders that they do not all share.
-
-    >>> _names_by_folder(["/runs/old/bm25.trec", "/runs/new/bm25.trec"])
-    ['old-bm25', 'new-bm25']
-    """
-    shared = os.path.commonpath([os.path.dirname(path) for path in paths])
-    folders = [PurePath(os.path.relpath(os.path.dirname(path), shared)).parts for path in paths]
-    names = ["-".join([*own, bare_name(path)]) for own, path in zip(folders, paths, strict=True)]
-    return [_as_name(re.sub(r"[._-]*\{\w+\}", "", name)) for name in names]
 
 
 def _as_name(text: str) -> str:
