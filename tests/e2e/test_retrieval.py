@@ -133,6 +133,17 @@ def test_a_new_engine_is_gated_in_every_language(other_run: str, xlingual: Any) 
     assert outcome.code in (0, 3), outcome.err
 
 
+def test_the_gate_passes_a_run_and_its_copy(other_run: str, xlingual: Any) -> None:
+    Path("copy.trec").write_bytes(Path("engine.trec").read_bytes())
+    outcome = xlingual(
+        *("gate", "--qrels", "shop.qrels", "copy.trec", "engine.trec"),
+        *("--margin", "0.001", "--measure", "nDCG@5"),
+    )
+    assert outcome.code == 0, outcome.err
+    assert "Nothing differs: both are the same system." in " ".join(outcome.out.split())
+    assert "query language" in outcome.out and "all queries" in outcome.out
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
