@@ -282,6 +282,8 @@ def test_a_system_passes_against_itself_under_another_name(tmp_path):
     assert "Nothing differs: both are the same system." in text and "takes" not in text
     assert gate(f"{folder}#one", f"{folder}#two", margin=0.0, replicates=999).outcome == "cannot tell"
     assert run(["gate", f"{folder}#one", f"{folder}#two", "--margin", "0.001", "--quiet"]) == 0
+    unnamed = twins(tmp_path / "objects", systems=["encoder:python:mine.Model"] * 2)
+    assert gate(f"{unnamed}#one", f"{unnamed}#two", margin=0.001, replicates=999).outcome == "cannot tell"
 
 
 def test_encoders_that_agree_need_as_many_queries_as_the_rule_of_three_says(tmp_path):
