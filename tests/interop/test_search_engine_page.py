@@ -41,7 +41,7 @@ def test_from_answers_to_the_gate(tmp_path, monkeypatch, capsys):
     shown = shell(judge)
     leaderboard = re.search(r"```\n(    system .*?)```", PAGE, re.DOTALL)[1]
     assert leaderboard in shown
-    assert "engine returned nothing for 508 of 4,004 queries, which count as misses" in shown
+    assert "engine has no results for 508 of 4,004 queries, which count as misses" in shown
     verdict = re.search(r"```\n( PASS.*?)```", PAGE, re.DOTALL)[1]
     assert verdict in shell(gate)
     kept, found = (

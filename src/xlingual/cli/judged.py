@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +30,7 @@ def evaluated(
             raise InputError(f"{name} is for runs with judgements: add --qrels FILE, or leave it out")
         for file in files:
             path = Path(file if Path(file).is_file() else file.partition("=")[2])
-            if path.is_file() and path.suffix != ".json":
+            if path.is_file() and _is_run(path):
                 raise InputError(f"{path} is a run, not a folder of results: add --qrels FILE")
         return None
     from xlingual.workflows.judged_runs import judged_runs
@@ -43,6 +45,16 @@ def evaluated(
             queries=judged.query_table,
             progress=progress,
         )
+
+
+def _is_run(path: Path) -> bool:
+    """Return whether a file is no result but may be a run: all but JSON that has a schema."""
+    if path.suffix != ".json":
+        return True
+    with contextlib.suppress(ValueError, OSError):
+        found = json.loads(path.read_bytes())
+        return isinstance(found, dict) and bool(found) and "schema" not in found
+    return False
 
 
 def named(runs: Results, files: Sequence[str], given: str) -> str:

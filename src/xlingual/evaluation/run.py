@@ -295,7 +295,7 @@ class Run:
         return results
 
     def count_unanswered(self, system: str, source: str, target: str, seed: int, lists: Lists) -> None:
-        """Keep for how many queries a system returned nothing."""
+        """Keep how many queries without results a system has."""
         if count := int((lists.lengths == 0).sum()):
             self.unanswered[system, source, target, seed] = count
 

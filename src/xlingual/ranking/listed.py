@@ -27,6 +27,8 @@ class Lists:
     n_candidates: int
     score: Floats | None = None  # [p], where the system has scores
     settled: np.ndarray | None = None  # bool [n]; None: of no list
+    left_out: Ints | None = None  # [n], how many results are not among the candidates; None: not known
+    taken: int | None = None  # how many results a re-ranker takes, its option `depth`
 
     def __len__(self) -> int:
         return len(self.ended)

@@ -62,7 +62,8 @@ GLOSSARY = (
     ),
     (
         "Tied",
-        "Queries whose rank is shared with others. They count with the average over random order.",
+        "Queries in which candidates tie that are not equally relevant. They count with the average over all "
+        "orders.",
     ),
 )
 
@@ -96,7 +97,7 @@ def stop(text: str) -> str:
 def pair(source: str, target: str) -> str:
     """Return a language pair as text; "pool" as target means candidates in all languages."""
     if target == "pool":
-        return "all questions" if source == "all" else f"questions in {named(source)}"
+        return "all queries" if source == "all" else f"queries in {named(source)}"
     return f"{source} → {target}"
 
 

@@ -60,7 +60,8 @@ class Scores:
     """The scores of each list, on one scale.
 
     minmax: from 0, its last result, to 1, its first (1 where all are equal); what it lacks has 0.
-    zscore: less their mean, over their standard deviation; what it lacks has the least of the list.
+    zscore: less their mean, over their standard deviation (0 where all are equal, as of one result); what it
+    lacks has the least of the list.
     none: as they are; what it lacks has 0, or the least where that is below 0.
     """
 

@@ -62,7 +62,7 @@ class RerankedSystem(ListSystem):
                 "and were cut"
             )
         key = np.rint(np.asarray(scored.vectors, dtype=np.float64)[:, 0] / UNIT).astype(np.int64)
-        return _reordered(found, read, key)
+        return replace(_reordered(found, read, key), taken=self._depth)
 
 
 def _pairs(queries: Texts, candidates: Texts, query: Ints, candidate: Ints) -> Texts:

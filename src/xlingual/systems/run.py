@@ -117,11 +117,15 @@ class RunSystem(ListSystem):
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         if not len(kept) and pairs:
             _refuse_other_language(run, search, found[run.candidate[answered[run.query]]])
+        asked_at = query
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
         query, candidate, level = query[order], candidate[order], level[order]
         score = None if run.score is None else run.score[kept][order]
-        return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
+        left_out = np.zeros(n, dtype=np.int64)
+        left_out[asked_at[answered]] = run.lengths[answered]
+        left_out -= np.bincount(query, minlength=n)
+        return Lists(query, candidate, level, ended, len(search.candidate_rows), score, left_out=left_out)
 
     def _ordered(self, path: str, run: SearchRun) -> SearchRun:
         """Return a run in the order of trec_eval."""
@@ -188,7 +192,9 @@ class RunSystem(ListSystem):
                     "the ids of the data, or as language:id"
                 )
             of = f"{unknown:,} of {len(names):,} {what}"
-            self._say(run.source, f"{of} are not in the data and are left out (first: {first!r})")
+            self._say(
+                run.source, f"{of} are not in the data that are evaluated and are left out (first: {first!r})"
+            )
         found = rows[rows >= 0]
         if len(np.unique(found)) < len(found):
             raise InputError(f"{run.source}: two names of its {what} are of one text: use one of them")

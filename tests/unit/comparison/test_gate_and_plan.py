@@ -255,15 +255,39 @@ def test_the_first_measures_must_be_the_same(folders):
         plan([one, two], effect=0.1)
 
 
-def test_encoders_that_agree_need_as_many_queries_as_the_rule_of_three_says(tmp_path):
+def twins(tmp_path, *, systems):
+    """Write two encoders with equal values of 100 queries, whose signatures name these systems."""
     folder = write(tmp_path / "twins", {"one": 0.5, "two": 0.5}, n=100, pairs=PAIRS[:1])
     results = Results.read(folder)
     table = results.per_query
     half = table.column("value").to_numpy()[:100]
     place = table.schema.get_field_index("value")
     same = table.set_column(place, "value", pa.array(np.concatenate([half, half])))
-    entries = [structs.replace(entry, value=float(half.mean())) for entry in results.entries]
+    entries = [
+        structs.replace(
+            entry, value=float(half.mean()), signature=entry.signature.removesuffix("encoder:e") + system
+        )
+        for entry, system in zip(results.entries, systems, strict=True)
+    ]
     replace(results, per_query=same, entries=entries).write(folder)
+    return folder
+
+
+def test_a_system_passes_against_itself_under_another_name(tmp_path):
+    folder = twins(tmp_path, systems=["encoder:same", "encoder:same"])
+    found = gate(f"{folder}#one", f"{folder}#two", margin=0.001, replicates=999)
+    (decision,) = found.decisions
+    assert found.outcome == "pass" and (decision.low, decision.ci.low, decision.ci.high) == (0, 0, 0)
+    text = " ".join(verdict(found))
+    assert "Nothing differs: both are the same system." in text and "takes" not in text
+    assert gate(f"{folder}#one", f"{folder}#two", margin=0.0, replicates=999).outcome == "cannot tell"
+    assert run(["gate", f"{folder}#one", f"{folder}#two", "--margin", "0.001", "--quiet"]) == 0
+    unnamed = twins(tmp_path / "objects", systems=["encoder:python:mine.Model"] * 2)
+    assert gate(f"{unnamed}#one", f"{unnamed}#two", margin=0.001, replicates=999).outcome == "cannot tell"
+
+
+def test_encoders_that_agree_need_as_many_queries_as_the_rule_of_three_says(tmp_path):
+    folder = twins(tmp_path, systems=["encoder:one", "encoder:two"])
     found = gate(f"{folder}#one", f"{folder}#two", margin=0.02, replicates=999)
     (decision,) = found.decisions
     assert found.outcome == "cannot tell" and decision.if_equal is None

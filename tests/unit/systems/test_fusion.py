@@ -60,6 +60,18 @@ def ranking_of(lists, q):
     return [*zip(*(c.tolist() for c in lists.counts(np.full_like(every, q), every)), strict=True)]
 
 
+def test_the_zscore_of_one_result_is_zero():
+    """One result has no deviation: it counts as what its list lacks, and the other list decides."""
+    one, three = lists_of([{4: 7.0}], M), lists_of([{0: 3.0, 1: 2.0, 2: 1.0}], M)
+    points, lacking = Scores("zscore").of(one)
+    assert (points.tolist(), lacking.tolist()) == ([0.0], [0.0])
+    found = fuse([one, three], Scores("zscore"), [1.0, 1.0])
+    assert found.candidate.tolist() == [0, 1]  # the last of three has as little as all that is in no list
+    assert found.score == pytest.approx([1.5**0.5, 0.0])
+    alone = fuse([one, lists_of([{}], M)], Scores("zscore"), [1.0, 1.0])
+    assert len(alone.candidate) == 0 and alone.settled.all()
+
+
 M = 7
 ROW = st.dictionaries(st.integers(0, M - 1), st.sampled_from([-1.0, 0.0, 0.25, 0.5, 2.0]), max_size=M)
 POINTS = st.sampled_from(

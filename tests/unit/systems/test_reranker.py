@@ -111,7 +111,11 @@ def test_a_list_that_is_too_short_for_a_measure_is_refused(manifest):
     vectors = {tag: rng.normal(size=(N, 5)).astype(np.float32) for tag in ("en", "de")}
     systems = {"v": vectors, "r": xlingual.reranker(Pairs(), "v", first=3, depth=6)}
     assert xlr(manifest, systems, measures=["R@5"]).entries
-    with pytest.raises(InputError, match=r"lists end before rank 9, so R@9 is not known"):
+    with pytest.raises(
+        InputError,
+        match=r"lists end before rank 9, so R@9 is not known: .* up to rank 6 \(.*\), or give "
+        r"the re-ranker a larger depth= \(it takes 6 results\), or longer lists",
+    ):
         xlr(manifest, systems, measures=["R@9"])
 
 

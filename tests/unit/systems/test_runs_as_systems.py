@@ -90,7 +90,7 @@ def test_results_verdicts_and_comparisons_say_how_many_queries_have_no_results(m
         own = set(texts["query"].to_pylist())
         count = len(own & {"p3", "p8"})
         assert count
-        sentence = f"run returned nothing for {count} of {len(own)} queries"
+        sentence = f"run has no results for {count} of {len(own)} queries"
         missing = {entry.encoder: entry.n_unanswered for entry in results.entries}
         assert missing == {"vectors": UNSET, "run": count}
         assert f"{sentence}, which count as misses." in " ".join(
@@ -198,6 +198,21 @@ def test_what_a_short_run_cannot_tell_is_refused(manifest, vectors):
     assert values(xlr(manifest, {"v": vectors}, measures=["RR", "MedR"]), "v") == values(
         xlr(manifest, {"r": whole}, measures=["RR", "MedR"]), "r"
     )
+
+
+def test_lists_that_are_short_without_other_languages_are_said_to_be(manifest, vectors):
+    """An engine returned texts of both languages: what is short is what is left of its lists."""
+    lists = ranking(vectors, "en", "de", depth=12)
+    for query, own in lists.items():
+        lists[query] = {
+            name.replace("de:", "en:") if i % 2 else name: s for i, (name, s) in enumerate(own.items())
+        }
+    with pytest.raises(
+        InputError,
+        match=r"lists end before rank 10, so R@10 is not known \(180 of their results are no candidates "
+        r"here, for example of other languages, and were left out\): .* lists of these candidates alone",
+    ):
+        xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@10"])
 
 
 def test_an_index_of_which_targets_are_a_sample(manifest, vectors):

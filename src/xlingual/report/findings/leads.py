@@ -122,7 +122,7 @@ def alike(one: Summary, other: Summary) -> bool:
 
 
 def misses(run: Results, rows: Sequence[BoardRow]) -> list[str]:
-    """Return which search systems of a run returned nothing for some queries."""
+    """Return which search systems of a run have queries without results."""
     first, shown = rows[0], {row.encoder for row in rows}
     own = by_key(run.entries, task=first.task, measure=first.measure)
     return unanswered(entry for entry in own if entry.encoder in shown)

@@ -36,7 +36,9 @@ def page(gate: Gate, *, title: str | None = None) -> Page:
 
 def _table(gate: Gate) -> Table:
     heads = ("candidate", "baseline", "difference", "lower end", "queries")
-    columns = (Column(gate.by or "pair", "name"), Column("outcome", "words"), *map(Column, heads))
+    task = task_of(gate.task)
+    part = gate.by or (task.row if task.whole else "pair")
+    columns = (Column(part, "name"), Column("outcome", "words"), *map(Column, heads))
     rows = []
     for one in gate.decisions:
         values = (Cell.of(one.candidate), Cell.of(one.baseline), difference(gate, one))
@@ -120,6 +122,8 @@ def _beside(gate: Gate) -> str:
     def where(parts: list[str]) -> str:
         return f" in {numbers.in_words(parts)}" if len(gate.decisions) > 1 else ""
 
+    if all(one.same_system for one in gate.decisions):
+        return " Nothing differs: both are the same system."
     better = [part_name(one) for one in gate.decisions if one.better]
     worse = [part_name(one) for one in gate.decisions if one.worse]
     out = f" It is in fact better{where(better)}." if better and gate.margin else ""
@@ -139,7 +143,9 @@ def _counted(gate: Gate) -> str:
 def evidence(gate: Gate, decision: Decision) -> str:
     """Return the evidence of a decision."""
     bound = f"−{gate.margin:g}" if gate.margin else "0"  # what the difference is compared with
-    if decision.note:
+    if decision.same_system:
+        proof = "both are the same system, so no query can differ"
+    elif decision.note:
         proof = f"{decision.note}: no decision is possible"
     elif decision.outcome == FAIL:
         corrected = " after Holm's correction" if len(gate.decisions) > 1 else ""

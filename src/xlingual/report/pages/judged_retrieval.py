@@ -96,11 +96,11 @@ def _judged(found: Sequence[EncoderViews]) -> Iterator[Block]:
         ]
         for one in found
     ]
-    judged = f"share of the first {cut} candidates returned that were judged, relevant or not"
+    judged = f"share of the first {cut} candidates that were judged, relevant or not, of queries with results"
     heads = [
         Column("system", "name", data=True),
         Column(f"Judged@{cut}", meaning=judged),
-        Column("queries without results", short="unanswered", meaning="they count as misses"),
+        Column("queries without results", short="no results", meaning="they count as misses"),
     ]
     yield Table.of_texts("What was judged", heads, rows, where="both").without_empty()
 

@@ -297,6 +297,34 @@ def test_query_languages_are_the_means_of_their_queries(two, vectors):
     assert number(found, "it", "nDCG@10").views.incomplete
 
 
+def test_without_a_candidate_that_was_judged_irrelevant_nothing_is_said_of_judging():
+    lists = {"much": {"q1": {"d1": 2.0, "d2": 1.0}}, "little": {"q1": {"d8": 2.0, "d1": 1.0}}}
+    for grade, said in ((1, False), (0, True)):
+        qrels = {"q1": {"d1": 2, "d2": grade}}
+        found = runs_against_qrels(qrels, lists, measures=["nDCG@2"], relevant_from=2)
+        assert number(found, "much", "nDCG@2").views.incomplete is said
+        assert ("What was judged" in shown(found)) is said
+        assert any("were judged than of much" in line for line in compare(found).notes) is said
+
+
+@pytest.mark.filterwarnings("ignore:.*have no results")
+def test_what_depends_on_the_other_runs_of_judgements_alone():
+    qrels = {f"q{i}": {f"d{i}": 1} for i in range(5)}
+    run = {"q0": {f"d{j}": 9.0 - j for j in range(5)}, **{f"q{i}": {"d4": 2.0} for i in (1, 2, 3)}}
+    more = run | {"q0": run["q0"] | {"x": 0.5}}
+
+    def found(name, **runs):
+        entry = number(runs_against_qrels(qrels, runs, measures=name), "s", name)
+        return entry.value, entry.ci, entry.signature
+
+    for name in ("nDCG@3", "R@5", "Bpref", "Judged@3"):
+        assert found(name, s=run) == found(name, s=run, o=more)
+    assert found("MedR", s=run)[0] == 6
+    assert found("MedR", s=more)[0] == 7
+    with pytest.raises(InputError, match="end before the last candidate, so MedR is not known"):
+        found("MedR", s=run, o=more)
+
+
 def test_what_knows_nothing_is_at_chance(two):
     same = Known({f"{kind}{i}": np.ones(2) for kind in "qd" for i in range(M)})
     found = retrieval(two, {"same": same}, measures=MEASURES, store=None)
@@ -385,7 +413,7 @@ def test_judged_is_of_what_was_returned(two, vectors):
     odd = [value for query, value in judged.items() if int(query.partition("/q")[2]) % 2]
     assert number(found, "fewer", "nDCG@10").views.judged == pytest.approx(np.mean(odd))
     assert "What was judged" in shown(found) and "Fewer of the first" not in shown(found)
-    assert "fewer returned nothing for 12 of 24 queries, which count as misses." in shown(found)
+    assert "fewer has no results for 12 of 24 queries, which count as misses." in shown(found)
     assert "What was judged" not in shown(retrieval(two, {"it": fewer}, measures="MAP", store=None))
     known = pool_of([[1 if i == j else UNJUDGED for j in range(M)] for i in range(N)])
     assert "What was judged" not in shown(retrieval(known, {"it": fewer}, measures="nDCG@10", store=None))
@@ -400,8 +428,8 @@ def test_a_comparison_of_runs_says_what_may_be_too_low(two, vectors):
     assert "first 3 candidates that other (33 %) returned were judged than of good (100 %)" in note
     found = runs_against_qrels(qrels, {"good": good, "half": {"q1": good["q1"]}}, measures="nDCG@3 P@3")
     compared = compare([found], measures=["nDCG@3"])
-    assert compared.notes == ["half returned nothing for 1 of 2 queries, which count as misses."]
-    assert "half returned nothing for 1 of 2" in " ".join(as_text(page_of(compared), "markdown").split())
+    assert compared.notes == ["half has no results for 1 of 2 queries, which count as misses."]
+    assert "half has no results for 1 of 2" in " ".join(as_text(page_of(compared), "markdown").split())
     decided = gate(found.only("half"), found.only("good"), margin=0.1, measure="nDCG@3")
     assert [note.rpartition("#")[2] for note in decided.warnings] == compared.notes
     with pytest.raises(InputError, match=r"none of its 1 candidates is judged in .* \(first: 'Xd1'"):

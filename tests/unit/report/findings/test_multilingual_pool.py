@@ -184,4 +184,4 @@ def test_the_verdict_shows_small_numbers_with_two_digits(pool):
 def test_languages_are_named_in_sentences(pool):
     said = " ".join(verdict(pool.results()))
     assert "(hi)" in said and " in hi " not in said and " hi " not in said
-    assert words.pair("l1", "pool") == "questions in 'l1'"
+    assert words.pair("l1", "pool") == "queries in 'l1'"

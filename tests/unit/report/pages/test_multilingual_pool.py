@@ -305,10 +305,7 @@ def test_names_of_measures_and_pairs(pool):
         "P@5",
         "strong alignment (strict)",
     ]
-    assert (
-        words.pair("ar", "pool") == "questions in Arabic (ar)"
-        and words.pair("all", "pool") == "all questions"
-    )
+    assert words.pair("ar", "pool") == "queries in Arabic (ar)" and words.pair("all", "pool") == "all queries"
     assert leaders.measures([replace(pool.results(), summary=pool.results().summary[::-1])], TASK)[0] == "AP"
 
 
