@@ -22,10 +22,10 @@ from xlingual.evaluation.backretrieval.way_back import Routes, WayBackRanks, Way
 from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairRun, by_pair
-from xlingual.evaluation.ragged import distinct_of, sums
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import RankMeasure, RecallAt
+from xlingual.ragged import distinct_of, sums
 from xlingual.ranking import (
     Counts,
     ImageScores,

@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError, parameter, warn
-from xlingual.evaluation.ragged import members
+from xlingual.ragged import members
 from xlingual.stats.components import Links, components
 
 
