@@ -267,7 +267,9 @@ class ImageSentence(Run):
     ) -> dict[Subject, RankCounts]:
         """Return the ranks of a run in those directions of a language that it has."""
         with self.stage("rank"):
-            return self.searches.counts(system, measures, language, one)
+            found = self.searches.counts(system, measures, language, one)
+            self.unanswered.update(self.searches.unanswered)
+            return found
 
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of a system both ways for each language; raise InputError for slices."""
