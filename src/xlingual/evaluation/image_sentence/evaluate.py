@@ -305,7 +305,8 @@ class ImageSentence(Run):
             "candidates": str(direction.pool),
         }
         if isinstance(system, ListedSystem):
-            return self.signature(conditions, measure.name, **self.system(system.name))
+            place = (*direction.subject.pair, direction.subject.seed)
+            return self.signature(conditions, measure.name, **self.system(system.name, place))
         images = self.image_identities[system.name]
         encoder = self.identities[system.name]
         return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)

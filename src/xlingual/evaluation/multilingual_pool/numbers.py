@@ -83,7 +83,8 @@ class PoolNumbers:
             "policy": self.choice.policy,
             **self.choice.grades.condition(self.pool, measure),
         }
-        return self.run.signature(conditions, measure.name, **self.run.system(encoder))
+        place = (*self.subject.pair, self.subject.seed)
+        return self.run.signature(conditions, measure.name, **self.run.system(encoder, place))
 
     def results(self) -> Results:
         """Return all numbers."""

@@ -129,7 +129,9 @@ class RetrievalNumbers:
             **self.run.clusters(),
             **self.conditions,
         }
-        return self.run.signature(conditions, measure.name, self.ties, **self.run.system(system, self.ties))
+        return self.run.signature(
+            conditions, measure.name, self.ties, **self.run.system(system, (ALL, POOL, 0), self.ties)
+        )
 
     def results(self) -> Results:
         """Return all numbers."""
