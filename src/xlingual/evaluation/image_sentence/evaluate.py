@@ -18,8 +18,13 @@ from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
-from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
-from xlingual.evaluation.image_sentence.directions import both_ways
+from xlingual.evaluation.image_sentence.captions import (
+    ShownImages,
+    Slice,
+    both_ways,
+    captions,
+    rows_with_images,
+)
 from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, direction
 from xlingual.evaluation.image_sentence.rankings import rankings_of
@@ -305,8 +310,8 @@ class ImageSentence(Run):
             "candidates": str(direction.pool),
         }
         if isinstance(system, ListedSystem):
-            place = (*direction.subject.pair, direction.subject.seed)
-            return self.signature(conditions, measure.name, **self.system(system.name, place))
+            own = self.system(system.name, direction.subject.place)
+            return self.signature(conditions, measure.name, **own)
         images = self.image_identities[system.name]
         encoder = self.identities[system.name]
         return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)

@@ -13,8 +13,7 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import AMBIGUOUS, UNKNOWN, escaped
 from xlingual.errors import InputError
-from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
-from xlingual.evaluation.image_sentence.directions import both_ways
+from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, both_ways
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.rankings import IMAGE, Ranking, images_of, texts_of
@@ -120,7 +119,7 @@ class Searches:
             who = f"{system.name!r}, {subject.source}-{subject.target}"
             check_reach(lists, measures, who, "Success")
             if missing := int((lists.lengths == 0).sum()):
-                self.unanswered[system.name, *subject.pair, subject.seed] += missing
+                self.unanswered[system.name, *subject.place] += missing
             query, candidate = (one.text, one.image) if subject.target == IMAGE else (one.image, one.text)
             order = np.argsort(query, kind="stable")
             found[subject] = lists.targets(query[order], candidate[order]).best()

@@ -83,8 +83,7 @@ class PoolNumbers:
             "policy": self.choice.policy,
             **self.choice.grades.condition(self.pool, measure),
         }
-        place = (*self.subject.pair, self.subject.seed)
-        return self.run.signature(conditions, measure.name, **self.run.system(encoder, place))
+        return self.run.signature(conditions, measure.name, **self.run.system(encoder, self.subject.place))
 
     def results(self) -> Results:
         """Return all numbers."""
