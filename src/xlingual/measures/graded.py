@@ -134,9 +134,8 @@ def _place_within(query: Ints, gains: Floats) -> Ints:
     """Return the place of each line among those of its query by falling gain, from 0."""
     order = np.lexsort((-gains, query))
     ordered = query[order]
-    first = np.searchsorted(ordered, ordered)
     place = np.empty(len(query), dtype=np.int64)
-    place[order] = np.arange(len(query)) - first
+    place[order] = np.arange(len(query)) - np.repeat(*groups(ordered))
     return place
 
 
