@@ -98,8 +98,7 @@ class Numbers:
     """All numbers of an evaluation by (encoder, measure name, subject), and the queries they are means of.
 
     `images` names the image encoder, or that of each text encoder. `partial` says why an encoder lacks some
-    subjects. `compared` is the number of subjects that a reader compares; None: all language
-    pairs.
+    subjects. `compared` is the number of subjects that a reader compares; None: all language pairs.
     `same_queries` says whether two encoders answered the same queries, so that their difference is known.
     """
 
