@@ -33,16 +33,19 @@ def evaluated(
             if path.is_file() and _is_run(path):
                 raise InputError(f"{path} is a run, not a folder of results: add --qrels FILE")
         return None
-    from xlingual.workflows.judged_runs import judged_runs
+    from xlingual.data.runs.qrels import query_table
+    from xlingual.evaluation.retrieval import runs_against_qrels
 
+    clusters, labels = ({}, {}) if judged.query_table is None else query_table(judged.query_table)
     with screen.progress(quiet) as progress:
-        return judged_runs(
+        return runs_against_qrels(
             judged.qrels,
-            files,
-            measures=measures,
+            list(files),
+            measures=measures or ("nDCG@10",),
             relevant_from=judged.relevant_from,
             ties=judged.ties,
-            queries=judged.query_table,
+            clusters=clusters,
+            labels=labels,
             progress=progress,
         )
 

@@ -20,11 +20,11 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.samples import resolve_pairs
 from xlingual.evaluation.pair_run import PairTask, make_tasks, usable_rows
-from xlingual.evaluation.ragged import members
 from xlingual.evaluation.rankings import texts_of
 from xlingual.evaluation.run import Options
 from xlingual.evaluation.trec import QRELS, folder_of, unfinished
 from xlingual.files import make_folder
+from xlingual.ragged import members
 
 QUERIES, TARGETS, IDS = "queries.jsonl", "targets.jsonl", "ids.txt"
 

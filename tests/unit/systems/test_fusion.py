@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from xlingual import DataWarning, InputError, Manifest, backretrieval, crosslingual_retrieval
 from xlingual.data.runs import SearchRun
-from xlingual.evaluation.parts import vector_lists
 from xlingual.ranking import Cpu, TextPool
 from xlingual.ranking.listed import Lists
+from xlingual.ranking.vector_lists import vector_lists
 from xlingual.systems.fusion import ReciprocalRanks, Scores, fuse
 
 N = 24
@@ -127,7 +127,7 @@ def test_two_lists_by_hand():
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0, 16]))
 def test_lists_of_vectors_are_the_first_by_score(depth, seed, tied, few):
     """Both ways: by the ranking core, and by sorting all scores."""
-    with patch("xlingual.evaluation.parts._FEW", few):
+    with patch("xlingual.ranking.vector_lists._FEW", few):
         check_lists_of_vectors(depth, seed, tied)
 
 

@@ -136,6 +136,33 @@ def test_files_by_language_pair_need_no_languages(tmp_path, manifest, vectors):
     )
 
 
+def test_a_signature_names_the_file_of_its_pair_whatever_else_is_evaluated(manifest, vectors, tmp_path):
+    digests = {}
+    for source, target in (("en", "de"), ("de", "en")):
+        lists = ranking(vectors, source, target, depth=12 if source == "en" else 14)
+        lines = [f"{q} Q0 {c} 0 {s!r} t" for q, own in lists.items() for c, s in own.items()]
+        file = tmp_path / f"run.{source}-{target}.trec"
+        file.write_text("\n".join(lines))
+        digests[source] = SearchRun.read(file).digest[:16]
+    engine = f"run:{tmp_path}/run.{{source}}-{{target}}.trec"
+    systems = {
+        "vectors": vectors,
+        "engine": engine,
+        "both": "rrf:engine+vectors",
+        "sum": "sum:engine+vectors",
+    }
+    found = {}
+    for pairs in (["en-de", "de-en"], ["de-en", "en-de"], ["en-de"], ["de-en"]):
+        for one in xlr(manifest, systems, pairs=pairs, measures=["R@5"]).entries:
+            found.setdefault((one.encoder, one.source), []).append(one.signature)
+    assert {name: (len(own), len(set(own))) for name, own in found.items()} == dict.fromkeys(found, (3, 1))
+    assert len(found) == 8
+    for source, depth in (("en", 12), ("de", 14)):
+        assert found["engine", source][0].endswith(f"|encoder:run:{digests[source]}?depth={depth}")
+        for name in ("both", "sum"):
+            assert f"(run:{digests[source]}?depth={depth}" in found[name, source][0]
+
+
 def test_queries_without_results_are_misses_and_counted(manifest, vectors):
     lists = ranking(vectors, "en", "de", depth=12)
     del lists["en:p0"], lists["en:p1"]

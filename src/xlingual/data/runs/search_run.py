@@ -14,8 +14,10 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.runs.lines import RunLines, by_name, check, encoded, names_bytes
+from xlingual.data.runs.order import as_float32, by_value, trec_order
 from xlingual.errors import InputError, warn
 from xlingual.files import bare_name
+from xlingual.ragged import groups, starts
 
 Order = Literal["score", "rank"]
 _LIKELY_CUT = 10  # lists of at least so many results, half of which are equally long, were hardly all found
@@ -82,7 +84,7 @@ class SearchRun:
             raise InputError(f"{source}: order=rank, but its lines have no rank")
         value = -chosen if by_rank else chosen
         (query, queries), (candidate, candidates) = encoded(lines.query), encoded(lines.candidate)
-        places = _sorted(query, value)
+        places = by_value(query, value)
         query, candidate, value = query[places], candidate[places], value[places]
         if not by_rank and lines.rank is not None:
             _warn_of_ranks(source, query, value, lines.rank[places], queries)
@@ -114,7 +116,7 @@ class SearchRun:
     @cached_property
     def start(self) -> Ints:
         """The first line of each query, and the number of lines, int64 [n + 1]."""
-        return np.searchsorted(self.query, np.arange(len(self.queries) + 1)).astype(np.int64)
+        return starts(self.query, len(self.queries))
 
     @property
     def lengths(self) -> Ints:
@@ -135,20 +137,11 @@ class SearchRun:
 
     def in_trec_order(self) -> SearchRun:
         """Return the run as trec_eval orders it: scores as float32, of equal ones the last name first."""
-        score = None if self.score is None else self.score.astype(np.float32).astype(np.float64)
-        value = self.level if score is None else score
-        new = np.ones(len(value), dtype=bool)
-        new[1:] = (self.query[1:] != self.query[:-1]) | (value[1:] != value[:-1])
-        group = np.cumsum(new) - 1
-        tied = np.flatnonzero(np.bincount(group)[group] > 1)
-        candidate = self.candidate.copy()
-        if len(tied):
-            used = np.unique(candidate[tied]).tolist()
-            place = np.zeros(len(self.candidates), dtype=np.int64)
-            place[sorted(used, key=self.candidates.__getitem__, reverse=True)] = np.arange(len(used))
-            candidate[tied] = candidate[tied][np.lexsort((place[candidate[tied]], group[tied]))]
+        score = None if self.score is None else as_float32(self.score)
+        value = -self.level if score is None else score
+        order = trec_order(self.query, value, self.candidate, self.candidates)
         level = np.arange(len(value)) - self.start[self.query]
-        return replace(self, candidate=candidate, level=level, score=score)
+        return replace(self, candidate=self.candidate[order], level=level, score=score)
 
     @cached_property
     def digest(self) -> str:
@@ -179,14 +172,6 @@ class SearchRun:
         return f"SearchRun({self.source}: {what})"
 
 
-def _sorted(query: Ints, value: Floats) -> Ints:
-    """Return the order by query, then falling value; lines that are in order already stay as they are."""
-    same = query[1:] == query[:-1]
-    if bool(np.all((query[1:] > query[:-1]) | (same & (value[1:] <= value[:-1])))):
-        return np.arange(len(query))
-    return np.lexsort((-value, query))
-
-
 def _first_of_each(pairs: Ints) -> Ints:
     """Return the first place of each distinct value, ascending."""
     return np.sort(np.unique(pairs, return_index=True)[1])
@@ -194,14 +179,10 @@ def _first_of_each(pairs: Ints) -> Ints:
 
 def _levels(query: Ints, value: Floats) -> Ints:
     """Return the place of each line within its query, from 0; lines of equal value share one."""
-    new_query = np.ones(len(query), dtype=bool)
-    new_query[1:] = query[1:] != query[:-1]
-    step = new_query.copy()
-    step[1:] |= value[1:] != value[:-1]
-    level = np.cumsum(step) - 1
-    first = np.flatnonzero(new_query)
-    within: Ints = level - np.repeat(level[first], np.diff(first, append=len(query)))
-    return within
+    first, size = groups(query, value)
+    before = groups(query[first])  # of the levels of each query
+    level = np.arange(len(first)) - np.repeat(*before)
+    return np.repeat(level, size)
 
 
 def _warn_of_lengths(source: str, returned: Ints) -> None:

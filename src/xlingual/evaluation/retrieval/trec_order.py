@@ -1,4 +1,4 @@
-"""The order of trec_eval: scores compared as float32, of equal ones the last name first, nothing tied."""
+"""Lists and similarities in the order of trec_eval, in which nothing ties."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.runs.order import as_float32, trec_order
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
 from xlingual.ranking import UNIT, Offsets, TextPool, TextRows, TextSimilarity, similarity_of
 from xlingual.ranking.listed import Lists
@@ -16,22 +17,13 @@ from xlingual.ranking.scan import TILE_BYTES
 _AT_ONCE = 1 << 22  # scores compared at a time
 
 
-def places_of_names(names: Sequence[str]) -> Ints:
-    """Return the place of each name in falling order, int64 [m]: of equal scores the smallest is first."""
-    place = np.empty(len(names), dtype=np.int64)
-    place[sorted(range(len(names)), key=names.__getitem__, reverse=True)] = np.arange(len(names))
-    return place
-
-
-def without_ties(lists: Lists, place: Ints, *, by_score: bool) -> Lists:
+def without_ties(lists: Lists, names: Sequence[str], *, by_score: bool) -> Lists:
     """Return lists with results that tie in the order of names; what they lack is missed.
 
     `by_score`: scores that are equal as float32 tie, where there are scores; else what ties already does.
     """
-    level: np.ndarray = lists.level
-    if by_score and lists.score is not None:
-        level = -lists.score.astype(np.float32)
-    order = np.lexsort((place[lists.candidate], level, lists.query))
+    value = as_float32(lists.score) if by_score and lists.score is not None else -lists.level
+    order = trec_order(lists.query, value, lists.candidate, names)
     none = np.ones(len(lists), dtype=bool)
     alone = np.arange(len(order)) - lists.start[lists.query]
     return Lists(lists.query, lists.candidate[order], alone, none, lists.n_candidates)

@@ -10,6 +10,7 @@ from xlingual.report.blocks import Block, Prose, Section
 from xlingual.report.conditions import parsed
 from xlingual.report.figures.cost import Placed, against_cost, frontier
 from xlingual.report.leaders import BoardRow
+from xlingual.report.marking import AN_ENCODER, CAPITAL_ENCODER, ENCODER
 from xlingual.report.numbers import MISSING, in_words
 from xlingual.report.table import Badge, Cell, Column, Row, Table, narrower
 from xlingual.results import Results, by_key
@@ -28,8 +29,8 @@ _ACROSS: tuple[tuple[str, Callable[[Cost], float | None]], ...] = (
     ("bytes of a text's vector", lambda cost: cost.get("bytes_per_text")),
 )
 _ABOUT = (
-    "Latency: of a query, as the file of a run has it. Texts a second: those that an encoder encoded in this "
-    "run, without those whose vectors were there already. Both depend on the machine and its load."
+    f"Latency: of a query, as the file of a run has it. Texts a second: those that {AN_ENCODER} encoded in "
+    "this run, without those whose vectors were there already. Both depend on the machine and its load."
 )
 
 
@@ -106,7 +107,7 @@ def _table(
     badge = Badge("frontier", "soft")
     legend = (f"frontier: no other is both cheaper and better, by the {across}",) if best else ()
     columns = (
-        Column("Encoder", "name", "encoder", data=True),
+        Column(CAPITAL_ENCODER, "name", ENCODER, data=True),
         Column(measure, short="value", interval="95 % interval", main=True),
         Column("Median latency", short="median latency"),
         Column("95th percentile", short="95 % latency"),
