@@ -117,6 +117,8 @@ class RunSystem(ListSystem):
             of = f"{missing:,} of {n:,} queries of {search.where}"
             hint = self._of_seeds if missing > MANY_MISSING * n else ""
             self._say(run.source, f"{of} have no results: they count as misses{hint}")
+        if uneven := run.uneven(answered):
+            self._say(run.source, uneven)
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         if not len(kept) and pairs:
             _refuse_other_language(run, search, found[run.candidate[answered[run.query]]])

@@ -90,7 +90,6 @@ class SearchRun:
             _warn_of_ranks(source, query, value, lines.rank[places], queries)
         kept = _first_of_each(query * len(candidates) + candidate)
         returned = np.bincount(query, minlength=len(queries))
-        _warn_of_lengths(source, returned)
         repeats = len(kept) < len(query)
         if repeats:
             repeated = np.setdiff1d(np.arange(len(query)), kept)[0]
@@ -167,6 +166,22 @@ class SearchRun:
         score = self.score[np.lexsort((candidate[1], query[1]))].astype("<f8")
         return hashlib.blake2b(score.tobytes(), digest_size=16).hexdigest()
 
+    def uneven(self, queries: np.ndarray) -> str | None:
+        """Return what is odd where most of these queries' lists are equally long and some are longer.
+
+        Then different numbers of results were asked for, or most lists were cut. None where nothing is.
+        """
+        returned = (self.lengths if self.returned is None else self.returned)[queries]
+        common, longest = int(np.bincount(returned).argmax()), int(returned.max())
+        count = int((returned == common).sum())
+        if not (_LIKELY_CUT <= common < longest and 2 * count > len(returned)):
+            return None
+        return (
+            f"{count:,} of {len(returned):,} lists have {common:,} results, the longest has {longest:,}: "
+            f"shorter lists count as ended, and what they lack as missed; if only {common:,} were asked for, cut the "
+            "others there"
+        )
+
     def __repr__(self) -> str:
         what = f"{len(self):,} queries, {len(self.query):,} results, depth {self.depth}"
         return f"SearchRun({self.source}: {what})"
@@ -183,18 +198,6 @@ def _levels(query: Ints, value: Floats) -> Ints:
     before = groups(query[first])  # of the levels of each query
     level = np.arange(len(first)) - np.repeat(*before)
     return np.repeat(level, size)
-
-
-def _warn_of_lengths(source: str, returned: Ints) -> None:
-    """Warn where most lists are equally long and some are longer: different numbers were asked for."""
-    common, longest = int(np.bincount(returned).argmax()), int(returned.max())
-    count = int((returned == common).sum())
-    if _LIKELY_CUT <= common < longest and 2 * count > len(returned):
-        warn(
-            f"{source}: {count:,} of {len(returned):,} lists have {common:,} results, the longest has "
-            f"{longest:,}: shorter lists count as ended, and what they lack as missed; if only "
-            f"{common:,} were asked for, cut the others there"
-        )
 
 
 def _warn_of_ranks(source: str, query: Ints, score: Floats, rank: Floats, queries: Sequence[str]) -> None:

@@ -132,7 +132,7 @@ def recall_of_nearest(
     place = np.searchsorted(found.query, queries)
     present = place < len(found.query)
     present[present] = found.query[place[present]] == queries[present]
-    first = starts(exact.query, len(queries))
+    first = starts(exact.query, len(queries))[:-1]
     ours, theirs = found.target[place[present]], exact.target[first[present]]
     used, number = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
     similarity = similarity_of(

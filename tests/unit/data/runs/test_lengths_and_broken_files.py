@@ -3,6 +3,7 @@
 import gzip
 import json
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -40,15 +41,15 @@ def test_whether_a_list_has_ended_is_part_of_the_digest():
     assert repeated.digest != of_rows(rows).digest
 
 
-def test_lists_of_one_length_beside_longer_ones_are_warned_of(recwarn):
+def test_lists_of_one_length_beside_longer_ones_are_odd():
     cut = {f"q{i}": {f"d{j}": -j for j in range(10)} for i in range(3)}
     longer = {"q9": {f"d{j}": -j for j in range(12)}}
-    with pytest.warns(DataWarning, match="3 of 4 lists have 10 results, the longest has 12"):
-        SearchRun.of(cut | longer)
-    recwarn.clear()
-    SearchRun.of(cut)
-    SearchRun.of(longer | {f"q{i}": {f"d{j}": -j for j in range(8 + i)} for i in range(3)})
-    assert not recwarn.list
+    every = np.ones(4, dtype=bool)
+    said = SearchRun.of(cut | longer).uneven(every)
+    assert said and said.startswith("3 of 4 lists have 10 results, the longest has 12")
+    assert SearchRun.of(cut | longer).uneven(np.array([True, True, True, False])) is None
+    growing = {f"q{i}": {f"d{j}": -j for j in range(8 + i)} for i in range(3)}
+    assert SearchRun.of(longer | growing).uneven(every) is None
 
 
 @pytest.mark.parametrize("text", [" q1 Q0 d1 1 2 t\n q1 Q0 d2 2 1 t", "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t "])

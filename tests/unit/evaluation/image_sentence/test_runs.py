@@ -164,7 +164,7 @@ def test_queries_without_results_are_misses(manifest, encoders):
     first = {row["query"]: row["value"] for row in found.per_query.to_pylist()}
     assert first["en0.0"] == 0.0
     assert found.entries[0].n_unanswered == 1
-    assert "engine returned nothing for 1 of 60 queries, which count as misses." in verdict(found)
+    assert "engine has no results for 1 of 60 queries, which count as misses." in verdict(found)
 
 
 def test_queries_without_results_are_counted_over_slices_and_by_direction(manifest, encoders):

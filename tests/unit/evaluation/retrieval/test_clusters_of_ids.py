@@ -3,8 +3,8 @@
 import pytest
 
 from xlingual import runs_against_qrels
-from xlingual.errors import DataWarning, InputError
 from xlingual.data.runs.qrels import query_table
+from xlingual.errors import DataWarning, InputError
 
 QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d1": 1}}
 RUN = {query: {"d1": 2.0, "d2": 1.0} for query in QRELS}
