@@ -178,8 +178,8 @@ class SearchRun:
             return None
         return (
             f"{count:,} of {len(returned):,} lists have {common:,} results, the longest has {longest:,}: "
-            f"shorter lists count as ended, and what they lack as missed; if only {common:,} were asked for, cut the "
-            "others there"
+            "shorter lists count as ended, and what they lack as missed; if only "
+            f"{common:,} were asked for, cut the others there"
         )
 
     def __repr__(self) -> str:
