@@ -117,6 +117,7 @@ def _listing(kept: Store, found: list[Holding]) -> Table:
         )
         for one in found
     ]
-    title = f"{kept.root}{' (half precision)' if kept.half else ''}: {screen.in_bytes(sum(one.size for one in found))}"
+    size = screen.in_bytes(sum(one.size for one in found))
+    title = f"{kept.root}{' (half precision)' if kept.half else ''}: {size}"
     heads = ("encoder", "vectors", "d", "size", "last used", "damaged")
     return Table.of_texts(title, heads, rows, data=True, where="both")
