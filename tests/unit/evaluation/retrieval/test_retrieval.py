@@ -406,6 +406,8 @@ def test_a_comparison_of_runs_says_what_may_be_too_low(two, vectors):
     assert [note.rpartition("#")[2] for note in decided.warnings] == compared.notes
     with pytest.raises(InputError, match=r"none of its 1 candidates is judged in .* \(first: 'Xd1'"):
         runs_against_qrels(qrels, {"good": good, "wrong": {"q1": {"Xd1": 1.0}}})
+    with pytest.raises(InputError, match=r"name them alike; '7' may be '007': did the ids lose"):
+        runs_against_qrels({"q1": {"007": 1, "008": 0}}, {"wrong": {"q1": {"7": 1.0}}})
 
 
 @pytest.mark.parametrize("form", ["cosine", "csls"])
