@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from msgspec import structs
+from rich.console import Console
 
 from xlingual.cli.main import run
 from xlingual.comparison.gate import gate
@@ -19,6 +21,7 @@ from xlingual.errors import InputError
 from xlingual.report import page_of, verdict
 from xlingual.report.findings.gate import _margin
 from xlingual.report.pages import gate as report
+from xlingual.report.render import terminal
 from xlingual.report.render.text import as_text
 from xlingual.results import Entry, Interval, Results
 from xlingual.results.gate import Gate
@@ -146,6 +149,9 @@ def test_decisions_of_one_kind_share_a_sentence_below_the_table(tmp_path):
     flat = " ".join(text.split())
     assert flat.count("further query") == 1 and line in flat
     assert flat.index("lower end") < flat.index(line)
+    shown = StringIO()
+    terminal.show(Console(file=shown, width=80), page_of(found))
+    assert "  queries" in shown.getvalue() and "left out" not in shown.getvalue()  # room for all columns
 
 
 def test_a_larger_margin_never_turns_a_pass_into_something_else(made, full):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xlingual.report import numbers
 from xlingual.report.blocks import Finding, Page, Prose, Section
 from xlingual.report.findings.gate import part_name, what_would_decide, what_would_decide_all
@@ -46,7 +48,8 @@ def _table(gate: Gate) -> Table:
         low = Cell(exact(one.low, gate.margin), value=one.low)
         cells = (Cell(part_name(one)), Cell(one.outcome), *values, low, Cell.count(one.n_queries))
         rows.append(Row(cells, _TONES.get(one.outcome, "behind")))
-    looks = narrower("queries", "lower end")
+    whole, stacked, *less = narrower("queries", "lower end")
+    looks = (whole, stacked, replace(stacked, heads=8), *less)  # 80 columns have room for all
     return Table("Decisions", columns, tuple(rows), titled=False, looks=looks, where="both")
 
 

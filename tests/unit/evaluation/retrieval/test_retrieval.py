@@ -376,6 +376,20 @@ def shown(results):
     return " ".join(as_text(page_of(results), "markdown").split())
 
 
+def test_the_page_says_how_much_an_engine_returned(two, vectors):
+    run = SearchRun.of(ranking(vectors, depth=12))
+    both = retrieval(two, {"v": Known(vectors), "engine": run}, measures="nDCG@10", store=None)
+
+    def about(results):
+        (section,) = (one for one in page_of(results).sections if "encoders rank all of them" in one.about)
+        return section.about
+
+    assert about(both).endswith("Candidates returned for a query: engine up to 12.")
+    assert about(retrieval(two, {"v": Known(vectors)}, measures="nDCG@10", store=None)).endswith(
+        "agrees with them."
+    )
+
+
 def test_judged_is_of_what_was_returned(two, vectors):
     lists = ranking(vectors)
     whole = retrieval(two, {"all": SearchRun.of(lists)}, measures="nDCG@10 Judged@10 MAP", store=None)
