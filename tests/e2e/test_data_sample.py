@@ -103,6 +103,31 @@ def test_queries_have_the_clusters_of_the_evaluation(xlingual: Any, work: Path) 
     assert board["n_clusters"] == n_clusters < len(lines("p/queries.jsonl"))
 
 
+def test_files_that_are_there_are_replaced_with_force_alone(xlingual: Any, work: Path) -> None:
+    assert xlingual(*MAKE_POOL, "--quiet").code == 0
+    Path("p").mkdir()
+    Path("p/queries.jsonl").write_text("mine")
+    refused(
+        xlingual("data", "sample", "pool", "--out", "p"), "p holds queries.jsonl", "would be lost", "--force"
+    )
+    assert [path.name for path in Path("p").iterdir()] == ["queries.jsonl"]
+    assert Path("p/queries.jsonl").read_text() == "mine"
+    done = xlingual("data", "sample", "pool", "--out", "p", "--force")
+    assert done.code == 0 and "--force" not in done.out, done.err
+    assert len(list(Path("p").iterdir())) == 4 and lines("p/queries.jsonl")
+
+    sampling = ("data", "sample", "s", "--pairs", "en-de", "--sample-size", "20", "--out", "x")
+    assert xlingual(*sampling, "--matching").code == 0
+    Path("x/en-de/engine.jsonl").write_text("kept")
+    refused(xlingual(*sampling), "x holds en-de/queries.jsonl", "--force")
+    assert xlingual(*sampling, "--force").code == 0
+    assert sorted(path.name for path in Path("x/en-de").iterdir()) == [  # no qrels of the first sample
+        *("engine.jsonl", "ids.txt", "queries.jsonl", "targets.jsonl")
+    ]
+    other = ("data", "sample", "s", "--pairs", "de-en", "--sample-size", "20", "--out", "x")
+    assert xlingual(*other).code == 0  # another folder
+
+
 def test_judged_pairs_have_their_grades_also_the_irrelevant(xlingual: Any, tmp_path: Path) -> None:
     (tmp_path / "beir" / "qrels").mkdir(parents=True)
     for name, ids in (("queries", ("q1", "q2")), ("corpus", ("d1", "d2", "d3"))):

@@ -148,7 +148,7 @@ def test_the_gate_passes_a_run_and_its_copy(other_run: str, xlingual: Any) -> No
     ("more", "message"),
     [
         (["engine.trec", "engine.trec"], "two encoders are named 'engine'"),
-        (["engine.trec", "no.trec"], "run:no.trec: there is no such file"),
+        (["engine.trec", "no.trec"], "error: no.trec: there is no such file"),
         (["engine.trec", "other.trec", "--measure", "R@1%"], "ask for R@k"),
         (["engine.trec", "other.trec", "--measure", "AP"], "is not known"),
         (["engine.trec", "other.trec", "--query-table", "shop.qrels"], "no 'query'"),

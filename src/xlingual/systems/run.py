@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names
+from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names, zeros_hint
 from xlingual.data.runs import SearchRun
 from xlingual.errors import InputError, warn
 from xlingual.ranking.listed import Lists
@@ -190,14 +190,16 @@ class RunSystem(ListSystem):
             )
         if unknown := int((rows == UNKNOWN).sum()):
             first = names[int(np.argmax(rows == UNKNOWN))]
+            hint = zeros_hint((names[row] for row in np.flatnonzero(rows == UNKNOWN)), known.ids)
             if unknown == len(names):
                 raise InputError(
                     f"{run.source}: none of its {unknown:,} {what} is known (first: {first!r}): name them by "
-                    "the ids of the data, or as language:id"
+                    f"the ids of the data, or as language:id{hint}"
                 )
             of = f"{unknown:,} of {len(names):,} {what}"
             self._say(
-                run.source, f"{of} are not in the data that are evaluated and are left out (first: {first!r})"
+                run.source,
+                f"{of} are not in the data that are evaluated and are left out (first: {first!r}){hint}",
             )
         found = rows[rows >= 0]
         if len(np.unique(found)) < len(found):
@@ -243,6 +245,6 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 def build(argument: str, options: Mapping[str, Any]) -> RunSystem:
     """Return the system of a spec, run:FILE; raise InputError where there is no such file."""
     if not any(f"{{{name}}}" in argument for name in _PLACES) and not Path(argument).exists():
-        raise InputError(f"run:{argument}: there is no such file")
+        raise InputError(f"{argument}: there is no such file: expected that of a run")
     given = {name: options.get(name) for name in ("order", "ids", "latency")}
     return RunSystem(argument, **given)

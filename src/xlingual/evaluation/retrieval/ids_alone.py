@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.names import UNKNOWN, Names
+from xlingual.data.names import UNKNOWN, Names, zeros_hint
 from xlingual.data.runs import SearchRun
 from xlingual.data.runs.lines import by_name, names_bytes, sorted_names
 from xlingual.data.runs.qrels import Qrels, QrelsLike
@@ -99,6 +99,11 @@ class _Ids(Names):
 
     def __len__(self) -> int:
         return len(self._place)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The names."""
+        return list(self._place)
 
     def rows(self, names: Sequence[str], language: str | None = None) -> Ints:
         """Return the row of each name, int64; `UNKNOWN` where there is none."""
@@ -211,6 +216,7 @@ def _refuse_unjudged(run: SearchRun, qrels: Qrels) -> None:
         raise InputError(
             f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
             f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them alike"
+            + zeros_hint(run.candidates, qrels.candidates)
         )
 
 

@@ -404,6 +404,20 @@ def shown(results):
     return " ".join(as_text(page_of(results), "markdown").split())
 
 
+def test_the_page_says_how_much_an_engine_returned(two, vectors):
+    run = SearchRun.of(ranking(vectors, depth=12))
+    both = retrieval(two, {"v": Known(vectors), "engine": run}, measures="nDCG@10", store=None)
+
+    def about(results):
+        (section,) = (one for one in page_of(results).sections if "encoders rank all of them" in one.about)
+        return section.about
+
+    assert about(both).endswith("Candidates returned for a query: engine up to 12.")
+    assert about(retrieval(two, {"v": Known(vectors)}, measures="nDCG@10", store=None)).endswith(
+        "agrees with them."
+    )
+
+
 def test_judged_is_of_what_was_returned(two, vectors):
     lists = ranking(vectors)
     whole = retrieval(two, {"all": SearchRun.of(lists)}, measures="nDCG@10 Judged@10 MAP", store=None)
@@ -434,6 +448,8 @@ def test_a_comparison_of_runs_says_what_may_be_too_low(two, vectors):
     assert [note.rpartition("#")[2] for note in decided.warnings] == compared.notes
     with pytest.raises(InputError, match=r"none of its 1 candidates is judged in .* \(first: 'Xd1'"):
         runs_against_qrels(qrels, {"good": good, "wrong": {"q1": {"Xd1": 1.0}}})
+    with pytest.raises(InputError, match=r"name them alike; '7' may be '007': did the ids lose"):
+        runs_against_qrels({"q1": {"007": 1, "008": 0}}, {"wrong": {"q1": {"7": 1.0}}})
 
 
 @pytest.mark.parametrize("form", ["cosine", "csls"])
