@@ -155,8 +155,8 @@ TASKS: Mapping[str, Task] = {
             title="Retrieval by judgements",
             sentence="Are the candidates that people judged relevant found, and found first?",
             about=(
-                "Each query ranks the candidates: encoders rank all of them, a search engine those that it "
-                "returned. People judged how relevant some of them are, and the numbers say how well the "
+                "Each query ranks all candidates, or those that a search engine returned for it. "
+                "People judged how relevant some of them are, and the numbers say how well the "
                 "ranking agrees with them."
             ),
             measures=("nDCG@10",),

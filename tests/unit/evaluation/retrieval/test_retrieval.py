@@ -409,7 +409,9 @@ def test_the_page_says_how_much_an_engine_returned(two, vectors):
     both = retrieval(two, {"v": Known(vectors), "engine": run}, measures="nDCG@10", store=None)
 
     def about(results):
-        (section,) = (one for one in page_of(results).sections if "encoders rank all of them" in one.about)
+        (section,) = (
+            one for one in page_of(results).sections if "Each query ranks all candidates, or" in one.about
+        )
         return section.about
 
     assert about(both).endswith("Candidates returned for a query: engine up to 12.")
