@@ -190,7 +190,7 @@ class RunSystem(ListSystem):
             )
         if unknown := int((rows == UNKNOWN).sum()):
             first = names[int(np.argmax(rows == UNKNOWN))]
-            hint = zeros_hint((names[row] for row in np.flatnonzero(rows == UNKNOWN)), known.ids)
+            hint = zeros_hint((names[row] for row in np.flatnonzero(rows == UNKNOWN).tolist()), known.ids)
             if unknown == len(names):
                 raise InputError(
                     f"{run.source}: none of its {unknown:,} {what} is known (first: {first!r}): name them by "
