@@ -254,7 +254,13 @@ def _over(encoder: Encoder, candidates: Texts, spent: Spent | None) -> Encoder:
 def _embedded(encoder: Encoder, texts: Texts, what: str, source: VectorSource) -> Encoded:
     """Return the vectors of texts; raise InputError where the encoder's answer cannot be used."""
     found = encode(encoder, texts, source)
-    warn_of_zeros(found.vectors, source.who, what, lambda row: f"{texts.ids[row]!r} ({texts.language[row]})")
+    warn_of_zeros(
+        found.vectors,
+        source.who,
+        what,
+        lambda row: f"{texts.ids[row]!r} ({texts.language[row]})",
+        encoder.zero_vector,
+    )
     if texts.role != "query":  # lengths of queries change no order
         warn_of_similarity(found.vectors, encoder.compares_by, source.who)
     return found

@@ -77,6 +77,7 @@ class Bm25Encoder(Encoder):
     """
 
     by_role = True
+    zero_vector = "no known word"
 
     def __init__(
         self,

@@ -334,7 +334,9 @@ class PairRun(Run):
         }
         by_role = self.roles and self.by_name[encoder].by_role
         roles = {"roles": "source=query,target=candidate"} if by_role else {}
-        return self.signature(conditions, measure, **self.system(encoder), **roles)
+        return self.signature(
+            conditions, measure, **self.system(encoder, (*task.pair, task.sample.seed)), **roles
+        )
 
     def number(
         self, task: PairTask, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str

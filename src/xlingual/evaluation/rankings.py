@@ -54,12 +54,16 @@ class Ranking:
     offsets: Offsets | None = None  # of the n queries and m candidates, with a repair of hubs
     judged: tuple[Ints, Ints, Ints] | None = None  # (query, candidate, grade) of all pairs that have a grade
     given: Lists | None = None  # of a search system, in place of vectors
+    # another order of the vectors' lists: takes the depth and the queries
+    ordered: Callable[[int | None, Ints | None], Iterator[list[int]]] | None = None
 
     def lists(self, depth: int | None, queries: Ints | None = None) -> Iterator[list[int]]:
         """Yield the places of the `depth` best candidates (None: all) of each query, or of the given ones.
 
-        Ties come in the order of names, also at the depth.
+        Ties come in the order of names, also at the depth, but where another order is given.
         """
+        if self.ordered is not None:
+            return self.ordered(depth, queries)
         names = [member.name for member in self.candidates]
         if self.given is not None:
             return listed_by_name(self.given, names, depth, queries)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
@@ -37,7 +37,7 @@ from xlingual.results import Results
 from xlingual.results.entries import Entry
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
-from xlingual.systems import ListSystem
+from xlingual.systems import ListSystem, Place
 
 EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, total
@@ -257,22 +257,26 @@ class Run:
         similarity = "+".join(name for name in names if name)
         return str(Signature(own, {**system, "similarity": similarity} if similarity else system))
 
-    def system(self, encoder: str, ties: str = "expected") -> dict[str, str]:
-        """Return an encoder's identity, and how its vectors are compared where not by cosine."""
+    def system(self, encoder: str, place: Place, ties: str = "expected") -> dict[str, str]:
+        """Return an encoder's identity, and how its vectors are compared where not by cosine.
+
+        `place` is the search that a number is of: a system may have a file for each.
+        """
         one = self.by_name[encoder]
         if isinstance(one, ListSystem):
             if ties == "trec" and not one.parts:
-                return {"encoder": one.identity_in_trec_order}
-            return {"encoder": one.identity_over(self._part_identity)}
+                return {"encoder": one.at(place).identity_in_trec_order}
+            return {"encoder": one.at(place).identity_over(partial(self._part_identity, place))}
         own = {"encoder": self.identities[encoder]}
         return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own
 
-    def _part_identity(self, name: str, scored: bool) -> str:
+    def _part_identity(self, place: Place, name: str, scored: bool) -> str:
         """Return the identity of a system that another is made of."""
         one = self.by_name[name]
         if isinstance(one, ListSystem) and not one.parts:
-            return one.identity_of_scores if scored else one.identity
-        return "+".join(self.system(name).values())
+            found = one.at(place)
+            return found.identity_of_scores if scored else found.identity
+        return "+".join(self.system(name, place).values())
 
     def clusters(self) -> dict[str, str]:
         """Return the condition of a signature about clusters: none where they are the declared ones."""
@@ -295,7 +299,7 @@ class Run:
         return results
 
     def count_unanswered(self, system: str, source: str, target: str, seed: int, lists: Lists) -> None:
-        """Keep for how many queries a system returned nothing."""
+        """Keep how many queries without results a system has."""
         if count := int((lists.lengths == 0).sum()):
             self.unanswered[system, source, target, seed] = count
 

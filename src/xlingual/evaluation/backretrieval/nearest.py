@@ -13,8 +13,8 @@ from xlingual.data.samples import Sample
 from xlingual.evaluation.listed import SystemLists, first_group, refuse_short
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
-from xlingual.evaluation.ragged import members
 from xlingual.evaluation.run import Tally, TextSides
+from xlingual.ragged import groups, members
 from xlingual.ranking import Offsets, Progress, Ranker, Repair, Top, TopK, adjusted
 from xlingual.streams import stream
 
@@ -162,8 +162,6 @@ def _place_within_code(codes: Ints) -> Ints:
     """Return how many earlier positions hold the same code, for each position."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
-    new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    start = np.maximum.accumulate(np.where(new, np.arange(len(codes)), 0))
     place = np.empty(len(codes), dtype=np.int64)
-    place[order] = np.arange(len(codes)) - start
+    place[order] = np.arange(len(codes)) - np.repeat(*groups(ordered))
     return place

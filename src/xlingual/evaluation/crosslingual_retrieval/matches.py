@@ -12,9 +12,9 @@ from xlingual.data.samples import Sample
 from xlingual.errors import parameter, warn
 from xlingual.evaluation.listed import SystemLists, check_reach
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
-from xlingual.evaluation.ragged import distinct_of, members
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import RankMeasure
+from xlingual.ragged import distinct_of, members
 from xlingual.ranking import Counts, Offsets, Progress, Ranker, Repair, adjusted
 from xlingual.records import TargetCounts
 

@@ -9,9 +9,9 @@ from xlingual.data.samples import Sample
 from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.passes import TextUnion
-from xlingual.evaluation.ragged import members
 from xlingual.evaluation.rankings import Ranking, texts_of
 from xlingual.evaluation.run import TextSides
+from xlingual.ragged import members
 from xlingual.ranking import Offsets
 
 

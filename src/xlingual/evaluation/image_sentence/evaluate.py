@@ -18,8 +18,13 @@ from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
-from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
-from xlingual.evaluation.image_sentence.directions import both_ways
+from xlingual.evaluation.image_sentence.captions import (
+    ShownImages,
+    Slice,
+    both_ways,
+    captions,
+    rows_with_images,
+)
 from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, direction
 from xlingual.evaluation.image_sentence.rankings import rankings_of
@@ -267,7 +272,9 @@ class ImageSentence(Run):
     ) -> dict[Subject, RankCounts]:
         """Return the ranks of a run in those directions of a language that it has."""
         with self.stage("rank"):
-            return self.searches.counts(system, measures, language, one)
+            found = self.searches.counts(system, measures, language, one)
+            self.unanswered.update(self.searches.unanswered)
+            return found
 
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of a system both ways for each language; raise InputError for slices."""
@@ -303,7 +310,8 @@ class ImageSentence(Run):
             "candidates": str(direction.pool),
         }
         if isinstance(system, ListedSystem):
-            return self.signature(conditions, measure.name, **self.system(system.name))
+            own = self.system(system.name, direction.subject.place)
+            return self.signature(conditions, measure.name, **own)
         images = self.image_identities[system.name]
         encoder = self.identities[system.name]
         return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)

@@ -8,8 +8,7 @@ import numpy as np
 
 from xlingual.data.manifest import Manifest
 from xlingual.embed import ImageIndex, TextVectors
-from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
-from xlingual.evaluation.image_sentence.directions import both_ways
+from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, both_ways
 from xlingual.evaluation.passes import offsets_of
 from xlingual.evaluation.rankings import Ranking, images_of, texts_of
 from xlingual.evaluation.run import Options

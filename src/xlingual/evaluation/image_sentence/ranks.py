@@ -12,8 +12,8 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.errors import InputError
 from xlingual.evaluation.passes import offsets_of, two_passes
-from xlingual.evaluation.ragged import members
 from xlingual.measures import SuccessAt
+from xlingual.ragged import members
 from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Repair, Transposed, adjusted
 from xlingual.records import RankCounts, TargetCounts
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
 from xlingual.evaluation.multilingual_pool.views import View, by_pair, intervals, values
-from xlingual.evaluation.ragged import spans
 from xlingual.measures.fairness import CUT, peer
 from xlingual.measures.hubness import Hubness, hubness
+from xlingual.ragged import spans
 from xlingual.results.views import HubCounts
 
 SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)

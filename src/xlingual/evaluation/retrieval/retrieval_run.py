@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.runs.order import places_of_names
 from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.evaluation.listed import check_reach
@@ -22,7 +23,7 @@ from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
 from xlingual.evaluation.retrieval.judgements import EXPECTED, TREC, Judgements, judgements_of
 from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
-from xlingual.evaluation.retrieval.trec_order import above_by_name, places_of_names, without_ties
+from xlingual.evaluation.retrieval.trec_order import above_by_name, best_by_float32, without_ties
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
 from xlingual.measures import Bpref, RetrievalMeasure
 from xlingual.ranking import rows_of, similarity_of
@@ -105,7 +106,8 @@ class RetrievalRun(Run):
         self.count_unanswered(name, ALL, POOL, 0, lists)
         if self.ties == EXPECTED:
             return lists
-        return without_ties(lists, self._places, by_score=not isinstance(self.by_name[name], RunSystem))
+        by_score = not isinstance(self.by_name[name], RunSystem)
+        return without_ties(lists, self._candidate_names, by_score=by_score)
 
     def _counted(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
         if self.ties == TREC:
@@ -133,7 +135,7 @@ class RetrievalRun(Run):
             members, starts = columns.members()
             offsets = replace(offsets, candidates=offsets.candidates[members[starts[:-1]]])
         pairs = judgements.query, judgements.candidate
-        above = above_by_name(similarity, columns, *pairs, self._places, offsets)
+        above = above_by_name(similarity, columns, *pairs, self._places_of_names, offsets)
         self.tally.add(similarity)
         tied = np.zeros_like(above)
         tied[np.arange(len(above)), judgements.candidate_language[judgements.candidate]] = 1
@@ -156,11 +158,14 @@ class RetrievalRun(Run):
             yield replace(ranking, given=self._lists(name, parts))
             return
         questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
+        offsets = pool_offsets(self.pool, questions, vectors.candidates, self.options)
+        in_order = partial(best_by_float32, questions, candidates, self._places_of_names, offsets)
         yield replace(
             ranking,
             query_vectors=questions,
             candidate_vectors=candidates,
-            offsets=pool_offsets(self.pool, questions, vectors.candidates, self.options),
+            offsets=offsets,
+            ordered=in_order if self.ties == TREC else None,
         )
 
     @cached_property
@@ -173,7 +178,10 @@ class RetrievalRun(Run):
         return questions, candidates
 
     @cached_property
-    def _places(self) -> np.ndarray:
+    def _places_of_names(self) -> np.ndarray:
+        return places_of_names(self._candidate_names)
+
+    @cached_property
+    def _candidate_names(self) -> list[str]:
         c, tags = self.pool.candidates, self.pool.languages
-        pairs = zip(c.language.tolist(), c.ids, strict=True)
-        return places_of_names([f"{tags[code]}:{escaped(own)}" for code, own in pairs])
+        return [f"{tags[code]}:{escaped(own)}" for code, own in zip(c.language.tolist(), c.ids, strict=True)]

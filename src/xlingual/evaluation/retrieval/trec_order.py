@@ -1,36 +1,29 @@
-"""The order of trec_eval: scores compared as float32, of equal ones the last name first, nothing tied."""
+"""Lists and similarities in the order of trec_eval, in which nothing ties."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.runs.order import as_float32, trec_order
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
-from xlingual.ranking import UNIT, Offsets, TextSimilarity
+from xlingual.ranking import UNIT, Offsets, TextPool, TextRows, TextSimilarity, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.ranking.scan import TILE_BYTES
 
 _AT_ONCE = 1 << 22  # scores compared at a time
 
 
-def places_of_names(names: Sequence[str]) -> Ints:
-    """Return the place of each name in falling order, int64 [m]: of equal scores the smallest is first."""
-    place = np.empty(len(names), dtype=np.int64)
-    place[sorted(range(len(names)), key=names.__getitem__, reverse=True)] = np.arange(len(names))
-    return place
-
-
-def without_ties(lists: Lists, place: Ints, *, by_score: bool) -> Lists:
+def without_ties(lists: Lists, names: Sequence[str], *, by_score: bool) -> Lists:
     """Return lists with results that tie in the order of names; what they lack is missed.
 
     `by_score`: scores that are equal as float32 tie, where there are scores; else what ties already does.
     """
-    level: np.ndarray = lists.level
-    if by_score and lists.score is not None:
-        level = -lists.score.astype(np.float32)
-    order = np.lexsort((place[lists.candidate], level, lists.query))
+    value = as_float32(lists.score) if by_score and lists.score is not None else -lists.level
+    order = trec_order(lists.query, value, lists.candidate, names)
     none = np.ones(len(lists), dtype=bool)
     alone = np.arange(len(order)) - lists.start[lists.query]
     return Lists(lists.query, lists.candidate[order], alone, none, lists.n_candidates)
@@ -75,6 +68,32 @@ def above_by_name(
             np.add.at(above, (line[before], columns.language[column[before]]), 1)
     similarity.decided += similarity.shape[0] * width
     return above
+
+
+def best_by_float32(
+    questions: TextRows,
+    candidates: TextRows,
+    place: Ints,
+    offsets: Offsets | None,
+    depth: int | None,
+    queries: Ints | None = None,
+) -> Iterator[list[int]]:
+    """Yield the `depth` best candidates (None: all) of each query, or of the given ones, in this order."""
+    collapsed = TextPool.of(candidates.raw, candidates.rows)
+    similarity = similarity_of(questions, collapsed.vectors)
+    if offsets is not None:  # equal vectors have equal ones
+        first = np.unique(collapsed.code, return_index=True)[1]
+        offsets = replace(offsets, candidates=offsets.candidates[first])
+    wanted, columns = (
+        np.arange(len(questions)) if queries is None else queries,
+        np.arange(similarity.shape[1]),
+    )
+    height = max(1, TILE_BYTES // (8 * len(columns)))
+    for start in range(0, len(wanted), height):
+        rows = wanted[start : start + height]
+        scores = _scores(similarity.block_keys(rows, columns), offsets, rows[:, None], columns)
+        for own in scores:
+            yield np.lexsort((place, -own[collapsed.code]))[:depth].tolist()
 
 
 def _scores(keys: Ints, offsets: Offsets | None, queries: Ints, candidates: Ints) -> np.ndarray:

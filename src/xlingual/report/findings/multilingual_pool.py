@@ -10,6 +10,7 @@ from xlingual.report import numbers
 from xlingual.report.findings import chance, leads
 from xlingual.report.findings.retrieval import few_queries
 from xlingual.report.leaders import BoardRow, contains
+from xlingual.report.marking import ENCODER
 from xlingual.report.pool_views import (
     ONE_TARGET,
     PREFER_OWN,
@@ -157,7 +158,7 @@ def order(every: Sequence[EncoderViews]) -> list[str]:
         return []
     moved = [i for i, (alone, here) in ranks.items() if alone != here]
     if not moved:
-        return ["With candidates of the question's language only, the order of the encoders is the same."]
+        return [f"With candidates of the question's language only, the order of the {ENCODER}s is the same."]
     first = next(i for i, (alone, _) in ranks.items() if alone == 1)
     best = next(i for i, (_, here) in ranks.items() if here == 1)
     one, other = every[first], every[best]
@@ -289,7 +290,7 @@ def hubs(every: Sequence[EncoderViews]) -> list[str]:
         for one in strong[: leads.MOST_NAMED]
     ]
     if more := len(strong) - len(texts):
-        texts.append(f"{more} more {'encoder has' if more == 1 else 'encoders have'} such hubs")
+        texts.append(f"{more} more {ENCODER}{' has' if more == 1 else 's have'} such hubs")
     return [f"Hub alarm: {'; '.join(texts)}."] if texts else []
 
 
