@@ -139,6 +139,22 @@ _TRANSFORMS = (
     _transform("cca", "the K directions in which translations vary together", argument="K or auto"),
 )
 
+_SMALLER = "xlingual.encoders.compressed"
+_COMPRESSED = (
+    Scheme(
+        "truncate", (TEXTS,), "the first D dimensions of the vectors", _SMALLER, argument="D", over="must"
+    ),
+    Scheme(
+        "quantize",
+        (TEXTS,),
+        "vectors of fewer bits a number: f16, int8 or binary (their signs)",
+        _SMALLER,
+        argument="f16, int8 or binary",
+        options=(Option("fit", not_empty, None, f"{FIT}; required for int8"),),
+        over="must",
+    ),
+)
+
 
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme
@@ -442,6 +458,7 @@ SCHEMES: Mapping[str, Scheme] = {
             over="may",
         ),
         *_TRANSFORMS,
+        *_COMPRESSED,
         Scheme(
             "pixels",
             (IMAGES,),

@@ -62,7 +62,7 @@ class RerankedSystem(ListSystem):
                 "and were cut"
             )
         key = np.rint(np.asarray(scored.vectors, dtype=np.float64)[:, 0] / UNIT).astype(np.int64)
-        return _reordered(found, read, key)
+        return reordered(found, read, key)
 
 
 def _pairs(queries: Texts, candidates: Texts, query: Ints, candidate: Ints) -> Texts:
@@ -77,7 +77,7 @@ def _pairs(queries: Texts, candidates: Texts, query: Ints, candidate: Ints) -> T
     )
 
 
-def _reordered(found: Lists, read: Ints, key: Ints) -> Lists:
+def reordered(found: Lists, read: Ints, key: Ints) -> Lists:
     """Return the lists with the results that were read first, by falling key."""
     behind = np.ones(len(found.query), dtype=bool)
     behind[read] = False
