@@ -114,7 +114,7 @@ def compress(
             load = fit_texts_for(data)
         with asked.run.stage("texts: encode", "encoding texts to fit on"):
             fitting = None if fit is None else asked.fitting(partial(load, fit))
-        forms = wanted.forms(asked.dim)
+        forms = wanted.forms(asked.dim, 0 if fitting is None else fitting.rank)
         with asked.run.stage("texts: rank"), one_library_thread():
             values, whole = _ranked(asked, fitting, forms)
         queries = _queries(asked, forms, values)

@@ -21,7 +21,10 @@ from xlingual.ranking import TextPool, TextRows, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.records import Texts
 from xlingual.systems.reranker import reordered
+from xlingual.transforms.compression import unit
+from xlingual.transforms.moments import FitData
 
+_RANK = 1e-10  # variances below this part of the largest one are rounding
 Smaller: TypeAlias = Callable[[Vectors], Vectors]
 
 
@@ -45,6 +48,17 @@ class Fitting:
     vectors: Vectors
     languages: Sequence[str]
     identity: str  # of the texts
+
+    @cached_property
+    def data(self) -> FitData:
+        """The vectors at unit length, as transforms are fitted on them."""
+        return FitData(unit(self.vectors), self.languages)
+
+    @property
+    def rank(self) -> int:
+        """In how many directions they vary."""
+        values = np.linalg.eigvalsh(self.data.all().covariance)
+        return int((values > _RANK * values[-1]).sum())
 
 
 @dataclass(frozen=True)

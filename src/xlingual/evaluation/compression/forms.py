@@ -32,7 +32,7 @@ from xlingual.transforms.moments import FitData
 REDUCTIONS = (TRUNCATED, PCA)
 _HALVINGS = 5  # of the dimensions, unless they are named
 _LEAST = 8  # dimensions, unless they are named
-_FIT = "name texts that are not evaluated with --fit FILE#SPLIT"
+_FIT = f"name texts that are not evaluated ({parameter('fit', 'FILE#SPLIT')})"
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,8 @@ class Wanted:
         for name, given, known in (("dtypes", self.dtypes, DTYPES), ("reduce", self.reductions, REDUCTIONS)):
             for word in given:
                 if word not in known:
-                    raise InputError(
-                        f"{parameter(name, word)}: expected some of {', '.join(known)}.{did_you_mean(word, known)}"
-                    )
+                    near = did_you_mean(word, known)
+                    raise InputError(f"{parameter(name, word)}: expected some of {', '.join(known)}.{near}")
         for name, given, word in (("dtypes", self.dtypes, INT8), ("reduce", self.reductions, PCA)):
             if word in given and not self.fitted:
                 raise InputError(f"{parameter(name, word)} is fitted on texts: {_FIT}")
@@ -95,11 +94,14 @@ class Wanted:
                 f"{parameter('dims')}: a number of dimensions is at least 1, found {min(self.dims)}"
             )
 
-    def forms(self, dim: int) -> list[Form]:
-        """Return the forms of vectors of `dim` dimensions, those with the most bytes first."""
-        if self.dims and max(self.dims) > dim:
+    def forms(self, dim: int, rank: int) -> list[Form]:
+        """Return the forms of vectors of `dim` dimensions, those with the most bytes first.
+
+        `rank`: of how many dimensions PCA can be, unless they are named.
+        """
+        if (most := max(self.dims, default=0)) > dim:
             raise InputError(
-                f"{parameter('dims', str(max(self.dims)))}: the encoder's vectors have {dim} dimensions: name fewer"
+                f"{parameter('dims', str(most))}: the encoder's vectors have {dim} dimensions: name fewer"
             )
         dims = self.dims or [n for n in (dim >> i for i in range(_HALVINGS + 1)) if n >= min(_LEAST, dim)]
         dtypes = self.dtypes or [one for one in DTYPES if self.fitted or one != INT8]
@@ -107,6 +109,8 @@ class Wanted:
         found = dict[Form, None]()
         for size in dims:
             for reduction in [WHOLE] if size == dim else reductions:
+                if reduction == PCA and size > rank and not self.dims:
+                    continue
                 for dtype in dtypes:
                     found[Form(reduction, size, dtype)] = None
                     if dtype == BINARY and self.rescore:
@@ -161,7 +165,7 @@ def vectors_of(
     Raises InputError where PCA is asked for more directions than its texts vary in.
     """
     whole = full.mapped(unit)
-    fit = None if fitting is None else unit(fitting.vectors)
+    fit = None if fitting is None else fitting.data.vectors
     languages = () if fitting is None else fitting.languages
     rotated: tuple[Sides, Vectors] | None = None
     for (reduction, dim), group in groupby(
@@ -169,10 +173,10 @@ def vectors_of(
     ):
         cut = partial(truncated, dim=dim)
         if reduction == PCA:
-            assert fit is not None
+            assert fitting is not None
             if rotated is None:
                 most = max(form.dim for form in forms if form.reduction == PCA)
-                rotated = _rotated(whole, fit, languages, most)
+                rotated = _rotated(whole, fitting.data, most)
             reduced = _Reduced(rotated[0].mapped(cut), cut(rotated[1]), languages)
         else:
             reduced = _Reduced(whole.mapped(cut), None if fit is None else cut(fit), languages)
@@ -180,11 +184,12 @@ def vectors_of(
             yield form, reduced.as_dtype(form.dtype), reduced.vectors
 
 
-def _rotated(whole: Sides, fit: Vectors, languages: Sequence[str], dim: int) -> tuple[Sides, Vectors]:
+def _rotated(whole: Sides, fit: FitData, dim: int) -> tuple[Sides, Vectors]:
     """Return all vectors in the coordinates of PCA; the first of them are those of any smaller PCA."""
-    found: Affine = methods.pca(FitData(fit, languages), dim)
+    found: Affine = methods.pca(fit, dim)
+    language = fit.languages[0]  # one map for all languages
 
     def apply(vectors: Vectors) -> Vectors:
-        return found.apply(vectors, [languages[0]] * len(vectors))  # one map for all languages
+        return found.apply(vectors, [language] * len(vectors))
 
-    return whole.mapped(apply), apply(fit)
+    return whole.mapped(apply), apply(fit.vectors)

@@ -40,7 +40,8 @@ class OverPairs(Asked):
         self._measure = named[0]
         if not self._measure.higher_is_better:
             raise InputError(
-                f"{self._measure.name} is a median, whose loss has no paired interval: take R@k, Success@k or RR"
+                f"{self._measure.name} is a median, whose loss has no paired interval: take R@k, "
+                "Success@k or RR"
             )
         self.measure = self._measure.name
         self.run.join_near_duplicates()

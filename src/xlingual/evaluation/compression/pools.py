@@ -49,8 +49,8 @@ class OverPool(Asked):
     ) -> None:
         if measure not in (None, self.measure):
             raise InputError(
-                f"{parameter('measure', measure)}: of a pool it is AP, by question and answer language: leave it "
-                "out"
+                f"{parameter('measure', measure)}: of a pool it is AP, by question and answer language: "
+                "leave it out"
             )
         self.run: PoolRun = PoolRun(pool, choose(pool, "none", "agnostic", candidate_text, ()), options)
         self.pool, self.text = pool, candidate_text

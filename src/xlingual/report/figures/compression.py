@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from xlingual.report import numbers
 from xlingual.report.axis import LogAxis
-from xlingual.report.blocks import Figure
+from xlingual.report.blocks import STEPS, Figure, Heat, HeatMap, Matrix
 from xlingual.report.figures.frame import Frame, Size, fitted, line_swatch, mark_swatch, scatter
 from xlingual.report.findings.compression import in_words, pair_of
 from xlingual.report.shapes import Drawing, polyline
@@ -95,3 +95,37 @@ def _powers(base: int, values: Sequence[float]) -> LogAxis:
     high = max(math.ceil(math.log(max(values), base) - 1e-9), low + 1)
     ticks = [float(base) ** power for power in range(low, high + 1)]
     return LogAxis(ticks[0], ticks[-1], tuple(ticks))
+
+
+def losses_by_languages(found: Compression, forms: Sequence[Form]) -> Matrix:
+    """Return a map for each form: the loss by the query's language (rows) and the answer's (columns)."""
+    place = {(pair.source, pair.target): i for i, pair in enumerate(found.full)}
+    sources, targets = (list(dict.fromkeys(pair[side] for pair in place)) for side in (0, 1))
+    most = max([found.delta, *(pair.loss for form in forms for pair in form.pairs)])
+
+    def cell(form: Form, source: str, target: str) -> Heat | None:
+        i = place.get((source, target))
+        if i is None:
+            return None
+        loss, ci = form.pairs[i].loss, form.pairs[i].ci
+        title = f"{pair_of(found.full[i])}: {numbers.with_interval(loss, ci)}"
+        step = round(max(loss, 0.0) / most * (STEPS - 1))
+        text = numbers.number(loss)
+        return Heat(text, text, title, step, loss, None if ci is None else (ci.low, ci.high))
+
+    maps = [
+        HeatMap(form.name, targets, [(tag, [cell(form, tag, other) for other in targets]) for tag in sources])
+        for form in forms
+    ]
+    return Matrix(
+        maps,
+        scale="loss",
+        ends=("0 or less", numbers.number(most)),
+        titled=False,
+        title="Loss by language",
+        corner="query ↓\nanswer →",
+        style="close wide",
+        shown=2,
+        framed="query and answer are in one language",
+        where="page",
+    )

@@ -6,25 +6,24 @@ from collections import Counter
 
 from xlingual.languages import named
 from xlingual.report import numbers
-from xlingual.results.compression import KEPT, LOSES, PCA, TRUNCATED, Compression, Form, PairValue
+from xlingual.results.compression import KEPT, LOSES, PCA, TRUNCATED, UNDECIDED, Compression, Form, PairValue
 from xlingual.tasks import task_of
 
-MOST_NAMED = 3  # language pairs in a sentence
 _KINDS = {"f32": "single precision", "f16": "half precision", "int8": "int8", "binary": "binary"}
+_LEAST = 0.02  # of the measure, below which a share says nothing
 
 
 def findings(found: Compression) -> list[str]:
     """Return the verdict, the pair that loses first, and what helped."""
-    sentences = [_smallest(found), _counted(found)]
-    sentences += [one for one in (_first(found), _rescoring(found)) if one]
-    return sentences
+    sentences = [_smallest(found), _counted(found), _first(found), _rescoring(found)]
+    return [sentence for sentence in sentences if sentence]
 
 
 def in_words(form: Form) -> str:
     """Return a form as a sentence names it: "int8 with the first 128 dimensions"."""
     dims = {TRUNCATED: f"the first {form.dim} dimensions", PCA: f"{form.dim} dimensions by PCA"}
     kept = dims.get(form.reduction, f"all {form.dim} dimensions")
-    again = f", its first {form.rescored} candidates ordered again" if form.rescored else ""
+    again = f" and the first {form.rescored} candidates rescored" if form.rescored else ""
     return f"{_KINDS[form.dtype]} with {kept}{again}"
 
 
@@ -37,74 +36,78 @@ def _smallest(found: Compression) -> str:
     less = f"loses less than {found.delta:g} {_measure(found)} in {_every(found)}"
     if found.smallest is None:
         near = min(found.forms, key=lambda form: (form.p, form.bytes))
-        pair = found.full[near.highest]
-        most = near.pairs[near.highest].most
-        up_to = "" if most is None else f", where it may lose up to {numbers.number(most, digits=4)}"
-        return f"No smaller form is shown to be one that {less}: {in_words(near)} comes closest, but for {pair_of(pair)}{up_to}."
+        pair, most = found.full[near.highest], near.pairs[near.highest].most
+        up_to = "" if most is None else f", which may lose {numbers.number(most, digits=4)}"
+        return (
+            f"No smaller form is shown to be one that {less}. {_begun(near)} comes closest, but for "
+            f"{pair_of(pair)}{up_to}."
+        )
     form = found.form(found.smallest)
-    times = found.bytes / form.bytes
-    sentence = in_words(form)
     return (
-        f"{sentence[0].upper()}{sentence[1:]} is the smallest form that {less}: {numbers.count(form.bytes)} bytes "
-        f"in place of {numbers.count(found.bytes)}, {times:.3g} times smaller."
+        f"{_begun(form)} is the smallest form that {less}: {numbers.count(form.bytes)} bytes in place of "
+        f"{numbers.count(found.bytes)}, {found.bytes / form.bytes:.3g} times smaller."
     )
+
+
+def _begun(form: Form) -> str:
+    words = in_words(form)
+    return words[0].upper() + words[1:]
 
 
 def _counted(found: Compression) -> str:
     count = Counter(form.outcome for form in found.forms)
-    kept, loses = count[KEPT], count[LOSES]
-    rest = len(found.forms) - kept - loses
-    said = [f"{kept} {'is' if kept == 1 else 'are'} shown to keep every pair"] if kept else []
-    said += (
-        [f"{loses} to lose more in some pair" if kept else f"{loses} are shown to lose more in some pair"]
-        if loses
-        else []
-    )
-    said += (
-        [f"of {rest} these queries cannot tell" if rest > 1 else "of one these queries cannot tell"]
-        if rest
-        else []
-    )
-    return f"Of {len(found.forms)} forms {numbers.in_words(said)}."
-
-
-def first_to_lose(found: Compression) -> tuple[Form, int] | None:
-    """Return the form with the most bytes that is shown to harm a pair, and the pair that loses most by it."""
-    form = next((one for one in found.forms if one.outcome == LOSES), None)
-    return None if form is None else (form, form.worst)
+    said = [
+        f"{count[outcome]} {words}"
+        for outcome, words in (
+            (KEPT, "shown to keep every pair"),
+            (LOSES, "shown to lose more in some pair"),
+            (UNDECIDED, "that these queries do not decide"),
+        )
+        if count[outcome]
+    ]
+    return f"Of {len(found.forms)} smaller forms: {numbers.in_words(said)}."
 
 
 def _first(found: Compression) -> str | None:
-    """Return which pair loses first, and which one loses most over all forms that harm any."""
-    first = first_to_lose(found)
-    if first is None or len(found.full) < 2:
-        return None
-    form, place = first
-    lost = numbers.number(form.pairs[place].loss)
+    """Return which pair loses first, which one most for what it had, and which one most often."""
     harming = [one for one in found.forms if one.outcome == LOSES]
+    if not harming or len(found.full) < 2:
+        return None
+    form = harming[0]
+    place = form.worst
+    said = (
+        f"{pair_of(found.full[place])} loses first: {numbers.number(form.pairs[place].loss)} by "
+        f"{in_words(form)} ({numbers.count(form.bytes)} bytes)."
+    )
+    known = [i for i, full in enumerate(found.full) if full.value >= _LEAST]
+    if known:
+        share = max(known, key=lambda i: form.pairs[i].loss / found.full[i].value)
+        full, lost = found.full[share], form.pairs[share].loss
+        who = "that pair" if share == place else pair_of(full)
+        part = f"{numbers.percent(lost / full.value)} of {numbers.number(full.value)}"
+        said += f" For what it had, {who} loses most: {part}."
     worst, times = Counter(one.worst for one in harming).most_common(1)[0]
-    sentence = f"{pair_of(found.full[place])} loses first: {lost} by {in_words(form)} ({numbers.count(form.bytes)} bytes)"
-    if len(harming) < 2:
-        return f"{sentence}."
-    which = "It" if worst == place else pair_of(found.full[worst])
-    return f"{sentence}. {which} loses most by {times} of the {len(harming)} forms that harm a pair."
+    if len(harming) > 1:
+        who = "The same pair" if worst == place else pair_of(found.full[worst])
+        said += f" {who} loses most by {times} of the {len(harming)} forms that harm a pair."
+    return said
 
 
 def _rescoring(found: Compression) -> str | None:
     """Return what ordering the first candidates again brings, for the largest binary form that has both."""
-    known = {
+    plain = {
         (form.reduction, form.dim): form
         for form in found.forms
         if form.dtype == "binary" and not form.rescored
     }
-    for form in found.forms:
-        if form.rescored and (plain := known.get((form.reduction, form.dim))):
-            before, after = (numbers.number(one.value) for one in (plain, form))
-            return (
-                f"Binary vectors with {form.dim} dimensions have a mean {_measure(found)} of {before}, and {after} where "
-                f"the first {form.rescored} candidates are ordered again by the query's full numbers."
-            )
-    return None
+    form = next((one for one in found.forms if one.rescored and (one.reduction, one.dim) in plain), None)
+    if form is None:
+        return None
+    before, after = (numbers.number(one.value) for one in (plain[form.reduction, form.dim], form))
+    return (
+        f"Binary vectors with {form.dim} dimensions have a mean {_measure(found)} of {before}, and {after} "
+        f"where the first {form.rescored} candidates are rescored with the query's full numbers."
+    )
 
 
 def _measure(found: Compression) -> str:
