@@ -13,6 +13,7 @@ from xlingual.cli.from_request import RequestCommand
 from xlingual.cli.main import xlingual
 from xlingual.requests import leaves, schema
 from xlingual.requests.comparing import CompareRequest, GateRequest, JudgedRuns, PlanRequest
+from xlingual.requests.compressing import CompressRequest
 from xlingual.requests.evaluating import (
     BackretrievalRequest,
     CrosslingualRetrievalRequest,
@@ -40,6 +41,7 @@ FUNCTIONS = {
     CompareRequest: "xlingual:compare",
     GateRequest: "xlingual:gate",
     PlanRequest: "xlingual:plan",
+    CompressRequest: "xlingual:compress",
     TuneRequest: "xlingual.nbest.tune:tune",
 }
 OPENED = {"store", "threads", "ranker", "progress"}  # what the command line opens, or chooses by the machine

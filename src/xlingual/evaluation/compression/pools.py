@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from xlingual.arrays import Floats
+from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed import PoolVectors
 from xlingual.encoders import EncoderLike
@@ -69,28 +69,30 @@ class OverPool(Asked):
         self.whole: list[float] = []
         self.languages = pool.languages
 
-    def _chosen(self, pairs: Sequence[str] | None) -> tuple[np.ndarray, np.ndarray]:
+    def _chosen(self, pairs: Sequence[str] | None) -> tuple[Ints, Ints]:
         """Return the questions and answer languages that count; InputError for a pair that has none."""
-        pool, question_of, answer = self.pool, *self.pool.relevant
+        pool, (question, answer) = self.pool, self.pool.relevant
         known = np.zeros((len(pool.questions), len(pool.languages)), dtype=bool)
-        known[question_of, pool.candidates.language[answer]] = True
-        if pairs is None:
-            return np.nonzero(known)
-        wanted = np.zeros_like(known)
-        places = {
-            f"{a}-{b}": (i, j) for i, a in enumerate(pool.languages) for j, b in enumerate(pool.languages)
-        }
+        known[question, pool.candidates.language[answer]] = True
+        if pairs is not None:
+            known &= self._wanted(pairs)[pool.questions.language]
+        if not known.any():
+            raise InputError(f"{parameter('pairs')}: no question of these pairs has an answer")
+        asked, answered = np.nonzero(known)
+        return asked, answered
+
+    def _wanted(self, pairs: Sequence[str]) -> np.ndarray:
+        """Return which pairs of question and answer language are named, bool [G, G]."""
+        tags = self.pool.languages
+        places = {f"{a}-{b}": (i, j) for i, a in enumerate(tags) for j, b in enumerate(tags)}
+        wanted = np.zeros((len(tags), len(tags)), dtype=bool)
         for name in pairs:
             if name not in places:
                 raise InputError(
-                    f"{parameter('pairs', name)}: the pool has no such pair; its languages: "
-                    f"{listed(pool.languages, 20)}"
+                    f"{parameter('pairs', name)}: the pool has no such pair; its languages: {listed(tags, 20)}"
                 )
-            asked, answered = places[name]
-            wanted[pool.questions.language == asked, answered] = True
-        if not (known & wanted).any():
-            raise InputError(f"{parameter('pairs')}: no question of these pairs has an answer")
-        return np.nonzero(known & wanted)
+            wanted[places[name]] = True
+        return wanted
 
     def values(self, vectors: Sides) -> Floats:
         """Return the average precision of each line's answers [n]."""

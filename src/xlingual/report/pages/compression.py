@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Block, Finding, Fold, Page, Prose, Section
 from xlingual.report.figures.compression import frontier, loss_by_bytes, losses_by_languages
 from xlingual.report.findings.compression import findings, pair_of
-from xlingual.report.table import Cell, Column, Row, Table, narrower
+from xlingual.report.table import Cell, Column, Row, Table, Tone, narrower
 from xlingual.results.compression import KEPT, LOSES, UNDECIDED, Compression, Form
 from xlingual.tasks import task_of
 
@@ -17,7 +17,7 @@ _FORMS = 5  # whose losses are shown by language pair
 _PAIRS = 8  # in a terminal
 _FEW_LANGUAGES = 3  # from which on a map shows more than a table
 _OUTCOMES = {KEPT: "kept", LOSES: "loses more", UNDECIDED: "cannot tell"}
-_TONES = {KEPT: "gain", LOSES: "loss", UNDECIDED: "quiet"}
+_TONES: Mapping[str, Tone] = {KEPT: "gain", LOSES: "loss", UNDECIDED: "quiet"}
 _LOSS = (
     "A loss is the full vectors' value less the form's, on the same queries. “At most” is the one-sided "
     "upper bound of the pair for which the least is shown. That every pair loses less than delta is shown "
