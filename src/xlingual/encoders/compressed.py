@@ -9,7 +9,7 @@ from typing import Any, cast
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.own_similarity import OwnSimilarity
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.encoders.transform import Fit, TransformedTexts
 from xlingual.errors import InputError
 from xlingual.records import Texts
