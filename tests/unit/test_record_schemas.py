@@ -1,4 +1,4 @@
-"""JSON Schemas of validation, comparison, gate, plan, calibration and studies, against their files."""
+"""JSON Schemas of validation, comparison, compression, gate, plan, calibration and studies: their files."""
 
 from __future__ import annotations
 
@@ -287,7 +287,8 @@ def written(found: Any, folder: Path) -> Path:
     """Write a record as its verb does and return the file."""
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
-    whole = ("validation", "validation_table", "comparison", "case_study", "regime_study", "study_analysis")
+    whole = ("validation", "validation_table", "comparison", "compression", "case_study", "regime_study")
+    whole += ("study_analysis",)
     found.write(folder if name in whole else path)
     assert path.is_file()
     return path

@@ -41,7 +41,6 @@ FUNCTIONS = {
     CompareRequest: "xlingual:compare",
     GateRequest: "xlingual:gate",
     PlanRequest: "xlingual:plan",
-    CompressRequest: "xlingual:compress",
     TuneRequest: "xlingual.nbest.tune:tune",
 }
 OPENED = {"store", "threads", "ranker", "progress"}  # what the command line opens, or chooses by the machine
@@ -97,6 +96,7 @@ def test_fields_that_change_a_number_are_keywords(kind):
         (TripletRequest, "xlingual:train_triplet"),
         (DualEncoderRequest, "xlingual:train_dual_encoder"),
         (EmbedRequest, "xlingual.workflows.embed:embed"),
+        (CompressRequest, "xlingual:compress"),
         (ScoreRequest, "xlingual.nbest.score:score"),
         (AblateRequest, "xlingual.nbest.ablation:ablate"),
         (FeaturesRequest, "xlingual.nbest.features:add_features"),
