@@ -47,7 +47,7 @@ class CompressRequest(Request, frozen=True, kw_only=True):
         option(
             "Numbers of dimensions that are tried.",
             metavar="32,64,…",
-            otherwise="all, halved up to five times",
+            otherwise="all, halved up to four times",
             reads=whole_numbers,
         ),
     ] = ()

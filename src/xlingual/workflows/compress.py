@@ -70,7 +70,7 @@ def compress(
             precision of a single answer, by question and answer language).
         text_encoder: the encoder, a spec or an object.
         fit: texts that PCA and the levels of int8 are fitted on, FILE#SPLIT; none of them may be evaluated.
-        dims: numbers of dimensions; unless given, all and what halving them up to five times leaves.
+        dims: numbers of dimensions; unless given, all and what halving them up to four times leaves.
         dtypes: f32, f16, int8, binary; unless given all, int8 only with `fit`.
         reduce: truncate (the first dimensions), pca; unless given both, pca only with `fit`.
         rescore: how many of the first candidates by binary vectors are ordered again by the query's full

@@ -30,7 +30,7 @@ from xlingual.transforms.compression import (
 from xlingual.transforms.moments import FitData
 
 REDUCTIONS = (TRUNCATED, PCA)
-_HALVINGS = 5  # of the dimensions, unless they are named
+_HALVINGS = 4  # of the dimensions, unless they are named
 _LEAST = 8  # dimensions, unless they are named
 _FIT = f"name texts that are not evaluated ({parameter('fit', 'FILE#SPLIT')})"
 

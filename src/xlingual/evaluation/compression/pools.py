@@ -88,8 +88,9 @@ class OverPool(Asked):
         wanted = np.zeros((len(tags), len(tags)), dtype=bool)
         for name in pairs:
             if name not in places:
+                known = listed(tags, 20)
                 raise InputError(
-                    f"{parameter('pairs', name)}: the pool has no such pair; its languages: {listed(tags, 20)}"
+                    f"{parameter('pairs', name)}: the pool has no such pair; its languages: {known}"
                 )
             wanted[places[name]] = True
         return wanted

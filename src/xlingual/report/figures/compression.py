@@ -125,7 +125,7 @@ def losses_by_languages(found: Compression, forms: Sequence[Form]) -> Matrix:
         title="Loss by language",
         corner="query ↓\nanswer →",
         style="close wide",
-        shown=2,
+        shown=len(maps),
         framed="query and answer are in one language",
         where="page",
     )

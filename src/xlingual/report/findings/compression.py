@@ -35,17 +35,27 @@ def pair_of(pair: PairValue) -> str:
 def _smallest(found: Compression) -> str:
     less = f"loses less than {found.delta:g} {_measure(found)} in {_every(found)}"
     if found.smallest is None:
-        near = min(found.forms, key=lambda form: (form.p, form.bytes))
-        pair, most = found.full[near.highest], near.pairs[near.highest].most
-        up_to = "" if most is None else f", which may lose {numbers.number(most, digits=4)}"
-        return (
-            f"No smaller form is shown to be one that {less}. {_begun(near)} comes closest, but for "
-            f"{pair_of(pair)}{up_to}."
-        )
+        return f"No smaller form is shown to be one that {less}. {_closest(found)}"
     form = found.form(found.smallest)
     return (
         f"{_begun(form)} is the smallest form that {less}: {numbers.count(form.bytes)} bytes in place of "
         f"{numbers.count(found.bytes)}, {found.bytes / form.bytes:.3g} times smaller."
+    )
+
+
+def _closest(found: Compression) -> str:
+    """Return the form that comes closest to being kept, and what it lacks."""
+    near = min(found.forms, key=lambda form: (form.p, form.bytes))
+    pair, most = found.full[near.highest], near.pairs[near.highest].most
+    close = f"{_begun(near)} comes closest"
+    if most is None:
+        return f"{close}, with {near.note or 'no test'}."
+    up_to = f"in {pair_of(pair)} it may lose up to {numbers.number(most, digits=4)}"
+    if near.p > found.alpha:
+        return f"{close}: {up_to}."
+    return (
+        f"{close}: {up_to}, which is enough for one form, but not where {len(found.forms)} are tried: name "
+        "fewer (--dims, --dtype, --reduce), or evaluate more queries."
     )
 
 
@@ -79,17 +89,17 @@ def _first(found: Compression) -> str | None:
         f"{pair_of(found.full[place])} loses first: {numbers.number(form.pairs[place].loss)} by "
         f"{in_words(form)} ({numbers.count(form.bytes)} bytes)."
     )
+    worst, times = Counter(one.worst for one in harming).most_common(1)[0]
+    if len(harming) > 1:
+        who = "It" if worst == place else pair_of(found.full[worst])
+        said += f" {who} loses most by {times} of the {len(harming)} forms that harm a pair."
     known = [i for i, full in enumerate(found.full) if full.value >= _LEAST]
     if known:
         share = max(known, key=lambda i: form.pairs[i].loss / found.full[i].value)
         full, lost = found.full[share], form.pairs[share].loss
         who = "that pair" if share == place else pair_of(full)
         part = f"{numbers.percent(lost / full.value)} of {numbers.number(full.value)}"
-        said += f" For what it had, {who} loses most: {part}."
-    worst, times = Counter(one.worst for one in harming).most_common(1)[0]
-    if len(harming) > 1:
-        who = "The same pair" if worst == place else pair_of(found.full[worst])
-        said += f" {who} loses most by {times} of the {len(harming)} forms that harm a pair."
+        said += f" Relative to its full value, {who} loses most: {part}."
     return said
 
 

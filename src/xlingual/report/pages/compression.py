@@ -65,6 +65,7 @@ def page(found: Compression, *, title: str | None = None) -> Page:
         facts=list(facts.items()),
         warnings=found.warnings,
         conditions=[(key, [value]) for key, value in found.conditions.items()],
+        systems=[(found.encoder, [found.signature.partition("|system:")[2].strip("|")])],
         methods=sorted(methods),
         names=[found.encoder],
     )
@@ -86,10 +87,10 @@ def _table(found: Compression, forms: Sequence[Form], name: str, **more: Any) ->
     columns = (
         Column("Form", "name", "form"),
         Column("Bytes", short="bytes"),
-        Column("Every pair", "words", "every pair"),
+        Column("Every pair", short="every pair"),
         Column(f"{name}, mean", short=name),
         Column("Loss, mean", short="mean loss", interval="interval"),
-        Column("Worst pair", "words", "worst pair"),
+        Column("Worst pair", short="worst pair"),
         Column("Its loss", short="its loss", main=True),
         Column("At most", short="at most"),
     )
