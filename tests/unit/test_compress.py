@@ -112,7 +112,8 @@ def test_a_pool_has_the_numbers_of_its_views():
     assert found.whole == pytest.approx(results.entries[0].value)
     assert all(form.spec is None for form in found.forms)  # an object has none
     assert not [form for form in found.forms if form.dtype == "int8" or form.reduction == "pca"]
-    assert "int8, pca left out" in found.warnings[-1]
+    assert found.note == verdict(found)[-1]
+    assert found.note.startswith("Not tried: int8 and pca, fitted on texts")
 
 
 def test_equal_requests_give_equal_files(manifest, spec, fit, found, tmp_path):
@@ -151,12 +152,14 @@ def test_the_page_names_pairs_and_forms(found):
         ({"alpha": 0.7}, "alpha='0.7': expected more than 0"),
         ({"replicates": 9}, "replicates='9' cannot show anything at alpha 0.05: at least 40"),
         ({"measure": "MedR"}, "MedR is a median"),
+        ({"text_encoder": ["a=random:", "b=random:?seed=1"]}, "expected one encoder"),
+        ({"text_encoder": "bm25:"}, "a smaller form needs one dense vector for each text"),
         ({"pairs": "de-fr"}, "fr"),
     ],
 )
 def test_what_cannot_be_is_refused(manifest, spec, options, words):
     with pytest.raises(InputError, match=words):
-        quiet(manifest, spec, **options)
+        quiet(manifest, **{"text_encoder": spec} | options)
 
 
 def test_texts_to_fit_on_are_not_evaluated(folder, manifest, spec):

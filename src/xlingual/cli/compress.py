@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
@@ -32,6 +34,7 @@ def compress(request: CompressRequest) -> None:
         progress("reading the data", 0, 1)
         found = measured(manifest_or_pool(request), **given, progress=progress)
     found.warnings[:] = map(in_options, found.warnings)
-    found = signed(found, request)
+    note = None if found.note is None else in_options(found.note)
+    found = signed(replace(found, note=note), request)
     write_and_show(found, output)
     say_written(found, output, found.file)

@@ -124,6 +124,7 @@ class Compression(FolderDocument, frozen=True, tag="xlingual/compression/1"):
     ]
     n_fit: Annotated[Count, about("How many texts these are.")]
     signature: Annotated[str, about("What the values of the full vectors depend on.")]
+    note: Note = None
     conditions: Conditions = field(default_factory=dict)
     warnings: Warnings = field(default_factory=list)
     timings: Timings = field(default_factory=dict)

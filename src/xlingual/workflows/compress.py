@@ -127,7 +127,6 @@ def compress(
         for form, mean in zip(forms, whole[1:], strict=True)
     ]
     kept = [one for one in records if one.outcome == KEPT and one.bytes < 4 * asked.dim]
-    note = wanted.left_out()
     return Compression(
         encoder=asked.name,
         task=asked.run.task,
@@ -143,8 +142,9 @@ def compress(
         fit=None if fitting is None else fitting.identity,
         n_fit=0 if fitting is None else len(fitting.vectors),
         signature=str(_signature(asked)),
+        note=wanted.left_out(),
         conditions=asked.conditions(),
-        warnings=[*messages, *([note] if note else [])],
+        warnings=messages,
         timings=dict(asked.run.seconds),
     )
 

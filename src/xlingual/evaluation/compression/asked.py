@@ -14,7 +14,7 @@ from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.encoders.compressed import QuantizedTexts
-from xlingual.errors import InputError
+from xlingual.errors import InputError, listed, parameter
 from xlingual.evaluation.run import Run
 from xlingual.forms import dense
 from xlingual.ranking import TextPool, TextRows, similarity_of
@@ -83,7 +83,13 @@ class Asked(ABC):
     @property
     def name(self) -> str:
         """What the encoder is called."""
-        return next(iter(self.run.text_encoders))
+        names = list(self.run.text_encoders)
+        if len(names) != 1:
+            raise InputError(
+                f"{parameter('text_encoder')}: expected one encoder, whose vectors are made smaller, found "
+                f"{listed(names) if names else 'a system that returns lists'}: name one"
+            )
+        return names[0]
 
     @property
     def encoder(self) -> Encoder:

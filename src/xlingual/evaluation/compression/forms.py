@@ -9,7 +9,7 @@ from itertools import groupby
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.spec import written
-from xlingual.errors import InputError, did_you_mean, listed, parameter
+from xlingual.errors import InputError, did_you_mean, parameter
 from xlingual.evaluation.compression.asked import Fitting, Sides, Smaller
 from xlingual.results.compression import PCA, TRUNCATED, WHOLE
 from xlingual.transforms import methods
@@ -124,16 +124,9 @@ class Wanted:
 
     def left_out(self) -> str | None:
         """Return what is not tried for want of texts to fit on, as a sentence; None for nothing."""
-        missing = [
-            word
-            for given, word in ((self.dtypes, INT8), (self.reductions, PCA))
-            if not given and not self.fitted
-        ]
-        return (
-            f"{listed(missing)} left out, which {'are' if len(missing) > 1 else 'is'} fitted: {_FIT}"
-            if missing
-            else None
-        )
+        chosen = ((self.dtypes, INT8), (self.reductions, PCA))
+        missing = [] if self.fitted else [word for given, word in chosen if not given]
+        return f"Not tried: {' and '.join(missing)}, fitted on texts: {_FIT}." if missing else None
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def loss_by_bytes(found: Compression) -> Figure:
     """Return the scatter of the worst pair's loss (up) against bytes of a vector (across)."""
     best = frontier(found.forms)
     xs = _powers(2, [one.bytes for one in found.forms])
-    tops = [max(worst_loss(one), one.pairs[one.worst].most or 0) for one in found.forms]
+    tops = [max(worst_loss(one), one.pairs[one.worst].most or 0.0, FLOOR) for one in found.forms]
     ys = _powers(10, [FLOOR, found.delta, *tops])
 
     def draw(size: Size) -> Drawing:

@@ -15,7 +15,7 @@ _LEAST = 0.02  # of the measure, below which a share says nothing
 
 def findings(found: Compression) -> list[str]:
     """Return the verdict, the pair that loses first, and what helped."""
-    sentences = [_smallest(found), _counted(found), _first(found), _rescoring(found)]
+    sentences = [_smallest(found), _counted(found), _first(found), _rescoring(found), found.note]
     return [sentence for sentence in sentences if sentence]
 
 

@@ -106,7 +106,7 @@ def test_some_pairs_of_a_pool():
     pool, questions, candidates = a_pool(0)
     asked = over_pool(pool, questions, candidates, ["de-en", "en-en"])
     assert {asked.lines.pairs[code] for code in asked.lines.pair} == {("de", "en"), ("en", "en")}
-    with pytest.raises(InputError, match="no such pair; the languages of the pool: ar, de, en"):
+    with pytest.raises(InputError, match="the pool has no such pair; its languages: ar, de, en"):
         over_pool(pool, questions, candidates, ["de-fr"])
 
 
