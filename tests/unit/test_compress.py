@@ -163,9 +163,7 @@ def test_what_cannot_be_is_refused(manifest, spec, options, words):
 
 
 def test_texts_to_fit_on_are_not_evaluated(folder, manifest, spec):
-    with pytest.raises(
-        InputError, match="fit: 180 of the texts that are evaluated are among those to fit on"
-    ):
+    with pytest.raises(InputError, match="180 of the texts that are evaluated are among those to fit on"):
         quiet(manifest, spec, fit=f"{folder}/m.jsonl")
 
 

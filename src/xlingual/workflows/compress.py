@@ -5,14 +5,13 @@ The encoder's vectors are computed once. Each form is a function of them, ranked
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
-from xlingual.arrays import Floats
 from xlingual.comparison.compression import FULL, REPLICATES, FormLoss, full_values, losses
 from xlingual.comparison.queries import Labels, Queries, sample_weights
 from xlingual.data.manifest import Manifest, ManifestLike
@@ -24,7 +23,7 @@ from xlingual.encoders import EncoderLike, parse
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.compression import Asked, OverPairs, OverPool
-from xlingual.evaluation.compression.asked import Fitting
+from xlingual.evaluation.compression.asked import Fitting, FormValues
 from xlingual.evaluation.compression.forms import Form, Wanted, vectors_of
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.run import Options, Progress, collected_warnings
@@ -116,15 +115,20 @@ def compress(
             fitting = None if fit is None else asked.fitting(partial(load, fit))
         forms = wanted.forms(asked.dim, 0 if fitting is None else fitting.rank)
         with asked.run.stage("texts: rank"), one_library_thread():
-            values, whole = _ranked(asked, fitting, forms)
+            values = _ranked(asked, fitting, forms)
         queries = _queries(asked, forms, values)
         with asked.run.stage("statistics"):
             report = asked.run.progress("testing forms")
             lost = losses(queries, delta, alpha, seed=seed, replicates=replicates, progress=report)
     below = str(replace(parse(text_encoder, Known()), name=None)) if isinstance(text_encoder, str) else None
     records = [
-        _form(form, lost[form.name], mean, None if below is None else form.spec(below, fit))
-        for form, mean in zip(forms, whole[1:], strict=True)
+        _form(
+            form,
+            lost[form.name],
+            values[form.name].whole,
+            None if below is None else form.spec(below, fit),
+        )
+        for form in forms
     ]
     kept = [one for one in records if one.outcome == KEPT and one.bytes < 4 * asked.dim]
     return Compression(
@@ -136,7 +140,7 @@ def compress(
         delta=delta,
         alpha=alpha,
         full=full_values(queries),
-        whole=whole[0],
+        whole=values[FULL].whole,
         forms=records,
         smallest=min(kept, key=lambda one: (one.bytes, -one.value)).name if kept else None,
         fit=None if fitting is None else fitting.identity,
@@ -165,24 +169,21 @@ def _check(delta: float, alpha: float, replicates: int) -> None:
         )
 
 
-def _ranked(
-    asked: Asked, fitting: Fitting | None, forms: Sequence[Form]
-) -> tuple[dict[str, Floats], list[float | None]]:
-    """Return the values of each query with the full vectors and with each form; of a pool also their mAP."""
+def _ranked(asked: Asked, fitting: Fitting | None, forms: Sequence[Form]) -> dict[str, FormValues]:
+    """Return the values of the queries with the full vectors and with each form, by its name."""
     report, total = asked.run.progress("ranking forms"), len(forms) + 1
     report(0, total)
-    found: dict[str, Any] = {FULL: asked.values(asked.full)}
+    found = {FULL: asked.values(asked.full)}
     for form, smaller, same in vectors_of(forms, asked.full, fitting):
         report(len(found), total)
         found[form.name] = (
             asked.rescored(same, smaller, form.rescored) if form.rescored else asked.values(smaller)
         )
     report(total, total)
-    mean = dict(zip(found, asked.whole, strict=False))
-    return found, [mean.get(name) for name in (FULL, *(form.name for form in forms))]
+    return found
 
 
-def _queries(asked: Asked, forms: Sequence[Form], values: dict[str, Floats]) -> Queries:
+def _queries(asked: Asked, forms: Sequence[Form], values: Mapping[str, FormValues]) -> Queries:
     """Return the queries with the values of all forms, as comparisons take them."""
     lines, names = asked.lines, (FULL, *(form.name for form in forms))
     seed = Labels(np.zeros(len(lines.pair), dtype=np.int64), (str(asked.run.options.seed),))
@@ -194,7 +195,7 @@ def _queries(asked: Asked, forms: Sequence[Form], values: dict[str, Floats]) -> 
         "target": Labels(codes[:, 1], tuple(tags)),
         "seed": seed,
     }
-    table = np.stack([values[name] for name in names])
+    table = np.stack([values[name].lines for name in names])
     weight = sample_weights(lines.pair)
     return Queries(
         asked.run.task, asked.measure, names, table, weight, lines.cluster, None, labels, asked.conditions()

@@ -19,7 +19,7 @@ from xlingual.evaluation.run import Run
 from xlingual.forms import dense
 from xlingual.ranking import TextPool, TextRows, similarity_of
 from xlingual.ranking.listed import Lists
-from xlingual.records import Texts
+from xlingual.records import Texts, digest
 from xlingual.systems.reranker import reordered
 from xlingual.transforms.compression import unit
 from xlingual.transforms.moments import FitData
@@ -70,6 +70,14 @@ class QueryLines:
     cluster: Ints  # [n] of queries that are not independent
 
 
+@dataclass(frozen=True)
+class FormValues:
+    """The values of the queries with one form of the vectors."""
+
+    lines: Floats  # [n]
+    whole: float | None = None  # of a pool, the mean average precision of all answers
+
+
 class Asked(ABC):
     """The queries of an evaluation, and where their answers stand by the vectors that are given."""
 
@@ -78,7 +86,6 @@ class Asked(ABC):
     full: Sides
     measure: str
     languages: Sequence[str]  # that texts are in
-    whole: Sequence[float] = ()  # of a pool: its mean average precision, for each form in turn
 
     @property
     def name(self) -> str:
@@ -97,11 +104,11 @@ class Asked(ABC):
         return self.run.text_encoders[self.name]
 
     @abstractmethod
-    def values(self, vectors: Sides) -> Floats:
-        """Return the measure's value of each query [n] with these vectors."""
+    def values(self, vectors: Sides) -> FormValues:
+        """Return the measure's values with these vectors."""
 
     @abstractmethod
-    def rescored(self, vectors: Sides, smallest: Sides, first: int) -> Floats:
+    def rescored(self, vectors: Sides, smallest: Sides, first: int) -> FormValues:
         """Return the values where the `first` candidates by `smallest` are ordered again.
 
         Their second score is the cosine of the query's vector in `vectors` with theirs in `smallest`, which
@@ -124,13 +131,12 @@ class Asked(ABC):
 
     def fitting(self, load: Callable[[], Texts]) -> Fitting:
         """Return the vectors of the texts to fit on; raise InputError where one of them is evaluated."""
-        fitted = QuantizedTexts(self.encoder, load, self.languages)
+        chosen = QuantizedTexts(self.encoder, load, self.languages).chosen
         digests = frozenset[bytes]().union(*(texts.row_digests() for texts in self.texts()))
-        chosen = fitted.chosen
         if seen := digests & chosen.row_digests():
             raise InputError(
-                f"fit: {len(seen):,} of the texts that are evaluated are among those to fit on: choose other "
-                "rows (for instance --fit FILE#train and --split test)"
+                f"{len(seen):,} of the texts that are evaluated are among those to fit on: choose other rows "
+                f"(for instance {parameter('fit', 'FILE#train')} and {parameter('split', 'test')})"
             )
         options = self.run.options
         source = VectorSource(
@@ -140,7 +146,7 @@ class Asked(ABC):
             options.progress,
         )
         found = dense(encode(self.encoder, chosen, source).vectors, source.who, "a smaller form")
-        return Fitting(found, chosen.language, fitted.identity.partition("&fit=")[2].partition("::")[0])
+        return Fitting(found, chosen.language, digest(*sorted(chosen.row_digests())).hex())
 
 
 def ordered_again(lists: Lists, queries: TextRows, candidates: TextRows) -> Lists:

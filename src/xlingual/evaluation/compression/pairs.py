@@ -7,12 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from xlingual.arrays import Floats
 from xlingual.data.manifest import Manifest
 from xlingual.embed import RoleVectors, TextVectors
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
-from xlingual.evaluation.compression.asked import Asked, QueryLines, Sides, both_pools, ordered_again
+from xlingual.evaluation.compression.asked import (
+    Asked,
+    FormValues,
+    QueryLines,
+    Sides,
+    both_pools,
+    ordered_again,
+)
 from xlingual.evaluation.crosslingual_retrieval.evaluate import NAME, refuse_small_pools, several_answers
 from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
 from xlingual.evaluation.pair_run import PairRun, by_pair
@@ -71,11 +77,11 @@ class OverPairs(Asked):
             replace(sides.candidates, vectors=vectors.candidates),
         )
 
-    def values(self, vectors: Sides) -> Floats:
+    def values(self, vectors: Sides) -> FormValues:
         """Return the measure of each query [n]."""
         return self._of(self._targets(vectors))
 
-    def rescored(self, vectors: Sides, smallest: Sides, first: int) -> Floats:
+    def rescored(self, vectors: Sides, smallest: Sides, first: int) -> FormValues:
         """Return the same where the first candidates by `smallest` are ordered again."""
         before, item = self._targets(smallest), self.run.manifest.item
         queries, candidates = self._both(self._sides)
@@ -115,11 +121,11 @@ class OverPairs(Asked):
             )
         return found
 
-    def _of(self, targets: Sequence[TargetCounts]) -> Floats:
+    def _of(self, targets: Sequence[TargetCounts]) -> FormValues:
         measure = self._measure
         of_all = isinstance(measure, Recall) and self.several
         parts = [measure.per_query(one if of_all else one.best()) for one in targets]  # type: ignore[arg-type]
-        return np.concatenate(parts)
+        return FormValues(np.concatenate(parts))
 
     def texts(self) -> tuple[Texts, ...]:
         """Return the texts of both sides."""

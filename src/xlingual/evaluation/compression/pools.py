@@ -7,12 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed import PoolVectors
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError, listed, parameter
-from xlingual.evaluation.compression.asked import Asked, QueryLines, Sides, both_pools, ordered_again
+from xlingual.evaluation.compression.asked import (
+    Asked,
+    FormValues,
+    QueryLines,
+    Sides,
+    both_pools,
+    ordered_again,
+)
 from xlingual.evaluation.multilingual_pool.choice import choose
 from xlingual.evaluation.multilingual_pool.evaluate import NAME, PoolRun
 from xlingual.evaluation.multilingual_pool.language_bias import single_answer_precision
@@ -32,8 +39,7 @@ class OverPool(Asked):
     """Questions of a pool; a line is a question with its answers in one language.
 
     A value is the average precision where the answers in that language alone are in the pool, among all other
-    candidates of all languages, one answer at a time: "one target" of LAReQA. `whole` has the mean average
-    precision of all answers, for each form in turn.
+    candidates of all languages, one answer at a time: "one target" of LAReQA.
     """
 
     measure = "AP"
@@ -66,7 +72,6 @@ class OverPool(Asked):
             pool.questions.language[self._cells[0]] * len(pool.languages) + self._cells[1],
             self._cluster[self._cells[0]],
         )
-        self.whole: list[float] = []
         self.languages = pool.languages
 
     def _chosen(self, pairs: Sequence[str] | None) -> tuple[Ints, Ints]:
@@ -95,11 +100,11 @@ class OverPool(Asked):
             wanted[places[name]] = True
         return wanted
 
-    def values(self, vectors: Sides) -> Floats:
+    def values(self, vectors: Sides) -> FormValues:
         """Return the average precision of each line's answers [n]."""
         return self._of(self._counts(vectors))
 
-    def rescored(self, vectors: Sides, smallest: Sides, first: int) -> Floats:
+    def rescored(self, vectors: Sides, smallest: Sides, first: int) -> FormValues:
         """Return the same where the first candidates by `smallest` are ordered again."""
         counts, (questions, candidates) = self._counts(smallest), self._rows()
         lists = vector_lists(
@@ -126,17 +131,16 @@ class OverPool(Asked):
         )
         return found.counts
 
-    def _of(self, counts: PoolCounts) -> Floats:
-        self.whole.append(float(average_precision(counts.whole_pool()).mean()))
-        found: Floats = single_answer_precision(relevant_ranks(counts))[self._cells]
-        return found
+    def _of(self, counts: PoolCounts) -> FormValues:
+        whole = float(average_precision(counts.whole_pool()).mean())
+        return FormValues(single_answer_precision(relevant_ranks(counts))[self._cells], whole)
 
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
         return np.arange(len(self.pool.questions)), np.arange(len(self.pool.candidates))
 
     def texts(self) -> tuple[Texts, ...]:
         """Return the questions and the candidates."""
-        return self.pool.question_texts(), self.pool.candidate_texts(self.text)
+        return self.pool.question_texts(), self.pool.candidate_texts()
 
     def conditions(self) -> dict[str, str]:
         """Return what the numbers depend on, as a signature of an evaluation has it."""

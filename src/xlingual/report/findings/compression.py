@@ -97,7 +97,7 @@ def _first(found: Compression) -> str | None:
     if known:
         share = max(known, key=lambda i: form.pairs[i].loss / found.full[i].value)
         full, lost = found.full[share], form.pairs[share].loss
-        who = "that pair" if share == place else pair_of(full)
+        who = pair_of(full)
         part = f"{numbers.percent(lost / full.value)} of {numbers.number(full.value)}"
         said += f" Relative to its full value, {who} loses most: {part}."
     return said
