@@ -31,6 +31,7 @@ _VERBS = {
     "evaluate": "Evaluate text encoders on a manifest or a pool.",
     "compress": "Say what smaller vectors lose, by language pair, and the smallest form that keeps all.",
     "train": "Train embeddings on your own texts and images.",
+    "repair": "Find a map of an encoder's vectors that brings languages together, and test it.",
     "model": "Show a model that was trained here, or export it to other programs.",
     "casestudy": "The case studies of the papers: encoders without parallel texts; MLMME; LAReQA.",
     "validate": "Check a measure without translations against true retrieval.",

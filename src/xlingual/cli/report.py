@@ -24,6 +24,7 @@ _KINDS = {
     "plan": ("plan.json", "plan:Plan"),
     "compression": ("compression.json", "compression:Compression"),
     "calibration": ("calibration.json", "calibration:Calibration"),
+    "repair": ("repair.json", "repair:Repair"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
     "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
     "regime_study": ("regime_study.json", "regime_study:RegimeStudy"),

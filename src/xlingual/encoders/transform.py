@@ -113,14 +113,15 @@ class TransformedTexts(Stacked):
 
     def apply_in(self, languages: Sequence[str], *vectors: Vectors) -> Vectors:
         """Return float32 [n, e] for the base's vectors float32 [n, d] and the language of each."""
-        given = _unit(vectors[0]) if self._unit_below else vectors[0]
+        given = unit_rows(vectors[0]) if self._unit_below else vectors[0]
         try:
             return self.map.apply(given, languages)
         except InputError as error:
             raise InputError(f"{self.name}: {error}") from None
 
 
-def _unit(vectors: Vectors) -> Vectors:
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Return the rows [n, d] at unit length, computed in float64; a zero row stays zero."""
     exact = np.asarray(vectors, dtype=np.float64)
     length = np.sqrt(np.einsum("nd,nd->n", exact, exact))[:, None]
     return np.asarray(np.divide(exact, length, out=np.zeros_like(exact), where=length > 0), dtype=np.float32)
@@ -148,7 +149,9 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Transf
 _BY_LANGUAGE = dict.fromkeys(("lir", "procrustes", "ridge", "cca"), methods.LANGUAGE)
 
 
-_NUMBERED: Mapping[str, tuple[Fit, str, bool]] = {  # function, its parameter, whether it has a default
+_NUMBERED: Mapping[
+    str, tuple[Callable[..., Affine], str, bool]
+] = {  # function, its parameter, whether it has a default
     "all-but-the-top": (methods.all_but_the_top, "k", True),
     "lir": (methods.lir, "k", False),
     "lsar": (methods.lsar, "r", True),

@@ -22,6 +22,7 @@ PAGES: Mapping[str, str] = {
     "ValidationTable": "validation_table",
     "Compression": "compression",
     "Calibration": "calibration",
+    "Repair": "repair",
     "CaseStudy": "case_study",
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",
