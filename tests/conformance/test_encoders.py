@@ -88,6 +88,12 @@ SPECS |= {  # on top of vectors that are all different, fitted on the same texts
     }.items()
 }
 SPECS["delta"] = "delta:?from=de&to=en&fit=m.csv#train::chargram:?dim=64&n=2-3&fit=m.csv#train"
+SPECS |= {
+    "truncate": "truncate:3::random:?dim=8",
+    "quantize": "quantize:binary::random:?dim=8",
+    "quantize-f16": "quantize:f16::random:?dim=8",
+    "quantize-int8": "quantize:int8?fit=m.csv#train::chargram:?dim=64&n=2-3&fit=m.csv#train",
+}
 FUNCTION = "def encode(texts):\n    return [[len(text), text.count('e')] for text in texts]\n"
 SERVICE = {}  # where the embeddings service of these tests is, while they run
 # networks round differently in other batches; tests/unit/encoders has the same tests for them, to 1e-5

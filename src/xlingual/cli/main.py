@@ -29,6 +29,7 @@ _VERBS = {
     "embed": "Compute vectors of texts and images once, and write them to files.",
     "store": "List, verify, clean up and export the stored vectors.",
     "evaluate": "Evaluate text encoders on a manifest or a pool.",
+    "compress": "Say what smaller vectors lose, by language pair, and the smallest form that keeps all.",
     "train": "Train embeddings on your own texts and images.",
     "repair": "Find a map of an encoder's vectors that brings languages together, and test it.",
     "model": "Show a model that was trained here, or export it to other programs.",

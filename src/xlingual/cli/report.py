@@ -22,6 +22,7 @@ _KINDS = {
     "comparison": ("comparison.json", "comparison:Comparison"),
     "gate": ("gate.json", "gate:Gate"),
     "plan": ("plan.json", "plan:Plan"),
+    "compression": ("compression.json", "compression:Compression"),
     "calibration": ("calibration.json", "calibration:Calibration"),
     "repair": ("repair.json", "repair:Repair"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),

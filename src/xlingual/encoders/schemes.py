@@ -30,7 +30,7 @@ from xlingual.encoders.options import (
     whole_number,
 )
 from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS, Scheme
-from xlingual.encoders.transform_schemes import TRANSFORMS
+from xlingual.encoders.transform_schemes import COMPRESSED, TRANSFORMS
 
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme
@@ -334,6 +334,7 @@ SCHEMES: Mapping[str, Scheme] = {
             over="may",
         ),
         *TRANSFORMS,
+        *COMPRESSED,
         Scheme(
             "pixels",
             (IMAGES,),

@@ -1,4 +1,4 @@
-"""Rows of the table of schemes: maps of vectors that are fitted on texts."""
+"""Rows of the table of schemes: maps of vectors that are fitted on texts, and smaller vectors."""
 
 from __future__ import annotations
 
@@ -53,4 +53,21 @@ TRANSFORMS: tuple[Scheme, ...] = (
     _transform("procrustes", "vectors rotated to those of their translations", _TO),
     _transform("ridge", "vectors mapped to those of their translations, linearly", _TO),
     _transform("cca", "the K directions in which translations vary together", argument="K or auto"),
+)
+
+_SMALLER = "xlingual.encoders.compressed"
+
+COMPRESSED: tuple[Scheme, ...] = (
+    Scheme(
+        "truncate", (TEXTS,), "the first D dimensions of the vectors", _SMALLER, argument="D", over="must"
+    ),
+    Scheme(
+        "quantize",
+        (TEXTS,),
+        "vectors of fewer bits a number: f16, int8 or binary (their signs)",
+        _SMALLER,
+        argument="f16, int8 or binary",
+        options=(Option("fit", not_empty, None, f"{FIT}; for int8 alone, required"),),
+        over="must",
+    ),
 )

@@ -63,7 +63,7 @@ class RerankedSystem(ListSystem):
                 "and were cut"
             )
         key = np.rint(np.asarray(scored.vectors, dtype=np.float64)[:, 0] / UNIT).astype(np.int64)
-        return replace(_reordered(found, read, key), taken=self._depth)
+        return replace(reordered(found, read, key), taken=self._depth)
 
 
 def _pairs(queries: Texts, candidates: Texts, query: Ints, candidate: Ints) -> Texts:
@@ -78,7 +78,7 @@ def _pairs(queries: Texts, candidates: Texts, query: Ints, candidate: Ints) -> T
     )
 
 
-def _reordered(found: Lists, read: Ints, key: Ints) -> Lists:
+def reordered(found: Lists, read: Ints, key: Ints) -> Lists:
     """Return the lists with the results that were read first, by falling key."""
     behind = np.ones(len(found.query), dtype=bool)
     behind[read] = False

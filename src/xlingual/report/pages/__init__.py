@@ -20,6 +20,7 @@ PAGES: Mapping[str, str] = {
     "Plan": "plan",
     "Validation": "validation",
     "ValidationTable": "validation_table",
+    "Compression": "compression",
     "Calibration": "calibration",
     "Repair": "repair",
     "CaseStudy": "case_study",
