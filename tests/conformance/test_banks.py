@@ -1,4 +1,4 @@
-"""Repairs of hubs by a bank, by every ranker, equal the definitions written out, for every kind of vectors."""
+"""Repairs of hubs by a bank, by every ranker, equal their definitions written out, for any vectors."""
 
 import math
 from pathlib import Path
@@ -55,7 +55,7 @@ def plain_qb_norm(keys, bank, back, sample, beta, k):
     held = np.flatnonzero(sample[1])
     preferred = set()
     for row in bank:
-        kth = sorted(np.repeat(row, sample[1]).tolist(), reverse=True)[: k][-1]
+        kth = sorted(np.repeat(row, sample[1]).tolist(), reverse=True)[:k][-1]
         preferred |= {y for y in held.tolist() if row[y] >= kth}
     active = np.array([any(row[y] == row[held].max() for y in preferred) for row in keys])
     return keys - active[:, None] * log_means(bank, beta)

@@ -10,8 +10,8 @@ What is the same for all candidates of a query orders nothing, and is left out.
     local-scaling       −‖x − y‖² / (distance of y to its k-th nearest b)
     mutual-proximity    the probability that a b is less similar to x and another one to y (`Proximity`)
 
-Cosines are decided, rounded to 9 decimals; so are all statistics, and sums go over the bank in an order of its
-vectors, so that neither the bank's order, nor tiles, nor the back end change a number.
+Cosines are decided and rounded to 9 decimals, and so are all statistics. Sums go over the bank in an order of
+its vectors, so that neither the bank's order, nor tiles, nor the back end change a number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from xlingual.errors import InputError
 from xlingual.forms import COSINE, AnyVectors, SparseVectors, TokenVectors
 from xlingual.ranking.csls import mean_keys
 from xlingual.ranking.kinds import TextPool, TextRows, TextSimilarity, rows_of, similarity_of
-from xlingual.ranking.offsets import Adjustment, Offsets
+from xlingual.ranking.offsets import Adjustment, Offsets, Repair
 from xlingual.ranking.ranker import Ranker
 from xlingual.ranking.scalings import LEAST_DEVIATION, NEAREST_SCALE, ONE, Proximity, Scaled
 from xlingual.ranking.scan import Progress, Reduction, Transposed, one_library_thread
@@ -46,7 +46,7 @@ Sample = tuple[Ints, Ints]  # how often it holds each query [n] and each candida
 
 @dataclass(frozen=True)
 class Bank:
-    """The vectors of queries that are not evaluated: distinct ones, in an order of their own, and how often."""
+    """Vectors of queries that are not evaluated: distinct ones in an order of their own, and how often."""
 
     vectors: TextRows
     weights: Ints
@@ -193,6 +193,9 @@ class Banked:
         return self.correction.adjustments(BankPass(similarity, self.bank, ranker, progress), samples)
 
 
+HubRepair: TypeAlias = "Repair | Banked"  # of the queries that are evaluated, or by a bank
+
+
 def _zeros(given: BankPass) -> Ints:
     return np.zeros(given.similarity.shape[0], dtype=np.int64)
 
@@ -225,9 +228,9 @@ class BankCsls:
 class InvertedSoftmax:
     """cos(x, y) − (1/β)·log mean_b exp(β·cos(b, y)).
 
-    That is (1/β)·log of exp(β·cos(x, y)) / Σ_b exp(β·cos(b, y)), but for a number that all pairs share (Smith,
-    Turban, Hamblin and Hammerla, Offline bilingual word vectors, orthogonal transformations and the inverted
-    softmax, ICLR 2017, section 2.4); their α_x is one number for all candidates of x, and left out.
+    That is (1/β)·log of exp(β·cos(x, y)) / Σ_b exp(β·cos(b, y)), but for a number that all pairs share
+    (Smith, Turban, Hamblin and Hammerla, Offline bilingual word vectors, orthogonal transformations and the
+    inverted softmax, ICLR 2017); their α_x is one number for all candidates of x, and left out.
     """
 
     beta: float = 20.0

@@ -113,10 +113,10 @@ class Adjustment(ABC):
         """
         height, width = tile.scores.shape
         sides = self._floats
-        rows = tuple(
-            None if side is None else side[tile.row : tile.row + height, None] for side in sides[0]
+        rows = tuple(None if side is None else side[tile.row : tile.row + height, None] for side in sides[0])
+        columns = tuple(
+            None if side is None else side[tile.column : tile.column + width] for side in sides[1]
         )
-        columns = tuple(None if side is None else side[tile.column : tile.column + width] for side in sides[1])
         slope = float(self.slope(tile.scores, tile.band, rows, columns))
         keys = 2 * UNIT if self.wide else 0.0
         band = slope * (tile.band + keys) + keys + 3 * float(self.rounding(tile.largest, rows, columns))
@@ -150,7 +150,7 @@ _NUMPY: list[_NumpyFunctions] = []
 
 
 def numpy_functions() -> _NumpyFunctions:
-    """Return the functions that adjustments may use, of numpy and scipy, loaded when they are first needed."""
+    """Return the functions that adjustments may use, loaded when they are first needed."""
     if not _NUMPY:
         _NUMPY.append(_NumpyFunctions())
     return _NUMPY[0]
@@ -251,7 +251,7 @@ def adjusted(reduction: Reduction, adjustment: Adjustment | None) -> Reduction:
 
 
 class AdjustmentRequest(Protocol):
-    """The request for the adjustment of one sample of queries and candidates, in a pass before the ranking."""
+    """The request for the adjustment of one sample, in a pass before the ranking."""
 
     @property
     def reductions(self) -> Sequence[Reduction]:

@@ -188,12 +188,12 @@ class _Backretrieval:
         """Return the nearest texts of one encoder for each task."""
         found: list[Nearest] = []
         with self.run.stage("texts: rank"), one_library_thread():
-            for numbers in by_pair(self.tasks).values():
+            for (source, _), numbers in by_pair(self.tasks).items():
                 found += nearest_texts(
                     vectors,
                     [self.tasks[number].sample for number in numbers],
                     ranker=self.run.options.ranker,
-                    repair=self.run.options.repair,
+                    repair=self.run.repair(name, [source]),
                     progress=self.run.progress(f"ranking texts: {name}"),
                     tally=self.run.tally,
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Unpack
@@ -13,11 +14,12 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts
+from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
 from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
+from xlingual.evaluation.image_sentence.banks import Repairs, image_bank
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
 from xlingual.evaluation.image_sentence.directions import both_ways
 from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches
@@ -36,10 +38,10 @@ from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.similarities import COSINE, Fitted
 from xlingual.evaluation.trec import write_trec
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
-from xlingual.ranking import Pool, Ranker, Repair
+from xlingual.ranking import Bank, Banked, Pool, Ranker, Repair
 from xlingual.records import RankCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
@@ -143,6 +145,7 @@ class ImageSentence(Run):
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
         self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
+        self._image_banks: dict[int, Bank] = {}  # training queries, of the last image encoder
         self._shown: ShownImages | None = None  # the images as runs are evaluated on them
 
     def prepare(
@@ -176,7 +179,8 @@ class ImageSentence(Run):
         self.dropped = counted_out(requested, np.isin(np.arange(len(manifest)), own))
         self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[own]))]
         for system in pairs:
-            self.fit({system.name: system.texts}, manifest.texts(self.rows_of(system)))
+            evaluated = manifest.texts(self.rows_of(system))
+            self.fit({system.name: system.texts}, evaluated, queries=queries_for(manifest))
             self.image_identities[system.name] = self.identity(system.images)
         self.fit({name: one for name, one in made.items() if isinstance(one, RunSystem)})
         self.by_name = {name: self.by_name[name] for name in made}
@@ -283,10 +287,28 @@ class ImageSentence(Run):
         for language, rows in self.captions.items():
             if language in system.languages:
                 (one,) = shown.slices(self.manifest, rows, None, language)
+                repairs = self._repairs(system, language)
                 yield from rankings_of(
-                    encoder, language, self.manifest, one, shown, texts, images, self.options
+                    *(encoder, language, self.manifest, one, shown, texts, images),
+                    *(repairs, self.options.ranker),
                 )
         self.forget_images()
+
+    def _repairs(self, system: EncoderPair, language: str) -> Repairs:
+        """Return the repairs of hubs of a system, with sentences as queries and with images as queries."""
+        repair = self.repair(system.name, [language], roles=False)
+        asked = self.options.repair
+        if not isinstance(repair, Banked) or not isinstance(asked, Fitted):
+            return repair, repair
+        if id(system.images) not in self._image_banks:
+            self._image_banks.clear()
+            with self.stage("pictures: encode training queries"):
+                bank = image_bank(
+                    *(asked, self.manifest, self.shown_rows, system.image_name, system.images),
+                    self.storing(),
+                )
+            self._image_banks[id(system.images)] = bank
+        return repair, replace(repair, bank=self._image_banks[id(system.images)])
 
     def forget_images(self) -> None:
         """Free the vectors of images."""
@@ -350,7 +372,7 @@ class ImageSentence(Run):
                 one.text,
                 one.image,
                 ranker=self.options.ranker,
-                repair=self.options.repair,
+                repairs=self._repairs(system, language),
                 progress=self.progress(f"ranking {language}: {system.name}"),
             )
         self.tally.add(similarity)

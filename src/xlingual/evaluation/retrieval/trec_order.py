@@ -8,7 +8,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
-from xlingual.ranking import UNIT, Offsets, TextSimilarity
+from xlingual.ranking import UNIT, Adjustment, TextSimilarity
 from xlingual.ranking.listed import Lists
 from xlingual.ranking.scan import TILE_BYTES
 
@@ -42,14 +42,16 @@ def above_by_name(
     question: Ints,
     candidate: Ints,
     place: Ints,
-    offsets: Offsets | None = None,
+    adjustment: Adjustment | None = None,
 ) -> Ints:
     """Return how many candidates of each language are above each pair (question, candidate), [p, G].
 
     `place` [m] is that of each candidate's name; `question` is ascending. All scores are made in float64.
     """
     width = len(columns.vectors)
-    own = _scores(similarity.exact(question, columns.of[candidate]), offsets, question, columns.of[candidate])
+    own = _scores(
+        similarity.exact(question, columns.of[candidate]), adjustment, question, columns.of[candidate]
+    )
     above = np.zeros((len(question), len(columns.bounds) - 1), dtype=np.int64)
     weights = np.zeros((width, above.shape[1]))
     weights[np.arange(width), columns.language] = columns.weights
@@ -59,7 +61,7 @@ def above_by_name(
         rows = np.arange(first, min(first + height, similarity.shape[0]))
         low, high = np.searchsorted(question, (rows[0], rows[-1] + 1))
         scores = _scores(
-            similarity.block_keys(rows, np.arange(width)), offsets, rows[:, None], np.arange(width)
+            similarity.block_keys(rows, np.arange(width)), adjustment, rows[:, None], np.arange(width)
         )
         step = max(1, _AT_ONCE // width)
         for start in range(low, high, step):
@@ -77,7 +79,7 @@ def above_by_name(
     return above
 
 
-def _scores(keys: Ints, offsets: Offsets | None, queries: Ints, candidates: Ints) -> np.ndarray:
-    if offsets is not None:
-        keys = offsets.scale * keys - offsets.queries[queries] - offsets.candidates[candidates]
+def _scores(keys: Ints, adjustment: Adjustment | None, queries: Ints, candidates: Ints) -> np.ndarray:
+    if adjustment is not None:
+        keys = adjustment.keys(keys, queries, candidates)
     return (keys * UNIT).astype(np.float32)

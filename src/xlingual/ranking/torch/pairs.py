@@ -249,7 +249,7 @@ class PairTile(Pairs):
         )
 
     @property
-    def slack(self) -> Any:
+    def slack(self) -> Any:  # noqa: ANN401  (a number or a tensor)
         """How far a key may be from its score; keys that are no sums of keys are rounded once more."""
         error = bounds.key_error(self.rows.dim)
         if self.adjustment is None or self.changed is None:
