@@ -147,7 +147,7 @@ class Run:
         self._spent: Spent | None = None  # of the text encoder that encodes now
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
         self._bank: TrainingQueries | None = None  # of the similarity, where it has one
-        _warn_of_transduction(options.repair)
+        self._warned = False  # of a similarity that takes the queries that are evaluated
 
     @contextmanager
     def stage(self, name: str, what: str | None = None) -> Iterator[None]:
@@ -208,10 +208,21 @@ class Run:
         """
         repair = self.options.repair
         if not isinstance(repair, Fitted):
+            self._warn_of_transduction(repair)
             return repair
         assert self._bank is not None  # `fit` comes first
         with self.stage("texts: encode training queries"):
             return self._bank.bound(name, self.text_encoders[name], languages, roles=roles, **self.storing())
+
+    def _warn_of_transduction(self, repair: Repair | None) -> None:
+        """Warn, once, where hubs are repaired by the very queries that are evaluated."""
+        if isinstance(repair, Csls) and not self._warned:
+            self._warned = True
+            warn(
+                f"similarity {repair.name!r}: queries that are evaluated take part in the scores of each "
+                "other: numbers are those of a search for all of them at once, and too good for queries that "
+                f"come one by one; csls?k={repair.k}&fit=FILE#train takes training queries in their place"
+            )
 
     @property
     def similarity(self) -> str | None:
@@ -337,16 +348,6 @@ class Run:
     def _with_unanswered(self, entry: Entry) -> Entry:
         count = self.unanswered.get((entry.encoder, entry.source, entry.target, entry.seed))
         return entry if count is None else structs.replace(entry, n_unanswered=count)
-
-
-def _warn_of_transduction(repair: TextRepair | None) -> None:
-    """Warn where hubs are repaired by the very queries that are evaluated."""
-    if isinstance(repair, Csls):
-        warn(
-            f"similarity {repair.name!r}: queries that are evaluated take part in the scores of each other: "
-            "numbers are those of a search for all of them at once, and too good for queries that come one "
-            f"by one; csls?k={repair.k}&fit=FILE#train takes training queries in their place"
-        )
 
 
 def _parts(found: TextSides | PoolVectors | BatchVectors) -> list[AnyVectors]:

@@ -21,7 +21,7 @@ from xlingual.ranking.scan import Around, Reduction, Tile
 from xlingual.ranking.similarity import UNIT, Similarity
 
 ROUNDING = 2.0**-24  # of a float32 number, relative
-_BLOCK = 1 << 18  # scores screened at a time in float64
+_BLOCK = 1 << 18  # scores changed at a time: they stay in the cache
 Sides: TypeAlias = "tuple[Any, ...]"  # arrays of numpy or tensors of torch, of queries or of candidates
 
 
@@ -47,7 +47,7 @@ class Adjustment(ABC):
     def screened(self, scores: Any, rows: Sides, columns: Sides, functions: Any) -> Any:  # noqa: ANN401
         """Return the scores [r, c] of a tile adjusted; sides are scores [r, 1] and [c].
 
-        `functions` has log_ndtr and logaddexp.
+        `functions` has log_ndtr and logaddexp, where it is `wide`.
         """
 
     @abstractmethod
@@ -121,11 +121,11 @@ class Adjustment(ABC):
         keys = 2 * UNIT if self.wide else 0.0
         band = slope * (tile.band + keys) + keys + 3 * float(self.rounding(tile.largest, rows, columns))
         scores = np.empty((height, width), dtype=np.float32)
-        step = max(1, _BLOCK // width) if self.wide else height
+        functions, step = numpy_functions() if self.wide else None, max(1, _BLOCK // width)
         for start in range(0, height, step):
             part = slice(start, min(start + step, height))
             own = tuple(None if side is None else side[part] for side in rows)
-            scores[part] = self.screened(tile.scores[part], own, columns, numpy_functions())
+            scores[part] = self.screened(tile.scores[part], own, columns, functions)
         return Tile(scores, tile.row, tile.column, band, lambda q, c: self.keys(tile.exact(q, c), q, c))
 
     @cached_property
