@@ -100,8 +100,8 @@ def image_sentence(
             keeps none.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts, and images by the first image encoder).
-        similarity: how sentences and images are compared: "cosine", or "csls?k=10", which takes off how near
-            each is to its 10 nearest of the other side; of each slice apart where there are slices.
+        similarity: how sentences and images are compared, as in `backretrieval`: the training queries are
+            sentences one way, and their images the other. "transductive-csls" takes those of each slice.
         trec: folder for runs and qrels, both ways.
         trec_depth: how many candidates of each query a run holds, None for all.
 

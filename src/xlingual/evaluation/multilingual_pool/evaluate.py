@@ -105,8 +105,8 @@ def multilingual_pool(
             keeps none.
         cluster: what makes questions dependent: "declared" (the pool's clusters), or "near-duplicates"
             (these, and near-equal questions of one language).
-        similarity: how questions and candidates are compared: "cosine", or "csls?k=10", which takes off how
-            near each is to its 10 nearest of the other side, over the whole pool, in all views alike.
+        similarity: how questions and candidates are compared, in all views alike: as in `backretrieval`; the
+            training queries of a pool are its questions.
         name: of the pool, where a report shows several; None: that of its folder.
 
     Raises:
