@@ -13,7 +13,7 @@ from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.similarities import Fitted
-from xlingual.ranking import Bank, Banked
+from xlingual.ranking import Bank, Banked, Csls, Repair
 from xlingual.records import Texts, digest
 from xlingual.store import Store
 
@@ -84,3 +84,15 @@ class TrainingQueries:
             vectors = embed_bank(texts, name, encoder, store=store, progress=progress)
             self._kept = key, Bank.of(vectors)
         return Banked(self.repair.correction, self._kept[1], self.name)
+
+
+def warned_of_transduction(repair: Repair | None) -> bool:
+    """Warn, and return True, where hubs are repaired by the very queries that are evaluated."""
+    if not isinstance(repair, Csls):
+        return False
+    warn(
+        f"similarity {repair.name!r}: queries that are evaluated take part in the scores of each other: "
+        "numbers are those of a search for all of them at once, and too good for queries that come one by "
+        f"one; csls?k={repair.k}&fit=FILE#train takes training queries in their place"
+    )
+    return True

@@ -26,12 +26,12 @@ from xlingual.embed.encoding import VectorSource, encode, is_kept
 from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
-from xlingual.evaluation.banks import TrainingQueries
+from xlingual.evaluation.banks import TrainingQueries, warned_of_transduction
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.similarities import COSINE, Fitted, TextRepair, repair_of
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import AnyVectors, OtherVectors, SparseVectors, TokenVectors
-from xlingual.ranking import Cpu, Csls, HubRepair, Ranker, Repair
+from xlingual.ranking import Cpu, HubRepair, Ranker, Repair
 from xlingual.ranking.approximate import Approximate
 from xlingual.ranking.listed import Lists
 from xlingual.records import Encoded, Texts
@@ -208,21 +208,11 @@ class Run:
         """
         repair = self.options.repair
         if not isinstance(repair, Fitted):
-            self._warn_of_transduction(repair)
+            self._warned = self._warned or warned_of_transduction(repair)
             return repair
         assert self._bank is not None  # `fit` comes first
         with self.stage("texts: encode training queries"):
             return self._bank.bound(name, self.text_encoders[name], languages, roles=roles, **self.storing())
-
-    def _warn_of_transduction(self, repair: Repair | None) -> None:
-        """Warn, once, where hubs are repaired by the very queries that are evaluated."""
-        if isinstance(repair, Csls) and not self._warned:
-            self._warned = True
-            warn(
-                f"similarity {repair.name!r}: queries that are evaluated take part in the scores of each "
-                "other: numbers are those of a search for all of them at once, and too good for queries that "
-                f"come one by one; csls?k={repair.k}&fit=FILE#train takes training queries in their place"
-            )
 
     @property
     def similarity(self) -> str | None:

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 from xlingual.encoders.spec import parse
 from xlingual.errors import InputError, did_you_mean, parameter
 from xlingual.ranking import Csls, Repair
-from xlingual.ranking.banks import (
+from xlingual.ranking.banks import Correction
+from xlingual.ranking.corrections import (
     LARGEST_BETA,
     LEAST_BETA,
     BankCsls,
-    Correction,
     InvertedSoftmax,
     LocalScaling,
     MutualProximity,

@@ -15,11 +15,9 @@ from typing import TypeAlias
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ranking.banks import (
-    Bank,
+from xlingual.ranking.banks import Bank, Banked, HubRepair
+from xlingual.ranking.corrections import (
     BankCsls,
-    Banked,
-    HubRepair,
     InvertedSoftmax,
     LocalScaling,
     MutualProximity,

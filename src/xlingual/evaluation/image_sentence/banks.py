@@ -25,13 +25,29 @@ from xlingual.records import digest
 Repairs: TypeAlias = "tuple[HubRepair | None, HubRepair | None]"  # of sentences, of images as queries
 
 
-def image_bank(
-    repair: Fitted, manifest: Manifest, rows: Ints, name: str, encoder: Encoder, storing: Storing
-) -> Bank:
-    """Return the images of the training rows: they are the queries where images are ranked for sentences.
+class ImageBank:
+    """The images of the training rows, which are the queries where images are ranked for sentences."""
 
-    `rows` of the manifest show the images that are evaluated; raises InputError where one is in the bank.
-    """
+    def __init__(self) -> None:
+        self._kept: tuple[int, Bank] | None = None  # of the last encoder: systems share one
+
+    def of(
+        self, repair: Fitted, manifest: Manifest, rows: Ints, name: str, encoder: Encoder, storing: Storing
+    ) -> Bank:
+        """Return their vectors by an encoder.
+
+        `rows` of the manifest show the images that are evaluated; raises InputError where one is in the bank.
+        """
+        if self._kept is None or self._kept[0] != id(encoder):
+            training, own = _training_rows(repair, manifest, rows, encoder)
+            images = embed_images(training, name, encoder, own, shown=False, **storing)
+            vectors = images.pool.vectors
+            self._kept = id(encoder), Bank.of(vectors.raw[vectors.rows[images.points]])
+        return self._kept[1]
+
+
+def _training_rows(repair: Fitted, manifest: Manifest, rows: Ints, encoder: Encoder) -> tuple[Manifest, Ints]:
+    """Return the manifest that `fit=` names, and its rows that have an image."""
     where = parameter("similarity", repair.written)
     if is_pool(split_reference(repair.fit)[0]):
         raise InputError(f"{where}: a pool has no images, and images are queries too: name a manifest")
@@ -45,8 +61,7 @@ def image_bank(
             f"{where}: {len(seen)} images of the training queries are among the images that are evaluated: "
             "choose rows with other images"
         )
-    images = embed_images(training, name, encoder, own, shown=False, **storing)
-    return Bank.of(images.pool.vectors.raw[images.pool.vectors.rows[images.points]])
+    return training, own
 
 
 def _contents(manifest: Manifest, rows: Ints) -> set[bytes]:

@@ -19,7 +19,7 @@ from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
-from xlingual.evaluation.image_sentence.banks import Repairs, image_bank
+from xlingual.evaluation.image_sentence.banks import ImageBank, Repairs
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
 from xlingual.evaluation.image_sentence.directions import both_ways
 from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches
@@ -41,7 +41,7 @@ from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keepin
 from xlingual.evaluation.similarities import COSINE, Fitted
 from xlingual.evaluation.trec import write_trec
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
-from xlingual.ranking import Bank, Banked, Pool, Ranker, Repair
+from xlingual.ranking import Banked, Pool, Ranker, Repair
 from xlingual.records import RankCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
@@ -145,7 +145,7 @@ class ImageSentence(Run):
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
         self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
-        self._image_banks: dict[int, Bank] = {}  # training queries, of the last image encoder
+        self._image_bank = ImageBank()
         self._shown: ShownImages | None = None  # the images as runs are evaluated on them
 
     def prepare(
@@ -296,19 +296,13 @@ class ImageSentence(Run):
 
     def _repairs(self, system: EncoderPair, language: str) -> Repairs:
         """Return the repairs of hubs of a system, with sentences as queries and with images as queries."""
-        repair = self.repair(system.name, [language], roles=False)
-        asked = self.options.repair
+        repair, asked = self.repair(system.name, [language], roles=False), self.options.repair
         if not isinstance(repair, Banked) or not isinstance(asked, Fitted):
             return repair, repair
-        if id(system.images) not in self._image_banks:
-            self._image_banks.clear()
-            with self.stage("pictures: encode training queries"):
-                bank = image_bank(
-                    *(asked, self.manifest, self.shown_rows, system.image_name, system.images),
-                    self.storing(),
-                )
-            self._image_banks[id(system.images)] = bank
-        return repair, replace(repair, bank=self._image_banks[id(system.images)])
+        with self.stage("pictures: encode training queries"):
+            shown = self.manifest, self.shown_rows
+            bank = self._image_bank.of(asked, *shown, system.image_name, system.images, self.storing())
+        return repair, replace(repair, bank=bank)
 
     def forget_images(self) -> None:
         """Free the vectors of images."""
