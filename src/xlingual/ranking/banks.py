@@ -133,7 +133,11 @@ class BankPass:
         sides = (side, self.bank.vectors) if queries else (self.bank.vectors, side)
         similarity = similarity_of(*sides)
         found = self.bank.statistics(
-            similarity, function, turned=queries, threads=self.threads, progress=self.progress
+            similarity,
+            function,
+            turned=queries,
+            threads=self.threads,
+            progress=None if queries else self.progress,  # candidates are mostly more, and shown
         )
         similarity.decided = similarity.shape[0] * similarity.shape[1]
         self.count(similarity)
