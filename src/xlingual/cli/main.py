@@ -30,6 +30,7 @@ _VERBS = {
     "store": "List, verify, clean up and export the stored vectors.",
     "evaluate": "Evaluate text encoders on a manifest or a pool.",
     "train": "Train embeddings on your own texts and images.",
+    "repair": "Find a map of an encoder's vectors that brings languages together, and test it.",
     "model": "Show a model that was trained here, or export it to other programs.",
     "casestudy": "The case studies of the papers: encoders without parallel texts; MLMME; LAReQA.",
     "validate": "Check a measure without translations against true retrieval.",

@@ -23,6 +23,7 @@ _KINDS = {
     "gate": ("gate.json", "gate:Gate"),
     "plan": ("plan.json", "plan:Plan"),
     "calibration": ("calibration.json", "calibration:Calibration"),
+    "repair": ("repair.json", "repair:Repair"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
     "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
     "regime_study": ("regime_study.json", "regime_study:RegimeStudy"),

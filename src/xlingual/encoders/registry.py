@@ -17,7 +17,8 @@ from xlingual.encoders.options import TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
 from xlingual.encoders.plugins import Known, in_words, package_of, scheme_of
-from xlingual.encoders.schemes import IMAGES, LISTS, PICTURES, SCHEMES, TEXTS, Context, Scheme
+from xlingual.encoders.scheme import IMAGES, LISTS, PICTURES, TEXTS, Context, Scheme
+from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.spec import Spec, parse
 from xlingual.encoders.vectorfile import SUFFIXES
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from xlingual.encoders.base import Adapter, Encoder
 from xlingual.encoders.batching import distinct_rows, rows_by_language
 from xlingual.encoders.dictionary import DictionaryTranslator, Translator
-from xlingual.encoders.schemes import SCHEMES, Context
+from xlingual.encoders.scheme import Context
+from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError

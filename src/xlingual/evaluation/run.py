@@ -190,7 +190,7 @@ class Run:
             self._bank.refuse(texts)
         made = {name: one for name, one in systems.items() if isinstance(one, Encoder)}
         with self.stage("texts: fit", "fitting encoders"):
-            refuse_fitted_rows(made, *texts)
+            refuse_fitted_rows(made, *texts, **self.storing())
         if len(made) < len(systems) and repair is not None:
             raise InputError(
                 f"{parameter('similarity', repair.name)} changes the similarity of vectors, and "

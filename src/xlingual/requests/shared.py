@@ -201,8 +201,9 @@ TextEncoders: TypeAlias = Annotated[
     tuple[str, ...],
     option(
         "Text encoder: vectors:PATH (or just a path), st:, hf:, onnx:, wordvec:, translate:, concat:, api:, "
-        "python:, model:, random, bm25, wordgram, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote "
-        "patterns with *. See: xlingual encoders.",
+        "python:, model:, random, bm25, wordgram, chargram or lsa:?fit=FILE#SPLIT, or a transform of "
+        "one, as in centre:?fit=FILE#SPLIT::SPEC; repeat for several. Quote patterns with *. See: xlingual "
+        "encoders.",
         names=("--text-encoder",),
         metavar="SPEC",
     ),

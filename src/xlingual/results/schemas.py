@@ -24,6 +24,7 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "gate": "xlingual.results.gate:Gate",
     "plan": "xlingual.results.plan:Plan",
     "calibration": "xlingual.results.calibration:Calibration",
+    "repair": "xlingual.results.repair:Repair",
     "case_study": "xlingual.results.case_study:CaseStudy",
     "mlmme_study": "xlingual.results.mlmme_study:MlmmeStudy",
     "regime_study": "xlingual.results.regime_study:RegimeStudy",

@@ -21,6 +21,7 @@ PAGES: Mapping[str, str] = {
     "Validation": "validation",
     "ValidationTable": "validation_table",
     "Calibration": "calibration",
+    "Repair": "repair",
     "CaseStudy": "case_study",
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",
