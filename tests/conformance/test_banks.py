@@ -108,7 +108,7 @@ def all_keys(adjustment, keys):
 @given(st.integers(0, 2**32), st.sampled_from(KINDS), st.integers(1, 12))
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", RANKERS)
-@pytest.mark.cases(3)
+@pytest.mark.cases(11)
 def test_any_vectors(name, case, seed, kind, k):
     rng = np.random.default_rng(seed)
     n, m, b, d = rng.integers(1, 30), rng.integers(1, 50), rng.integers(1, 30), rng.integers(1, 24)
@@ -149,7 +149,7 @@ def test_any_vectors(name, case, seed, kind, k):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", RANKERS)
-@pytest.mark.cases(3)
+@pytest.mark.cases(6)
 def test_scores_within_the_error_of_any_screen(name, case):
     """Cosines that differ by a few 1e-9 are told apart; equal scores tie."""
     rng = np.random.default_rng(1)
@@ -170,7 +170,7 @@ def test_scores_within_the_error_of_any_screen(name, case):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", RANKERS)
-@pytest.mark.cases(3)
+@pytest.mark.cases(6)
 def test_shards_that_are_passes_of_their_own(name, case):
     """Each pair of shards is ranked as if there were no other, with what is known of its texts alone."""
     rng = np.random.default_rng(2)

@@ -82,10 +82,13 @@ class DeviceAdjustment:
         found: Tensor = self.adjustment._keys(keys, rows, columns)
         return found
 
-    def tile(self, scores: Tensor, error: Tensor, row: int, column: int) -> tuple[Tensor, Tensor, Tensor]:
+    def tile(
+        self, scores: Tensor, error: Tensor, row: int, column: int, most: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the scores of a tile, whose first row and column these are, adjusted, and their error.
 
         The error is (slope, rounding): that of the scores counts so many times, and rounding comes on top.
+        `most` numbers are on the device at a time.
         """
         import torch
 
@@ -94,7 +97,7 @@ class DeviceAdjustment:
         columns = self._floats(self.columns, slice(column, column + width))
         slope = self.adjustment.slope(scores, error.max(), rows, columns)
         rounding = self.adjustment.rounding(_LARGEST, rows, columns)
-        step = max(1, _WIDE_AT_ONCE // width) if self.adjustment.wide else height
+        step = max(1, min(_WIDE_AT_ONCE, most // 8) // width) if self.adjustment.wide else height
         found = [
             self.adjustment.screened(
                 scores[start : start + step].double() if self.adjustment.wide else scores,
@@ -239,7 +242,7 @@ class PairTile(Pairs):
     def adjusted(self, adjustment: DeviceAdjustment) -> PairTile:
         """Return the same with scores adjusted."""
         first = self.rows.first, self.columns.first
-        scores, *changed = adjustment.tile(self.scores, self._product_error(), *first)
+        scores, *changed = adjustment.tile(self.scores, self._product_error(), *first, self.most)
         return replace(
             self,
             adjustment=adjustment,
