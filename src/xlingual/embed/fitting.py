@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.manifest import Manifest, read_reference
-from xlingual.data.pools.reading import is_pool, read_pool_texts
+from xlingual.data.pools.reading import is_pool, read_pool, read_pool_texts
 from xlingual.data.reading.select import split_reference
 from xlingual.embed.encoding import Progress, VectorSource, encode, is_kept
 from xlingual.encoders import Encoder
@@ -26,6 +26,11 @@ def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:
     return lambda reference: load_fit_texts(reference, **manifest.columns)
 
 
+def queries_for(manifest: Manifest) -> Callable[[str], Texts]:
+    """Return the function that loads the training queries that a similarity names, with the same columns."""
+    return lambda reference: load_queries(reference, **manifest.columns)
+
+
 def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)
     """Return the texts that `fit=` names: of a manifest, or of a multilingual pool, or of a part of it."""
     try:
@@ -35,6 +40,17 @@ def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (o
     except InputError as error:
         raise InputError(f"fit={reference}: {error}") from error
     return other.texts(np.arange(len(other)))
+
+
+def load_queries(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)
+    """Return the queries that `fit=` names: the questions of a pool, or the texts of a manifest."""
+    path, split, _ = split_reference(reference)
+    if not is_pool(path):
+        return load_fit_texts(reference, **columns)
+    try:
+        return read_pool(path, split=split).question_texts()
+    except InputError as error:
+        raise InputError(f"fit={reference}: {error}") from error
 
 
 def refuse_fitted_rows(

@@ -20,7 +20,7 @@ from xlingual.embed.checks import (
 from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.forms import dense
 from xlingual.ranking import TextPool, TextRows, rows_of
 from xlingual.records import Encoded, Texts
@@ -160,6 +160,27 @@ def embed_batch(
 ) -> BatchVectors:
     """Return the vectors of a batch of texts that belongs to no manifest, such as sentence pairs."""
     return _batch_vectors(texts, encoder, _source(name, store, progress, spent))
+
+
+def embed_bank(
+    texts: Texts,
+    name: str,
+    encoder: Encoder,
+    *,
+    store: Store | None = None,
+    progress: Progress | None = None,
+) -> Any:  # noqa: ANN401  (AnyVectors)
+    """Return the vectors of training queries, which are no part of the texts that are evaluated."""
+    if encoder.depends_on_batch or encoder.over(texts.take(np.arange(1))) is not encoder:
+        raise InputError(
+            f"text encoder {name!r} weighs words by the texts it is given, or that are searched, so training "
+            "queries have no vectors of their own: give the encoder fit= too, or leave out "
+            f"{parameter('similarity')}"
+        )
+    found = _batch_vectors(
+        texts, encoder, _source(name, store, progress, None), any_form=True, count_cut=False
+    )
+    return found.vectors
 
 
 def _batch_vectors(

@@ -27,11 +27,11 @@ from xlingual.evaluation.multilingual_pool.listed_pass import listed_pass
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts, one_pass
 from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
 from xlingual.evaluation.near_duplicates import near_questions
-from xlingual.ranking.vector_lists import vector_lists
 from xlingual.evaluation.run import Options
 from xlingual.forms import dense
 from xlingual.measures import average_precision
 from xlingual.ranking import rows_of
+from xlingual.ranking.vector_lists import vector_lists
 from xlingual.records import Texts
 
 
@@ -127,7 +127,6 @@ class OverPool(Asked):
             vectors.candidates,
             cluster=self._cluster,
             ranker=run.options.ranker,
-            repair=run.options.repair,
         )
         return found.counts
 

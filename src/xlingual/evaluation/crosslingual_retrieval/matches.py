@@ -15,7 +15,7 @@ from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import RankMeasure
 from xlingual.ragged import distinct_of, members
-from xlingual.ranking import Counts, Offsets, Progress, Ranker, Repair, adjusted
+from xlingual.ranking import Adjustment, Counts, HubRepair, Progress, Ranker, adjusted
 from xlingual.records import TargetCounts
 
 
@@ -26,7 +26,7 @@ def rank_matches(
     *,
     ranker: Ranker,
     tally: Tally,
-    repair: Repair | None = None,
+    repair: HubRepair | None = None,
     progress: Progress | None = None,
     measures: Sequence[RankMeasure] = (),
 ) -> list[TargetCounts]:
@@ -45,8 +45,8 @@ def rank_matches(
         ]
     union = TextUnion(vectors, samples)
     before, progress = two_passes(progress, repair)
-    offsets = union.offsets(samples, repair, ranker, before)
-    requests = match_requests(union, samples, manifest, offsets)
+    adjustments = union.adjustments(samples, repair, ranker, before)
+    requests = match_requests(union, samples, manifest, adjustments)
     ranker.scan(union.similarity, [request.reduction for request in requests], progress=progress)
     tally.add(union.similarity)
     return [request.result() for request in requests]
@@ -70,14 +70,14 @@ def listed_matches(
 class MatchRequest:
     """The request for the matches of one sample, in a pass over a union.
 
-    `query` and `match` are positions in its sources and targets, parallel arrays. With the sample's `offsets`
-    scores are cosines less these.
+    `query` and `match` are positions in its sources and targets, parallel arrays. Scores are cosines, changed
+    by the sample's `adjustment`.
     """
 
     def __init__(
-        self, union: TextUnion, sample: Sample, manifest: Manifest, offsets: Offsets | None = None
+        self, union: TextUnion, sample: Sample, manifest: Manifest, adjustment: Adjustment | None = None
     ) -> None:
-        self._sample, self._offsets = sample, offsets
+        self._sample, self._adjustment = sample, adjustment
         self.query, self.match = members(manifest.item[sample.target], manifest.item[sample.source])
         source, self._target = union.codes(sample)
         self._width = len(union.targets.vectors)
@@ -87,9 +87,9 @@ class MatchRequest:
         """Take the exact keys of the pairs' cosines; from here on `reduction` can be filled."""
         weights = np.bincount(self._target, minlength=self._width)
         pairs = np.divmod(self.pairs, self._width)
-        keys = keys if self._offsets is None else self._offsets.keys(keys, *pairs)
+        keys = keys if self._adjustment is None else self._adjustment.keys(keys, *pairs)
         self.counts = Counts(*pairs, keys, weights=weights)
-        self.reduction = adjusted(self.counts, self._offsets)
+        self.reduction = adjusted(self.counts, self._adjustment)
 
     def result(self) -> TargetCounts:
         """Return where every match of each source stands, after the pass."""
@@ -101,12 +101,12 @@ def match_requests(
     union: TextUnion,
     samples: Sequence[Sample],
     manifest: Manifest,
-    offsets: Sequence[Offsets | None] | None = None,
+    adjustments: Sequence[Adjustment | None] | None = None,
 ) -> list[MatchRequest]:
-    """Return the requests of some samples, each with its offsets; a pair of several is scored once."""
-    offsets = [None] * len(samples) if offsets is None else offsets
+    """Return the requests of some samples, each with its adjustment; a pair of several is scored once."""
+    adjustments = [None] * len(samples) if adjustments is None else adjustments
     requests = [
-        MatchRequest(union, sample, manifest, own) for sample, own in zip(samples, offsets, strict=True)
+        MatchRequest(union, sample, manifest, own) for sample, own in zip(samples, adjustments, strict=True)
     ]
     pairs, places = distinct_of([request.pairs for request in requests])
     keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))

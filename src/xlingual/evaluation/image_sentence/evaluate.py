@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Unpack
@@ -13,11 +14,12 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts
+from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
 from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
+from xlingual.evaluation.image_sentence.banks import ImageBank, Repairs
 from xlingual.evaluation.image_sentence.captions import (
     ShownImages,
     Slice,
@@ -41,10 +43,10 @@ from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.similarities import COSINE, Fitted
 from xlingual.evaluation.trec import write_trec
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
-from xlingual.ranking import Pool, Ranker, Repair
+from xlingual.ranking import Banked, Pool, Ranker, Repair
 from xlingual.records import RankCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
@@ -103,8 +105,8 @@ def image_sentence(
             keeps none.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts, and images by the first image encoder).
-        similarity: how sentences and images are compared: "cosine", or "csls?k=10", which takes off how near
-            each is to its 10 nearest of the other side; of each slice apart where there are slices.
+        similarity: how sentences and images are compared, as in `backretrieval`: the training queries are
+            sentences one way, and their images the other. "transductive-csls" takes those of each slice.
         trec: folder for runs and qrels, both ways.
         trec_depth: how many candidates of each query a run holds, None for all.
 
@@ -148,6 +150,7 @@ class ImageSentence(Run):
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
         self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
+        self._image_bank = ImageBank()
         self._shown: ShownImages | None = None  # the images as runs are evaluated on them
 
     def prepare(
@@ -181,7 +184,8 @@ class ImageSentence(Run):
         self.dropped = counted_out(requested, np.isin(np.arange(len(manifest)), own))
         self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[own]))]
         for system in pairs:
-            self.fit({system.name: system.texts}, manifest.texts(self.rows_of(system)))
+            evaluated = manifest.texts(self.rows_of(system))
+            self.fit({system.name: system.texts}, evaluated, queries=queries_for(manifest))
             self.image_identities[system.name] = self.identity(system.images)
         self.fit({name: one for name, one in made.items() if isinstance(one, RunSystem)})
         self.by_name = {name: self.by_name[name] for name in made}
@@ -290,10 +294,22 @@ class ImageSentence(Run):
         for language, rows in self.captions.items():
             if language in system.languages:
                 (one,) = shown.slices(self.manifest, rows, None, language)
+                repairs = self._repairs(system, language)
                 yield from rankings_of(
-                    encoder, language, self.manifest, one, shown, texts, images, self.options
+                    *(encoder, language, self.manifest, one, shown, texts, images),
+                    *(repairs, self.options.ranker),
                 )
         self.forget_images()
+
+    def _repairs(self, system: EncoderPair, language: str) -> Repairs:
+        """Return the repairs of hubs of a system, with sentences as queries and with images as queries."""
+        repair, asked = self.repair(system.name, [language], roles=False), self.options.repair
+        if not isinstance(repair, Banked) or not isinstance(asked, Fitted):
+            return repair, repair
+        with self.stage("pictures: encode training queries"):
+            shown = self.manifest, self.shown_rows
+            bank = self._image_bank.of(asked, *shown, system.image_name, system.images, self.storing())
+        return repair, replace(repair, bank=bank)
 
     def forget_images(self) -> None:
         """Free the vectors of images."""
@@ -358,7 +374,7 @@ class ImageSentence(Run):
                 one.text,
                 one.image,
                 ranker=self.options.ranker,
-                repair=self.options.repair,
+                repairs=self._repairs(system, language),
                 progress=self.progress(f"ranking {language}: {system.name}"),
             )
         self.tally.add(similarity)

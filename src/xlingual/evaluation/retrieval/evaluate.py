@@ -75,7 +75,7 @@ def retrieval(
             keeps none.
         cluster: what makes queries dependent: "declared" (the pool's clusters), or "near-duplicates"
             (these, and near-equal queries of one language).
-        similarity: how queries and candidates are compared: "cosine", or "csls?k=10".
+        similarity: how queries and candidates are compared: as in `multilingual_pool`.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.

@@ -16,7 +16,7 @@ from xlingual.encoders import Encoder
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
-from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_offsets
+from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_adjustment
 from xlingual.evaluation.near_duplicates import near_questions
 from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
@@ -26,7 +26,7 @@ from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
 from xlingual.evaluation.retrieval.trec_order import above_by_name, best_by_float32, without_ties
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
 from xlingual.measures import Bpref, RetrievalMeasure
-from xlingual.ranking import rows_of, similarity_of
+from xlingual.ranking import HubRepair, rows_of, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.results import Results
 from xlingual.systems import Names, RunSystem, Search, systems
@@ -111,13 +111,13 @@ class RetrievalRun(Run):
 
     def _counted(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
         if self.ties == TREC:
-            return self._by_name(vectors, judgements)
+            return self._by_name(name, vectors, judgements)
         found = one_pass(
             self.pool,
             vectors.questions,
             vectors.candidates,
             ranker=self.options.ranker,
-            repair=self.options.repair,
+            repair=self._repair(name),
             progress=self.progress(f"ranking candidates: {name}"),
             pairs=(judgements.query, judgements.candidate),
         )
@@ -125,17 +125,18 @@ class RetrievalRun(Run):
         self.tally.decided += found.decided
         return counted_groups(judgements, found.counts.above, found.counts.tied)
 
-    def _by_name(self, vectors: PoolVectors, judgements: Judgements) -> Counted:
+    def _by_name(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
         pool = self.pool
         columns = PoolColumns.of_candidates(vectors.candidates, pool.candidates.language, len(pool.languages))
         questions = rows_of(vectors.questions)
         similarity = similarity_of(questions, columns.vectors)
-        offsets = pool_offsets(pool, questions, vectors.candidates, self.options)
-        if offsets is not None:
+        repair = self._repair(name)
+        adjustment = pool_adjustment(pool, questions, vectors.candidates, repair, self.options.ranker)
+        if adjustment is not None:
             members, starts = columns.members()
-            offsets = replace(offsets, candidates=offsets.candidates[members[starts[:-1]]])
+            adjustment = adjustment.take(candidates=members[starts[:-1]])
         pairs = judgements.query, judgements.candidate
-        above = above_by_name(similarity, columns, *pairs, self._places_of_names, offsets)
+        above = above_by_name(similarity, columns, *pairs, self._places_of_names, adjustment)
         self.tally.add(similarity)
         tied = np.zeros_like(above)
         tied[np.arange(len(above)), judgements.candidate_language[judgements.candidate]] = 1
@@ -158,15 +159,19 @@ class RetrievalRun(Run):
             yield replace(ranking, given=self._lists(name, parts))
             return
         questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
-        offsets = pool_offsets(self.pool, questions, vectors.candidates, self.options)
-        in_order = partial(best_by_float32, questions, candidates, self._places_of_names, offsets)
+        repair, ranker = self._repair(name), self.options.ranker
+        adjustment = pool_adjustment(self.pool, questions, vectors.candidates, repair, ranker)
+        in_order = partial(best_by_float32, questions, candidates, self._places_of_names, adjustment)
         yield replace(
             ranking,
             query_vectors=questions,
             candidate_vectors=candidates,
-            offsets=offsets,
+            adjustment=adjustment,
             ordered=in_order if self.ties == TREC else None,
         )
+
+    def _repair(self, name: str) -> HubRepair | None:
+        return self.repair(name, self.pool.role_languages["query"])
 
     @cached_property
     def _names(self) -> tuple[Names, Names]:
