@@ -22,10 +22,10 @@ from xlingual.evaluation.compression.asked import (
 from xlingual.evaluation.crosslingual_retrieval.evaluate import NAME, refuse_small_pools, several_answers
 from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
 from xlingual.evaluation.pair_run import PairRun, by_pair
-from xlingual.evaluation.ragged import members
 from xlingual.evaluation.run import Options, TextSides
 from xlingual.forms import dense
 from xlingual.measures import Recall, as_recall, as_success, parse_rank_measures
+from xlingual.ragged import members
 from xlingual.ranking import rows_of
 from xlingual.ranking.vector_lists import vector_lists
 from xlingual.records import TargetCounts, Texts

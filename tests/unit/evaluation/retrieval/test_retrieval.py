@@ -678,7 +678,7 @@ def test_trec_files_hold_what_was_evaluated(tmp_path, two, vectors):
     assert again.entries[0].chance is None
 
 
-@pytest.mark.parametrize("form", ["cosine", "csls"])
+@pytest.mark.parametrize("form", ["cosine", "transductive-csls"])
 def test_trec_files_have_the_order_that_was_evaluated(tmp_path, two, vectors, form):
     """With ties of trec_eval: scores that are equal as float32 come with the last name first."""
     close = {name: 1 + 1e-9 * v for name, v in vectors.items()}
