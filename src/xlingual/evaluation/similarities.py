@@ -93,6 +93,13 @@ def repair_of(similarity: str | Repair) -> TextRepair | None:
     return Fitted(make(**given), fit, similarity)
 
 
+def correction_of(written: str) -> Correction:
+    """Return the correction of hubs that a similarity without fit= stands for, such as "csls?k=10"."""
+    word, _, _ = written.partition("?")
+    make, names = _CORRECTIONS[word]
+    return make(**_options(written, word, names))
+
+
 def _without_bank(similarity: str, word: str) -> str:
     """Return what to do where no training queries are named."""
     mark = "&" if "?" in similarity else "?"

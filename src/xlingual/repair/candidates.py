@@ -22,6 +22,15 @@ class Step:
     fit: Fit
 
 
+CORRECTIONS = (  # of hubs, by the questions that transforms are fitted on
+    *(f"csls?k={k}" for k in (5, 10, 20)),
+    *(f"inverted-softmax?beta={beta}" for beta in (5, 10, 20, 50)),
+    "qb-norm?beta=20&k=1",
+    "local-scaling?k=10",
+    "mutual-proximity",
+)
+
+
 def steps(dim: int, n_languages: int, *, translations: bool) -> list[tuple[Step, ...]]:
     """Return the transforms to try, each as steps in the order in which they are applied.
 

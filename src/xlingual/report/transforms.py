@@ -16,6 +16,13 @@ _WORDS = {
     "ridge": "mapping to one language",
     "cca": "{} canonical directions",
 }
+_CORRECTIONS = {
+    "csls": "CSLS",
+    "inverted-softmax": "inverted softmax",
+    "qb-norm": "QB-Norm",
+    "local-scaling": "local scaling",
+    "mutual-proximity": "mutual proximity",
+}
 _BY = {"centre", "standardize", "whiten"}
 _STEP = re.compile(r"([\w-]+):([^:?]*)(?:\?([^:]*))?(?:::|$)")
 
@@ -28,6 +35,19 @@ def in_words(spec: str) -> str:
     """
     steps = [] if spec == "none" else [_step(*found) for found in _STEP.findall(spec)][::-1]
     return ", then ".join(steps) or "the encoder as it is"
+
+
+def repaired_by(spec: str, similarity: str) -> str:
+    """Return the words of transforms and of how vectors are compared.
+
+    >>> repaired_by("none", "csls?k=10")
+    'CSLS (k=10)'
+    """
+    name, _, options = similarity.partition("?")
+    if name == "cosine":
+        return in_words(spec)
+    correction = _CORRECTIONS.get(name, name) + (f" ({options.replace('&', ', ')})" if options else "")
+    return correction if spec == "none" else f"{in_words(spec)}, with {correction}"
 
 
 def _step(name: str, argument: str, options: str) -> str:

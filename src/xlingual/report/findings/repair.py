@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xlingual.languages import named
 from xlingual.report import numbers
-from xlingual.report.transforms import in_words
+from xlingual.report.transforms import repaired_by
 from xlingual.results.repair import BETTER, UNCHANGED, UNDECIDED, Change, Repair
 
 _ALL, _POOL = "all", "pool"
@@ -31,8 +31,8 @@ def label(change: Change, *, alone: bool = False) -> str:
 
 def _unchanged(found: Repair) -> str:
     return (
-        f"No transform does better than {found.encoder} as it is, of {len(found.tried) - 1} that were tried: "
-        f"mAP {numbers.number(found.whole.before)} over {_tested(found)}. Leave it as it is."
+        f"Nothing does better than {found.encoder} as it is, of {len(found.tried) - 1} repairs that were "
+        f"tried: mAP {numbers.number(found.whole.before)} over {_tested(found)}. Leave it as it is."
     )
 
 
@@ -56,7 +56,7 @@ def _tested(found: Repair) -> str:
 
 
 def _begun(found: Repair) -> str:
-    words = in_words(found.chosen)
+    words = repaired_by(found.chosen, found.similarity)
     return words[0].upper() + words[1:]
 
 

@@ -10,8 +10,8 @@ from xlingual.report.blocks import Block, Finding, Fold, Page, Prose, Section
 from xlingual.report.figures.repair import changes_by_pair
 from xlingual.report.findings.repair import findings, label
 from xlingual.report.table import Cell, Column, Row, Table, Where, narrower
-from xlingual.report.transforms import in_words
-from xlingual.results.repair import Change, Repair
+from xlingual.report.transforms import in_words, repaired_by
+from xlingual.results.repair import Change, Repair, TriedRepair
 
 _SHOWN = 8  # of what was tried, in a terminal
 _FEW_LANGUAGES = 3
@@ -36,6 +36,7 @@ def page(found: Repair, *, title: str | None = None) -> Page:
     facts = {
         "encoder": found.encoder,
         "transform": found.chosen,
+        "compared by": found.similarity,
         "criterion": f"{found.criterion} on the part for choosing",
         **{
             name: f"{numbers.count(part.questions)} questions, {numbers.count(part.candidates)} candidates, "
@@ -46,6 +47,9 @@ def page(found: Repair, *, title: str | None = None) -> Page:
     }
     if found.model is not None:
         facts["use it as"] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
+    if found.similarity != "cosine":
+        mark = "&" if "?" in found.similarity else "?"
+        facts["compare with"] = f"--similarity '{found.similarity}{mark}fit=QUESTIONS'"
     sections = [Section("Before and after", [*_before_and_after(found), Prose(_ABOUT), Prose(_NO_JUDGE)])]
     sections.append(Section("What was tried", _tried(found)))
     methods = {one.ci.method for one in [found.whole, *found.languages, *found.pairs] if one.ci is not None}
@@ -146,7 +150,9 @@ def _least(one: Change) -> Cell:
 
 def _tried(found: Repair) -> list[Block]:
     best = found.tried[:_SHOWN]
-    plain = [one for one in found.tried if one.spec == "none" and one not in best]
+    plain = [
+        one for one in found.tried if (one.spec, one.similarity) == ("none", "cosine") and one not in best
+    ]
     note = f"the best {len(best)} of {len(found.tried)}" + (", and none" if plain else "")
     left = [Prose(f"Not possible on these data: {in_words(one.spec)} ({one.why}).") for one in found.left_out]
     return [
@@ -156,9 +162,14 @@ def _tried(found: Repair) -> list[Block]:
     ]
 
 
-def _tried_table(found: Repair, tried: Sequence[Any], **more: Any) -> Table:  # noqa: ANN401
+def _is_chosen(found: Repair, one: TriedRepair) -> bool:
+    return (one.spec, one.similarity) == (found.chosen, found.similarity)
+
+
+def _tried_table(found: Repair, tried: Sequence[TriedRepair], **more: Any) -> Table:  # noqa: ANN401
     columns = (
         Column("Transform", "name", "transform"),
+        Column("Compared by", "name", "compared by"),
         Column("In words", "words", "in words"),
         Column("mAP, part for choosing", short="mAP", main=True),
     )
@@ -168,8 +179,9 @@ def _tried_table(found: Repair, tried: Sequence[Any], **more: Any) -> Table:  # 
         tuple(
             Row(
                 (
-                    Cell(one.spec, mark=" ←" if one.spec == found.chosen else ""),
-                    Cell(in_words(one.spec)),
+                    Cell(one.spec, mark=" ←" if _is_chosen(found, one) else ""),
+                    Cell(one.similarity),
+                    Cell(repaired_by(one.spec, one.similarity)),
                     Cell.of(one.value),
                 )
             )

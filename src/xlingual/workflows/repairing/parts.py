@@ -23,8 +23,10 @@ from xlingual.evaluation.multilingual_pool.language_bias import (
 )
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts, one_pass
 from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
+from xlingual.evaluation.similarities import COSINE, correction_of
 from xlingual.measures import average_precision
-from xlingual.ranking import Ranker, Repair
+from xlingual.ranking import HubRepair, Ranker
+from xlingual.ranking.banks import Bank, Banked
 from xlingual.records import Texts
 from xlingual.results.repair import PartSize
 from xlingual.transforms.affine import Affine
@@ -152,13 +154,19 @@ class PartVectors:
         )
         return asked, answered
 
-    def precision(self, map: Affine | None, ranker: Ranker, repair: Repair | None = None) -> Floats:
+    def corrected(self, map: Affine | None, similarity: str) -> Banked | None:
+        """Return a correction of hubs whose bank are the questions through a map; None for the cosine."""
+        if similarity == COSINE:
+            return None
+        return Banked(correction_of(similarity), Bank.of(self.moved(map)[0]), similarity)
+
+    def precision(self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None) -> Floats:
         """Return the average precision of each question over the pool [n]."""
         found = one_pass(self.pool, *self.moved(map), ranker=ranker, repair=repair)
         values: Floats = average_precision(found.counts.whole_pool())
         return values
 
-    def found(self, map: Affine | None, ranker: Ranker, repair: Repair | None = None) -> Found:
+    def found(self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None) -> Found:
         """Return where all answers stand."""
         top = min(HUB_PLACES, len(self.pool.candidates))
         passed = one_pass(self.pool, *self.moved(map), top=top, depth=top, ranker=ranker, repair=repair)

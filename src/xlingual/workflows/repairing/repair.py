@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, Unpack
 import msgspec
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.pool import MultilingualPool
@@ -34,8 +35,7 @@ from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.models.folder import TRANSFORM, ModelFolder, write_model
 from xlingual.ranking import Cpu, Ranker
 from xlingual.records import Texts
-from xlingual.repair import Judged, Search, search
-from xlingual.repair.search import PLAIN
+from xlingual.repair import CORRECTIONS, Judged, Search, search
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
 from xlingual.results.repair import UNCHANGED, LeftOut, Repair, TriedRepair
@@ -69,6 +69,7 @@ class Repaired:
     map: Affine | None
     base: dict[str, Any]  # the encoder, as the folder of a model names it
     source: str  # the data
+    bank: Vectors | None = None  # the questions that corrections of hubs know hubs by, at unit length
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("request", "run"):
@@ -88,11 +89,16 @@ class Repaired:
         found = self.found
         config = {
             "kind": TRANSFORM,
-            "model": {"languages": self.map.places, "transforms": found.chosen},
+            "model": {
+                "languages": self.map.places,
+                "transforms": found.chosen,
+                "similarity": found.similarity,
+            },
             "base": self.base,
             "data": {"source": self.source, "digest": found.conditions["data"]},
         }
-        return write_model(folder, config, self.map.arrays())
+        bank = {} if self.bank is None else {"bank": self.bank}
+        return write_model(folder, config, {**self.map.arrays(), **bank})
 
 
 @takes_data(leave=MultilingualPool)
@@ -105,6 +111,7 @@ def repair(
     split_by: str = "paragraph",
     delta: float = 0.01,
     alpha: float = 0.05,
+    hubs: bool = True,
     candidate_text: str = "sentence",
     seed: int = 0,
     threads: int = 1,
@@ -125,6 +132,8 @@ def repair(
         split_by: "paragraph" (clusters), or "article" where questions have articles.
         delta: the loss from which a language pair counts as harmed.
         alpha: level of the tests.
+        hubs: try corrections of hubs too, on the best transforms and on none; their bank are the questions
+            of the first part.
         candidate_text: "sentence" or "sentence+context".
         seed: of the parts, and of the tests.
         threads: threads side by side; they change no number.
@@ -152,10 +161,12 @@ def repair(
             identity = batch_identity(encoder, store=storing["store"])
         fit, choose, test = (whole.part(part) for part in parts)
         with clock.stage("search"):
-            found = _searched(fit, choose, ranker, clock.of("trying transforms"))
+            found = _searched(fit, choose, ranker, clock.of("trying transforms"), hubs=hubs)
         with clock.stage("test", "testing"):
-            before, map = test.found(None, ranker), found.chosen.map
-            after = before if map is None else test.found(map, ranker)
+            before, chosen, map = test.found(None, ranker), found.chosen, found.chosen.map
+            correction = fit.corrected(map, chosen.similarity)
+            same = chosen is found.plain
+            after = before if same else test.found(map, ranker, correction)
             changes = tested(before, after, delta=delta, alpha=alpha, seed=seed)
     conditions = _conditions(pool, shares, split_by, candidate_text, seed)
     dim = int(fit.questions.shape[1])
@@ -173,7 +184,7 @@ def repair(
         left_out=[LeftOut(one.spec, one.why) for one in found.left_out],
         chosen=found.chosen.spec,
         similarity=found.chosen.similarity,
-        outcome=UNCHANGED if found.chosen.spec == PLAIN else changes.outcome,
+        outcome=UNCHANGED if same else changes.outcome,
         whole=changes.whole,
         p=changes.p,
         languages=changes.languages,
@@ -187,11 +198,11 @@ def repair(
         conditions=conditions,
         warnings=list(messages),
         timings=clock.seconds,
-        model=None if found.chosen.map is None else MODEL,
+        model=None if map is None else MODEL,
         n_texts=sum(len(part.questions) + len(part.candidates) for part in parts),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
-    return Repaired(result, found.chosen.map, base, pool.source)
+    return Repaired(result, map, base, pool.source, None if correction is None else fit.moved(map)[0])
 
 
 class _Clock:
@@ -247,16 +258,27 @@ def _whole(
 
 
 def _searched(
-    fit: PartVectors, choose: PartVectors, ranker: Ranker, progress: Callable[[int, int], None]
+    fit: PartVectors,
+    choose: PartVectors,
+    ranker: Ranker,
+    progress: Callable[[int, int], None],
+    *,
+    hubs: bool,
 ) -> Search:
-    """Return all transforms fitted on one part, as another finds them."""
+    """Return all transforms fitted on one part, as another finds them; `hubs`: with corrections of hubs."""
     fitting = fit.fit_data()
 
     def judge(map: Affine | None, similarity: str) -> Judged:
-        values = choose.precision(map, ranker)
+        values = choose.precision(map, ranker, fit.corrected(map, similarity))
         return Judged(float(values.mean()), values)
 
-    return search(fitting, judge, translations=has_translations(fitting), progress=progress)
+    return search(
+        fitting,
+        judge,
+        translations=has_translations(fitting),
+        similarities=CORRECTIONS if hubs else (),
+        progress=progress,
+    )
 
 
 def _conditions(
