@@ -22,7 +22,7 @@ def repair(request: RepairRequest) -> None:
     written too, for model:DIR/model::SPEC.
     """
     from xlingual.workflows.repairing import repair as repaired
-    from xlingual.workflows.repairing.repair import MODEL
+    from xlingual.workflows.repairing.repaired import MODEL
 
     output = request.output
     check_output(output.out, output.report, "repair")

@@ -116,7 +116,7 @@ def test_the_model_gives_the_tested_numbers(repaired, tmp_path):
 
 
 def test_corrections_of_hubs_are_tried_with_the_questions_of_the_first_part(tmp_path, monkeypatch):
-    monkeypatch.setattr("xlingual.workflows.repairing.repair.CORRECTIONS", ("csls?k=5", "mutual-proximity"))
+    monkeypatch.setattr("xlingual.workflows.repairing.repaired.CORRECTIONS", ("csls?k=5", "mutual-proximity"))
     made = repair(manifest(90), Apart(), store=None)
     similarities = {one.similarity for one in made.found.tried}
     assert similarities == {"cosine", "csls?k=5", "mutual-proximity"}
