@@ -49,7 +49,16 @@ CLUSTER = ("ray_speed",)  # needs ray
 PEERS = ("run_measures",)  # needs ranx and pytrec_eval
 EXPERIMENTS = ("mlmme_runs", "mlmme_languages", "mlmme_multi30k", "nbest_table3")  # trainings of minutes
 DATA = (
-    *("sentence_breaks", "spectra", "small_catalogues", "blind_spots", "pairs_as_pool", "csls", "table1"),
+    *(
+        "sentence_breaks",
+        "spectra",
+        "small_catalogues",
+        "blind_spots",
+        "pairs_as_pool",
+        "csls",
+        "repairs",
+        "table1",
+    ),
     *("order_simulated", "order_measured", "hub_bounds"),
 )
 

@@ -26,6 +26,7 @@ from xlingual.stats import mean_interval
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")) / "ikea"
 PAIRS = ("en-de", "de-en")
 SIMILARITIES, KINDS = ("cosine", "csls"), ("xlr", "bkr")
+SPECS = {"cosine": "cosine", "csls": "transductive-csls"}
 OUT = Path("out/csls")  # results that are there already are not made again
 GOOD = 0.5  # XLR R@10 with cosine of an encoder that finds most matches
 DIGITS = 3
@@ -56,7 +57,7 @@ def evaluated(out: Path) -> dict[str, dict[str, Changed]]:
             "pairs": ",".join(PAIRS),
             "splits": DATA / "embeddings/splits.npz",
             "store": None,
-            "similarity": similarity,
+            "similarity": SPECS[similarity],
         }
         xlr, bkr = (out / similarity / kind for kind in KINDS)
         if not (xlr / "results.json").exists():

@@ -179,7 +179,7 @@ def repaired() -> Iterator[tuple[str, HubCounts, float, float]]:
     encoders = {path.name.removesuffix(".en.npy"): str(path).replace(".en.", ".{lang}.") for path in files}
     manifest = Manifest.read(DATA / "ikea_en_de_eval.parquet")
     found = []
-    for similarity in ("cosine", "csls"):
+    for similarity in ("cosine", "transductive-csls"):
         results = crosslingual_retrieval(
             manifest,
             encoders,

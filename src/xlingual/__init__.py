@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from xlingual.results import Results
     from xlingual.results.calibration import Calibration
     from xlingual.results.comparison import Comparison
+    from xlingual.results.compression import Compression
     from xlingual.results.gate import Gate
     from xlingual.results.plan import Plan
     from xlingual.results.validation import Validation
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from xlingual.store import Store
     from xlingual.systems.reranker import reranker
     from xlingual.workflows.case_study import run_case_study
+    from xlingual.workflows.compress import compress
     from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.regime_study import run_regime_study
     from xlingual.workflows.study import new_study
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Calibration": "results.calibration",
     "Comparison": "results.comparison",
+    "Compression": "results.compression",
     "DataWarning": "errors",
     "Encoder": "encoders.base",
     "Gate": "results.gate",
@@ -72,6 +75,7 @@ _HOMES = {
     "backretrieval": "evaluation.backretrieval",
     "calibrate": "evaluation.calibration",
     "compare": "comparison.compare",
+    "compress": "workflows.compress",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
     "encoder": "encoders.with_options",
@@ -100,6 +104,7 @@ _HOMES = {
 __all__ = [
     "Calibration",
     "Comparison",
+    "Compression",
     "DataWarning",
     "Encoder",
     "Gate",
@@ -120,6 +125,7 @@ __all__ = [
     "backretrieval",
     "calibrate",
     "compare",
+    "compress",
     "crosslingual_retrieval",
     "distance_correlation",
     "encoder",

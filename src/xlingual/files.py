@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from errno import ENOSPC
 from pathlib import Path, PurePath
@@ -13,6 +13,7 @@ from tempfile import NamedTemporaryFile
 
 from xlingual.errors import InputError, why
 
+_PLACE = re.compile(r"[._-]*\{\w+\}")  # such as {source} in a file's name
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -29,7 +30,19 @@ def bare_name(path: str) -> str:
     'bm25'
     """
     stem = PurePath(PurePath(path).name.removesuffix(".gz")).stem
-    return re.sub(r"[._-]*\{\w+\}", "", stem).strip("._-")
+    return _PLACE.sub("", stem).strip("._-")
+
+
+def names_by_folder(paths: Sequence[str]) -> list[str]:
+    """Return the bare names of files, each after the folders that they do not all share.
+
+    >>> names_by_folder(["/runs/old/bm25.trec", "/runs/new/bm25.trec"])
+    ['old-bm25', 'new-bm25']
+    """
+    shared = os.path.commonpath([os.path.dirname(path) for path in paths])
+    folders = [PurePath(os.path.relpath(os.path.dirname(path), shared)).parts for path in paths]
+    names = ["-".join([*own, bare_name(path)]) for own, path in zip(folders, paths, strict=True)]
+    return [_PLACE.sub("", name) for name in names]
 
 
 def regular_file(path: str | Path, what: str) -> Path:

@@ -155,8 +155,9 @@ TASKS: Mapping[str, Task] = {
             title="Retrieval by judgements",
             sentence="Are the candidates that people judged relevant found, and found first?",
             about=(
-                "Each query ranks all candidates. People judged how relevant some of them are, and the "
-                "numbers say how well the ranking agrees with them."
+                "Each query ranks all candidates, or those that a search engine returned for it. "
+                "People judged how relevant some of them are, and the numbers say how well the "
+                "ranking agrees with them."
             ),
             measures=("nDCG@10",),
             row="query language",

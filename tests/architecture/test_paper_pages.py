@@ -17,7 +17,7 @@ from xlingual.cli.main import xlingual
 from xlingual.cli.run import _command, _parts
 from xlingual.encoders.plugins import Known
 from xlingual.encoders.registry import check, read_options
-from xlingual.encoders.schemes import IMAGES, TEXTS
+from xlingual.encoders.scheme import IMAGES, TEXTS
 from xlingual.encoders.spec import parse
 from xlingual.errors import InputError
 from xlingual.requests import values

@@ -72,6 +72,28 @@ SPECS = {
     "translate": "translate:{folder}/de.tsv::wordvec:{folder}/words.en.vec?weight=mean",
     "concat": "concat:?split=halves::wordvec:{folder}/words.{{lang}}.vec?weight=mean",
 }
+SPECS |= {  # on top of vectors that are all different, fitted on the same texts
+    name: f"{name}:{argument}?fit=m.csv#train::chargram:?dim=64&n=2-3&fit=m.csv#train"
+    for name, argument in {
+        "centre": "",
+        "standardize": "",
+        "whiten": "",
+        "all-but-the-top": "1",
+        "lir": "1",
+        "lsar": "auto",
+        "pca": "2",
+        "procrustes": "",
+        "ridge": "",
+        "cca": "2",
+    }.items()
+}
+SPECS["delta"] = "delta:?from=de&to=en&fit=m.csv#train::chargram:?dim=64&n=2-3&fit=m.csv#train"
+SPECS |= {
+    "truncate": "truncate:3::random:?dim=8",
+    "quantize": "quantize:binary::random:?dim=8",
+    "quantize-f16": "quantize:f16::random:?dim=8",
+    "quantize-int8": "quantize:int8?fit=m.csv#train::chargram:?dim=64&n=2-3&fit=m.csv#train",
+}
 FUNCTION = "def encode(texts):\n    return [[len(text), text.count('e')] for text in texts]\n"
 SERVICE = {}  # where the embeddings service of these tests is, while they run
 # networks round differently in other batches; tests/unit/encoders has the same tests for them, to 1e-5
@@ -122,7 +144,7 @@ def write_words(folder):
 
 def test_every_scheme_for_texts_is_tested():
     schemes = {name for name, scheme in SCHEMES.items() if "texts" in scheme.takes}
-    assert schemes - NETWORKS - SPARSE <= {name.split("-")[0] for name in SPECS}
+    assert schemes - NETWORKS - SPARSE <= {*SPECS, *(name.split("-")[0] for name in SPECS)}
 
 
 def test_it_is_an_encoder_with_a_stable_identity(named, tmp_path_factory):
@@ -188,4 +210,4 @@ def test_rows_that_were_fitted_on_are_known(named):
     name, encoder = named
     fitted = getattr(encoder, "fitted_on", frozenset())
     assert fitted <= collection().row_digests()
-    assert bool(fitted) == ("fit" in name or "lsa" in name)
+    assert bool(fitted) == ("fit=" in str(SPECS[name]))

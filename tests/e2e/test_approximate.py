@@ -72,7 +72,10 @@ def test_small_data_is_ranked_exactly(bkr: Any) -> None:
         (("--approximate", "--index", "flat"), ("'flat' is not one of", "ivf", "hnsw")),
         (("--approximate", "--check", "10"), ("--check", "at least 100")),
         (("--approximate", "--calibration", "c.json"), ("leave out --approximate",)),
-        (("--approximate", "--similarity", "csls"), ("csls?k=10 needs", "leave out --approximate")),
+        (
+            ("--approximate", "--similarity", "transductive-csls"),
+            ("transductive-csls?k=10 needs", "leave out --approximate"),
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(bkr: Any, options: tuple[str, ...], words: tuple[str, ...]) -> None:

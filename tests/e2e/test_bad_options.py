@@ -41,9 +41,13 @@ OPTIONS: dict[str, tuple[list[object], list[str]]] = {
     "measure of another task": (["--measure", "CORR"], ["'CORR'", "R@k"]),
     "unknown similarity": (
         ["--similarity", "cslr"],
-        ["--similarity cslr ", "Did you mean 'csls'?", "csls?k=10"],
+        ["--similarity cslr ", "Did you mean 'csls'?", "csls?fit=FILE#train"],
     ),
-    "option of a similarity": (["--similarity", "csls?n=5"], ["k, the number of nearest", "csls?k=10"]),
+    "option of a similarity": (["--similarity", "csls?n=5"], ["csls has k", "csls?k=10&fit=FILE#train"]),
+    "similarity without a bank": (
+        ["--similarity", "csls"],
+        ["name training queries", "csls?fit=FILE#train", "transductive-csls?k=10"],
+    ),
     "unknown option of a spec": (["--text-encoder", "random:?dims=3"], ["'dims'", "Did you mean 'dim'?"]),
     "value in a spec": (["--text-encoder", "random:?dim=0"], ["dim", "at least 1", "'0'"]),
     "two encoders of one name": (["--text-encoder", GOOD], ["'good'", "good-2=vectors:v/good.{lang}.npy"]),

@@ -70,6 +70,7 @@ def test_matching_samples_have_the_qrels_of_the_evaluation(xlingual: Any, work: 
     done = xlingual("evaluate", "xlr", "s", *sampling, "--run", run, "--trec", "t", "--measure", "RR")
     assert done.code == 0, done.err
     assert Path("x/en-de/qrels.txt").read_text() == Path("t/en-de/qrels.txt").read_text()
+    assert all(one["cluster"] for one in lines("x/en-de/queries.jsonl"))
     assert len(lines("x/en-de/queries.jsonl")) == 12 and len(lines("x/en-de/targets.jsonl")) == 30
 
 
@@ -84,6 +85,47 @@ def test_a_pool_is_written_whole(xlingual: Any, work: Path) -> None:
     assert [one["text"] for one in lines("p/queries.jsonl")] == list(pool.questions.text)
     assert [one["text"] for one in lines("p/targets.jsonl")] == list(pool.candidates.text)
     assert len(Path("p/qrels.txt").read_text().splitlines()) == len(pool.relevant[0])
+
+
+def test_queries_have_the_clusters_of_the_evaluation(xlingual: Any, work: Path) -> None:
+    assert xlingual(*MAKE_POOL, "--per-item", "one", "--quiet").code == 0  # an item asks in two languages
+    assert xlingual("data", "sample", "pool", "--out", "p", "--quiet").code == 0
+    search("p")
+    run = "engine=p/engine.jsonl"
+    assert xlingual("evaluate", "retrieval", "pool", "--run", run, "--out", "o", "--quiet").code == 0
+    with_table = ("--qrels", "p/qrels.txt", "--query-table", "p/queries.jsonl")
+    Path("other.jsonl").write_text(Path("p/engine.jsonl").read_text())
+    done = xlingual("compare", *with_table, "p/engine.jsonl", "other.jsonl", "--out", "c")
+    assert done.code == 0, done.err
+    table = pq.read_table("o/per_query.parquet")
+    n_clusters = len(set(table["cluster"].to_pylist()))
+    (board,) = json.loads(Path("c/comparison.json").read_text())["boards"]
+    assert board["n_clusters"] == n_clusters < len(lines("p/queries.jsonl"))
+
+
+def test_files_that_are_there_are_replaced_with_force_alone(xlingual: Any, work: Path) -> None:
+    assert xlingual(*MAKE_POOL, "--quiet").code == 0
+    Path("p").mkdir()
+    Path("p/queries.jsonl").write_text("mine")
+    refused(
+        xlingual("data", "sample", "pool", "--out", "p"), "p holds queries.jsonl", "would be lost", "--force"
+    )
+    assert [path.name for path in Path("p").iterdir()] == ["queries.jsonl"]
+    assert Path("p/queries.jsonl").read_text() == "mine"
+    done = xlingual("data", "sample", "pool", "--out", "p", "--force")
+    assert done.code == 0 and "--force" not in done.out, done.err
+    assert len(list(Path("p").iterdir())) == 4 and lines("p/queries.jsonl")
+
+    sampling = ("data", "sample", "s", "--pairs", "en-de", "--sample-size", "20", "--out", "x")
+    assert xlingual(*sampling, "--matching").code == 0
+    Path("x/en-de/engine.jsonl").write_text("kept")
+    refused(xlingual(*sampling), "x holds en-de/queries.jsonl", "--force")
+    assert xlingual(*sampling, "--force").code == 0
+    assert sorted(path.name for path in Path("x/en-de").iterdir()) == [  # no qrels of the first sample
+        *("engine.jsonl", "ids.txt", "queries.jsonl", "targets.jsonl")
+    ]
+    other = ("data", "sample", "s", "--pairs", "de-en", "--sample-size", "20", "--out", "x")
+    assert xlingual(*other).code == 0  # another folder
 
 
 def test_judged_pairs_have_their_grades_also_the_irrelevant(xlingual: Any, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_what_it_shows_and_writes(evaluate: Any) -> None:
     )
     assert outcome.code == 0, outcome.err
     assert "1 of 60 queries of the pool have no results: they count as misses" in outcome.err
-    assert "engine returned nothing for 1 of 60 queries" in " ".join(outcome.out.split())
+    assert "engine has no results for 1 of 60 queries" in " ".join(outcome.out.split())
     assert "nDCG@5 by query language" in outcome.out and "Judged@5" in outcome.out
     content = json.loads(Path("out/results.json").read_text(encoding="utf-8"))
     jsonschema.validate(content, schema_of("results"))
@@ -133,11 +133,22 @@ def test_a_new_engine_is_gated_in_every_language(other_run: str, xlingual: Any) 
     assert outcome.code in (0, 3), outcome.err
 
 
+def test_the_gate_passes_a_run_and_its_copy(other_run: str, xlingual: Any) -> None:
+    Path("copy.trec").write_bytes(Path("engine.trec").read_bytes())
+    outcome = xlingual(
+        *("gate", "--qrels", "shop.qrels", "copy.trec", "engine.trec"),
+        *("--margin", "0.001", "--measure", "nDCG@5"),
+    )
+    assert outcome.code == 0, outcome.err
+    assert "Nothing differs: both are the same system." in " ".join(outcome.out.split())
+    assert "query language" in outcome.out and "all queries" in outcome.out
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (["engine.trec", "engine.trec"], "two encoders are named 'engine'"),
-        (["engine.trec", "no.trec"], "run:no.trec: there is no such file"),
+        (["engine.trec", "no.trec"], "error: no.trec: there is no such file"),
         (["engine.trec", "other.trec", "--measure", "R@1%"], "ask for R@k"),
         (["engine.trec", "other.trec", "--measure", "AP"], "is not known"),
         (["engine.trec", "other.trec", "--query-table", "shop.qrels"], "no 'query'"),
@@ -164,6 +175,15 @@ def test_runs_without_judgements_are_runs(other_run: str, xlingual: Any) -> None
         outcome = xlingual("compare", *given)
         assert outcome.code == 2
         assert "is a run, not a folder of results: add --qrels FILE" in outcome.err
+
+
+@pytest.mark.parametrize("content", ['{"q1": {"d1": 1.0}}', '{"responses": []}'])
+def test_json_runs_without_judgements_are_runs(content: str, xlingual: Any, work: Path) -> None:
+    (work / "ranx.json").write_text(content)
+    for given in (("compare", "ranx.json"), ("gate", "a=ranx.json", "ranx.json", "--margin", "0.1")):
+        outcome = xlingual(*given)
+        assert outcome.code == 2
+        assert "ranx.json is a run, not a folder of results: add --qrels FILE" in outcome.err
 
 
 def test_ids_alone_have_no_language(other_run: str, xlingual: Any) -> None:

@@ -17,6 +17,7 @@ from rich.console import Console
 from xlingual.cli import console as drawing
 from xlingual.cli import screen
 from xlingual.encoders import SCHEMES
+from xlingual.encoders.transform_schemes import COMPRESSED, TRANSFORMS
 from xlingual.errors import DataWarning, InputError
 
 
@@ -193,7 +194,9 @@ def test_loss_rate_and_best_score_of_a_training_fit_the_terminal(
 def test_help_lists_the_schemes(xlingual: Any) -> None:
     text = xlingual("evaluate", "xlr", "--help").out
     for name, scheme in SCHEMES.items():
-        if "lists" not in scheme.takes:  # run and sum are parts of other words
+        if scheme in (*TRANSFORMS, *COMPRESSED):  # one of them is the example
+            assert name != "centre" or name in text
+        elif "lists" not in scheme.takes:  # run and sum are parts of other words
             assert (name in text) == ("texts" in scheme.takes), name
 
 
@@ -225,3 +228,18 @@ def test_check_of_one_language(xlingual: Any) -> None:
     assert re.search(r"in 1 language *\n", outcome.out) and "per language pair" not in outcome.out
     (warning,) = outcome.warnings
     assert "the only language is 'en'" in warning
+
+
+def test_large_runs_say_their_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "en-de").mkdir()
+    for name in ("a.run", "en-de/b.run", "qrels.txt"):
+        (tmp_path / name).write_bytes(b"x" * 1000)
+    screen.wrote_runs(tmp_path, quiet=False)
+    assert capsys.readouterr().err == f"wrote {tmp_path}\n"
+    monkeypatch.setattr(screen, "_LARGE", 2000)
+    screen.wrote_runs(tmp_path, quiet=False)
+    assert capsys.readouterr().err == f"wrote {tmp_path} (1.95 KiB: a smaller --trec-depth writes less)\n"
+    screen.wrote_runs(tmp_path, quiet=True)
+    assert capsys.readouterr().err == ""

@@ -19,7 +19,7 @@ from xlingual.cli.main import run
 from xlingual.cli.run import _command, _parts
 from xlingual.encoders.plugins import Known
 from xlingual.encoders.registry import check, read_options
-from xlingual.encoders.schemes import IMAGES, TEXTS
+from xlingual.encoders.scheme import IMAGES, TEXTS
 from xlingual.encoders.spec import parse
 from xlingual.evaluation.metric_validation import encoder_scores
 from xlingual.requests.validating import ValidateDataSetsRequest

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_from_answers_to_the_gate(tmp_path, monkeypatch, capsys):
     shown = shell(judge)
     leaderboard = re.search(r"```\n(    system .*?)```", PAGE, re.DOTALL)[1]
     assert leaderboard in shown
-    assert "engine returned nothing for 508 of 4,004 queries, which count as misses" in shown
+    assert "engine has no results for 508 of 4,004 queries, which count as misses" in shown
     verdict = re.search(r"```\n( PASS.*?)```", PAGE, re.DOTALL)[1]
     assert verdict in shell(gate)
     kept, found = (
@@ -53,8 +54,22 @@ def test_from_answers_to_the_gate(tmp_path, monkeypatch, capsys):
         for one in kept
     ]
 
-    judge = "xlingual evaluate retrieval pool --split test --trec runs --trec-depth 100 --quiet"
-    shell(f"{judge} --text-encoder bm25: --text-encoder random")
-    shutil.copy("runs/bm25.run", "new.trec")
-    shutil.copy("runs/random.run", "old.trec")
-    assert "PASS" in shell(by_files)
+    answers = json.loads(Path("answers.json").read_text())["responses"]
+    halves = [{"took": 3, "responses": part} for part in (answers[:1000], answers[1000:])]
+    Path("new.json").write_text("\n".join(map(json.dumps, halves)))  # two requests
+    worse = [{"hits": {"hits": one["hits"]["hits"][1:]}} for one in answers]
+    Path("old.json").write_text(json.dumps({"responses": worse}))
+    assert "PASS: new is" in shell(by_files)
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="no jq")
+def test_the_request_is_made_of_the_queries(tmp_path):
+    (tmp_path / "search").mkdir()
+    queries = [{"id": f"de:{n}", "lang": "de", "text": f'Wer "{n}"?\n'} for n in range(3)]
+    (tmp_path / "search" / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    (make,) = re.findall(r"^jq .*$", PAGE, re.MULTILINE)
+    subprocess.run(make, shell=True, cwd=tmp_path, check=True)
+    lines = [json.loads(line) for line in (tmp_path / "searches.ndjson").read_text().splitlines()]
+    assert lines[::2] == [{}] * 3
+    assert [one["query"]["match"]["text"] for one in lines[1::2]] == [one["text"] for one in queries]
+    assert {one["size"] for one in lines[1::2]} == {100}

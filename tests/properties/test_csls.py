@@ -21,14 +21,18 @@ SAMPLED = st.sampled_from([{}, {"sample_size": 5, "seeds": 3}])  # seeds that ov
 
 
 def xlr(case, k, **options):
-    given = {"measures": ["R@1", "RR", "MedR"], "pairs": "en-de,de-en", "similarity": f"csls?k={k}"}
+    given = {
+        "measures": ["R@1", "RR", "MedR"],
+        "pairs": "en-de,de-en",
+        "similarity": f"transductive-csls?k={k}",
+    }
     return ran(crosslingual_retrieval, case.manifest, text_encoders=case.encoders(), **(given | options))
 
 
 @slowly
 @given(cases(), st.integers(1, 12), SAMPLED)
 def test_backretrieval_with_csls_equals_its_definition(case, k, options):
-    results = bkr(case, similarity=f"csls?k={k}", **options)
+    results = bkr(case, similarity=f"transductive-csls?k={k}", **options)
     table = per_query(results)
     for entry in results.entries:
         sample = case.sample(entry, size=options.get("sample_size"), seeds=3)
@@ -54,7 +58,7 @@ def test_crosslingual_retrieval_with_csls_equals_its_definition(case, k, options
 @given(cases(kinds=("plain", "few", "zeros")), st.integers(2, 12))
 def test_a_validation_has_the_numbers_of_the_evaluations(case, k):
     """Matching and non-matching samples share a pass; each has offsets of its own."""
-    options = {"sample_size": 5, "seeds": 2, "pairs": "en-de", "similarity": f"csls?k={k}"}
+    options = {"sample_size": 5, "seeds": 2, "pairs": "en-de", "similarity": f"transductive-csls?k={k}"}
     found = ran(
         validate_backretrieval,
         case.manifest,
@@ -63,7 +67,7 @@ def test_a_validation_has_the_numbers_of_the_evaluations(case, k):
         measure="R@2",
         **options,
     )
-    assert found.pairs[0].conditions["similarity"] == f"csls?k={k}"
+    assert found.pairs[0].conditions["similarity"] == f"transductive-csls?k={k}"
     sampler = Sampler(case.manifest, size=5, seeds=2)
     non_matching = list(sampler.non_matching("en", "de"))
     matching = list(sampler.matching("en", "de"))

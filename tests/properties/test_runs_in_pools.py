@@ -227,7 +227,7 @@ def test_questions_without_results():
     tags = [pool.languages[code] for code in pool.questions.language]
     assert values[f"{tags[3]}/q3"] == 0.0
     assert {entry.n_unanswered for entry in found.entries} == {1}
-    assert "run returned nothing for 1 of 12 queries" in " ".join(as_text(page_of(found), "markdown").split())
+    assert "run has no results for 1 of 12 queries" in " ".join(as_text(page_of(found), "markdown").split())
     (row,) = [row for row in failures_table(found).to_pylist() if row["query_id"] == "q3"]
     assert row["retrieved_id"] is None
     shares = found.entries[0].views.language_share_top100

@@ -1,4 +1,4 @@
-"""JSON Schemas of validation, comparison, gate, plan, calibration and studies, against their files."""
+"""JSON Schemas of validation, comparison, compression, gate, plan, calibration and studies: their files."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest
 from xlingual import (
     Calibration,
     Comparison,
+    Compression,
     Gate,
     InputError,
     Manifest,
@@ -25,6 +26,7 @@ from xlingual import (
     backretrieval,
     calibrate,
     compare,
+    compress,
     crosslingual_retrieval,
     gate,
     plan,
@@ -45,6 +47,7 @@ RECORDS = {
     "comparison": Comparison,
     "gate": Gate,
     "plan": Plan,
+    "compression": Compression,
     "calibration": Calibration,
     "case_study": studies.CaseStudy,
     "regime_study": regimes.RegimeStudy,
@@ -108,6 +111,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "plan": [
             plan([folder], effect=0.05, queries=[100, 1000]),
             plan([folder], effect=0.05, measure="RR"),
+        ],
+        "compression": [
+            compress(manifest, {"a": texts[1]}, dims=[ITEMS, 8], measure="RR", store=None, replicates=99),
+            compress(manifest, {"a": texts[0]}, dtypes=["binary"], dims=[ITEMS], pairs="en-de", store=None),
         ],
         "calibration": [calibrate([full]), calibrate([short], with_sim=True)],
         "case_study": _studies(manifest, texts, str(tmp_path_factory.mktemp("study"))),
@@ -280,7 +287,8 @@ def written(found: Any, folder: Path) -> Path:
     """Write a record as its verb does and return the file."""
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
-    whole = ("validation", "validation_table", "comparison", "case_study", "regime_study", "study_analysis")
+    whole = ("validation", "validation_table", "comparison", "compression", "case_study", "regime_study")
+    whole += ("study_analysis",)
     found.write(folder if name in whole else path)
     assert path.is_file()
     return path
@@ -340,6 +348,7 @@ INNER = {
     "comparison": ("boards", 0, "rows", 0, "outcome"),
     "gate": ("decisions", 0, "p_pass"),
     "plan": ("rows", 0, "variance_own"),
+    "compression": ("forms", 0, "pairs", 0, "p_kept"),
     "calibration": ("cells", 0, "images"),
     "case_study": ("models", 0, "per_training"),
     "regime_study": ("regimes", 0, "models"),

@@ -81,7 +81,7 @@ def _answer(task: Task, request: Any) -> None:  # noqa: ANN401  (a request of `e
     say_written(results, request.output, emphasis=emphasis_of(request))
     _log(results, request)
     if getattr(request, "trec", None) is not None:
-        screen.wrote(request.trec, quiet=request.output.quiet)
+        screen.wrote_runs(request.trec, quiet=request.output.quiet)
 
 
 def _log(results: Results, request: Any, name: str = "") -> None:  # noqa: ANN401  (a request)

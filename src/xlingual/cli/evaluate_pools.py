@@ -81,7 +81,7 @@ def evaluate_pools(
             found[name].write(one.output.out)
             screen.wrote(one.output.out / "results.json", quiet=output.quiet)
         if one.trec is not None:
-            screen.wrote(one.trec, quiet=output.quiet)
+            screen.wrote_runs(one.trec, quiet=output.quiet)
     content = {"pools": {name: one.to_dict() for name, one in found.items()}}
     results = list(found.values())
     screen.show_page(page_of(results), content, output)

@@ -281,7 +281,8 @@ def _parameter(leaf: Leaf, needed: bool = True) -> click.Parameter:
 
 def _specs(_: click.Context, option: click.Parameter, word: str) -> list[CompletionItem]:
     """Return the schemes that begin with a word, and the word as the beginning of a path."""
-    from xlingual.encoders.schemes import IMAGES, SCHEMES, TEXTS
+    from xlingual.encoders.scheme import IMAGES, TEXTS
+    from xlingual.encoders.schemes import SCHEMES
 
     kind = TEXTS if str(option.name).startswith("text") else IMAGES
     rows = [row for row in SCHEMES.values() if kind in row.kinds and row.name.startswith(word)]

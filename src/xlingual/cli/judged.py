@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,21 +30,34 @@ def evaluated(
             raise InputError(f"{name} is for runs with judgements: add --qrels FILE, or leave it out")
         for file in files:
             path = Path(file if Path(file).is_file() else file.partition("=")[2])
-            if path.is_file() and path.suffix != ".json":
+            if path.is_file() and _is_run(path):
                 raise InputError(f"{path} is a run, not a folder of results: add --qrels FILE")
         return None
-    from xlingual.workflows.judged_runs import judged_runs
+    from xlingual.data.runs.qrels import query_table
+    from xlingual.evaluation.retrieval import runs_against_qrels
 
+    clusters, labels = ({}, {}) if judged.query_table is None else query_table(judged.query_table)
     with screen.progress(quiet) as progress:
-        return judged_runs(
+        return runs_against_qrels(
             judged.qrels,
-            files,
-            measures=measures,
+            list(files),
+            measures=measures or ("nDCG@10",),
             relevant_from=judged.relevant_from,
             ties=judged.ties,
-            queries=judged.query_table,
+            clusters=clusters,
+            labels=labels,
             progress=progress,
         )
+
+
+def _is_run(path: Path) -> bool:
+    """Return whether a file is no result but may be a run: all but JSON that has a schema."""
+    if path.suffix != ".json":
+        return True
+    with contextlib.suppress(ValueError, OSError):
+        found = json.loads(path.read_bytes())
+        return isinstance(found, dict) and bool(found) and "schema" not in found
+    return False
 
 
 def named(runs: Results, files: Sequence[str], given: str) -> str:

@@ -13,7 +13,9 @@ from xlingual.requests.shared import Columns, Keeping, ManifestOptions
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.requests.compressing import CompressRequest
     from xlingual.requests.making import SampleRequest
+    from xlingual.requests.repairing import RepairRequest
     from xlingual.requests.single import EmbedRequest
 
 
@@ -24,7 +26,9 @@ def read_manifest(request: ManifestOptions) -> Manifest:
     return Manifest.read(request.manifest, **columns(request), split=request.split, rows=request.rows)
 
 
-def manifest_or_pool(request: EmbedRequest | SampleRequest) -> Manifest | MultilingualPool:
+def manifest_or_pool(
+    request: EmbedRequest | SampleRequest | CompressRequest | RepairRequest,
+) -> Manifest | MultilingualPool:
     """Read the manifest or the pool that a request names; refuse options of the other."""
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.data.pools.reading import is_pool

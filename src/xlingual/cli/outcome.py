@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from xlingual.report import Emphasis
     from xlingual.requests.shared import Output
     from xlingual.results import Results
+    from xlingual.results.document import FolderDocument
     from xlingual.results.validation import Validation
     from xlingual.results.validation_table import ValidationTable
 
 
-def write_and_show(found: Results | Validation | ValidationTable, request: Output) -> None:
+def write_and_show(found: Results | Validation | ValidationTable | FolderDocument, request: Output) -> None:
     """Write results to --out, and print them, as the output options say."""
     if request.out is not None:
         found.write(request.out)

@@ -41,10 +41,12 @@ def sample(request: SampleRequest) -> None:
     with screen.warnings_as_lines():
         data = manifest_or_pool(request)
         if isinstance(data, Manifest):
-            found = write_samples(data, request.out, _options(request), matching=request.matching)
+            found = write_samples(
+                data, request.out, _options(request), matching=request.matching, force=request.force
+            )
         else:
             _refuse_sampling(request)
-            found = [write_pool_texts(data, request.out)]
+            found = [write_pool_texts(data, request.out, force=request.force)]
     if not request.quiet:
         _show(found, _evaluation(request, isinstance(data, Manifest), len(found)))
 
@@ -86,7 +88,7 @@ def _evaluation(request: SampleRequest, manifest: bool, folders: int) -> str:
     ]
     for name, value in _given(request).items():
         leaf = leaves(SampleRequest)[name]
-        if name in ("matching", "out", "quiet") or (request.matching and name == "skip_broken"):
+        if name in ("matching", "out", "force", "quiet") or (request.matching and name == "skip_broken"):
             continue
         option = [] if leaf.marks.argument else [leaf.names[0]]
         text = ",".join(value) if isinstance(value, tuple) else str(value)
@@ -112,7 +114,7 @@ def _show(found: Sequence[SampledFolder], evaluation: str) -> None:
         "\nNext:\n"
         f"  index the lines of {TARGETS}, each a document of that id\n"
         f"  search for each line of {QUERIES}; write a line for each result to engine.jsonl there:\n"
-        '  {"query_id": …, "candidate_id": …, "score": …}; or a TREC run, or answers of _msearch '
-        f"(FILE?ids={IDS})\n"
+        '  {"query_id": …, "candidate_id": …, "score": …}; or a TREC run, or answers of _msearch, one of '
+        f"each request in a line (FILE?ids={found[0].path / IDS})\n"
         f"  {evaluation}"
     )

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from xlingual.report.blocks import Page
 
 _PATIENCE = 1.0  # seconds before a progress bar is shown
+_LARGE = 100 << 20  # bytes of TREC runs from which their size is said
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 @contextmanager
@@ -170,6 +172,23 @@ def wrote(path: Path, *, quiet: bool, replaced: str = "") -> None:
     """Say that a file or folder was written, and what it replaced."""
     if not quiet:
         say(f"wrote {path}{f', replacing {replaced}' if replaced else ''}", err=True)
+
+
+def wrote_runs(folder: Path, *, quiet: bool) -> None:
+    """Say that TREC runs were written, and where they are large how much they take."""
+    size = sum(path.stat().st_size for path in folder.rglob("*.run"))
+    large = f" ({in_bytes(size)}: a smaller --trec-depth writes less)" if size >= _LARGE else ""
+    if not quiet:
+        say(f"wrote {folder}{large}", err=True)
+
+
+def in_bytes(count: float) -> str:
+    """Return a number of bytes in the unit that suits it."""
+    for unit in _UNITS[:-1]:
+        if count < 1024:
+            return f"{count:.0f} {unit}" if count >= 100 else f"{count:.3g} {unit}"
+        count /= 1024
+    return f"{count:.3g} {_UNITS[-1]}"
 
 
 def logged(sentences: Iterable[str], *, quiet: bool) -> None:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from xlingual.store import Store
     from xlingual.store.maintenance import Holding
 
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
-
 
 @click.group()
 def store() -> None:
@@ -81,7 +79,7 @@ def gc(request: GcRequest) -> None:
         screen.say(f"removed all vectors of {identity}")
     for sentence in freed.damaged:
         screen.say(f"damaged: {sentence}", err=True)
-    screen.say(f"removed {counted(freed.files, 'file')}, {_size(freed.size)}")
+    screen.say(f"removed {counted(freed.files, 'file')}, {screen.in_bytes(freed.size)}")
 
 
 @command(StoreExportRequest, store)
@@ -113,20 +111,13 @@ def _listing(kept: Store, found: list[Holding]) -> Table:
             one.identity,
             Cell.count(one.vectors),
             str(one.dim or MISSING),
-            Cell(_size(one.size), value=one.size),
+            Cell(screen.in_bytes(one.size), value=one.size),
             datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M"),
             str(one.damaged or MISSING),
         )
         for one in found
     ]
-    title = f"{kept.root}{' (half precision)' if kept.half else ''}: {_size(sum(one.size for one in found))}"
+    size = screen.in_bytes(sum(one.size for one in found))
+    title = f"{kept.root}{' (half precision)' if kept.half else ''}: {size}"
     heads = ("encoder", "vectors", "d", "size", "last used", "damaged")
     return Table.of_texts(title, heads, rows, data=True, where="both")
-
-
-def _size(count: float) -> str:
-    for unit in _UNITS[:-1]:
-        if count < 1024:
-            return f"{count:.0f} {unit}" if count >= 100 else f"{count:.3g} {unit}"
-        count /= 1024
-    return f"{count:.3g} {_UNITS[-1]}"

@@ -87,9 +87,13 @@ def compare(
     )
     baselines = {(q.task, q.measure): against or q.best for q in aligned.queries}
     families = [family for q in aligned.queries for family in _families(q, by, per_pair)]
-    members = len(aligned.members)
+    members, several = len(aligned.members), "systems" if aligned.search_systems else "encoders"
     each = members - 1 if against is not None else members * (members - 1) // 2
-    notes = [*aligned.notes, *_chosen(members, against, rules), *_too_few(families, each, rules, replicates)]
+    notes = [
+        *aligned.notes,
+        *_chosen(members, against, rules, several),
+        *_too_few(families, each, rules, replicates),
+    ]
     total, done = sum(len(family) for family in families) * (members - 1), count(1)
 
     def step(measure: str) -> None:
@@ -121,7 +125,7 @@ def _is_results(baseline: Given) -> bool:
     return isinstance(baseline, Results) or (parse_reference(baseline).folder / "results.json").is_file()
 
 
-def _chosen(members: int, against: str | None, rules: Rules) -> list[str]:
+def _chosen(members: int, against: str | None, rules: Rules, several: str) -> list[str]:
     """Return a note on how a baseline chosen by the same data is corrected for."""
     if against is not None or members < 3:
         return []
@@ -129,7 +133,7 @@ def _chosen(members: int, against: str | None, rules: Rules) -> list[str]:
         return ["the baseline leads on this same data, which p does not count: name one with --baseline"]
     pairs = members * (members - 1) // 2
     return [
-        f"the baseline leads on this same data, so p is corrected for all {pairs} pairs of encoders; with "
+        f"the baseline leads on this same data, so p is corrected for all {pairs} pairs of {several}; with "
         f"--baseline, named beforehand, for {members - 1}"
     ]
 

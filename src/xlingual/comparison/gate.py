@@ -1,7 +1,7 @@
 """The gate, which lets a candidate pass that is no worse than a baseline by more than a margin.
 
 Non-inferiority by two one-sided tests (Schuirmann 1987): pass when the difference is shown to be above minus
-the margin, fail when it is shown to be below; else undecided.
+the margin, fail when it is shown to be below; else undecided. A system loses nothing to itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from xlingual.comparison.references import Given, as_references
 from xlingual.errors import InputError
 from xlingual.requests import answers
 from xlingual.requests.comparing import GateRequest
-from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate, Needed
+from xlingual.results import Interval
+from xlingual.results.gate import FAIL, PASS, SAME_SYSTEM, UNDECIDED, Decision, Gate, Needed
 from xlingual.stats.corrections import holm
 from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
 from xlingual.stats.power import POWER, Growth, queries_needed
@@ -71,8 +72,9 @@ def gate(
     slices = _slices(queries, per_pair, by)
     tests = [_tested(part, label if by else None, named, seed, replicates) for label, part in slices]
     adjusted = holm(np.array([test.p_below(-margin) for test in tests])).tolist()
+    decided = _unchanged if margin and queries.same_system(*named) else _decision
     decisions = [
-        replace(_decision(part, test, named, margin, alpha, p), part=label if by is not None else None)
+        replace(decided(part, test, named, margin, alpha, p), part=label if by is not None else None)
         for (label, part), test, p in zip(slices, tests, adjusted, strict=True)
     ]
     outcomes = [decision.outcome for decision in decisions]
@@ -174,6 +176,17 @@ def _decision(
         decision,
         if_observed=_needed(test.difference, margin, growth, alpha),
         if_equal=_needed(0.0, margin, growth, alpha),
+    )
+
+
+def _unchanged(
+    part: Queries, test: PairedTest, named: tuple[str, str], margin: float, alpha: float, _: float
+) -> Decision:
+    """Return the decision on a system and itself, whose difference is zero on any query."""
+    exact = {"ci": Interval(0.0, 0.0, 1 - alpha, SAME_SYSTEM), "low": 0.0, "p_pass": 0.0}
+    certain = {"p_fail": 1.0, "p_fail_adjusted": 1.0, "if_observed": None, "if_equal": None, "note": None}
+    return replace(
+        _decision(part, test, named, margin, alpha, 1.0), outcome=PASS, difference=0.0, **exact, **certain
     )
 
 

@@ -122,6 +122,14 @@ class Queries:
         retrieved = self.retrieved is None or np.array_equal(self.retrieved[i], self.retrieved[j])
         return np.array_equal(self.values[i], self.values[j]) and retrieved
 
+    def same_system(self, a: str, b: str) -> bool:
+        """Whether two encoders are one system under two names, by identity and on every query.
+
+        Users' objects without an identity (python:) are not known to be: two versions are called the same.
+        """
+        one, other = (self.identity(name).partition("|")[2] for name in (a, b))
+        return one == other != "" and "python:" not in one and self.agree(a, b)
+
     def one_retrieved(self, *encoders: str) -> str | None:
         """Return why there is no test where an encoder retrieved one cluster for all queries, or None."""
         for name in encoders if self.retrieved is not None else ():

@@ -85,6 +85,12 @@ def read_aligned(
         for member in found
     }
     _check_conditions(entries)
+    systems = tuple(
+        member.label
+        for member in found
+        if "returns_lists" in folders[member.folder].encoders.get(member.encoder, {})
+    )
+    of_all = f"not all {'systems' if systems else 'encoders'} have"
     notes = [f"{folder}: {remark}" for folder, results in folders.items() for remark in results.remarks]
     shared = _shared(entries)
     sampled = _sampled(entries)
@@ -92,24 +98,19 @@ def read_aligned(
     every = dict.fromkeys(key[:2] for own in entries.values() for key in own)
     apart = [name for name in every if name not in shared]
     if apart and (why := _renamed(entries)):
-        notes.append(f"left out, since not all encoders have it: {listed(name for _, name in apart)}{why}")
+        notes.append(f"left out, since {of_all} it: {listed(name for _, name in apart)}{why}")
     notes += [*_approximate(entries, chosen), *_cautions(entries, chosen)]
     lacking: dict[str, tuple[str, ...]] = {}
     shared_pairs = {}
     for task in dict.fromkeys(task for task, _ in chosen):
-        shared_pairs[task], lacking[task] = _shared_pairs(entries, task, pairs, notes)
+        shared_pairs[task], lacking[task] = _shared_pairs(entries, task, pairs, of_all, notes)
     rows = {folder: FolderRows.of(results.per_query, folder) for folder, results in folders.items()}
     queries = tuple(_align(entries, rows, task, measure, shared_pairs[task]) for task, measure in chosen)
     offered = {
         member.label: tuple(dict.fromkeys(key[:2] for key in own if _no_test(key[1], sampled) is None))
         for member, own in entries.items()
     }
-    systems = [
-        member.label
-        for member in found
-        if "returns_lists" in folders[member.folder].encoders.get(member.encoder, {})
-    ]
-    return Aligned(tuple(found), queries, tuple(notes), offered, lacking, tuple(systems))
+    return Aligned(tuple(found), queries, tuple(notes), offered, lacking, systems)
 
 
 def _cautions(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]:
@@ -273,9 +274,11 @@ def _no_test(measure: str, sampled: Mapping[str, str]) -> str | None:
 
 
 def _shared_pairs(
-    entries: _Entries, task: str, wanted: Sequence[str], notes: list[str]
+    entries: _Entries, task: str, wanted: Sequence[str], of_all: str, notes: list[str]
 ) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
     """Return the language pairs of a task that all encoders have, and in words what each lacks.
+
+    `of_all`: how a note begins about what not all have.
 
     Raises InputError where no pair is shared, or one that is wanted is not.
     """
@@ -294,7 +297,7 @@ def _shared_pairs(
             f"({'; '.join(_lacking(pairs, every, have=True))}): evaluate the same pairs (--pairs)"
         )
     if left := ["-".join(pair) for pair in every if pair not in shared]:
-        notes.append(f"left out: language pairs that not all encoders have ({listed(left)})")
+        notes.append(f"left out: language pairs that {of_all} ({listed(left)})")
     return shared, tuple(_lacking(pairs, every))
 
 

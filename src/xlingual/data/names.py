@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import islice
 from urllib.parse import quote
 
 import numpy as np
@@ -13,6 +14,7 @@ from xlingual.arrays import Ints
 
 UNKNOWN, AMBIGUOUS = -1, -2  # in place of a row
 _UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
+_LOOKED_AT = 100  # unknown names
 
 
 class Names:
@@ -23,6 +25,11 @@ class Names:
 
     def __len__(self) -> int:
         return len(self._ids)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The ids alone, without their languages [n]."""
+        return self._ids
 
     def rows(self, names: Sequence[str], language: str | None = None) -> Ints:
         """Return the row of each name, int64; `UNKNOWN` where there is none.
@@ -51,6 +58,30 @@ class Names:
             for name in {own, escaped(own)}:
                 found[name] = AMBIGUOUS if name in found else row
         return found
+
+
+def zeros_hint(unknown: Iterable[str], known: Iterable[str]) -> str:
+    """Return a hint where names are unknown since they, or those of the data, lost zeros at their beginning.
+
+    >>> zeros_hint(["en:7"], ["006", "007"])
+    "; 'en:7' may be '007': did the ids lose their leading zeros?"
+    >>> zeros_hint(["8"], ["006", "007"])
+    ''
+    """
+    wanted = {_without_zeros(name): name for name in islice(unknown, _LOOKED_AT)}
+    wanted = {number: name for number, name in wanted.items() if number[:1].isdigit()}
+    for own in known if wanted else ():
+        name = wanted.get(_without_zeros(own))
+        if name is not None and name.rpartition(":")[2] != own.rpartition(":")[2]:
+            return f"; {name!r} may be {own!r}: did the ids lose their leading zeros?"
+    return ""
+
+
+def _without_zeros(name: str) -> str:
+    """Return the id of a name, without zeros that stand before a digit."""
+    bare = name.rpartition(":")[2]
+    rest = bare.lstrip("0")
+    return rest if rest[:1].isdigit() else "0" if bare and not rest else bare
 
 
 def escaped(name: str) -> str:

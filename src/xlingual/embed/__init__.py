@@ -5,13 +5,21 @@ fitted on is evaluated. What the store has is not encoded again.
 """
 
 from xlingual.embed.encoding import is_kept
-from xlingual.embed.fitting import batch_identity, fit_texts_for, load_fit_texts, refuse_fitted_rows
+from xlingual.embed.fitting import (
+    batch_identity,
+    fit_texts_for,
+    load_fit_texts,
+    load_queries,
+    queries_for,
+    refuse_fitted_rows,
+)
 from xlingual.embed.images import ImageIndex, embed_images, image_vectors
 from xlingual.embed.texts import (
     BatchVectors,
     PoolVectors,
     RoleVectors,
     TextVectors,
+    embed_bank,
     embed_batch,
     embed_pool,
     embed_roles,
@@ -27,6 +35,7 @@ __all__ = [
     "RoleVectors",
     "TextVectors",
     "batch_identity",
+    "embed_bank",
     "embed_batch",
     "embed_images",
     "embed_pool",
@@ -38,5 +47,7 @@ __all__ = [
     "is_kept",
     "joined",
     "load_fit_texts",
+    "load_queries",
+    "queries_for",
     "refuse_fitted_rows",
 ]

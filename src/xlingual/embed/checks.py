@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from xlingual.arrays import Ints, Rows
+from xlingual.encoders.base import Encoder
 from xlingual.errors import InputError, listed, warn
 from xlingual.forms import (
     OtherVectors,
@@ -86,13 +87,19 @@ def zero_rows(vectors: Any) -> Ints:  # noqa: ANN401  (AnyVectors)
     return np.flatnonzero(~np.concatenate(blocks)) if blocks else np.empty(0, dtype=np.int64)
 
 
-def warn_of_zeros(vectors: Any, who: str, what: str, named: Callable[[int], str]) -> None:  # noqa: ANN401
-    """Warn of vectors that are all zero; `named` gives the name of a row."""
+def warn_of_zeros(
+    vectors: Any,  # noqa: ANN401
+    who: str,
+    what: str,
+    named: Callable[[int], str],
+    said: str = Encoder.zero_vector,
+) -> None:
+    """Warn of vectors that are all zero; `named` gives the name of a row, `said` is what it has."""
     zero = zero_rows(vectors).tolist()
     if zero:
         more = f" and {len(zero) - 3} more" if len(zero) > 3 else ""
         warn(
-            f"{who}: {len(zero)} of {len(vectors)} {what} have an all-zero vector "
+            f"{who}: {len(zero)} of {len(vectors)} {what} have {said} "
             f"({listed(map(named, zero[:3]), 3)}{more}): they are similar to nothing and scored as ties"
         )
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.manifest import Manifest, read_reference
-from xlingual.data.pools.reading import is_pool, read_pool_texts
+from xlingual.data.pools.reading import is_pool, read_pool, read_pool_texts
 from xlingual.data.reading.select import split_reference
-from xlingual.embed.encoding import is_kept
+from xlingual.embed.encoding import Progress, VectorSource, encode, is_kept
 from xlingual.encoders import Encoder
+from xlingual.encoders.transform import TransformedTexts
 from xlingual.errors import InputError
 from xlingual.records import Texts, digest
 from xlingual.store import HALF, Store
@@ -25,6 +26,11 @@ def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:
     return lambda reference: load_fit_texts(reference, **manifest.columns)
 
 
+def queries_for(manifest: Manifest) -> Callable[[str], Texts]:
+    """Return the function that loads the training queries that a similarity names, with the same columns."""
+    return lambda reference: load_queries(reference, **manifest.columns)
+
+
 def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)
     """Return the texts that `fit=` names: of a manifest, or of a multilingual pool, or of a part of it."""
     try:
@@ -36,10 +42,27 @@ def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (o
     return other.texts(np.arange(len(other)))
 
 
-def refuse_fitted_rows(encoders: Mapping[str, Encoder], *evaluated: Texts) -> None:
+def load_queries(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)
+    """Return the queries that `fit=` names: the questions of a pool, or the texts of a manifest."""
+    path, split, _ = split_reference(reference)
+    if not is_pool(path):
+        return load_fit_texts(reference, **columns)
+    try:
+        return read_pool(path, split=split).question_texts()
+    except InputError as error:
+        raise InputError(f"fit={reference}: {error}") from error
+
+
+def refuse_fitted_rows(
+    encoders: Mapping[str, Encoder],
+    *evaluated: Texts,
+    store: Store | None = None,
+    progress: Progress | None = None,
+) -> None:
     """Raise InputError where an encoder is fitted on texts that are to be evaluated, or lacks a language.
 
-    Encoders that are fitted are then fitted here, before any other work.
+    Encoders that are fitted are then fitted here, before any other work; those on top of another one from
+    its vectors, which the store keeps.
     """
     for encoder in encoders.values():
         encoder.check_languages([tag for texts in evaluated for tag in texts.language])
@@ -51,7 +74,16 @@ def refuse_fitted_rows(encoders: Mapping[str, Encoder], *evaluated: Texts) -> No
                 f"text encoder {name!r} was fitted on {len(seen)} of the {sum(map(len, evaluated))} texts "
                 "that are evaluated: choose other rows (for instance fit=FILE#train and --split test)"
             )
-    for encoder in encoders.values():
+    for name, encoder in encoders.items():
+        _fit(encoder, VectorSource(f"text encoder {name!r}", f"fitting: {name}", store, progress))
+
+
+def _fit(encoder: Encoder, source: VectorSource) -> None:
+    """Fit an encoder after the one below it."""
+    if isinstance(encoder, TransformedTexts):
+        _fit(encoder.base, source)
+        encoder.fit_from(encode(encoder.base, encoder.chosen, source).vectors)
+    else:
         encoder.fit_model()
 
 

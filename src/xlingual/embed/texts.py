@@ -20,7 +20,7 @@ from xlingual.embed.checks import (
 from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.forms import dense
 from xlingual.ranking import TextPool, TextRows, rows_of
 from xlingual.records import Encoded, Texts
@@ -162,6 +162,27 @@ def embed_batch(
     return _batch_vectors(texts, encoder, _source(name, store, progress, spent))
 
 
+def embed_bank(
+    texts: Texts,
+    name: str,
+    encoder: Encoder,
+    *,
+    store: Store | None = None,
+    progress: Progress | None = None,
+) -> Any:  # noqa: ANN401  (AnyVectors)
+    """Return the vectors of training queries, which are no part of the texts that are evaluated."""
+    if encoder.depends_on_batch or encoder.over(texts.take(np.arange(1))) is not encoder:
+        raise InputError(
+            f"text encoder {name!r} weighs words by the texts it is given, or that are searched, so training "
+            "queries have no vectors of their own: give the encoder fit= too, or leave out "
+            f"{parameter('similarity')}"
+        )
+    found = _batch_vectors(
+        texts, encoder, _source(name, store, progress, None), any_form=True, count_cut=False
+    )
+    return found.vectors
+
+
 def _batch_vectors(
     texts: Texts, encoder: Encoder, source: VectorSource, *, any_form: bool = False, count_cut: bool = True
 ) -> BatchVectors:
@@ -254,7 +275,13 @@ def _over(encoder: Encoder, candidates: Texts, spent: Spent | None) -> Encoder:
 def _embedded(encoder: Encoder, texts: Texts, what: str, source: VectorSource) -> Encoded:
     """Return the vectors of texts; raise InputError where the encoder's answer cannot be used."""
     found = encode(encoder, texts, source)
-    warn_of_zeros(found.vectors, source.who, what, lambda row: f"{texts.ids[row]!r} ({texts.language[row]})")
+    warn_of_zeros(
+        found.vectors,
+        source.who,
+        what,
+        lambda row: f"{texts.ids[row]!r} ({texts.language[row]})",
+        encoder.zero_vector,
+    )
     if texts.role != "query":  # lengths of queries change no order
         warn_of_similarity(found.vectors, encoder.compares_by, source.who)
     return found

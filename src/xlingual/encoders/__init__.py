@@ -11,7 +11,8 @@ from xlingual.encoders.registry import (
     text_encoders,
     text_specs,
 )
-from xlingual.encoders.schemes import SCHEMES, Context, Scheme
+from xlingual.encoders.scheme import Context, Scheme
+from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.spec import Spec, parse
 
 __all__ = [

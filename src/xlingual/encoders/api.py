@@ -16,7 +16,7 @@ from xlingual.encoders.api_service import Service
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.prompts import IdleOptions
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.encoders.token_estimate import tokens_and_texts, whole_tokens
 from xlingual.errors import InputError, MissingExtraError
 from xlingual.hidden import names_secret

@@ -56,6 +56,8 @@ class Encoder(ABC):
     label: str = ""
     # whether `estimate` knows what encoding costs: a service does the work
     has_estimate: bool = False
+    # what a warning says that a text or an image has whose vector is all zero
+    zero_vector: str = "an all-zero vector"
     # how many copies share the work, and each takes pieces of a batch
     workers: int = 1
 
@@ -221,7 +223,7 @@ def _listed(batch: Any) -> list[Any]:  # noqa: ANN401  (Texts or Images)
     return list(batch.images if isinstance(batch, Images) else batch.text)
 
 
-_TEXTS = ("space", "compares_by")  # abilities that are a text
+_TEXTS = ("space", "compares_by", "zero_vector")  # abilities that are a text
 
 
 def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401

@@ -20,7 +20,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.bm25_terms import TermReader
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.errors import InputError, listed
 from xlingual.forms import COSINE, DOT, SparseVectors
 from xlingual.records import Texts, digest
@@ -77,6 +77,7 @@ class Bm25Encoder(Encoder):
     """
 
     by_role = True
+    zero_vector = "no known word"
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.errors import InputError
 from xlingual.models.words import normalized
 from xlingual.records import Texts, digest

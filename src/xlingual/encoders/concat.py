@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.own_similarity import OwnSimilarity
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.errors import InputError
 from xlingual.models.views import ViewReader
 from xlingual.records import Texts

@@ -23,7 +23,7 @@ from xlingual.encoders.checkpoints import (
 from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
 from xlingual.encoders.remote_code import OPTION, checked, pinned_commit, say
-from xlingual.encoders.schemes import IMAGES, Context
+from xlingual.encoders.scheme import IMAGES, Context
 from xlingual.encoders.tokens import TextTokens
 from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.transformer_text import TextNetwork

@@ -16,7 +16,7 @@ from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import read_json, user_path
 from xlingual.encoders.networks import TextNetworkEncoder
 from xlingual.encoders.onnx_graph import OnnxGraph, find_graph, graph_files
-from xlingual.encoders.schemes import IMAGES, Context
+from xlingual.encoders.scheme import IMAGES, Context
 from xlingual.encoders.tokens import Features, TextTokens, chosen_limit, padded
 from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.weights import checkpoint_digest

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.decoding import decoded, distinct
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.records import Images
 
 if TYPE_CHECKING:

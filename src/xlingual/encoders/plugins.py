@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from xlingual.encoders.schemes import IMAGES, OVER, SCHEMES, TEXTS, Scheme
+from xlingual.encoders.scheme import IMAGES, OVER, TEXTS, Scheme
+from xlingual.encoders.schemes import SCHEMES
 from xlingual.errors import InputError, XlingualError, did_you_mean, warn
 from xlingual.extras import EXTRAS
 

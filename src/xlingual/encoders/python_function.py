@@ -14,7 +14,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Wrapped
 from xlingual.encoders.loading import failures, is_file, load_function, source_digest
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
-from xlingual.encoders.schemes import IMAGES, TEXTS, Context
+from xlingual.encoders.scheme import IMAGES, TEXTS, Context
 from xlingual.encoders.takes import is_batch, parameters_of
 from xlingual.errors import InputError
 from xlingual.forms import array_of, as_other, joined_vectors, refuse_bytes, type_in_words

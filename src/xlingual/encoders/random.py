@@ -9,7 +9,7 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.records import Texts, digest
 
 

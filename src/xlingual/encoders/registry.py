@@ -17,11 +17,12 @@ from xlingual.encoders.options import TRAINED_ON
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.patterns import expand
 from xlingual.encoders.plugins import Known, in_words, package_of, scheme_of
-from xlingual.encoders.schemes import IMAGES, LISTS, PICTURES, SCHEMES, TEXTS, Context, Scheme
+from xlingual.encoders.scheme import IMAGES, LISTS, PICTURES, TEXTS, Context, Scheme
+from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.spec import Spec, parse
 from xlingual.encoders.vectorfile import SUFFIXES
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
-from xlingual.files import bare_name
+from xlingual.files import bare_name, names_by_folder
 from xlingual.hidden import shown, without_url_secrets
 from xlingual.records import Images, ImageSimilarity, Texts
 
@@ -165,22 +166,35 @@ def _distinct_names(found: Sequence[tuple[str, object]]) -> list[str]:
     """Return the names of entries; of specs without a name that would share one, the models' own names.
 
     `found` has for each its name, and the entry where nobody named it. A model's own name is the last part
-    of the argument, or all of it where that tells them apart; else the names stay as they are.
+    of the argument, or all of it where that tells them apart; that of a run is its file's, after the folders
+    that other runs do not share. Else the names stay as they are.
     """
     names = [name for name, _ in found]
     own: dict[int, str] = {}
+    files: dict[int, str] = {}
     for place, (name, entry) in enumerate(found):
         spec = parse(entry, Known()) if isinstance(entry, str) and names.count(name) > 1 else None
         if spec is not None and spec.name is None and spec.scheme != "vectors":
             own[place] = without_url_secrets(spec.argument)
+            if spec.scheme == "run":
+                files[place] = os.path.abspath(spec.argument)
+    if len(files) > 1 and files.keys() == own.keys():
+        by_folder = dict(zip(files, map(_as_name, names_by_folder(list(files.values()))), strict=True))
+        tried = [by_folder.get(place, name) for place, name in enumerate(names)]
+        if all(name and tried.count(name) == 1 for name in by_folder.values()):
+            return tried
     for last in (True, False):
         parts = {place: re.split(r"[/\\:]", text.rstrip("/\\")) for place, text in own.items()}
         texts = {place: "-".join(part[-1:] if last else part) for place, part in parts.items()}
-        other = {place: re.sub(r"[^\w.-]+", "-", text).strip("-.") for place, text in texts.items()}
+        other = {place: _as_name(text) for place, text in texts.items()}
         tried = [other.get(place, name) for place, name in enumerate(names)]
         if all(other.values()) and all(tried.count(name) == 1 for name in other.values()):
             return tried
     return names
+
+
+def _as_name(text: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", text).strip("-.")
 
 
 def _resolve(

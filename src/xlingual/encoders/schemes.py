@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from xlingual.encoders.api_profiles import OPENAI, PROFILES
-from xlingual.encoders.base import Encoder
 from xlingual.encoders.options import (
     BATCH,
     DEPTH,
@@ -31,114 +29,8 @@ from xlingual.encoders.options import (
     share,
     whole_number,
 )
-from xlingual.errors import InputError
-from xlingual.records import Texts
-
-TEXTS, IMAGES = "texts", "images"
-LISTS = "lists"  # of a system that returns candidates, and no vectors (`xlingual.systems`)
-PICTURES = "pictures"  # the word for images in older plug-ins, which still get it
-OVER = ("no", "may", "must")  # whether a scheme stands on another encoder
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """A row of the table: what a scheme encodes, its options, and the module whose `build` makes it."""
-
-    name: str
-    takes: tuple[str, ...]  # TEXTS, IMAGES or both
-    summary: str
-    module: str  # imported when the scheme is used, so that unused adapters cost nothing
-    argument: str | None = None  # what the argument is called; None where there is none
-    options: tuple[Option, ...] = ()
-    extra: str | None = None  # the optional packages it needs
-    over: str = "no"  # whether it stands on another encoder, scheme:…::SPEC: one of `OVER`
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """What it encodes: TEXTS, IMAGES or both."""
-        return tuple(IMAGES if kind == PICTURES else kind for kind in self.takes)
-
-    @property
-    def form(self) -> str:
-        """How its specs are written, options apart."""
-        below = {"no": "", "may": "[::SPEC]", "must": "::SPEC"}[self.over]
-        return f"{self.name}:{self.argument or ''}{below}"
-
-
-@dataclass(frozen=True)
-class Context:
-    """The caller's settings that an adapter may need."""
-
-    languages: Sequence[str]  # of all texts
-    role_languages: Mapping[str, Sequence[str]] | None = None  # role of a text → languages; None: all in each
-    fit_texts: Callable[[str], Texts] | None = None  # loads the texts that `fit=` names
-    seed: int = 0  # of encoders whose spec has none
-    kind: str = TEXTS  # texts or images, for a scheme that takes both
-    base: Encoder | None = None  # the encoder below, for a scheme that stands on another
-    scheme: str = ""  # the scheme's name, for a module that several schemes share
-
-    def loader(self, scheme: str, reference: str | None) -> Callable[[], Texts] | None:
-        """Return a function that loads the texts of `fit=reference`; None where there is no reference."""
-        load = self.fit_texts
-        if reference is None:
-            return None
-        if load is None:
-            raise InputError(
-                f"{scheme}: nothing here loads fit={reference}; pass `fit_texts`, which loads it"
-            )
-        return lambda: load(reference)
-
-
-_FIT = Option("fit", not_empty, None, f"{FIT}; required")
-_BY = Option(
-    "by", one_of("language", "all"), "language", "language: each by its own texts; all: by all texts"
-)
-_TO = Option("to", not_empty, None, "language that the others are mapped to; unless given, with most pairs")
-
-
-def _transform(name: str, summary: str, *options: Option, argument: str | None = None) -> Scheme:
-    """Return the row of a map of vectors that is fitted on texts."""
-    return Scheme(
-        name,
-        (TEXTS,),
-        summary,
-        "xlingual.encoders.transform",
-        argument=argument,
-        options=(*options, _FIT),
-        over="must",
-    )
-
-
-_TRANSFORMS = (
-    _transform("centre", "vectors less the mean of their language", _BY),
-    _transform("standardize", "vectors less their mean, each dimension divided by its deviation", _BY),
-    _transform(
-        "whiten",
-        "vectors less their mean, made to vary alike in all directions",
-        _BY,
-        Option("shrink", share, None, "part of the covariance that is shrunk, 0 to 1; from the data (OAS)"),
-    ),
-    _transform(
-        "all-but-the-top",
-        "vectors less their mean and the K directions in which all vary most",
-        argument="K or auto",
-    ),
-    _transform("lir", "vectors less the first K principal directions of their language", argument="K"),
-    _transform(
-        "lsar", "vectors less the R directions in which the means of languages differ", argument="R or auto"
-    ),
-    _transform("pca", "the D principal components of the vectors", argument="D"),
-    _transform(
-        "delta",
-        "vectors of one language moved by the mean difference to another",
-        Option("from", not_empty, None, "language that is moved; required"),
-        Option("to", not_empty, None, "language that it is moved to; required"),
-    ),
-    _transform("procrustes", "vectors rotated to those of their translations", _TO),
-    _transform("ridge", "vectors mapped to those of their translations, linearly", _TO),
-    _transform("cca", "the K directions in which translations vary together", argument="K or auto"),
-)
-
+from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS, Scheme
+from xlingual.encoders.transform_schemes import COMPRESSED, TRANSFORMS
 
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme
@@ -441,7 +333,8 @@ SCHEMES: Mapping[str, Scheme] = {
             extra="st",
             over="may",
         ),
-        *_TRANSFORMS,
+        *TRANSFORMS,
+        *COMPRESSED,
         Scheme(
             "pixels",
             (IMAGES,),

@@ -28,7 +28,7 @@ from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
 from xlingual.encoders.prompts import Prompts, named_prompts
 from xlingual.encoders.remote_code import OPTION, checked, pinned_commit, say
-from xlingual.encoders.schemes import IMAGES, Context
+from xlingual.encoders.scheme import IMAGES, Context
 from xlingual.encoders.tokens import (
     Features,
     Pieces,

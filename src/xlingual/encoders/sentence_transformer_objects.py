@@ -14,7 +14,7 @@ from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import kind_of_modules, refuse_kind, trained_on_images
 from xlingual.encoders.objects import is_a, unnamed
 from xlingual.encoders.prompts import Prompts, named_prompts
-from xlingual.encoders.schemes import IMAGES
+from xlingual.encoders.scheme import IMAGES
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder, prompts_of, similarity_of
 from xlingual.encoders.sentence_transformer_images import SentenceTransformerImages
 from xlingual.encoders.state_digest import Digested, is_plain, model_digest

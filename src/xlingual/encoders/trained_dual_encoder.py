@@ -12,7 +12,7 @@ import numpy as np
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_batches, in_parts
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.encoders.tokens import TextTokens
 from xlingual.encoders.torch_runtime import loading, require
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base

@@ -12,7 +12,7 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_batches, rows_by_language
-from xlingual.encoders.schemes import IMAGES, Context
+from xlingual.encoders.scheme import IMAGES, Context
 from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.errors import InputError, did_you_mean, listed

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from xlingual.arrays import Vectors
-from xlingual.encoders.schemes import IMAGES, Context
+from xlingual.encoders.scheme import IMAGES, Context
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
@@ -11,7 +12,7 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.own_similarity import OwnSimilarity
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.errors import InputError, listed
 from xlingual.forms import dense
 from xlingual.records import Texts, digest
@@ -32,12 +33,18 @@ class TransformedTexts(Stacked):
     fitted_transform = True
 
     def __init__(
-        self, base: Encoder, name: str, fit: Fit, texts: Callable[[], Texts], languages: Sequence[str]
+        self,
+        base: Encoder,
+        name: str,
+        fit: Fit,
+        texts: Callable[[], Texts],
+        languages: Sequence[str],
+        *,
+        by_language: bool,
     ) -> None:
         super().__init__(base)
-        self.name, self.fit, self._texts = name, fit, texts
+        self.name, self.fit, self._texts, self.by_language = name, fit, texts, by_language
         self._wanted = frozenset(languages)
-        self.vectors: Vectors | None = None  # of the texts it is fitted on, where the caller has them
 
     @cached_property
     def chosen(self) -> Texts:
@@ -49,20 +56,30 @@ class TransformedTexts(Stacked):
                 f"{self.name}: the texts it is to be fitted on are in {listed(sorted(set(found.language)))}, "
                 f"and those to be encoded in {listed(sorted(self._wanted), 20)}: name others with fit="
             )
-        return found.take(np.array(rows, dtype=np.int64))
+        chosen = found.take(np.array(rows, dtype=np.int64))
+        in_a_role = self.base.by_role and chosen.role is None
+        return replace(chosen, role="candidate") if in_a_role else chosen
 
     @cached_property
     def map(self) -> Affine:
         """The fitted map."""
-        texts = self.chosen
-        vectors = self.base.encode(texts) if self.vectors is None else self.vectors
-        given = dense(vectors, "the encoder below", self.name)
-        unit = not isinstance(self.base, TransformedTexts)
-        data = FitData(given, texts.language, texts.items, unit)
+        return self._fitted(self.base.encode(self.chosen))
+
+    def fit_from(self, vectors: Any) -> None:  # noqa: ANN401  (as the encoder below gives them)
+        """Fit it, given the vectors of the texts `chosen` from the encoder below."""
+        self.map = self._fitted(vectors)
+
+    def _fitted(self, vectors: Any) -> Affine:  # noqa: ANN401
+        texts, given = self.chosen, dense(vectors, "the encoder below", self.name)
         try:
-            return self.fit(data)
+            return self.fit(FitData(given, texts.language, texts.items, self._unit_below))
         except InputError as error:
             raise InputError(f"{self.name}: {error}") from None
+
+    @property
+    def _unit_below(self) -> bool:
+        """Whether vectors of the encoder below are brought to unit length: not those of a transform."""
+        return not isinstance(self.base, TransformedTexts)
 
     @cached_property
     def fitted_on(self) -> frozenset[bytes]:
@@ -77,7 +94,13 @@ class TransformedTexts(Stacked):
 
     def check_languages(self, tags: Iterable[str], /) -> None:
         """Raise InputError where texts of a language are to be mapped that it is not fitted on."""
-        self.base.check_languages(tags)
+        asked = set(tags)
+        self.base.check_languages(asked)
+        if self.by_language and (unknown := sorted(asked - set(self.chosen.language))):
+            raise InputError(
+                f"{self.name}: its texts have none in {listed(unknown)}, and it is fitted for each language "
+                "by itself: name texts in all languages with fit="
+            )
 
     def fit_model(self) -> None:
         """Fit the encoder below and then it, where they are not fitted yet."""
@@ -90,14 +113,15 @@ class TransformedTexts(Stacked):
 
     def apply_in(self, languages: Sequence[str], *vectors: Vectors) -> Vectors:
         """Return float32 [n, e] for the base's vectors float32 [n, d] and the language of each."""
-        given = vectors[0] if isinstance(self.base, TransformedTexts) else _unit(vectors[0])
+        given = unit_rows(vectors[0]) if self._unit_below else vectors[0]
         try:
             return self.map.apply(given, languages)
         except InputError as error:
             raise InputError(f"{self.name}: {error}") from None
 
 
-def _unit(vectors: Vectors) -> Vectors:
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Return the rows [n, d] at unit length, computed in float64; a zero row stays zero."""
     exact = np.asarray(vectors, dtype=np.float64)
     length = np.sqrt(np.einsum("nd,nd->n", exact, exact))[:, None]
     return np.asarray(np.divide(exact, length, out=np.zeros_like(exact), where=length > 0), dtype=np.float32)
@@ -117,10 +141,17 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Transf
         )
     written = "&".join(f"{key}={value}" for key, value in sorted(own.items()) if value is not None)
     called = f"{name}:{argument}?v=1{'&' if written else ''}{written}"
-    return TransformedTexts(base, called, _fit(name, argument, own), texts, context.languages)
+    by_language = own.get("by", _BY_LANGUAGE.get(name)) == methods.LANGUAGE
+    fit = _fit(name, argument, own)
+    return TransformedTexts(base, called, fit, texts, context.languages, by_language=by_language)
 
 
-_NUMBERED: Mapping[str, tuple[Fit, str, bool]] = {  # function, its parameter, whether it has a default
+_BY_LANGUAGE = dict.fromkeys(("lir", "procrustes", "ridge", "cca"), methods.LANGUAGE)
+
+
+_NUMBERED: Mapping[
+    str, tuple[Callable[..., Affine], str, bool]
+] = {  # function, its parameter, whether it has a default
     "all-but-the-top": (methods.all_but_the_top, "k", True),
     "lir": (methods.lir, "k", False),
     "lsar": (methods.lsar, "r", True),

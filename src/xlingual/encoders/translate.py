@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,8 @@ from numpy.typing import NDArray
 from xlingual.encoders.base import Adapter, Encoder
 from xlingual.encoders.batching import distinct_rows, rows_by_language
 from xlingual.encoders.dictionary import DictionaryTranslator, Translator
-from xlingual.encoders.schemes import SCHEMES, Context
+from xlingual.encoders.scheme import Context
+from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
@@ -41,8 +44,8 @@ class TranslatingEncoder(Adapter):
         super().__init__(base)
         self.translator, self.to = translator, to
         self._unknown = UnknownWords()
-        # candidates, with their translations and which were cut
-        self._translated: tuple[Texts, Texts, NDArray[np.bool_]] | None = None
+        # of candidates that are searched, by language and text: their translations, and whether they were cut
+        self._known: dict[tuple[str, str], tuple[str, bool]] = {}
 
     @property
     def identity(self) -> str:
@@ -63,19 +66,16 @@ class TranslatingEncoder(Adapter):
         """Return the encoder on top of its base over the translations of these candidates."""
         if not (self.base.by_role and self.base.depends_on_batch):
             return self
-        translated, cut = self.translated(candidates)
-        found = self._on(self.base.over(translated))
+        kept = copy(self)
+        kept._known = dict(self._known)
+        translated, _ = kept.translated(candidates, keep=True)
+        found = kept._on(self.base.over(translated))
         assert isinstance(found, TranslatingEncoder)
-        found._translated = candidates, translated, cut
         return found
 
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Return the vectors of the translations, and which texts were cut before or after."""
-        known = self._translated
-        if known is not None and _rows(batch) == _rows(known[0]):
-            _, translated, cut = known
-        else:
-            translated, cut = self.translated(batch)
+        translated, cut = self.translated(batch)
         below = self.base.encode_noting(translated)
         return Encoded(below.vectors, cut if below.truncated is None else cut | below.truncated)
 
@@ -89,8 +89,11 @@ class TranslatingEncoder(Adapter):
         )
         return own + self.base.notes()
 
-    def translated(self, batch: Texts) -> tuple[Texts, NDArray[np.bool_]]:
-        """Return the batch in the language `to`, and which of its texts were cut, bool [n]."""
+    def translated(self, batch: Texts, *, keep: bool = False) -> tuple[Texts, NDArray[np.bool_]]:
+        """Return the batch in the language `to`, and which of its texts were cut, bool [n].
+
+        What was translated with `keep` is not translated again.
+        """
         reads = self.base.content or ("context",)
         columns = [batch.text, *([batch.context] if batch.context and "context" in reads else [])]
         answer, cut = [list(column) for column in columns], np.zeros(len(batch), dtype=np.bool_)
@@ -99,11 +102,16 @@ class TranslatingEncoder(Adapter):
                 continue
             rows = where.tolist()
             distinct, index = distinct_rows(column[row] for column in columns for row in rows)
-            found = self.translator.translate(distinct, tag)
+            new = [text for text in distinct if (tag, text) not in self._known]
+            known = self._known if keep else ChainMap({}, self._known)
+            if new:
+                found = self.translator.translate(new, tag)
+                pairs = zip(found.text, found.truncated, strict=True)
+                known.update(((tag, text), pair) for text, pair in zip(new, pairs, strict=True))
+                self._unknown.add(tag, found.unknown, found.words)
             for number, (target, row) in zip(index.tolist(), product(answer, rows), strict=True):
-                target[row] = found.text[number]
-                cut[row] |= found.truncated[number]
-            self._unknown.add(tag, found.unknown, found.words)
+                target[row], was_cut = known[tag, distinct[number]]
+                cut[row] |= was_cut
         return replace(
             batch,
             text=answer[0],
@@ -112,11 +120,6 @@ class TranslatingEncoder(Adapter):
             fields={},
             numberings=(),
         ), cut
-
-
-def _rows(batch: Texts) -> tuple[str | None, list[str], list[str], list[str]]:
-    """Return what translations depend on."""
-    return batch.role, list(batch.text), list(batch.language), list(batch.context)
 
 
 def is_same_language(tag: str, to: str) -> bool:

@@ -15,7 +15,7 @@ from xlingual.arrays import Ints, Rows, Vectors, distinct_values
 from xlingual.columns import coded
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.patterns import FIELD, fields_there, filled, fitting, language_at_end, places
-from xlingual.encoders.schemes import TEXTS, Context
+from xlingual.encoders.scheme import TEXTS, Context
 from xlingual.encoders.vectorfile import (
     SUFFIXES,
     VectorOptions,

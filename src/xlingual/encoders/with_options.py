@@ -13,7 +13,7 @@ from xlingual.encoders.base import Adapter, Encoder, adopt
 from xlingual.encoders.objects import WithOptions, kind_of
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.python_function import CONTENT
-from xlingual.encoders.schemes import IMAGES
+from xlingual.encoders.scheme import IMAGES
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.forms import dense
 from xlingual.records import Encoded, Texts

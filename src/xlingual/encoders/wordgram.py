@@ -15,7 +15,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.encoders.chargram import FEATURES, ChargramEncoder
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.models.words import words
 from xlingual.records import digest
 

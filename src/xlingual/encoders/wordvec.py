@@ -13,7 +13,7 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, rows_by_language
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.encoders.segment import UnknownWords, lookups, pieces, segment
 from xlingual.encoders.vectorfile import one_size
 from xlingual.encoders.weights import LanguageFiles

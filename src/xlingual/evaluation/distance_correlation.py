@@ -28,11 +28,11 @@ from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import one_pass
-from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
 from xlingual.evaluation.scorer import Scored
 from xlingual.forms import TokenVectors
 from xlingual.measures import DistanceCorrelation
+from xlingual.ragged import sums
 from xlingual.ranking import (
     UNIT,
     Cosine,

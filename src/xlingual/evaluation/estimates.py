@@ -138,9 +138,14 @@ class Score(Estimate):
         return Score(self.value - other.value, self.parts + negated, None, self.span, errors=errors)
 
     def minus(self, other: Score) -> Gap | None:
-        """Return the difference on the same queries; None for medians."""
+        """Return the difference on the same queries, its interval within the possible; None for medians."""
         gap = self.less(other)
-        return None if gap is None else Gap(gap.value, gap.interval(), error=gap.most_error())
+        if gap is None:
+            return None
+        ci = gap.interval()
+        if self.bounds is not None and other.bounds is not None:
+            ci = Interval(max(ci.low, -self.span), min(ci.high, self.span), ci.level, ci.method)
+        return Gap(gap.value, ci, error=gap.most_error())
 
     def most_error(self) -> float | None:
         """Return how far an approximate value may be off; None where it is exact."""

@@ -92,13 +92,26 @@ def check_reach(
         rank = f"rank {cut:,}" if cut is not None else "the last candidate"
         problem = f"system {who}: {count:,} of {len(lists):,} lists end before {rank}"
         problem += f", so {measure.name} is not known"
+        elsewhere = 0 if lists.left_out is None else int(lists.left_out[unknown].sum())
+        if elsewhere:
+            problem += (
+                f" ({elsewhere:,} of their results are no candidates here, for example of other languages, "
+                "and were left out)"
+            )
         if count > MOST_UNKNOWN * len(lists):
             reach = int(np.min(lists.lengths[~lists.ended], initial=lists.n_candidates))
             remedy = "retrieve only the candidates"
             if reach:
                 example = parameter("measures", _with_cut(measure, min(reach, 10), instead))
                 remedy = f"ask for a measure up to rank {reach:,} ({example})"
-            raise InputError(f"{problem}: {remedy}, or give longer lists")
+            longer = "give longer lists"
+            if elsewhere:
+                longer = "give lists of these candidates alone, or longer ones"
+            elif lists.taken is not None:
+                longer = (
+                    f"give the re-ranker a larger depth= (it takes {lists.taken:,} results), or longer lists"
+                )
+            raise InputError(f"{problem}: {remedy}, or {longer}")
         warn(f"{problem} for these: what follows {behind}")
 
 

@@ -16,6 +16,7 @@ from xlingual.measures import Measure
 from xlingual.measures.agreement import Agreement as Correlation
 from xlingual.results import Behind, Entry, Results, Summary
 from xlingual.results.views import Views
+from xlingual.systems import Place
 
 _ENOUGH = 3.0  # standard errors that the oracle must be above chance for a normalised value
 _ROUNDING = 1e-9  # what rounding may leave of an oracle equal to chance
@@ -36,6 +37,11 @@ class Subject:
     def pair(self) -> tuple[str, str]:
         """Source and target."""
         return self.source, self.target
+
+    @property
+    def place(self) -> Place:
+        """The search that it is of."""
+        return self.source, self.target, self.seed
 
 
 Key = tuple[str, str, Subject]  # encoder, measure name, subject
@@ -96,8 +102,7 @@ class Numbers:
     """All numbers of an evaluation by (encoder, measure name, subject), and the queries they are means of.
 
     `images` names the image encoder, or that of each text encoder. `partial` says why an encoder lacks some
-    subjects. `compared` is the number of subjects that a reader compares; None: all language
-    pairs.
+    subjects. `compared` is the number of subjects that a reader compares; None: all language pairs.
     `same_queries` says whether two encoders answered the same queries, so that their difference is known.
     """
 

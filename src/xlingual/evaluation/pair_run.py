@@ -13,7 +13,15 @@ from xlingual import encoders
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
-from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_roles, embed_texts, fit_texts_for
+from xlingual.embed import (
+    ImageIndex,
+    TextVectors,
+    embed_images,
+    embed_roles,
+    embed_texts,
+    fit_texts_for,
+    queries_for,
+)
 from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.encoders.decoding import broken_rows
 from xlingual.errors import InputError, listed, parameter, warn
@@ -194,7 +202,7 @@ class PairRun(Run):
         exact = not isinstance(self.options.given_ranker, Approximate)
         make = systems if self.takes_lists and exact else encoders.text_encoders
         made = make(text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest))
-        self.fit(made, self.manifest.texts(self.rows))
+        self.fit(made, self.manifest.texts(self.rows), queries=queries_for(self.manifest))
         self.dropped = self._count_dropped()
 
     @property
@@ -334,7 +342,9 @@ class PairRun(Run):
         }
         by_role = self.roles and self.by_name[encoder].by_role
         roles = {"roles": "source=query,target=candidate"} if by_role else {}
-        return self.signature(conditions, measure, **self.system(encoder), **roles)
+        return self.signature(
+            conditions, measure, **self.system(encoder, (*task.pair, task.sample.seed)), **roles
+        )
 
     def number(
         self, task: PairTask, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str

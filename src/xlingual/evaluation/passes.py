@@ -9,7 +9,7 @@ import numpy as np
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.samples import Sample
 from xlingual.evaluation.run import TextSides
-from xlingual.ranking import Offsets, Progress, Ranker, Repair, Similarity, similarity_of
+from xlingual.ranking import Adjustment, Banked, HubRepair, Progress, Ranker, TextSimilarity, similarity_of
 
 
 def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
@@ -28,24 +28,28 @@ def part_of(progress: Progress | None, done: int, parts: int) -> Progress | None
     return lambda now, total: progress(done * steps + steps * now // max(total, 1), parts * steps)
 
 
-def two_passes(progress: Progress | None, repair: Repair | None) -> tuple[Progress | None, Progress | None]:
+def two_passes(
+    progress: Progress | None, repair: HubRepair | None
+) -> tuple[Progress | None, Progress | None]:
     """Return the progress of the pass for a repair, and that of the ranking."""
     parts = 1 if repair is None else 2
     return part_of(progress, 0, parts), part_of(progress, parts - 1, parts)
 
 
-def offsets_of(
-    similarity: Similarity,
+def adjustments_of(
+    similarity: TextSimilarity,
     samples: Sequence[tuple[Ints, Ints]],
-    repair: Repair,
+    repair: HubRepair,
     ranker: Ranker,
     progress: Progress | None = None,
-) -> list[Offsets]:
-    """Return the offsets of each sample by a repair of hubs, from one pass.
+) -> list[Adjustment]:
+    """Return the adjustment of each sample by a repair of hubs.
 
-    A sample says how often it holds each query [n] and each candidate [m] of the similarity. Its offsets
-    depend on these alone.
+    A sample says how often it holds each query [n] and each candidate [m] of the similarity. Without a bank
+    its adjustment depends on these alone, and one pass finds those of all samples.
     """
+    if isinstance(repair, Banked):
+        return repair.adjustments(similarity, samples, ranker, progress)
     requests = [repair.request(*sample) for sample in samples]
     reductions = [reduction for request in requests for reduction in request.reductions]
     ranker.scan(similarity, reductions, progress=progress)
@@ -77,15 +81,15 @@ class TextUnion:
             np.bincount(targets, minlength=len(self.targets.vectors)).astype(np.int64),
         )
 
-    def offsets(
+    def adjustments(
         self,
         samples: Sequence[Sample],
-        repair: Repair | None,
+        repair: HubRepair | None,
         ranker: Ranker,
         progress: Progress | None,
-    ) -> list[Offsets | None]:
-        """Return the offsets of each sample: its sources are the queries, its targets the candidates."""
+    ) -> list[Adjustment | None]:
+        """Return the adjustment of each sample: its sources are the queries, its targets the candidates."""
         if repair is None:
             return [None] * len(samples)
         counts = [self.counts(sample) for sample in samples]
-        return [*offsets_of(self.similarity, counts, repair, ranker, progress)]
+        return [*adjustments_of(self.similarity, counts, repair, ranker, progress)]

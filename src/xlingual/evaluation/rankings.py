@@ -18,7 +18,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.ordered import ranked
-from xlingual.ranking import Offsets, TextPool, TextRows, rows_of, similarity_of
+from xlingual.ranking import Adjustment, TextPool, TextRows, rows_of, similarity_of
 from xlingual.ranking.listed import Lists
 
 IMAGE = "image"  # stands for a language where images are queries or candidates
@@ -51,22 +51,26 @@ class Ranking:
     relevant: tuple[Ints, Ints]  # (query, candidate) places of the pairs that belong together
     query_vectors: TextRows | None = None  # [n]
     candidate_vectors: TextRows | None = None  # [m]
-    offsets: Offsets | None = None  # of the n queries and m candidates, with a repair of hubs
+    adjustment: Adjustment | None = None  # of the n queries and m candidates, with a repair of hubs
     judged: tuple[Ints, Ints, Ints] | None = None  # (query, candidate, grade) of all pairs that have a grade
     given: Lists | None = None  # of a search system, in place of vectors
+    # another order of the vectors' lists: takes the depth and the queries
+    ordered: Callable[[int | None, Ints | None], Iterator[list[int]]] | None = None
 
     def lists(self, depth: int | None, queries: Ints | None = None) -> Iterator[list[int]]:
         """Yield the places of the `depth` best candidates (None: all) of each query, or of the given ones.
 
-        Ties come in the order of names, also at the depth.
+        Ties come in the order of names, also at the depth, but where another order is given.
         """
+        if self.ordered is not None:
+            return self.ordered(depth, queries)
         names = [member.name for member in self.candidates]
         if self.given is not None:
             return listed_by_name(self.given, names, depth, queries)
         assert self.query_vectors is not None
         assert self.candidate_vectors is not None
         return best_by_name(
-            self.query_vectors, self.candidate_vectors, names, depth, self.offsets, queries=queries
+            self.query_vectors, self.candidate_vectors, names, depth, self.adjustment, queries=queries
         )
 
     def scored(self, depth: int | None) -> Iterator[tuple[list[int], list[float] | None]]:
@@ -112,11 +116,11 @@ def best_by_name(
     candidate_vectors: TextRows,
     names: Sequence[str],
     depth: int | None,
-    offsets: Offsets | None = None,
+    adjustment: Adjustment | None = None,
     *,
     queries: Ints | None = None,
 ) -> Iterator[list[int]]:
-    """Yield the best candidates of each query by the score less offsets, ties in the order of their names.
+    """Yield the best candidates of each query by the adjusted score, ties in the order of their names.
 
     The order is exact: float64 scores to 9 decimals.
     """
@@ -124,13 +128,12 @@ def best_by_name(
     collapsed = TextPool.of(candidate_vectors.raw, candidate_vectors.rows)
     if queries is not None:
         query_vectors = rows_of(query_vectors.raw, query_vectors.rows[queries])
-    if offsets is not None:  # equal vectors have equal ones
+    if adjustment is not None:  # equal vectors have equal ones
         first = np.unique(collapsed.code, return_index=True)[1]
-        own = offsets.queries if queries is None else offsets.queries[queries]
-        offsets = replace(offsets, queries=own, candidates=offsets.candidates[first])
+        adjustment = adjustment.take(queries, first)
     count = len(names) if depth is None else min(depth, len(names))
     similarity = similarity_of(query_vectors, collapsed.vectors)
-    for best in ranked(similarity, collapsed.code[by_name], count, offsets):
+    for best in ranked(similarity, collapsed.code[by_name], count, adjustment):
         yield by_name[best].tolist()
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Literal, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar
 
@@ -19,17 +19,19 @@ from xlingual.embed import (
     RoleVectors,
     TextVectors,
     batch_identity,
+    load_queries,
     refuse_fitted_rows,
 )
 from xlingual.embed.encoding import VectorSource, encode, is_kept
 from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
+from xlingual.evaluation.banks import TrainingQueries, warned_of_transduction
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
-from xlingual.evaluation.similarities import COSINE, repair_of
+from xlingual.evaluation.similarities import COSINE, Fitted, TextRepair, repair_of
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
 from xlingual.forms import AnyVectors, OtherVectors, SparseVectors, TokenVectors
-from xlingual.ranking import Cpu, Ranker, Repair
+from xlingual.ranking import Cpu, HubRepair, Ranker, Repair
 from xlingual.ranking.approximate import Approximate
 from xlingual.ranking.listed import Lists
 from xlingual.records import Encoded, Texts
@@ -37,7 +39,7 @@ from xlingual.results import Results
 from xlingual.results.entries import Entry
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
-from xlingual.systems import ListSystem
+from xlingual.systems import ListSystem, Place
 
 EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, total
@@ -90,8 +92,8 @@ class Options:
         return self.given_ranker or Cpu(self.threads)
 
     @property
-    def repair(self) -> Repair | None:
-        """The repair of hubs of the similarity, None for plain cosine."""
+    def repair(self) -> TextRepair | None:
+        """The repair of hubs of the similarity, None for plain cosine; `Run.repair` has its bank."""
         return repair_of(self.similarity)
 
 
@@ -144,6 +146,8 @@ class Run:
         self.unanswered: dict[tuple[str, str, str, int], int] = {}
         self._spent: Spent | None = None  # of the text encoder that encodes now
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
+        self._bank: TrainingQueries | None = None  # of the similarity, where it has one
+        self._warned = False  # of a similarity that takes the queries that are evaluated
 
     @contextmanager
     def stage(self, name: str, what: str | None = None) -> Iterator[None]:
@@ -170,20 +174,53 @@ class Run:
         """Return these, and what counts the texts that are encoded, for the functions for texts."""
         return {**self.storing(), "spent": self._spent}
 
-    def fit(self, systems: Mapping[str, Encoder | ListSystem], *texts: Texts) -> None:
-        """Take the systems, encoders fitted; refuse one that was fitted on the texts it is evaluated on."""
+    def fit(
+        self,
+        systems: Mapping[str, Encoder | ListSystem],
+        *texts: Texts,
+        queries: Callable[[str], Texts] = load_queries,
+    ) -> None:
+        """Take the systems, encoders fitted; refuse one that was fitted on the texts it is evaluated on.
+
+        `queries` loads the training queries that a similarity names, which are refused likewise.
+        """
+        repair = self.options.repair
+        if isinstance(repair, Fitted):
+            self._bank = self._bank or TrainingQueries(repair, queries)
+            self._bank.refuse(texts)
         made = {name: one for name, one in systems.items() if isinstance(one, Encoder)}
         with self.stage("texts: fit", "fitting encoders"):
-            refuse_fitted_rows(made, *texts)
-        if len(made) < len(systems) and self.options.repair is not None:
+            refuse_fitted_rows(made, *texts, **self.storing())
+        if len(made) < len(systems) and repair is not None:
             raise InputError(
-                f"{parameter('similarity', self.options.repair.name)} changes the similarity of vectors, and "
+                f"{parameter('similarity', repair.name)} changes the similarity of vectors, and "
                 f"{next(name for name in systems if name not in made)!r} returns lists: leave one of them out"
             )
         self.by_name |= systems
         for name, encoder in made.items():
             self.text_encoders[name] = encoder
             self.identities[name] = self.identity(encoder, *texts)
+
+    def repair(self, name: str, languages: Sequence[str], *, roles: bool = True) -> HubRepair | None:
+        """Return the repair of hubs for an encoder and queries in some languages, None for plain cosine.
+
+        A bank of training queries has the vectors of that encoder, as queries unless `roles` say nothing.
+        """
+        repair = self.options.repair
+        if not isinstance(repair, Fitted):
+            self._warned = self._warned or warned_of_transduction(repair)
+            return repair
+        assert self._bank is not None  # `fit` comes first
+        with self.stage("texts: encode training queries"):
+            return self._bank.bound(name, self.text_encoders[name], languages, roles=roles, **self.storing())
+
+    @property
+    def similarity(self) -> str | None:
+        """What signatures call the similarity; None for plain cosine."""
+        repair = self.options.repair
+        if repair is None:
+            return None
+        return repair.name if self._bank is None else self._bank.name
 
     def identity(self, encoder: Encoder, *texts: Texts) -> str:
         """Return everything that an encoder's vectors of these texts depend on, as one line."""
@@ -252,27 +289,30 @@ class Run:
         """Return the signature of a number: its conditions, then the system's identities."""
         ties_of = {} if ties is None else {"ties": ties}
         own = {"task": self.task, **conditions, "measure": measure, **ties_of, "conventions": CONVENTIONS}
-        repair = self.options.repair  # it belongs to the system: it is deployed with the encoder
-        names = [system.pop("compared", None), None if repair is None else repair.name]
+        names = [system.pop("compared", None), self.similarity]  # it is deployed with the encoder
         similarity = "+".join(name for name in names if name)
         return str(Signature(own, {**system, "similarity": similarity} if similarity else system))
 
-    def system(self, encoder: str, ties: str = "expected") -> dict[str, str]:
-        """Return an encoder's identity, and how its vectors are compared where not by cosine."""
+    def system(self, encoder: str, place: Place, ties: str = "expected") -> dict[str, str]:
+        """Return an encoder's identity, and how its vectors are compared where not by cosine.
+
+        `place` is the search that a number is of: a system may have a file for each.
+        """
         one = self.by_name[encoder]
         if isinstance(one, ListSystem):
             if ties == "trec" and not one.parts:
-                return {"encoder": one.identity_in_trec_order}
-            return {"encoder": one.identity_over(self._part_identity)}
+                return {"encoder": one.at(place).identity_in_trec_order}
+            return {"encoder": one.at(place).identity_over(partial(self._part_identity, place))}
         own = {"encoder": self.identities[encoder]}
         return {**own, "compared": self.compared[encoder]} if encoder in self.compared else own
 
-    def _part_identity(self, name: str, scored: bool) -> str:
+    def _part_identity(self, place: Place, name: str, scored: bool) -> str:
         """Return the identity of a system that another is made of."""
         one = self.by_name[name]
         if isinstance(one, ListSystem) and not one.parts:
-            return one.identity_of_scores if scored else one.identity
-        return "+".join(self.system(name).values())
+            found = one.at(place)
+            return found.identity_of_scores if scored else found.identity
+        return "+".join(self.system(name, place).values())
 
     def clusters(self) -> dict[str, str]:
         """Return the condition of a signature about clusters: none where they are the declared ones."""
@@ -295,7 +335,7 @@ class Run:
         return results
 
     def count_unanswered(self, system: str, source: str, target: str, seed: int, lists: Lists) -> None:
-        """Keep for how many queries a system returned nothing."""
+        """Keep how many queries without results a system has."""
         if count := int((lists.lengths == 0).sum()):
             self.unanswered[system, source, target, seed] = count
 

@@ -3,22 +3,67 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
+from xlingual.encoders.spec import parse
 from xlingual.errors import InputError, did_you_mean, parameter
 from xlingual.ranking import Csls, Repair
+from xlingual.ranking.banks import Correction
+from xlingual.ranking.corrections import (
+    LARGEST_BETA,
+    LEAST_BETA,
+    BankCsls,
+    InvertedSoftmax,
+    LocalScaling,
+    MutualProximity,
+    QbNorm,
+)
 
-COSINE = "cosine"
-_WORD = re.compile(r"(\w+):?(?:\?(.*))?")
-_KNOWN = "cosine, csls or csls?k=10"
+COSINE, TRANSDUCTIVE = "cosine", "transductive-csls"
+_WORD = re.compile(r"([\w-]+):?(?:\?(.*))?")
+_CORRECTIONS: Mapping[str, tuple[Callable[..., Correction], tuple[str, ...]]] = {
+    "csls": (BankCsls, ("k",)),
+    "inverted-softmax": (InvertedSoftmax, ("beta",)),
+    "qb-norm": (QbNorm, ("beta", "k")),
+    "local-scaling": (LocalScaling, ("k",)),
+    "mutual-proximity": (MutualProximity, ()),
+}
+_ALL = f"{COSINE}, {', '.join(f'{name}?fit=FILE#train' for name in _CORRECTIONS)} or {TRANSDUCTIVE}"
+_MEANING = {
+    "k": "k, a whole number of nearest texts, 1 at least",
+    "beta": f"beta, a number from {LEAST_BETA:g} to {LARGEST_BETA:g}",
+    "fit": "fit, the training queries (fit=FILE#train)",
+}
 
 
-def repair_of(similarity: str | Repair) -> Repair | None:
+@dataclass(frozen=True)
+class Fitted:
+    """A repair of hubs and where its bank of training queries is, before these have vectors."""
+
+    correction: Correction
+    fit: str
+    written: str
+
+    @property
+    def name(self) -> str:
+        """What messages call it: as it was written."""
+        return self.written
+
+
+TextRepair: TypeAlias = "Repair | Fitted"
+
+
+def repair_of(similarity: str | Repair) -> TextRepair | None:
     """Return the repair of hubs that a similarity stands for, None for plain cosine.
 
     A user's own repair, an object with `name` and `request`, is taken as it is.
 
-    >>> repair_of("csls?k=5")
+    >>> repair_of("transductive-csls?k=5")
     Csls(k=5)
+    >>> repair_of("csls?k=5&fit=products.parquet#train").correction
+    BankCsls(k=5)
 
     Raises InputError where a similarity is not known.
     """
@@ -26,24 +71,76 @@ def repair_of(similarity: str | Repair) -> Repair | None:
         if isinstance(getattr(similarity, "name", None), str) and hasattr(similarity, "request"):
             return similarity
         raise InputError(
-            f"a similarity is {_KNOWN}, or an object with `name` and `request`, found "
+            f"a similarity is {_ALL}, or an object with `name` and `request`, found "
             f"{type(similarity).__name__}"
         )
     found = _WORD.fullmatch(similarity)
     word, options = (found[1], found[2]) if found else (similarity, None)
     if word == COSINE and not options:
         return None
-    if word != "csls":
+    if word == TRANSDUCTIVE:
+        return Csls(**_options(similarity, word, ("k",)))
+    if word not in _CORRECTIONS:
         raise InputError(
-            f"{parameter('similarity', similarity)} is not known: expected {_KNOWN}."
-            f"{did_you_mean(word, (COSINE, 'csls'))}"
+            f"{parameter('similarity', similarity)} is not known: expected {_ALL}."
+            f"{did_you_mean(word, (COSINE, TRANSDUCTIVE, *_CORRECTIONS))}"
         )
-    if not options:
-        return Csls()
-    nearest = re.fullmatch(r"k=(\d+)", options)
-    if nearest is None or int(nearest[1]) < 1:
-        raise InputError(
-            f"{parameter('similarity', similarity)}: csls has one option, k, the number of nearest texts "
-            "that are averaged, 1 at least: write csls?k=10"
+    make, names = _CORRECTIONS[word]
+    given = _options(similarity, word, (*names, "fit"))
+    if "fit" not in given:
+        raise InputError(_without_bank(similarity, word))
+    fit = given.pop("fit")
+    return Fitted(make(**given), fit, similarity)
+
+
+def correction_of(written: str) -> Correction:
+    """Return the correction of hubs that a similarity without fit= stands for, such as "csls?k=10"."""
+    word, _, _ = written.partition("?")
+    make, names = _CORRECTIONS[word]
+    return make(**_options(written, word, names))
+
+
+def _without_bank(similarity: str, word: str) -> str:
+    """Return what to do where no training queries are named."""
+    mark = "&" if "?" in similarity else "?"
+    own = f"name training queries, which are not evaluated: {similarity}{mark}fit=FILE#train"
+    if word == "csls":
+        k = similarity.partition("?")[2] or "k=10"
+        own += (
+            f"; or write {TRANSDUCTIVE}?{k}, which takes the queries that are evaluated themselves, so that "
+            "each takes part in the scores of the others"
         )
-    return Csls(int(nearest[1]))
+    return f"{parameter('similarity', similarity)} does not say which queries show what is a hub: {own}"
+
+
+def _options(similarity: str, word: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the options of a similarity; raise InputError where one is not known or makes no sense."""
+    meaning = "; ".join(_MEANING[name] for name in names)
+    example = {"k": "k=10", "beta": "beta=20", "fit": "fit=FILE#train"}
+    how = f"{word} has {meaning}: write {word}?{'&'.join(example[name] for name in names)}"
+    problem = f"{parameter('similarity', similarity)}: {how}"
+    try:
+        written = parse(similarity, {word}).options
+    except InputError as error:
+        raise InputError(problem) from error
+    found: dict[str, Any] = {}
+    for name, value in written:
+        if name not in names or name in found:
+            raise InputError(problem)
+        found[name] = _value(name, value, problem)
+    return found
+
+
+def _value(name: str, value: str, problem: str) -> int | float | str:
+    if name == "fit" and value:
+        return value
+    if name == "k" and value.isascii() and value.isdecimal() and 1 <= int(value) < 10**9:
+        return int(value)
+    if name == "beta":
+        try:
+            number = float(value)
+        except ValueError:
+            number = 0.0
+        if LEAST_BETA <= number <= LARGEST_BETA:
+            return number
+    raise InputError(problem)

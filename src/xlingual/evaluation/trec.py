@@ -6,7 +6,8 @@ score tag", best first. The score of an encoder is the number of lines that are 
 an integer that falls by one from line to line: programs sort runs by score and read it as a float of 32 or 64
 bits, so that cosines could change places or tie. Systems that return lists keep their own scores, where these
 say the order. Candidates with equal scores come in the order of their names here
-(`trec` mode), where the measures of this library take the expectation over all orders.
+(`trec` mode), where the measures of this library take the expectation over all orders. With `--ties trec` the
+order is the one that was evaluated, that of trec_eval.
 
 Texts are named "language:id", images "image:language:id" by the first text that shows them. White space,
 control characters and % within an id stand as %XX of their UTF-8 bytes, since white space ends a field.

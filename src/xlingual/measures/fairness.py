@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.ragged import groups
 
 CUT = 20
 WEIGHTS = (0.5, 0.5)  # of irrelevant and of relevant candidates
@@ -109,10 +110,7 @@ def _level_ranks(lines: _Lines) -> Floats:
     place = np.where(lines.missing, np.inf, lines.rank)
     order = np.lexsort((place, lines.level))
     level, place = lines.level[order], place[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (level[1:] != level[:-1]) | (place[1:] != place[:-1])
-    start = np.flatnonzero(new)
-    size = np.diff(start, append=len(order))
+    start, size = groups(level, place)
     first = np.searchsorted(level, level[start])
     values = np.empty(len(order))
     values[order] = np.repeat(start - first + (size + 1) / 2, size)

@@ -13,6 +13,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.measures.rank import QueryMean, check_cut
+from xlingual.ragged import groups
 from xlingual.records import JudgedCounts
 
 Gain = Literal["linear", "exp-log2"]
@@ -133,9 +134,8 @@ def _place_within(query: Ints, gains: Floats) -> Ints:
     """Return the place of each line among those of its query by falling gain, from 0."""
     order = np.lexsort((-gains, query))
     ordered = query[order]
-    first = np.searchsorted(ordered, ordered)
     place = np.empty(len(query), dtype=np.int64)
-    place[order] = np.arange(len(query)) - first
+    place[order] = np.arange(len(query)) - np.repeat(*groups(ordered))
     return place
 
 
@@ -143,13 +143,10 @@ def _wrong_around(counts: JudgedCounts, wrong: np.ndarray) -> tuple[Ints, Ints]:
     """Return how many judged irrelevant candidates of its query are above each line, and tie with it."""
     order = np.lexsort((counts.above, counts.query))
     query, above = counts.query[order], counts.above[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (query[1:] != query[:-1]) | (above[1:] != above[:-1])
-    group = np.cumsum(new) - 1
-    tied = np.bincount(group, wrong[order], minlength=int(new.sum())).astype(np.int64)
-    before = np.concatenate([[0], np.cumsum(tied)[:-1]]) if len(tied) else tied
-    start_of_query = np.searchsorted(query, query[new])
-    before -= before[group[start_of_query]] if len(tied) else 0
+    first, size = groups(query, above)
+    total = np.concatenate([[0], np.cumsum(wrong[order])])  # before each line, and in all
+    tied = total[first + size] - total[first]
+    before = total[first] - total[np.searchsorted(query, query[first])]
     result = np.empty((2, len(order)), dtype=np.int64)
-    result[:, order] = before[group], tied[group]
+    result[:, order] = np.repeat(before, size), np.repeat(tied, size)
     return result[0], result[1]

@@ -14,6 +14,7 @@ import numpy as np
 from xlingual.arrays import Floats, Ints
 from xlingual.measures.harmonic import harmonic_difference
 from xlingual.measures.rank import DepthShare, QueryMean, SuccessAt, SuccessShare, check_cut
+from xlingual.ragged import groups
 from xlingual.records import RankCounts, TargetCounts
 
 
@@ -176,11 +177,8 @@ class _Groups(NamedTuple):
 def _groups(counts: TargetCounts) -> _Groups:
     order = _by_rank(counts)
     query, above = counts.query[order], counts.above[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (query[1:] != query[:-1]) | (above[1:] != above[:-1])
-    start = np.flatnonzero(new)
+    start, size = groups(query, above)
     first_of_query = np.searchsorted(query, query[start])
-    size = np.diff(start, append=len(order))
     return _Groups(query[start], above[start], counts.tied[order][start], size, start - first_of_query)
 
 

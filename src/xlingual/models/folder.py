@@ -27,10 +27,12 @@ from xlingual.models.vocabulary import Vocabulary
 from xlingual.results.files import to_json, write_json
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
 
 SCHEMA = "xlingual/model/1"
-KINDS = ("mlmme", "triplet", "dual-encoder")
+TRANSFORM = "transform"  # fitted, not trained: it needs no torch
+KINDS = ("mlmme", "triplet", "dual-encoder", TRANSFORM)
 CONFIG, WEIGHTS, LOG, CARD, NETWORK, CHECKPOINT = (
     "config.json",
     "model.safetensors",
@@ -88,6 +90,16 @@ class ModelFolder:
         """Return the words of a language; raise InputError where its file is missing or damaged."""
         return Vocabulary.read(self.path / vocabulary_file(language))
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays of a transform by name; raise InputError where the file is damaged."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        try:
+            return load_file(self.path / WEIGHTS)
+        except (SafetensorError, OSError) as error:
+            raise self._damaged(error) from None
+
     def weights(self) -> dict[str, torch.Tensor]:
         """Return the tensors by name, on the CPU; raise InputError where the file is damaged."""
         from safetensors import SafetensorError
@@ -99,16 +111,19 @@ class ModelFolder:
         try:
             found: dict[str, torch.Tensor] = load_file(self.path / WEIGHTS)
         except (SafetensorError, OSError) as error:
-            raise InputError(
-                f"{self.path / WEIGHTS} is damaged ({error}): copy the model anew, or train it again"
-            ) from None
+            raise self._damaged(error) from None
         return found
+
+    def _damaged(self, error: Exception) -> InputError:
+        return InputError(
+            f"{self.path / WEIGHTS} is damaged ({error}): copy the model anew, or make it again"
+        )
 
 
 def write_model(
     path: str | Path,
     config: Mapping[str, Any],
-    weights: Mapping[str, torch.Tensor],
+    weights: Mapping[str, torch.Tensor | np.ndarray],
     vocabularies: Mapping[str, Vocabulary] | None = None,
     card: str | None = None,
     network: Callable[[Path], None] | None = None,
@@ -120,7 +135,6 @@ def write_model(
     written to the end is never taken for one. A model that lies there already is replaced.
     """
     from safetensors import SafetensorError
-    from safetensors.torch import save_file
 
     content = {"schema": SCHEMA, "base": None, **config}
     if content["kind"] not in KINDS or not isinstance(content.get("model"), Mapping):
@@ -136,7 +150,7 @@ def write_model(
         vocabulary.write(folder / name)
     with atomic_file(folder / WEIGHTS) as temporary:
         try:
-            save_file({name: each.detach().cpu().contiguous() for name, each in weights.items()}, temporary)
+            _save(weights, temporary, content["kind"])
         except SafetensorError as error:
             raise OSError(str(error)) from error
     shutil.rmtree(folder / NETWORK, ignore_errors=True)
@@ -147,6 +161,17 @@ def write_model(
             temporary.write_text(card, encoding="utf-8")
     write_json(folder / CONFIG, content)
     return ModelFolder.read(folder)
+
+
+def _save(weights: Mapping[str, Any], path: Path, kind: str) -> None:
+    if kind == TRANSFORM:
+        from safetensors.numpy import save_file as save_arrays
+
+        save_arrays(dict(weights), path)
+    else:
+        from safetensors.torch import save_file
+
+        save_file({name: each.detach().cpu().contiguous() for name, each in weights.items()}, path)
 
 
 def vocabulary_file(language: str) -> str:

@@ -5,6 +5,9 @@
 r_T(x) is the mean cosine of query x to its k nearest candidates, r_S(y) the mean cosine of candidate y to its
 k nearest queries. A hub, which is near to many queries, has a large r_S and loses its lead (Conneau, Lample,
 Ranzato, Denoyer and Jégou, Word translation without parallel data, ICLR 2018, section 2.3).
+
+Here both are those of the queries and candidates that are evaluated. `ranking.banks` takes r_S from other
+queries.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ NEAREST = 10  # of the paper
 
 @dataclass(frozen=True)
 class Csls:
-    """CSLS with the `k` nearest of each side; of a side with fewer, all.
+    """CSLS with the `k` nearest of each side of the sample that is evaluated; of a side with fewer, all.
+
+    It is transductive: a score depends on the other queries that are evaluated, too.
 
     Cosines are decided and rounded to 9 decimals, means are rounded to 9 decimals, and all else is integers:
     equal values tie, in any order of the work. Vectors that occur several times count as often, among the k
@@ -41,7 +46,7 @@ class Csls:
     @property
     def name(self) -> str:
         """What signatures call it."""
-        return f"csls?k={self.k}"
+        return f"transductive-csls?k={self.k}"
 
     def request(self, queries: Ints, candidates: Ints) -> CslsRequest:
         """Return the request for the sample that holds each query and candidate of a pass so often."""
@@ -68,12 +73,12 @@ class CslsRequest:
         k, (n, m) = self._of_queries.k, self._sizes
         return Offsets(
             2,
-            _means(self._of_queries.result(), min(k, m), similarity.exact),
-            _means(self._of_candidates.result(), min(k, n), lambda q, c: similarity.exact(c, q)),
+            mean_keys(self._of_queries.result(), min(k, m), similarity.exact),
+            mean_keys(self._of_candidates.result(), min(k, n), lambda q, c: similarity.exact(c, q)),
         )
 
 
-def _means(found: TopK, count: int, exact: Callable[[Ints, Ints], Ints]) -> Ints:
+def mean_keys(found: TopK, count: int, exact: Callable[[Ints, Ints], Ints]) -> Ints:
     """Return the mean key of the first `count` candidates of each query, int64 [n]; 0 for one without any.
 
     One line of each level of ties stands for all of the level.

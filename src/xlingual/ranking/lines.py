@@ -76,12 +76,6 @@ def is_best_first(query: Ints, key: Ints) -> bool:
     return bool(((step > 0) | ((step == 0) & (np.diff(key) <= 0))).all())
 
 
-def starts_of(sorted_queries: Ints) -> Ints:
-    """Return where each query's lines begin."""
-    changes = np.flatnonzero(np.diff(sorted_queries)) + 1
-    return np.concatenate([[0], changes]) if len(sorted_queries) else changes
-
-
 def ranges_of(sorted_queries: Ints, n: int, size: int) -> Iterator[tuple[int, int, range]]:
     """Yield (first line, last line, queries) of ranges of the n queries, those of one query together.
 

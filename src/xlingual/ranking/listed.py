@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.ragged import groups, starts
 from xlingual.records import TargetCounts
 
 
@@ -27,6 +28,8 @@ class Lists:
     n_candidates: int
     score: Floats | None = None  # [p], where the system has scores
     settled: np.ndarray | None = None  # bool [n]; None: of no list
+    left_out: Ints | None = None  # [n], how many results are not among the candidates; None: not known
+    taken: int | None = None  # how many results a re-ranker takes, its option `depth`
 
     def __len__(self) -> int:
         return len(self.ended)
@@ -34,7 +37,7 @@ class Lists:
     @cached_property
     def start(self) -> Ints:
         """The first line of each query, and the number of lines, int64 [n + 1]."""
-        return np.searchsorted(self.query, np.arange(len(self) + 1)).astype(np.int64)
+        return starts(self.query, len(self))
 
     @cached_property
     def lengths(self) -> Ints:
@@ -44,10 +47,7 @@ class Lists:
     @cached_property
     def places(self) -> tuple[Ints, Ints]:
         """How many results of its query are above each line, and how many tie with it, itself included."""
-        new = np.ones(len(self.query), dtype=bool)
-        new[1:] = (self.query[1:] != self.query[:-1]) | (self.level[1:] != self.level[:-1])
-        first = np.flatnonzero(new)
-        size = np.diff(first, append=len(new))
+        first, size = self._levels
         above = np.repeat(first, size) - self.start[self.query]
         return above, np.repeat(size, size)
 
@@ -56,20 +56,26 @@ class Lists:
         """A score for each line, the same where results tie; None where scores do not say the order."""
         if self.score is None:
             return None
-        new = np.ones(len(self.query), dtype=bool)
-        new[1:] = (self.query[1:] != self.query[:-1]) | (self.level[1:] != self.level[:-1])
-        first = np.flatnonzero(new)
+        first, size = self._levels
         best = np.maximum.reduceat(self.score, first) if len(first) else self.score
         same_query = np.diff(self.query[first]) == 0
         falls = bool((np.diff(best)[same_query] < 0).all())
-        return np.repeat(best, np.diff(first, append=len(new))) if falls else None
+        return np.repeat(best, size) if falls else None
+
+    @cached_property
+    def _levels(self) -> tuple[Ints, Ints]:
+        """The first line of each group of results that tie, and how many they are."""
+        return groups(self.query, self.level)
 
     def counts(self, query: Ints, candidate: Ints) -> tuple[Ints, Ints]:
         """Return how many candidates are above each pair (query[i], candidate[i]), and how many tie with it.
 
         Each int64 [pairs]; a candidate ties with itself.
         """
-        line = self.lines(query, candidate)
+        return self.counts_of(query, self.lines(query, candidate))
+
+    def counts_of(self, query: Ints, line: Ints) -> tuple[Ints, Ints]:
+        """Return the same of pairs whose lines are known (`lines`)."""
         listed = line >= 0
         above, tied = (of_query[query] for of_query in self.rest)
         above[listed], tied[listed] = (own[line[listed]] for own in self.places)
@@ -88,12 +94,17 @@ class Lists:
 
     def lines(self, query: Ints, candidate: Ints) -> Ints:
         """Return the line of each pair (query[i], candidate[i]), int64 [pairs]; -1 where no list has it."""
-        pair = self.query * self.n_candidates + self.candidate
+        pair, line = self._by_pair
         wanted = query * self.n_candidates + candidate
+        found = np.searchsorted(pair[:-1], wanted)
+        return np.where(pair[found] == wanted, line[found], -1)
+
+    @cached_property
+    def _by_pair(self) -> tuple[Ints, Ints]:
+        """All pairs of query and candidate as one number, ascending, and the line of each; -1 at the end."""
+        pair = self.query * self.n_candidates + self.candidate
         order = np.argsort(pair)
-        found = np.searchsorted(pair, wanted, sorter=order)
-        listed = np.append(pair[order], -1)[found] == wanted
-        return np.where(listed, np.append(order, -1)[found], -1)
+        return np.append(pair[order], -1), np.append(order, -1)
 
     @cached_property
     def rest(self) -> tuple[Ints, Ints]:

@@ -108,13 +108,13 @@ def divisible(similarity: object, reductions: Sequence[Reduction]) -> bool:
 def without_weights(part: Any) -> Any:  # noqa: ANN401  (a Part of the same kind)
     """Return a request for merging alone, which needs nothing that is known of candidates: they may be many.
 
-    That is their multiplicity, and their offsets.
+    That is their multiplicity, and how their scores are adjusted.
     """
     light = copy.copy(part)
     if isinstance(light, Around):
         light.inner = without_weights(light.inner)
         if isinstance(light, Adjusted):
-            light.offsets = NONE
+            light.adjustment = NONE
         return light
     light.weights = None
     for name, nothing in (("columns", None), ("heavy", np.empty(0, dtype=np.int64))):

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, distinct_values
+from xlingual.ragged import groups
 from xlingual.ranking.lines import (
     FIELDS,
     OTHERS,
@@ -16,7 +17,6 @@ from xlingual.ranking.lines import (
     best_first,
     is_best_first,
     ranges_of,
-    starts_of,
 )
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT
@@ -228,8 +228,8 @@ class Top:
             return lines
         if not is_best_first(lines.query, lines.key):
             lines = lines.take(best_first(lines.query, lines.key))
-        starts = starts_of(lines.query)
-        segment = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(lines))))
+        starts, size = groups(lines.query)
+        segment = np.repeat(np.arange(len(starts)), size)
         total = np.cumsum(lines.weight)
         within = total - (total[starts] - lines.weight[starts])[segment]  # weight up to and with this line
         short = np.bincount(segment, within < self.k).astype(np.int64)  # lines before the k-th
@@ -265,8 +265,7 @@ class Top:
         listed = tied.take(tied.candidate != OTHERS)
         number = listed.candidate + self.origin[1] + self._hashed_from  # among all candidates
         order = np.lexsort((_hash(number, self.seed), listed.query))
-        starts = starts_of(listed.query[order])
-        position = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+        position = np.arange(len(order)) - np.repeat(*groups(listed.query[order]))
         kept = listed.take(order[position < self.cap])
         queries = distinct_values(tied.query)
         dropped = np.bincount(tied.query, tied.weight, self.shape[0]) - np.bincount(
@@ -345,13 +344,13 @@ def _ranked(lines: Lines, n: int) -> TopK:
     if len(lines) == 0:
         nothing = np.empty(0, dtype=np.int64)
         return TopK(nothing, nothing, nothing, nothing, nothing, np.zeros(n, dtype=np.int64))
-    starts = starts_of(lines.query)
+    starts, size = groups(lines.query)
     new_level = np.ones(len(lines), dtype=bool)
     new_level[1:] = (np.diff(lines.query) != 0) | (np.diff(lines.key) != 0)
     level = np.cumsum(new_level) - 1
     tied = np.bincount(level, lines.weight).astype(np.int64)
     total = np.cumsum(lines.weight)
-    before_query = np.repeat(total[starts] - lines.weight[starts], np.diff(np.append(starts, len(lines))))
+    before_query = np.repeat(total[starts] - lines.weight[starts], size)
     before_level = (total - lines.weight)[new_level]
     others = lines.candidate == OTHERS
     unlisted = np.bincount(lines.query[others], lines.weight[others], n).astype(np.int64)

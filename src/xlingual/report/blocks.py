@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from xlingual.report.axis import Axis
+from xlingual.report.marking import ENCODER
 from xlingual.report.shapes import Drawing
 from xlingual.report.table import Badge, Key, Table, Where
 
@@ -75,6 +76,7 @@ class Matrix:
     corner: str = "from ↓ to →"
     style: str = ""
     shown: int = 1  # maps of further encoders are folded
+    each: str = ENCODER  # what a map is of
     where: Where = "page"
 
 
@@ -98,6 +100,7 @@ class Boxes:
     name: str
     boxes: Sequence[Box]
     axis: Axis
+    each: str = ENCODER  # what a line is of
     where: Where = "page"
 
 

@@ -30,7 +30,11 @@ def similarity(entries: Iterable[Entry]) -> list[str]:
     encoders: dict[str, dict[str, None]] = {}  # by how their vectors are compared
     repairs: dict[str, None] = {}
     for encoder, signature in systems:
-        for name in parsed(signature).system.get("similarity", "").split("+"):
+        system = parsed(signature).system
+        by_words = system.get("encoder", "").rpartition("::")[2].startswith("bm25:")
+        for name in system.get("similarity", "").split("+"):
+            if by_words and name == "dot":  # what BM25 is
+                continue
             if name in _COMPARED:
                 encoders.setdefault(name, {})[encoder] = None
             elif name:

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable
 
 from xlingual.languages import named
 from xlingual.report import numbers
+from xlingual.report.marking import AN_ENCODER, ENCODER
 from xlingual.tasks import CORRELATIONS
 
 Place = tuple[str, str]  # row and column of a table
@@ -22,21 +23,21 @@ GLOSSARY = (
     (
         "What BkR does not see",
         "Whether the nearest text is a translation. What only knows how images look can score high, and "
-        "what finds every match but no neighbours is at chance. BkR and SIM order encoders of like kind: not "
-        "models trained on images among others, and not repairs of one encoder.",
+        f"what finds every match but no neighbours is at chance. BkR and SIM order {ENCODER}s of like kind: "
+        f"not models trained on images among others, and not repairs of one {ENCODER}.",
     ),
     (
         "Chance",
-        "What an encoder that knows nothing scores on the same data: K out of all distinct images "
+        f"What {AN_ENCODER} that knows nothing scores on the same data: K out of all distinct images "
         "(XLR: K out of all candidates; CORR: 0). At chance is judged by wider intervals than those shown, "
-        "which allow for the number of encoders.",
+        f"which allow for the number of {ENCODER}s.",
     ),
     (
         "Oracle",
         "What images alone reach: the retrieved text is the one whose image is nearest to the query's "
         "own. It is a landmark, not an upper bound.",
     ),
-    ("Ceiling", "The most any encoder could score on this sample."),
+    ("Ceiling", f"The most any {ENCODER} could score on this sample."),
     (
         "Normalised",
         "How far the value is on the way from chance (0\u00a0%) to the oracle (100\u00a0%). It compares "
@@ -58,11 +59,12 @@ GLOSSARY = (
         "Interval",
         "Where the number would land for another sample of the same size from the same source, at the level "
         "given. A lead is called real when the interval of the paired difference excludes zero. Each "
-        "comparison is judged by itself: among many encoders, one may look different by luck.",
+        f"comparison is judged by itself: among many {ENCODER}s, one may look different by luck.",
     ),
     (
         "Tied",
-        "Queries whose rank is shared with others. They count with the average over random order.",
+        "Queries in which candidates tie that are not equally relevant. They count with the average over all "
+        "orders.",
     ),
 )
 
@@ -96,7 +98,7 @@ def stop(text: str) -> str:
 def pair(source: str, target: str) -> str:
     """Return a language pair as text; "pool" as target means candidates in all languages."""
     if target == "pool":
-        return "all questions" if source == "all" else f"questions in {named(source)}"
+        return "all queries" if source == "all" else f"queries in {named(source)}"
     return f"{source} → {target}"
 
 

@@ -66,6 +66,9 @@ class SampleRequest(Request, frozen=True, kw_only=True):
     languages: PoolLanguages = None
     equal_ids: EqualIds = None
     out: Folder
+    force: Annotated[bool, option("Replace the queries and targets that DIR holds already.", run=True)] = (
+        False
+    )
     quiet: Quiet = False
 
 

@@ -59,8 +59,9 @@ Cluster: TypeAlias = Annotated[
 TextSimilarity: TypeAlias = Annotated[
     str,
     option(
-        "What ranks: cosine, or csls, which is cosine with hubs repaired (by the 10 nearest of each side; "
-        "'csls?k=5' takes 5).",
+        "What ranks: cosine; or, with hubs repaired by training queries, 'csls?k=10&fit=FILE#train', "
+        "inverted-softmax (beta=20), qb-norm (beta=20, k=1), local-scaling (k=10) or mutual-proximity, each "
+        "with fit; or transductive-csls, by the queries that are evaluated.",
         metavar="NAME",
     ),
 ]
@@ -200,8 +201,9 @@ TextEncoders: TypeAlias = Annotated[
     tuple[str, ...],
     option(
         "Text encoder: vectors:PATH (or just a path), st:, hf:, onnx:, wordvec:, translate:, concat:, api:, "
-        "python:, model:, random, bm25, wordgram, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote "
-        "patterns with *. See: xlingual encoders.",
+        "python:, model:, random, bm25, wordgram, chargram or lsa:?fit=FILE#SPLIT, or a transform of "
+        "one, as in centre:?fit=FILE#SPLIT::SPEC; repeat for several. Quote patterns with *. See: xlingual "
+        "encoders.",
         names=("--text-encoder",),
         metavar="SPEC",
     ),

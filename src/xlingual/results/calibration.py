@@ -72,7 +72,7 @@ class Conditions(Struct, frozen=True):
             "item (Success@10); null where it is the same."
         ),
     ] = None
-    similarity: Annotated[str, about("How texts were compared: cosine, or csls?k=10.")] = "cosine"
+    similarity: Annotated[str, about("How texts were compared: cosine, or a repair of hubs.")] = "cosine"
 
     def differences(self, other: Conditions) -> list[str]:
         """Return a sentence part for each condition that `other` does not meet."""

@@ -14,7 +14,7 @@ LESS_JUDGED = 0.1  # by so much less of the first places judged than another's, 
 
 
 def unanswered(entries: Iterable[Entry], names: Mapping[str, str] | None = None) -> list[str]:
-    """Return which systems returned nothing for some queries; `entries` are of one task and measure.
+    """Return which systems have queries without results; `entries` are of one task and measure.
 
     `names` are what systems are called, by default as in their entries.
     """
@@ -25,7 +25,7 @@ def unanswered(entries: Iterable[Entry], names: Mapping[str, str] | None = None)
         counts[entry.encoder] = counts.get(entry.encoder, 0) + count
         queries[entry.encoder] = queries.get(entry.encoder, 0) + entry.n_source
     return [
-        f"{(names or {}).get(name, name)} returned nothing for {count:,} of {queries[name]:,} queries, which "
+        f"{(names or {}).get(name, name)} has no results for {count:,} of {queries[name]:,} queries, which "
         "count as misses."
         for name, count in counts.items()
         if count

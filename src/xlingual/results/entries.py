@@ -88,7 +88,11 @@ class Entry(Measured, frozen=True):
     n_source: Annotated[Size, about("Source texts (queries).")]
     n_target: Annotated[Size, about("Target texts (candidates).")]
     n_tied: Annotated[
-        Count | None, about("Queries with a tie; they score the expectation under random tie-breaking.")
+        Count | None,
+        about(
+            "Queries in which a relevant candidate ties with a less relevant one (in Backretrieval also: "
+            "several texts are nearest); they count with the average over all orders."
+        ),
     ]
     seed: Annotated[Count, about("Seed of the sample; with --splits the row of S.")]
     signature: Annotated[str, about("What the number depends on, key:value joined by |.")]
@@ -113,7 +117,7 @@ class Entry(Measured, frozen=True):
     ] = None
     n_unanswered: Annotated[
         Count | UnsetType,
-        about("Queries for which a search system returned nothing, which count as misses; absent for none."),
+        about("Queries without results of a search system, which count as misses; absent for none."),
     ] = UNSET
 
 

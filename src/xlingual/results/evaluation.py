@@ -256,7 +256,7 @@ class Results(Plotted):
     def write(self, folder: str | Path) -> None:
         """Write the files into `folder` (made if need be): a crash leaves the old result or the new one.
 
-        A report of an earlier result is removed.
+        A report of an earlier result is removed; `xlingual.write_report(results, FILE)` writes one.
         """
         tables: dict[str, pa.Table | None] = {PER_QUERY: self.per_query, EXAMPLES: self.examples}
         tables |= {name: self.tables.get(name) for name in TABLES}

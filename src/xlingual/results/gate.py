@@ -24,6 +24,7 @@ from xlingual.results.values import (
 )
 
 PASS, FAIL, UNDECIDED = "pass", "fail", "cannot tell"  # outcomes
+SAME_SYSTEM = "the same system"  # the method of a decision on a system and itself: nothing is estimated
 
 
 class Needed(Struct, frozen=True):
@@ -74,6 +75,11 @@ class Decision(Struct, frozen=True):
         str | None,
         about("Label of the slice that is decided; null where queries are not divided by a column."),
     ] = None
+
+    @property
+    def same_system(self) -> bool:
+        """Whether candidate and baseline are one system, so that nothing can differ."""
+        return self.ci.method == SAME_SYSTEM
 
     @property
     def better(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -91,13 +92,31 @@ def connect(path: Path) -> sqlite3.Connection:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     db = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
     try:
-        db.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(db)
         db.execute("PRAGMA synchronous = FULL")
         _prepare(db, path)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Put the file into WAL mode, waiting for others who open a new one: there SQLite itself does not wait.
+
+    It first reads the mode and then locks the file to change it, and says at once that it is busy, lest two
+    that do so wait for each other.
+    """
+    until = time.monotonic() + WAIT_S
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
@@ -119,13 +138,17 @@ def _version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
+def _is_busy(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
     """Raise errors of SQLite and of the file as an InputError of one line."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+        if _is_busy(error):
             raise BusyError(f"{path}: another program is writing: try again when it is done") from None
         raise InputError(
             f"{path}: the ratings cannot be read or written ({error}): give the folder of a study, or make "

@@ -5,9 +5,19 @@ of an evaluation (`Search`), of which each system gives its `Lists`.
 """
 
 from xlingual.data.names import Names
-from xlingual.systems.base import ListSystem, Search
+from xlingual.systems.base import ListSystem, Place, Search
 from xlingual.systems.joined import RunsLike, joined
 from xlingual.systems.registry import SystemLike, systems
 from xlingual.systems.run import RunSystem
 
-__all__ = ["ListSystem", "Names", "RunSystem", "RunsLike", "Search", "SystemLike", "joined", "systems"]
+__all__ = [
+    "ListSystem",
+    "Names",
+    "Place",
+    "RunSystem",
+    "RunsLike",
+    "Search",
+    "SystemLike",
+    "joined",
+    "systems",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xlingual.arrays import Ints
 from xlingual.data.names import Names
@@ -12,6 +13,8 @@ from xlingual.encoders import Encoder
 from xlingual.errors import InputError
 from xlingual.ranking.listed import Lists
 from xlingual.records import Encoded, Texts
+
+Place: TypeAlias = tuple[str, str, int]  # source, target and seed of a search
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,11 @@ class Search:
         return self.lists_of(name, depth)
 
     @property
+    def place(self) -> Place:
+        """What the search is of: source, target and seed."""
+        return self.source, self.target, self.seed
+
+    @property
     def where(self) -> str:
         """The search, in messages."""
         return self.called or f"{self.source}-{self.target}"
@@ -83,6 +91,10 @@ class ListSystem(ABC):
     def identity_in_trec_order(self) -> str:
         """The same, where results are ordered as trec_eval orders them."""
         return self.identity
+
+    def at(self, place: Place) -> ListSystem:
+        """Return what answers one search: of a system that has a file for each, the one of that file."""
+        return self
 
     def identity_over(self, part: Callable[[str, bool], str]) -> str:
         """Return the identity, with those of the parts: `part` has a name, and whether its scores matter."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from xlingual.arrays import Floats
 from xlingual.errors import InputError, listed
+from xlingual.ragged import groups
 from xlingual.ranking.listed import Lists
 from xlingual.ranking.similarity import UNIT
 from xlingual.systems.base import ListSystem, Search
@@ -60,7 +61,8 @@ class Scores:
     """The scores of each list, on one scale.
 
     minmax: from 0, its last result, to 1, its first (1 where all are equal); what it lacks has 0.
-    zscore: less their mean, over their standard deviation; what it lacks has the least of the list.
+    zscore: less their mean, over their standard deviation (0 where all are equal, as of one result); what it
+    lacks has the least of the list.
     none: as they are; what it lacks has 0, or the least where that is below 0.
     """
 
@@ -112,9 +114,10 @@ def fuse(lists: Sequence[Lists], points: Points, weights: Sequence[float]) -> Li
     pairs = np.concatenate([one.query * m + one.candidate for one in lists])
     order = np.argsort(pairs, kind="stable")
     pairs = pairs[order]
-    new = np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]
-    query, candidate = np.divmod(pairs[new], m)
-    total = rest[query] + np.bincount(np.cumsum(new) - 1, np.concatenate(gained)[order], len(query))
+    first, size = groups(pairs)
+    query, candidate = np.divmod(pairs[first], m)
+    pair = np.repeat(np.arange(len(first)), size)
+    total = rest[query] + np.bincount(pair, np.concatenate(gained)[order], len(query))
     key, last = (np.rint(score / UNIT).astype(np.int64) for score in (total, rest))
     ended = np.all([one.ended for one in lists], axis=0)
     # what is as good as nothing ties with what is in no list, unless that is missed

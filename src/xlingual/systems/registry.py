@@ -11,7 +11,7 @@ from xlingual import encoders
 from xlingual.data.runs import SearchRun
 from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.encoders.registry import check, entries, read_options, returns_lists
-from xlingual.encoders.schemes import LISTS
+from xlingual.encoders.scheme import LISTS
 from xlingual.errors import InputError
 from xlingual.hidden import shown
 from xlingual.records import Texts

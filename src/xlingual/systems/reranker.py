@@ -11,6 +11,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, warn
+from xlingual.ragged import groups
 from xlingual.ranking.listed import Lists
 from xlingual.ranking.similarity import UNIT
 from xlingual.records import Texts
@@ -62,7 +63,7 @@ class RerankedSystem(ListSystem):
                 "and were cut"
             )
         key = np.rint(np.asarray(scored.vectors, dtype=np.float64)[:, 0] / UNIT).astype(np.int64)
-        return _reordered(found, read, key)
+        return replace(reordered(found, read, key), taken=self._depth)
 
 
 def _pairs(queries: Texts, candidates: Texts, query: Ints, candidate: Ints) -> Texts:
@@ -77,17 +78,16 @@ def _pairs(queries: Texts, candidates: Texts, query: Ints, candidate: Ints) -> T
     )
 
 
-def _reordered(found: Lists, read: Ints, key: Ints) -> Lists:
+def reordered(found: Lists, read: Ints, key: Ints) -> Lists:
     """Return the lists with the results that were read first, by falling key."""
     behind = np.ones(len(found.query), dtype=bool)
     behind[read] = False
     within = found.level.copy()
     within[read] = -key
     order = np.lexsort((found.candidate, within, behind, found.query))
-    query, place = found.query[order], np.stack([behind[order], within[order]])
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (query[1:] != query[:-1]) | (place[:, 1:] != place[:, :-1]).any(axis=0)
-    return replace(found, query=query, candidate=found.candidate[order], level=np.cumsum(new), score=None)
+    first, size = groups(found.query[order], behind[order], within[order])
+    level = np.repeat(np.arange(len(first)), size)
+    return replace(found, query=found.query[order], candidate=found.candidate[order], level=level, score=None)
 
 
 def reranker(

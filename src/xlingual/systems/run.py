@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names
+from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names, zeros_hint
 from xlingual.data.runs import SearchRun
 from xlingual.errors import InputError, warn
 from xlingual.ranking.listed import Lists
-from xlingual.systems.base import ListSystem, Search
+from xlingual.systems.base import ListSystem, Place, Search
 
 _PLACES = ("source", "target", "seed")
 MANY_MISSING = 0.1  # of the queries
@@ -31,32 +30,36 @@ class RunSystem(ListSystem):
     ) -> None:  # fmt: skip
         self._given, self._order, self._ids, self._latency = run, order, ids, latency
         self._read: dict[str, SearchRun] = {}
-        self._in_trec_order: dict[str, SearchRun] = {}
+        self._in_trec_order: dict[SearchRun, SearchRun] = {}
+        self._at: dict[str, RunSystem] = {}  # by file
         self._said: set[tuple[str, str]] = set()
         self._seeds: set[int] = set()  # that were searched
 
     @property
     def identity(self) -> str:
-        """The digest of the files that were searched so far, their number if several, and the depth."""
-        return self._identity_of(self._searched)
+        """The digest of the run and its depth; where each search has a file, ask the system of one (`at`)."""
+        return _identity_of(self._run)
 
     @property
     def identity_in_trec_order(self) -> str:
-        """The same of the runs as trec_eval orders them."""
-        return self._identity_of({path: self._ordered(path, run) for path, run in self._searched.items()})
-
-    def _identity_of(self, searched: Mapping[str, SearchRun]) -> str:
-        runs = sorted({run.digest[:16] for run in searched.values()})
-        if len(runs) == 1:
-            return f"run:{runs[0]}?depth={self.depth}"
-        digest = hashlib.sha256("+".join(runs).encode()).hexdigest()[:16]
-        return f"run:{digest}?files={len(runs)}&depth={self.depth}"
+        """The same of the run as trec_eval orders it."""
+        return _identity_of(self._ordered(self._run))
 
     @property
     def identity_of_scores(self) -> str:
-        """The same, with the digests of the scores."""
-        scores = {run.score_digest[:16] for run in self._searched.values()}
-        return f"{self.identity}&scores={'+'.join(sorted(scores))}"
+        """The same, with the digest of the scores."""
+        return f"{self.identity}&scores={self._run.score_digest[:16]}"
+
+    def at(self, place: Place) -> RunSystem:
+        """Return the system of the file that answers one search: so nothing depends on other searches."""
+        if isinstance(self._given, SearchRun):
+            return self
+        path, ids = self._path_of(place)
+        if path == self._given:
+            return self
+        if path not in self._at:
+            self._at[path] = RunSystem(self._read_once(path, ids))
+        return self._at[path]
 
     @property
     def depth(self) -> int:
@@ -80,12 +83,12 @@ class RunSystem(ListSystem):
     @property
     def _searched(self) -> Mapping[str, SearchRun]:
         """The files that were searched so far; all that are given where none was."""
-        return self._read or self._all()
+        return self._read or {"": self._run}
 
-    def _all(self) -> Mapping[str, SearchRun]:
-        if isinstance(self._given, SearchRun):
-            return {"": self._given}
-        return {self._given: self._file(self._given, self._ids)}
+    @property
+    def _run(self) -> SearchRun:
+        given = self._given
+        return given if isinstance(given, SearchRun) else self._read_once(given, self._ids or "")
 
     def lists(self, search: Search) -> Lists:
         """Return the results that are candidates of the search.
@@ -95,7 +98,7 @@ class RunSystem(ListSystem):
         run, pairs = self.run_of(search), search.of_pair
         self._seeds.add(search.seed)
         if search.ties == "trec":
-            run = self._ordered(next(path for path, read in self._read.items() if read is run), run)
+            run = self._ordered(run)
         alone = search.alone or (self._per_pair and pairs)
         asked = self._rows(run, "queries", search.queries, search.source if alone else None, pairs)
         found = self._rows(run, "candidates", search.candidates, search.target if alone else None, pairs)
@@ -104,7 +107,7 @@ class RunSystem(ListSystem):
         n, answered = len(search.query_rows), query >= 0
         ended = np.ones(n, dtype=bool)
         if search.ties != "trec":
-            ended[query[answered]] = run.lengths[answered] < run.depth
+            ended[query[answered]] = run.ended[answered]
         if not answered.any():
             raise InputError(
                 f"{run.source}: none of its {len(run):,} queries is one of {search.where} (first: "
@@ -114,24 +117,30 @@ class RunSystem(ListSystem):
             of = f"{missing:,} of {n:,} queries of {search.where}"
             hint = self._of_seeds if missing > MANY_MISSING * n else ""
             self._say(run.source, f"{of} have no results: they count as misses{hint}")
+        if uneven := run.uneven(answered):
+            self._say(run.source, uneven)
         kept = np.flatnonzero(answered[run.query] & (candidate[run.candidate] >= 0))
         if not len(kept) and pairs:
             _refuse_other_language(run, search, found[run.candidate[answered[run.query]]])
+        asked_at = query
         query, candidate, level = query[run.query[kept]], candidate[run.candidate[kept]], run.level[kept]
         order = np.lexsort((level, query))
         query, candidate, level = query[order], candidate[order], level[order]
         score = None if run.score is None else run.score[kept][order]
-        return Lists(query, candidate, level, ended, len(search.candidate_rows), score)
+        left_out = np.zeros(n, dtype=np.int64)
+        left_out[asked_at[answered]] = run.lengths[answered]
+        left_out -= np.bincount(query, minlength=n)
+        return Lists(query, candidate, level, ended, len(search.candidate_rows), score, left_out=left_out)
 
-    def _ordered(self, path: str, run: SearchRun) -> SearchRun:
+    def _ordered(self, run: SearchRun) -> SearchRun:
         """Return a run in the order of trec_eval."""
-        if path not in self._in_trec_order:
-            self._in_trec_order[path] = run.in_trec_order()
-        return self._in_trec_order[path]
+        if run not in self._in_trec_order:
+            self._in_trec_order[run] = run.in_trec_order()
+        return self._in_trec_order[run]
 
     def answers(self, search: Search) -> bool:
         """Return whether there is a file for the search, with any of its queries."""
-        if isinstance(self._given, str) and not Path(self._path_of(search)[0]).exists():
+        if isinstance(self._given, str) and not Path(self._path_of(search.place)[0]).exists():
             return False
         run, pairs = self.run_of(search), search.of_pair
         language = search.source if search.alone or (self._per_pair and pairs) else None
@@ -142,19 +151,18 @@ class RunSystem(ListSystem):
         if isinstance(self._given, SearchRun):
             self._read[""] = self._given
             return self._given
-        path, ids = self._path_of(search)
-        if path not in self._read:
-            self._read[path] = self._file(path, ids or None)
-        return self._read[path]
+        return self._read_once(*self._path_of(search.place))
 
-    def _path_of(self, search: Search) -> tuple[str, str]:
+    def _path_of(self, place: Place) -> tuple[str, str]:
         """Return the file of a search, and that of its queries' ids."""
-        values = {name: str(getattr(search, name)) for name in _PLACES}
+        values = {name: str(value) for name, value in zip(_PLACES, place, strict=True)}
         path, ids = (_filled(text, values) for text in (str(self._given), self._ids or ""))
         return path, ids
 
-    def _file(self, path: str, ids: str | None) -> SearchRun:
-        return SearchRun.read(path, order=self._order, ids=ids)
+    def _read_once(self, path: str, ids: str) -> SearchRun:
+        if path not in self._read:
+            self._read[path] = SearchRun.read(path, order=self._order, ids=ids or None)
+        return self._read[path]
 
     @property
     def _of_seeds(self) -> str:
@@ -182,13 +190,17 @@ class RunSystem(ListSystem):
             )
         if unknown := int((rows == UNKNOWN).sum()):
             first = names[int(np.argmax(rows == UNKNOWN))]
+            hint = zeros_hint((names[row] for row in np.flatnonzero(rows == UNKNOWN).tolist()), known.ids)
             if unknown == len(names):
                 raise InputError(
                     f"{run.source}: none of its {unknown:,} {what} is known (first: {first!r}): name them by "
-                    "the ids of the data, or as language:id"
+                    f"the ids of the data, or as language:id{hint}"
                 )
             of = f"{unknown:,} of {len(names):,} {what}"
-            self._say(run.source, f"{of} are not in the data and are left out (first: {first!r})")
+            self._say(
+                run.source,
+                f"{of} are not in the data that are evaluated and are left out (first: {first!r}){hint}",
+            )
         found = rows[rows >= 0]
         if len(np.unique(found)) < len(found):
             raise InputError(f"{run.source}: two names of its {what} are of one text: use one of them")
@@ -198,6 +210,10 @@ class RunSystem(ListSystem):
         if (source, sentence) not in self._said:
             self._said.add((source, sentence))
             warn(f"{source}: {sentence}")
+
+
+def _identity_of(run: SearchRun) -> str:
+    return f"run:{run.digest[:16]}?depth={run.depth}"
 
 
 def _places(rows: Ints, among: Ints, n: int) -> Ints:
@@ -229,6 +245,6 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 def build(argument: str, options: Mapping[str, Any]) -> RunSystem:
     """Return the system of a spec, run:FILE; raise InputError where there is no such file."""
     if not any(f"{{{name}}}" in argument for name in _PLACES) and not Path(argument).exists():
-        raise InputError(f"run:{argument}: there is no such file")
+        raise InputError(f"{argument}: there is no such file: expected that of a run")
     given = {name: options.get(name) for name in ("order", "ids", "latency")}
     return RunSystem(argument, **given)

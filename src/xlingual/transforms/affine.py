@@ -27,9 +27,9 @@ class Affine:
     matrix: Floats | None = None  # [s, d, e] or [1, d, e]
 
     @property
-    def dim(self) -> int | None:
-        """The dimensions it takes; None: any, as it takes those that it gives."""
-        return self.offset.shape[1] if self.matrix is None else self.matrix.shape[1]
+    def dim(self) -> int:
+        """The dimensions it takes."""
+        return int((self.offset if self.matrix is None else self.matrix).shape[1])
 
     @property
     def languages(self) -> tuple[str, ...] | None:
@@ -68,6 +68,36 @@ class Affine:
                 y[~x.any(axis=1)] = 0
                 out[piece] = y
         return out
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the map as arrays of float32: offset [s, e], and matrix where there is one."""
+        found = {"offset": self.offset} | ({} if self.matrix is None else {"matrix": self.matrix})
+        return {name: np.ascontiguousarray(each, dtype=np.float32) for name, each in found.items()}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray], languages: Sequence[str | None]) -> Affine:
+        """Return the map of such arrays; `languages` says of which language each place is, None: of others.
+
+        Raises ValueError where shapes do not fit.
+        """
+        offset, matrix = arrays["offset"], arrays.get("matrix")
+        fits = offset.ndim == 2 and len(languages) == len(offset)
+        if matrix is not None:
+            fits = fits and matrix.ndim == 3 and matrix.shape[2] == offset.shape[1]
+            fits = fits and len(matrix) in (1, len(offset))
+        if not fits or len(set(languages)) < len(languages):
+            raise ValueError("shapes of offset, matrix and languages do not fit")
+        whole = None if matrix is None else matrix.astype(np.float64)
+        return cls({tag: place for place, tag in enumerate(languages)}, offset.astype(np.float64), whole)
+
+    @property
+    def places(self) -> list[str | None]:
+        """The language of each place, None: of all others."""
+        return sorted(self.row, key=lambda tag: self.row[tag])
+
+    def rounded(self) -> Affine:
+        """Return the map in float32, as it is written."""
+        return Affine.of_arrays(self.arrays(), self.places)
 
     def then(self, after: Affine) -> Affine:
         """Return the map that applies this one and `after` to its vectors: x·M·M' + b·M' + b'."""

@@ -18,6 +18,7 @@ from xlingual.transforms.moments import FitData, Moments
 
 LANGUAGE, ALL = "language", "all"  # whose statistics: of each language its own, or those of all rows
 _RANK = 1e-10  # variances below this part of the largest one are rounding
+_MEANS = 1e-6  # means of languages that are so close, in lengths of a vector, are equal
 _Map: TypeAlias = "tuple[Floats | None, Floats]"
 
 
@@ -95,19 +96,22 @@ def lsar(data: FitData, r: int | None = None) -> Affine:
     """Return x less its part in the subspace of rank r that tells languages apart by their means.
 
     Xie, Zhao, Yu and Li, Discovering low-rank subspaces for language-agnostic multilingual representations,
-    EMNLP 2022, algorithm 1; r is at most the number of languages less one, which is the default.
+    EMNLP 2022, algorithm 1; r is the number of directions in which means differ unless given.
     """
     parts = data.moments
-    most = len(parts) - 1
-    if most < 1:
+    if len(parts) < 2:
         raise InputError(f"lsar needs texts in two languages at least, found {', '.join(parts)} only")
-    r = most if r is None else r
-    if r > most:
-        raise InputError(f"lsar: r is at most the number of languages less one, {most}: found {r}")
     means = np.stack([part.mean for part in parts.values()], axis=1)  # [d, L]
     ones = np.ones(means.shape[1])
     middle = means.mean(axis=1)
     left, values, right = np.linalg.svd(means - middle[:, None], full_matrices=False)
+    spread = np.sqrt(max(np.trace(part.second) for part in parts.values()))  # the length of a vector
+    most = int((values > _MEANS * spread).sum())
+    r = most if r is None else r
+    if not most or r > most:
+        raise InputError(
+            f"lsar: the means of the {len(parts)} languages differ in {most} directions, not in {r or 1}"
+        )
     close = middle[:, None] + (left[:, :r] * values[:r]) @ right[:r]
     apart = np.linalg.pinv(close, rcond=1e-9).T @ ones
     apart /= apart @ apart

@@ -44,8 +44,8 @@ class Moments:
 def pooled(parts: Sequence[Moments]) -> Moments:
     """Return the moments of all rows of the parts together, each row counting once."""
     count = sum(part.count for part in parts)
-    mean = sum(part.count * part.mean for part in parts) / count
-    second = sum(part.count * part.second for part in parts) / count
+    mean: Floats = np.sum([part.count * part.mean for part in parts], axis=0) / count
+    second: Floats = np.sum([part.count * part.second for part in parts], axis=0) / count
     return Moments(count, mean, second - np.outer(mean, mean))
 
 
@@ -134,7 +134,8 @@ class FitData:
         if not self.unit:
             return found
         length = np.sqrt(np.einsum("nd,nd->n", found, found))[:, None]
-        return np.divide(found, length, out=np.zeros_like(found), where=length > 0)
+        unit: Floats = np.divide(found, length, out=np.zeros_like(found), where=length > 0)
+        return unit
 
     def _count(self) -> dict[str, Moments]:
         found: dict[str, Moments] = {}

@@ -79,8 +79,8 @@ def choose_penalty(pairs: PairMoments) -> float:
 
 def _ridge(xx: Floats, xy: Floats, penalty: float) -> Floats:
     dim = len(xx)
-    scale = float(np.trace(xx)) / dim
-    solved: Floats = np.linalg.solve(xx + penalty * scale * np.eye(dim), xy)
+    damped = xx + penalty * float(np.trace(xx)) / dim * np.eye(dim)
+    solved: Floats = np.asarray(np.linalg.solve(damped, xy), dtype=np.float64)
     return solved
 
 
@@ -133,9 +133,9 @@ def _first_eigenvectors(symmetric: Floats, k: int) -> Floats:
 
     size = len(symmetric)
     _, axes = eigh(symmetric, subset_by_index=(size - k, size - 1))
-    found: Floats = axes[:, ::-1]
-    signs = np.sign(found[np.abs(found).argmax(axis=0), np.arange(k)])
-    return found * signs
+    found = axes[:, ::-1]
+    oriented: Floats = found * np.sign(found[np.abs(found).argmax(axis=0), np.arange(k)])
+    return oriented
 
 
 def data_pivot(data: FitData, to: str | None) -> str:

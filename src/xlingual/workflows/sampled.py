@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,14 +20,16 @@ from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.samples import resolve_pairs
+from xlingual.errors import InputError, listed, parameter
 from xlingual.evaluation.pair_run import PairTask, make_tasks, usable_rows
-from xlingual.evaluation.ragged import members
 from xlingual.evaluation.rankings import texts_of
 from xlingual.evaluation.run import Options
 from xlingual.evaluation.trec import QRELS, folder_of, unfinished
 from xlingual.files import make_folder
+from xlingual.ragged import members
 
 QUERIES, TARGETS, IDS = "queries.jsonl", "targets.jsonl", "ids.txt"
+_FILES = (QUERIES, TARGETS, IDS, QRELS)
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,14 @@ class SampledFolder:
 
 
 def write_samples(
-    manifest: Manifest, out: str | Path, options: Options, *, matching: bool = False
+    manifest: Manifest, out: str | Path, options: Options, *, matching: bool = False, force: bool = False
 ) -> list[SampledFolder]:
     """Write the queries and targets of each language pair and seed; return the folders.
 
     A folder is named SOURCE-TARGET, of several seeds SOURCE-TARGET.seedN. With `matching` targets are the
     texts of the queries' items, as in cross-lingual retrieval, and there are qrels; without it they are of
-    other items, as in Backretrieval.
+    other items, as in Backretrieval. Folders that hold such files are refused, unless `force`: then these are
+    replaced.
     """
     usable = None
     if options.skip_broken:
@@ -53,13 +57,17 @@ def write_samples(
         usable = usable_rows(manifest, list(dict.fromkeys(language for pair in pairs for language in pair)))
     tasks, _ = make_tasks(manifest, options, matching=matching, usable=usable)
     several, found = len({task.sample.seed for task in tasks}) > 1, []
-    with unfinished(out) as begun:
-        for task in tasks:
+    names = [folder_of(task.source, task.target, task.sample.seed, several) for task in tasks]
+    with _written(out, names, force) as begun:
+        for task, name in zip(tasks, names, strict=True):
             sample = task.sample
-            name = folder_of(task.source, task.target, sample.seed, several)
+            queries = _texts(manifest, sample.source)
+            clusters = zip(manifest.item[sample.source], manifest.cluster[sample.source], strict=True)
+            for query, (item, cluster) in zip(queries, clusters, strict=True):
+                query["cluster"] = f"cluster {cluster}" if cluster >= 0 else f"item {item}"
             _write(
                 begun / name,
-                _texts(manifest, sample.source),
+                queries,
                 _texts(manifest, sample.target),
                 _matches(manifest, task) if matching else (),
             )
@@ -67,13 +75,35 @@ def write_samples(
     return found
 
 
-def write_pool_texts(pool: MultilingualPool, out: str | Path) -> SampledFolder:
-    """Write the questions of a pool as queries, its candidates as targets, and the grades of judged pairs."""
+def write_pool_texts(pool: MultilingualPool, out: str | Path, *, force: bool = False) -> SampledFolder:
+    """Write the questions of a pool as queries, its candidates as targets, and the grades of judged pairs.
+
+    A folder that holds such files is refused, unless `force`: then these are replaced.
+    """
     questions, candidates = (_of_pool(pool, part) for part in (pool.questions, pool.candidates))
+    for question, cluster in zip(questions, pool.questions.cluster.tolist(), strict=True):
+        question["cluster"] = str(cluster)
     pairs = zip(*(column.tolist() for column in pool.judged), strict=True)
-    with unfinished(out) as begun:
+    with _written(out, ("",), force) as begun:
         _write(begun, questions, candidates, pairs)
     return SampledFolder(Path(out), len(questions), len(candidates))
+
+
+@contextmanager
+def _written(out: str | Path, folders: Sequence[str], force: bool) -> Iterator[Path]:
+    """Give a folder whose files are moved into `out` on success, where they replace those of such names."""
+    present = [path for folder in folders for name in _FILES if (path := Path(out) / folder / name).exists()]
+    if present and not force:
+        names = listed((path.relative_to(out) for path in present), 4)
+        raise InputError(
+            f"{out} holds {names}, which would be lost: choose another folder, or replace them with "
+            f"{parameter('force', True)}"
+        )
+    with unfinished(out) as begun:
+        yield begun
+        for path in present:
+            if not (begun / path.relative_to(out)).exists():
+                path.unlink(missing_ok=True)  # qrels of an earlier sample
 
 
 def _write(

@@ -167,8 +167,9 @@ def _lists(
     built = systems_of(named, languages=pair, fit_texts=fit_texts_for(manifest))
     rows = np.union1d(queries, pool)
     texts = manifest.texts(rows)
-    refuse_fitted_rows({name: one for name, one in built.items() if isinstance(one, Encoder)}, texts)
     kept = open_store(store)
+    made = {name: one for name, one in built.items() if isinstance(one, Encoder)}
+    refuse_fitted_rows(made, texts, store=kept, progress=progress)
     lists, signatures = {}, {}
     for name, encoder in built.items():
         if isinstance(encoder, ListSystem):

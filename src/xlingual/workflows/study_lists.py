@@ -15,7 +15,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import RoleVectors, TextVectors
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.listed import names_of
-from xlingual.evaluation.ragged import members
+from xlingual.ragged import members
 from xlingual.ranking import CPU, UNIT, Ranker, one_library_thread, similarity_of, top
 from xlingual.streams import stream
 from xlingual.study.design import Candidate, Listed, StudyQuery

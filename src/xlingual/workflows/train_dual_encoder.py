@@ -20,9 +20,9 @@ from xlingual.encoders.plugins import Known
 from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import InputError
-from xlingual.evaluation.ragged import members
 from xlingual.measures import AveragePrecision
 from xlingual.models.features import SHARED
+from xlingual.ragged import members
 from xlingual.ranking import Cosine, UnitVectors, counts
 from xlingual.records import TargetCounts
 from xlingual.store import StoreLike, open_store

@@ -3,20 +3,25 @@
 import json
 import math
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from msgspec import structs
+from rich.console import Console
 
 from xlingual.cli.main import run
 from xlingual.comparison.gate import gate
 from xlingual.comparison.plan import plan
 from xlingual.errors import InputError
 from xlingual.report import page_of, verdict
+from xlingual.report.findings.gate import _margin
 from xlingual.report.pages import gate as report
+from xlingual.report.render import terminal
 from xlingual.report.render.text import as_text
 from xlingual.results import Entry, Interval, Results
 from xlingual.results.gate import Gate
@@ -27,7 +32,7 @@ PAIRS = (("en", "de"), ("de", "en"))
 
 def write(folder, shares, *, n=400, pairs=PAIRS, seed=1, task="crosslingual-retrieval"):
     """Write results whose encoders hit a share of the queries; hits of all encoders go together."""
-    luck = {pair: np.random.default_rng([seed, i]).random(n) for i, pair in enumerate(PAIRS)}
+    luck = {pair: np.random.default_rng([seed, i]).random(n) for i, pair in enumerate(pairs)}
     entries, columns = [], {}
     for encoder, share in shares.items():
         for pair in pairs:
@@ -83,7 +88,70 @@ def test_unclear_case_says_how_many_queries_would_do(made):
     needed = found.decisions[0].if_equal
     assert needed.outcome == "pass" and needed.queries == needed.more + 400 > 1000
     text = " ".join(verdict(found))
-    assert text.startswith("CANNOT TELL") and f"{needed.queries:,} queries in each language pair" in text
+    assert text.startswith("CANNOT TELL")
+    assert needed.queries > 20 * 400  # nobody's plan
+    fewest = min(needed.queries, found.decisions[0].if_observed.queries)
+    assert f"More queries will not settle it: {fewest // 400} times as many" in text
+    assert (
+        "show that same is no worse by more than 0.0" in text
+        and "queries in each language pair, " not in text
+    )
+
+
+def test_of_queries_that_can_be_had_the_number_is_said(made):
+    low = decided(made, "same", margin=0.002).decisions[0].low
+    found = decided(made, "same", margin=round(-low - 0.001, 4))
+    needed = found.decisions[0].if_equal
+    assert found.outcome == "cannot tell" and needed.queries <= 20 * 400
+    assert f"{needed.queries:,} queries in each language pair" in " ".join(verdict(found))
+
+
+@pytest.mark.parametrize(
+    ("low", "margin"),
+    [
+        (-0.0123, "0.013"),
+        (-0.013, "0.013"),
+        (-0.00512, "0.0052"),
+        (-0.995, "1.00"),
+        (-12.3, "13"),
+        (0.0, "0"),
+    ],
+)
+def test_the_margin_that_is_settled_is_rounded_up(low, margin):
+    assert _margin(SimpleNamespace(low=low)) == margin
+
+
+def test_decisions_of_one_kind_share_a_sentence_below_the_table(tmp_path):
+    names = ("en", "de", "es", "fr")
+    folder = write(tmp_path / "six", {"one": 0.5, "two": 0.5}, n=100, pairs=[(a, "zz") for a in names])
+    results = Results.read(folder)
+    table = results.per_query
+    encoder, source = (table.column(name).to_numpy(zero_copy_only=False) for name in ("encoder", "source"))
+    value = table.column("value").to_numpy().copy()
+    for tag in names:
+        value[(encoder == "two") & (source == tag)] = value[(encoder == "one") & (source == tag)]
+    value[(encoder == "two") & (source == "de")] = 0
+    same = table.set_column(table.schema.get_field_index("value"), "value", pa.array(value))
+    entries = [
+        structs.replace(
+            entry, value=float(value[(encoder == entry.encoder) & (source == entry.source)].mean())
+        )
+        for entry in results.entries
+    ]
+    replace(results, per_query=same, entries=entries).write(folder)
+    found = gate(f"{folder}#two", f"{folder}#one", margin=0.02, per_pair=True, replicates=999)
+    assert [one.outcome for one in found.decisions] == ["cannot tell", "fail", "cannot tell", "cannot tell"]
+    lost = found.decisions[1].difference
+    head, counted = verdict(found)
+    assert f"in de → zz (XLR R@10): −{-lost:.3f} [−" in head and "queries" not in counted
+    text = as_text(page_of(found), "markdown")
+    line = "en → zz, es → zz and fr → zz: if the two agree on every further query too, it takes 149 queries"
+    flat = " ".join(text.split())
+    assert flat.count("further query") == 1 and line in flat
+    assert flat.index("lower end") < flat.index(line)
+    shown = StringIO()
+    terminal.show(Console(file=shown, width=80), page_of(found))
+    assert "  queries" in shown.getvalue() and "left out" not in shown.getvalue()  # room for all columns
 
 
 def test_a_larger_margin_never_turns_a_pass_into_something_else(made, full):
@@ -255,15 +323,39 @@ def test_the_first_measures_must_be_the_same(folders):
         plan([one, two], effect=0.1)
 
 
-def test_encoders_that_agree_need_as_many_queries_as_the_rule_of_three_says(tmp_path):
+def twins(tmp_path, *, systems):
+    """Write two encoders with equal values of 100 queries, whose signatures name these systems."""
     folder = write(tmp_path / "twins", {"one": 0.5, "two": 0.5}, n=100, pairs=PAIRS[:1])
     results = Results.read(folder)
     table = results.per_query
     half = table.column("value").to_numpy()[:100]
     place = table.schema.get_field_index("value")
     same = table.set_column(place, "value", pa.array(np.concatenate([half, half])))
-    entries = [structs.replace(entry, value=float(half.mean())) for entry in results.entries]
+    entries = [
+        structs.replace(
+            entry, value=float(half.mean()), signature=entry.signature.removesuffix("encoder:e") + system
+        )
+        for entry, system in zip(results.entries, systems, strict=True)
+    ]
     replace(results, per_query=same, entries=entries).write(folder)
+    return folder
+
+
+def test_a_system_passes_against_itself_under_another_name(tmp_path):
+    folder = twins(tmp_path, systems=["encoder:same", "encoder:same"])
+    found = gate(f"{folder}#one", f"{folder}#two", margin=0.001, replicates=999)
+    (decision,) = found.decisions
+    assert found.outcome == "pass" and (decision.low, decision.ci.low, decision.ci.high) == (0, 0, 0)
+    text = " ".join(verdict(found))
+    assert "Nothing differs: both are the same system." in text and "takes" not in text
+    assert gate(f"{folder}#one", f"{folder}#two", margin=0.0, replicates=999).outcome == "cannot tell"
+    assert run(["gate", f"{folder}#one", f"{folder}#two", "--margin", "0.001", "--quiet"]) == 0
+    unnamed = twins(tmp_path / "objects", systems=["encoder:python:mine.Model"] * 2)
+    assert gate(f"{unnamed}#one", f"{unnamed}#two", margin=0.001, replicates=999).outcome == "cannot tell"
+
+
+def test_encoders_that_agree_need_as_many_queries_as_the_rule_of_three_says(tmp_path):
+    folder = twins(tmp_path, systems=["encoder:one", "encoder:two"])
     found = gate(f"{folder}#one", f"{folder}#two", margin=0.02, replicates=999)
     (decision,) = found.decisions
     assert found.outcome == "cannot tell" and decision.if_equal is None

@@ -14,7 +14,8 @@ from xlingual.embed.texts import embed_roles, embed_sides
 from xlingual.encoders import text_encoders
 from xlingual.encoders.bm25 import Weighting
 from xlingual.encoders.bm25_terms import TermReader
-from xlingual.errors import MissingExtraError
+from xlingual.encoders.dictionary import DictionaryTranslator
+from xlingual.errors import DataWarning, MissingExtraError
 from xlingual.forms import COSINE, DOT
 from xlingual.models.words import terms
 from xlingual.records import Texts
@@ -64,7 +65,7 @@ def test_a_score_by_hand():
 LINES = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=12)
 
 
-EMPTY = pytest.mark.filterwarnings("ignore:.*all-zero vector:xlingual.errors.DataWarning")
+EMPTY = pytest.mark.filterwarnings("ignore:.*no known word:xlingual.errors.DataWarning")
 
 
 @EMPTY
@@ -276,6 +277,40 @@ def test_weights_fall_with_the_number_of_texts():
         idf = Weighting(method).idf(np.arange(1.0, 11), 10)
         assert (np.diff(idf) <= 0).all()
         assert (idf >= 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*the dictionary does not have")
+def test_what_is_query_and_candidate_is_translated_once(tmp_path, monkeypatch):
+    (tmp_path / "d.tsv").write_text("rot\tred\n")
+    seen = []
+    translate = DictionaryTranslator.translate
+
+    def counted(self, texts, tag):
+        seen.extend(texts)
+        return translate(self, texts, tag)
+
+    monkeypatch.setattr(DictionaryTranslator, "translate", counted)
+    rows = [{"id": f"p{i}", "text_en": f"red {i}", "text_de": f"rot {i}"} for i in range(20)]
+    found = crosslingual_retrieval(
+        Manifest.from_rows(rows), {"b": f"translate:{tmp_path}/d.tsv::bm25:"}, measures="R@1", store=None
+    )
+    assert [entry.value for entry in found.entries] == [1, 1]  # en-de and de-en
+    assert sorted(seen) == sorted(row["text_de"] for row in rows)
+
+
+def test_a_warning_of_zeros_speaks_of_words():
+    query, data = texts("nowhere", "red", role="query"), texts("red", "blue")
+    with pytest.warns(DataWarning, match=r"1 of 2 questions have no known word \('query0' \(en\)\)"):
+        embed_sides(query, replace(data, role="candidate"), "bm25", encoder(), any_form=True)
+
+
+def test_no_verdict_says_that_bm25_is_not_the_cosine(manifest):
+    from xlingual.report import conditions
+
+    systems = {"words": "bm25:", "grams": "chargram:"}
+    found = crosslingual_retrieval(manifest, systems, pairs="en-de", store=None)
+    assert any("similarity:dot" in entry.signature for entry in found.entries)
+    assert conditions.similarity(found.entries) == []
 
 
 def test_translations_are_searched(tmp_path):

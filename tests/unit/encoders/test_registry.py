@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import Encoder, image_encoder, text_encoders, text_specs
-from xlingual.encoders.schemes import IMAGES, LISTS, SCHEMES, TEXTS
+from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS
+from xlingual.encoders.schemes import SCHEMES
 from xlingual.errors import InputError
 from xlingual.records import Numbering, Texts
 from xlingual.systems import systems

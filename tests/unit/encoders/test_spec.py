@@ -3,7 +3,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from xlingual.encoders.registry import build, check, read_options
-from xlingual.encoders.schemes import IMAGES, LISTS, SCHEMES, TEXTS, Context
+from xlingual.encoders.scheme import IMAGES, LISTS, TEXTS, Context
+from xlingual.encoders.schemes import SCHEMES
 from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError
 from xlingual.hidden import _PLAIN, shown

@@ -29,7 +29,8 @@ def batch(*rows, **more):
 def translating(tmp_path):
     """Return a function that makes a translating encoder over a base, from the text of a dictionary."""
     from xlingual.encoders.registry import read_options
-    from xlingual.encoders.schemes import SCHEMES, Context
+    from xlingual.encoders.scheme import Context
+    from xlingual.encoders.schemes import SCHEMES
     from xlingual.encoders.spec import parse
     from xlingual.encoders.translate import build
 

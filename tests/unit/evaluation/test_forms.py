@@ -72,7 +72,7 @@ class Images:
 
 
 @pytest.mark.parametrize("form", ["dot", "cosine", "maxsim", "meanmaxsim"])
-@pytest.mark.parametrize("similarity", ["cosine", "csls?k=3"])
+@pytest.mark.parametrize("similarity", ["cosine", "transductive-csls?k=3"])
 def test_retrieval_equals_the_loops(manifest, form, similarity, tmp_path):
     """Above, tied and R@10 of every query, from all pairs scored one by one; twice, by way of the store."""
     encoder = Table(form)

@@ -275,7 +275,7 @@ def test_without_a_hub_there_is_no_alarm_and_the_page_folds_it():
 
 def test_hubs_are_those_of_the_similarity_that_ranks():
     en, de = (side.astype(np.float32).astype(np.float64) for side in with_a_hub(50))
-    options = {"measures": "R@1", "similarity": "csls?k=7", **PAIR}
+    options = {"measures": "R@1", "similarity": "transductive-csls?k=7", **PAIR}
     found = crosslingual_retrieval(manifest_of(50), Given(en=en, de=de), **options)
     cosines = keys_of(en, de)
     r_en = np.rint(np.sort(cosines, axis=1)[:, -7:].mean(axis=1))

@@ -145,3 +145,11 @@ def test_any_estimate_serves():
     assert one(rows, encoder="a", source=None).note == "too wide"
     row = one(rows, encoder="a", source="en")
     assert (row.ci.low, row.behind.leader, row.behind.value) == (pytest.approx(0.1), "b", pytest.approx(0.1))
+
+
+def test_a_difference_has_no_interval_beyond_the_possible():
+    few = hits(1, 1, 0).minus(hits(0, 1, 0))  # 1/3 ± 4.30 · 1/3
+    assert (few.value, few.ci.low, few.ci.high) == (pytest.approx(1 / 3), -1, 1)
+    more = hits(*[1] * 9, 0).minus(hits(*[0] * 2, *[1] * 7, 0))
+    half = 2.262157 * np.sqrt(0.2 * 0.8 / 9)  # Student's t with 9 degrees of freedom times the standard error
+    assert (more.ci.low, more.ci.high) == (pytest.approx(0.2 - half), pytest.approx(0.2 + half))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xlingual import Manifest, compare
-from xlingual.errors import InputError
+from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.image_sentence import rank_both_ways
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
@@ -20,6 +20,7 @@ from xlingual.results import Results
 from xlingual.signature import Signature
 
 N = 40
+pytestmark = pytest.mark.filterwarnings("ignore:similarity 'transductive-csls")
 
 
 @pytest.fixture(scope="module")
@@ -50,28 +51,39 @@ def xlr(manifest: Manifest, **options: Any) -> Results:
 
 def test_the_similarity_is_a_part_of_the_system(manifest: Manifest, tmp_path: Path) -> None:
     """Signatures of cosine are what they were; results with CSLS are another system, and comparable."""
-    runs = {name: xlr(manifest, similarity=name) for name in ("cosine", "csls")}
+    runs = {name: xlr(manifest, similarity=name) for name in ("cosine", "transductive-csls")}
     assert xlr(manifest).entries == runs["cosine"].entries
     own, other = (Signature.parse(run.entries[0].signature) for run in runs.values())
     assert "similarity" not in own.system and "similarity" not in own.conditions
-    assert other.system == {**own.system, "similarity": "csls?k=10"}
+    assert other.system == {**own.system, "similarity": "transductive-csls?k=10"}
     assert own.differences(other) == []
     for name, run in runs.items():
         run.write(tmp_path / name)
     outcome = compare([tmp_path / name for name in runs])
-    assert {row.encoder.partition("#")[0] for row in outcome.boards[0].rows} == {"cosine", "csls"}
+    assert {row.encoder.partition("#")[0] for row in outcome.boards[0].rows} == {
+        "cosine",
+        "transductive-csls",
+    }
 
 
 def test_a_hub_is_repaired(manifest: Manifest) -> None:
     """With cosine the hub is everybody's nearest text; with CSLS every text finds its match."""
     assert xlr(manifest).entries[0].value == 1 / N
-    assert xlr(manifest, similarity="csls").entries[0].value > 0.9
+    assert xlr(manifest, similarity="transductive-csls").entries[0].value > 0.9
+
+
+def test_queries_that_take_part_in_each_others_scores_are_warned_of(manifest: Manifest) -> None:
+    with pytest.warns(
+        DataWarning, match=r"evaluated take part in .* csls\?k=7&fit=FILE#train takes training"
+    ):
+        found = xlr(manifest, similarity="transductive-csls?k=7")
+    assert len(found.warnings) == 1
 
 
 @pytest.mark.parametrize("queries", [None, 9])
 def test_the_query_set_is_that_of_the_sample(manifest: Manifest, queries: int | None) -> None:
     """With --queries a candidate's offset is its nearness to these queries alone."""
-    found = xlr(manifest, similarity="csls?k=3", queries=queries).per_query.to_pylist()
+    found = xlr(manifest, similarity="transductive-csls?k=3", queries=queries).per_query.to_pylist()
     vectors = {
         tag: Hubby().encode(manifest.texts(manifest.rows_of(tag))).astype(np.float64) for tag in ("en", "de")
     }
@@ -112,9 +124,18 @@ def test_a_repair_of_ones_own(manifest: Manifest) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("csl", "'csl' is not known: expected cosine, csls or csls\\?k=10. Did you mean 'csls'"),
-        ("csls?k=0", "k, the number of nearest texts that are averaged, 1 at least: write csls\\?k=10"),
-        ("csls?n=4", "csls has one option, k"),
+        ("csl", "'csl' is not known: expected cosine, csls\\?fit=FILE#train, .* Did you mean 'csls'"),
+        ("transductive-csls?k=0", "k, a whole number of nearest texts, 1 at least: write tran.*csls\\?k=10"),
+        ("transductive-csls?n=4", "transductive-csls has k"),
+        ("csls?k=0&fit=x", "csls has k, .*; fit, the training queries"),
+        ("inverted-softmax?beta=0&fit=x", "beta, a number from 0.001 to 10000"),
+        ("inverted-softmax?beta=nan&fit=x", "beta, a number from 0.001 to 10000"),
+        ("qb-norm?beta=20&beta=3&fit=x", "write qb-norm\\?beta=20&k=10&fit=FILE#train"),
+        ("mutual-proximity?k=3&fit=x", "mutual-proximity has fit"),
+        ("local-scaling?k", "write local-scaling\\?k=10&fit=FILE#train"),
+        ("csls", "csls\\?fit=FILE#train; or write transductive-csls\\?k=10, which takes the queries that"),
+        ("csls?k=4", "csls\\?k=4&fit=FILE#train; or write transductive-csls\\?k=4"),
+        ("qb-norm", "name training queries, which are not evaluated: qb-norm\\?fit=FILE#train$"),
         ("cosine?k=3", "'cosine\\?k=3' is not known"),
         (3, "an object with `name` and `request`, found int"),
     ],
@@ -128,8 +149,10 @@ def test_a_search_cannot_serve_it(manifest: Manifest) -> None:
     pytest.importorskip("faiss", reason="the extra ann is not installed")
     from xlingual.ranking.approximate import Approximate
 
-    with pytest.raises(InputError, match=r"--similarity csls\?k=10 needs .* leave out --approximate"):
-        xlr(manifest, similarity="csls", ranker=Approximate())
+    with pytest.raises(
+        InputError, match=r"--similarity transductive-csls\?k=10 needs .* leave out --approximate"
+    ):
+        xlr(manifest, similarity="transductive-csls", ranker=Approximate())
 
 
 def test_both_ways_between_texts_and_images() -> None:
@@ -141,7 +164,7 @@ def test_both_ways_between_texts_and_images() -> None:
     r_text = np.rint(np.sort(cosines, axis=1)[:, -4:].mean(axis=1))
     r_image = np.rint(np.sort(cosines, axis=0)[-4:].mean(axis=0))
     scores = 2 * cosines - r_text[:, None] - r_image
-    ranked = ranked_pairs(Pool.of(texts), Pool.of(images), np.arange(24), item, repair=Csls(4))
+    ranked = ranked_pairs(Pool.of(texts), Pool.of(images), np.arange(24), item, repairs=(Csls(4), Csls(4)))
     to_image, to_sentence = ranked.ways
     own = scores[np.arange(24), item]
     assert to_image.above.tolist() == (scores > own[:, None]).sum(axis=1).tolist()
@@ -161,8 +184,8 @@ def _cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def test_the_report_names_it(manifest: Manifest, tmp_path: Path) -> None:
     """A sentence says what ranked, where it is not cosine."""
-    texts = {
-        name: as_text(page(xlr(manifest, similarity=name)), "markdown") for name in ("cosine", "csls?k=7")
-    }
+    given = ("cosine", "transductive-csls?k=7")
+    texts = {name: as_text(page(xlr(manifest, similarity=name)), "markdown") for name in given}
     assert "Ranked by" not in texts["cosine"]
-    assert "Ranked by csls?k=7, not by cosine: hubs are repaired." in " ".join(texts["csls?k=7"].split())
+    words = " ".join(texts["transductive-csls?k=7"].split())
+    assert "Ranked by transductive-csls?k=7, not by cosine: hubs are repaired." in words

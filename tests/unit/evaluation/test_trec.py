@@ -17,6 +17,7 @@ from xlingual.errors import InputError
 from xlingual.results import Results
 
 N = 60
+pytestmark = pytest.mark.filterwarnings("ignore:similarity 'transductive-csls")
 
 
 def png(shade):
@@ -75,7 +76,7 @@ def ours(results, encoder, source, target, seed=0):
 OPTIONS = {"store": None}
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "csls?k=5"])
+@pytest.mark.parametrize("similarity", ["cosine", "transductive-csls?k=5"])
 def test_crosslingual_retrieval(tmp_path, similarity):
     results = crosslingual_retrieval(
         manifest_of(),
@@ -114,7 +115,7 @@ def test_several_right_answers_and_a_depth(tmp_path):
         assert set(Counter(line.split()[0] for line in lines).values()) == {10}
 
 
-@pytest.mark.parametrize("options", [{}, {"queries": 10}, {"similarity": "csls?k=3"}])
+@pytest.mark.parametrize("options", [{}, {"queries": 10}, {"similarity": "transductive-csls?k=3"}])
 def test_the_way_back_of_backretrieval(tmp_path, options):
     results = backretrieval(
         manifest_of(),
@@ -135,7 +136,7 @@ def test_the_way_back_of_backretrieval(tmp_path, options):
     assert qrel[0].startswith("en:i%20") and qrel[2].startswith("image:en:i%20")
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "csls?k=5"])
+@pytest.mark.parametrize("similarity", ["cosine", "transductive-csls?k=5"])
 def test_sentences_and_images(tmp_path, similarity):
     results = image_sentence(
         manifest_of(texts=2),

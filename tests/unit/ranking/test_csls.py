@@ -148,4 +148,4 @@ def test_offsets_of_another_similarity():
 def test_k_must_be_one_at_least():
     with pytest.raises(ValueError, match="k must be 1 at least"):
         Csls(0)
-    assert Csls(5).name == "csls?k=5"
+    assert Csls(5).name == "transductive-csls?k=5"

@@ -149,3 +149,17 @@ def test_the_frontier_is_what_nothing_dominates(lower):
         assert {one.name for one in frontier(placed, lower=lower)} == {
             one.name for one in placed if not dominated(one)
         }
+
+
+def test_the_chart_says_which_systems_it_leaves_out(manifest, tmp_path):
+    for name, latency in (("fast", 3), ("slow", 80), ("silent", None)):
+        (tmp_path / f"{name}.jsonl").write_text(lists(latency), encoding="utf-8")
+    runs = {name: tmp_path / f"{name}.jsonl" for name in ("fast", "slow", "silent")}
+    found = xlr(manifest, text_encoders={"mine": Slow(0.5), "hybrid": "rrf:fast+slow"}, runs=runs)
+    (section,) = [one for one in page_of(found).sections if one.title == "Cost"]
+    assert sorted(section.blocks[-1].notes[1:]) == [
+        "not drawn: hybrid (made of other systems, which is not timed)",
+        "not drawn: mine (timed by texts, not by queries)",
+        "not drawn: silent (no latency in its file: add ?latency=MS)",
+    ]
+    assert "not drawn: hybrid" in as_text(page_of(found), "markdown")

@@ -9,45 +9,49 @@ import pytest
 
 from xlingual import Manifest, SearchRun, compare, crosslingual_retrieval, gate, plan
 from xlingual.report import as_html, page_of, verdict
-from xlingual.report.blocks import Cards, Finding, Page, Prose, Section
-from xlingual.report.marking import marked
+from xlingual.report.blocks import Cards, Figure, Finding, Matrix, Page, Prose, Section
+from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER, CAPITAL_ENCODER, ENCODER, marked
 from xlingual.report.render.text import as_text
+from xlingual.report.shapes import Drawing
 from xlingual.report.table import Column, Table
-from xlingual.report.wording import of_systems
+from xlingual.report.wording import worded
 
 N = 40
 
 
+SAID = f"{CAPITAL_AN_ENCODER} of {ENCODER}s, {AN_ENCODER}: {CAPITAL_ENCODER}"
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("No encoder is best.", "No system is best."),
-        ("An encoder, an encoder; Encoders", "A system, a system; Systems"),
-        ("the image encoder, --text-encoder and text encoders", None),
-        (f"as {marked('my encoder')} and {marked('encoder')} do", None),
-        ("out/encoder#encoder, sentence-encoder", None),
-    ],
+    ("systems", "expected"),
+    [(True, "A system of systems, a system: System"), (False, "An encoder of encoders, an encoder: Encoder")],
 )
-def test_words(text, expected):
-    own = Page("report", "Encoders", [Finding([text])], [Section("Encoders", [Prose(text)], text)])
-    page = of_systems(own)
+def test_the_words_are_said_wherever_a_page_has_them(systems, expected):
+    drawing = Drawing((), 10, spoken=SAID, notes=(SAID,))
+    heat = Matrix([], "scale", ("low", "high"))
+    own = Page("report", SAID, [Finding([SAID])], [Section(SAID, [Prose(SAID), Figure(drawing), heat], SAID)])
+    page = worded(own, systems=systems)
     ((finding,), (section,)) = page.verdict, page.sections
-    assert {finding.sentences[0], section.blocks[0].text, section.about} == {expected or text}
-    assert page.title == section.title == "Systems"
-    assert of_systems(own, "Encoders").title == "Encoders"
+    text, figure, matrix = section.blocks
+    shown = [page.title, finding.sentences[0], section.title, section.about, text.text]
+    assert {*shown, figure.drawing.spoken, *figure.drawing.notes} == {expected}
+    assert matrix.each == ("system" if systems else "encoder")
+    assert page.evaluated == ("Systems" if systems else "Encoders")
 
 
 def test_what_users_wrote_stays():
     cards = Cards([("encoder", [])], data=True)
+    named = f"{marked('my encoder')}, an encoder, the image encoder"
     rows = Table.of_texts(
-        "encoders", (Column("encoder", "name", data=True), "value"), [("encoder", "an encoder")], where="both"
+        "encoders", (Column(ENCODER, "name", data=True), "value"), [("encoder", named)], where="both"
     )
-    page = of_systems(Page.of("report", "x", [cards, rows]))
+    page = worded(Page.of("report", "Encoders", [cards, rows], [named]), systems=True)
     (section,) = page.sections
-    assert section.blocks[0] == cards
+    assert page.title == "Encoders" and page.verdict[0].sentences == [named]
+    assert section.blocks[0] is cards
     table = section.blocks[1]
     assert [column.head for column in table.columns] == ["system", "value"]
-    assert [cell.text for cell in table.rows[0].cells] == ["encoder", "a system"]
+    assert [cell.text for cell in table.rows[0].cells] == ["encoder", named]
     assert next(csv.reader(io.StringIO(as_text(page, "csv")))) == ["encoder", "value"]
 
 

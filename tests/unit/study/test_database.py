@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import stat
 from dataclasses import replace
-from threading import Thread
+from threading import Thread, Timer
 
 import pytest
 
@@ -128,6 +128,19 @@ def test_two_openings_at_a_time_and_threads(tmp_path):
         thread.join()
     with Ratings(tmp_path) as after:
         assert after.counts() == {str(number): 20 for number in range(4)}
+
+
+def test_who_opens_a_new_file_waits_for_another_who_does(tmp_path):
+    """SQLite does not wait where the mode of a file is changed while another one writes."""
+    other = sqlite3.connect(tmp_path / RATINGS, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    release = Timer(0.1, other.execute, ["COMMIT"])
+    release.start()
+    with Ratings(tmp_path) as ratings:
+        assert ratings.add(ONE)
+        assert ratings.all() == [ONE]
+    release.join()
+    other.close()
 
 
 def test_it_is_durable_by_its_settings(ratings):

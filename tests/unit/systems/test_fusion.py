@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from xlingual import DataWarning, InputError, Manifest, backretrieval, crosslingual_retrieval
 from xlingual.data.runs import SearchRun
-from xlingual.evaluation.parts import vector_lists
 from xlingual.ranking import Cpu, TextPool
 from xlingual.ranking.listed import Lists
+from xlingual.ranking.vector_lists import vector_lists
 from xlingual.systems.fusion import ReciprocalRanks, Scores, fuse
 
 N = 24
@@ -58,6 +58,18 @@ def ranking_of(lists, q):
     """Return (above, tied) of every candidate of a query."""
     every = np.arange(lists.n_candidates)
     return [*zip(*(c.tolist() for c in lists.counts(np.full_like(every, q), every)), strict=True)]
+
+
+def test_the_zscore_of_one_result_is_zero():
+    """One result has no deviation: it counts as what its list lacks, and the other list decides."""
+    one, three = lists_of([{4: 7.0}], M), lists_of([{0: 3.0, 1: 2.0, 2: 1.0}], M)
+    points, lacking = Scores("zscore").of(one)
+    assert (points.tolist(), lacking.tolist()) == ([0.0], [0.0])
+    found = fuse([one, three], Scores("zscore"), [1.0, 1.0])
+    assert found.candidate.tolist() == [0, 1]  # the last of three has as little as all that is in no list
+    assert found.score == pytest.approx([1.5**0.5, 0.0])
+    alone = fuse([one, lists_of([{}], M)], Scores("zscore"), [1.0, 1.0])
+    assert len(alone.candidate) == 0 and alone.settled.all()
 
 
 M = 7
@@ -115,7 +127,7 @@ def test_two_lists_by_hand():
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0, 16]))
 def test_lists_of_vectors_are_the_first_by_score(depth, seed, tied, few):
     """Both ways: by the ranking core, and by sorting all scores."""
-    with patch("xlingual.evaluation.parts._FEW", few):
+    with patch("xlingual.ranking.vector_lists._FEW", few):
         check_lists_of_vectors(depth, seed, tied)
 
 

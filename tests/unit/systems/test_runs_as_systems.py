@@ -90,7 +90,7 @@ def test_results_verdicts_and_comparisons_say_how_many_queries_have_no_results(m
         own = set(texts["query"].to_pylist())
         count = len(own & {"p3", "p8"})
         assert count
-        sentence = f"run returned nothing for {count} of {len(own)} queries"
+        sentence = f"run has no results for {count} of {len(own)} queries"
         missing = {entry.encoder: entry.n_unanswered for entry in results.entries}
         assert missing == {"vectors": UNSET, "run": count}
         assert f"{sentence}, which count as misses." in " ".join(
@@ -134,6 +134,33 @@ def test_files_by_language_pair_need_no_languages(tmp_path, manifest, vectors):
     assert values(xlr(manifest, f"run:{tmp_path}/run.en-de.trec"), "run.en-de") == values(
         xlr(manifest, {"vectors": vectors}), "vectors"
     )
+
+
+def test_a_signature_names_the_file_of_its_pair_whatever_else_is_evaluated(manifest, vectors, tmp_path):
+    digests = {}
+    for source, target in (("en", "de"), ("de", "en")):
+        lists = ranking(vectors, source, target, depth=12 if source == "en" else 14)
+        lines = [f"{q} Q0 {c} 0 {s!r} t" for q, own in lists.items() for c, s in own.items()]
+        file = tmp_path / f"run.{source}-{target}.trec"
+        file.write_text("\n".join(lines))
+        digests[source] = SearchRun.read(file).digest[:16]
+    engine = f"run:{tmp_path}/run.{{source}}-{{target}}.trec"
+    systems = {
+        "vectors": vectors,
+        "engine": engine,
+        "both": "rrf:engine+vectors",
+        "sum": "sum:engine+vectors",
+    }
+    found = {}
+    for pairs in (["en-de", "de-en"], ["de-en", "en-de"], ["en-de"], ["de-en"]):
+        for one in xlr(manifest, systems, pairs=pairs, measures=["R@5"]).entries:
+            found.setdefault((one.encoder, one.source), []).append(one.signature)
+    assert {name: (len(own), len(set(own))) for name, own in found.items()} == dict.fromkeys(found, (3, 1))
+    assert len(found) == 8
+    for source, depth in (("en", 12), ("de", 14)):
+        assert found["engine", source][0].endswith(f"|encoder:run:{digests[source]}?depth={depth}")
+        for name in ("both", "sum"):
+            assert f"(run:{digests[source]}?depth={depth}" in found[name, source][0]
 
 
 def test_queries_without_results_are_misses_and_counted(manifest, vectors):
@@ -200,6 +227,21 @@ def test_what_a_short_run_cannot_tell_is_refused(manifest, vectors):
     )
 
 
+def test_lists_that_are_short_without_other_languages_are_said_to_be(manifest, vectors):
+    """An engine returned texts of both languages: what is short is what is left of its lists."""
+    lists = ranking(vectors, "en", "de", depth=12)
+    for query, own in lists.items():
+        lists[query] = {
+            name.replace("de:", "en:") if i % 2 else name: s for i, (name, s) in enumerate(own.items())
+        }
+    with pytest.raises(
+        InputError,
+        match=r"lists end before rank 10, so R@10 is not known \(180 of their results are no candidates "
+        r"here, for example of other languages, and were left out\): .* lists of these candidates alone",
+    ):
+        xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@10"])
+
+
 def test_an_index_of_which_targets_are_a_sample(manifest, vectors):
     """The lists hold the query's own item first; those that end before a target are refused."""
     options = {
@@ -231,6 +273,7 @@ def test_runs_that_do_not_belong_to_the_data(manifest, lists, message):
         xlr(manifest, {"run": SearchRun.of(lists)}, measures=["R@1"])
 
 
+@pytest.mark.filterwarnings("ignore:.*the longest has:xlingual.errors.DataWarning")
 def test_some_unknown_names_are_left_out_and_said(manifest, vectors):
     lists = ranking(vectors, "en", "de")
     lists["en:p0"] = {"other:7": 9.0} | lists["en:p0"]
@@ -241,6 +284,25 @@ def test_some_unknown_names_are_left_out_and_said(manifest, vectors):
         assert values(found, "run") == values(xlr(manifest, {"v": vectors}), "v")
 
 
+@pytest.mark.filterwarnings("ignore:.*have no results:xlingual.errors.DataWarning")
+def test_names_that_lost_their_zeros_are_recognised():
+    ids = [f"{place:03d}" for place in range(12)]
+    manifest = Manifest.from_rows([{"id": own, "text_en": f"a {own}", "text_de": f"b {own}"} for own in ids])
+    lists = {f"en:{own}": {f"de:{own}": 1.0} for own in ids}
+    bare = {query.replace(":0", ":").replace(":0", ":"): own for query, own in lists.items()}
+    with pytest.raises(
+        InputError, match=r"none of its 12 queries is known .*'en:0' may be '000': did the ids"
+    ):
+        xlr(manifest, {"run": SearchRun.of(bare)}, measures=["R@1"])
+    mixed = dict(list(lists.items())[:6]) | {"en:7": {"de:007": 1.0}}
+    with pytest.warns(DataWarning, match=r"1 of 7 queries are not in the data .*'en:7' may be '007': did"):
+        xlr(manifest, {"run": SearchRun.of(mixed)}, measures=["R@1"])
+    other = lists | {"en:x7": {"de:007": 1.0}}
+    with pytest.warns(DataWarning) as seen:
+        xlr(manifest, {"run": SearchRun.of(other)}, measures=["R@1"])
+    assert not any("zeros" in str(one.message) for one in seen)
+
+
 def test_where_vectors_are_needed_a_run_is_refused(manifest, vectors):
     run = SearchRun.of(ranking(vectors, "en", "de"))
     from xlingual import distance_correlation
@@ -249,8 +311,8 @@ def test_where_vectors_are_needed_a_run_is_refused(manifest, vectors):
         with pytest.raises(InputError, match=r"returns lists of candidates, and vectors are needed here"):
             distance_correlation(manifest, {"run": system}, image_encoder=np.eye(N, dtype=np.float32))
     with pytest.raises(InputError, match="'run' returns lists: leave one of them out"):
-        xlr(manifest, {"run": run, "v": vectors}, similarity="csls")
-    with pytest.raises(InputError, match="there is no such file"):
+        xlr(manifest, {"run": run, "v": vectors}, similarity="transductive-csls")
+    with pytest.raises(InputError, match=r"^nowhere\.trec: there is no such file"):
         xlr(manifest, "run:nowhere.trec")
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names
+from xlingual.data.names import AMBIGUOUS, UNKNOWN, Names, zeros_hint
 from xlingual.data.pools.build import taken
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.runs.qrels import Qrels, QrelsLike
@@ -43,6 +43,7 @@ def with_qrels(
         raise InputError(
             f"{qrels.source}: no judgement above 0 is of a query and a candidate of {source}: name both by "
             "their ids, or as language:id"
+            + (zeros_hint(qrels.queries, questions.ids) or zeros_hint(qrels.candidates, candidates.ids))
         )
     tags = [languages[code] for code in questions.language.tolist()]
     keys = [f"{tag}:{own}" for tag, own in zip(tags, questions.ids, strict=True)]

@@ -6,9 +6,11 @@ import codecs
 import gzip
 import json
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from xlingual.data.runs.answers import answer_lines, is_answer
+from xlingual.data.runs.answers import answer_lines, is_answer, refuse_error, several_answers
 from xlingual.data.runs.lines import RunLines
 from xlingual.data.runs.records import json_lines, lines_of_mapping, parquet_lines
 from xlingual.data.runs.trec import RUN, run_lines
@@ -27,14 +29,17 @@ def read_lines(path: Path, ids: str | Path | None = None) -> RunLines:
     if name.endswith((".parquet", ".pq")):
         found = parquet_lines(path)
     else:
-        raw = read_bytes(path)
-        found = _of_text(path, name, raw, ids)
-    if ids is not None and not name.endswith(".json"):
+        text = _of_text(path, name, read_bytes(path))
+        if isinstance(text, list):
+            return answer_lines(path, text, ids)
+        found = text
+    if ids is not None:
         raise InputError(f"{path}: ids= is for answers of _msearch; its lines name their queries")
     return found
 
 
-def _of_text(path: Path, name: str, raw: bytes, ids: str | Path | None) -> RunLines:
+def _of_text(path: Path, name: str, raw: bytes) -> RunLines | list[Mapping[str, Any]]:
+    """Return the lines of a file of text, or its answers of `_msearch`."""
     start = raw[:200].lstrip()[:1]
     if not raw.strip() and name.endswith((".json", ".jsonl", ".ndjson")):
         raise InputError(f"{path}: holds no results: expected {EXPECTED}")
@@ -44,13 +49,16 @@ def _of_text(path: Path, name: str, raw: bytes, ids: str | Path | None) -> RunLi
             raise InputError(f"{path}: CSV is not read as a run: expected {EXPECTED}")
         return run_lines(path, raw)
     if name.endswith((".jsonl", ".ndjson")):
-        return json_lines(path, raw)
+        return several_answers(path, raw) or json_lines(path, raw)
     try:
         found = json.loads(raw)
     except ValueError:
-        return json_lines(path, raw)
+        return several_answers(path, raw) or json_lines(path, raw)
+    except RecursionError:
+        raise InputError(f"{path} is no run: expected {EXPECTED}") from None
     if is_answer(found):
-        return answer_lines(path, found, ids)
+        return [found]
+    refuse_error(str(path), found)
     if isinstance(found, dict) and all(isinstance(one, dict | list) for one in found.values()):
         return lines_of_mapping(str(path), found)
     raise InputError(f"{path} is no run: expected {EXPECTED}")

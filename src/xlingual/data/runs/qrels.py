@@ -1,4 +1,4 @@
-"""Judgements of query and candidate pairs (qrels), from the files that programs write and from memory."""
+"""Judgements of query and candidate pairs (qrels), from files and from memory; tables of their queries."""
 
 from __future__ import annotations
 
@@ -12,16 +12,23 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.reading.records import read_records
+from xlingual.data.reading.values import is_missing
 from xlingual.data.runs.formats import read_bytes
 from xlingual.data.runs.lines import encoded
 from xlingual.data.runs.trec import qrels_lines
-from xlingual.errors import InputError
+from xlingual.errors import InputError, listed
 from xlingual.files import regular_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Column: TypeAlias = dict[str, str]  # by query
 QrelsLike: TypeAlias = "Qrels | str | Path | Mapping[str, Mapping[str, int]]"
+QUERIES, CLUSTER = ("query", "query_id", "query-id", "qid", "id"), "cluster"
+_WORDS = (
+    "text",
+    "lang",
+)  # of the queries that `data sample` writes: they divide nothing, or as the names do
 _COLUMNS = ("query-id", "corpus-id", "score")  # of BEIR and MTEB
 
 
@@ -108,3 +115,30 @@ def _is_whole(value: Any) -> bool:  # noqa: ANN401  (a cell)
         return not isinstance(value, bool) and float(value).is_integer()
     except (TypeError, ValueError):
         return False
+
+
+def query_table(path: Path) -> tuple[Column, dict[str, Column]]:
+    """Return the cluster of each query, and the further columns of a table of queries.
+
+    Raises InputError where there is no column `query` (query_id, qid, id), one stands there twice, or none.
+    """
+    clusters: Column = {}
+    labels: dict[str, Column] = {}
+    seen: set[str] = set()
+    for where, row in read_records(path):
+        own = next((name for name in QUERIES if name in row), QUERIES[0])
+        query = row.get(own)
+        if is_missing(query):
+            raise InputError(
+                f"{where}: no {own!r} (columns: {listed(map(str, row))}): give each row the name of a query"
+            )
+        if str(query) in seen:
+            raise InputError(f"{where}: {str(query)!r} stands twice: give each query one row")
+        seen.add(str(query))
+        for name, value in row.items():
+            if name != own and name not in _WORDS and not is_missing(value):
+                column = clusters if name == CLUSTER else labels.setdefault(str(name), {})
+                column[str(query)] = str(value)
+    if not seen:
+        raise InputError(f"{path}: holds no rows: give each query one, with its name in a column 'query'")
+    return clusters, labels

@@ -58,7 +58,10 @@ def json_lines(path: Path, raw: bytes) -> RunLines:
     }
     for name in ("query", "candidate"):
         strings = [None if value is None else str(value) for value in values[name]]
-        values[name] = pa.array(strings, pa.string())
+        try:
+            values[name] = pa.array(strings, pa.string())
+        except UnicodeEncodeError as error:
+            raise InputError(f"{path}: {error.object!r:.60} is no name: it is not valid Unicode") from None
     return _lines(path, values)
 
 
@@ -84,8 +87,8 @@ def lines_of_mapping(source: str, found: Mapping[Any, Any]) -> RunLines:
         if not isinstance(results, Mapping):
             score += range(1, len(results) + 1)
         else:
-            score += ranks_of(_numbers(source, [*results.values()])) if ranked else results.values()
-    value = _numbers(source, score)
+            score += ranks_of(numbers(source, [*results.values()])) if ranked else results.values()
+    value = numbers(source, score)
     columns = pa.array(query, pa.string()), pa.array(candidate, pa.string())
     return RunLines(*columns, None, value) if ranked else RunLines(*columns, value)
 
@@ -110,16 +113,16 @@ def _columns_of(path: Path, names: Sequence[str]) -> dict[str, str]:
 
 def _lines(path: Path, columns: Mapping[str, Any]) -> RunLines:
     score, rank = (
-        _numbers(str(path), columns[name]) if name in columns else None for name in ("score", "rank")
+        numbers(str(path), columns[name]) if name in columns else None for name in ("score", "rank")
     )
-    query = _strings(columns["query"])
+    query = _strings(path, columns["query"])
     found = _latency(str(path), query, columns["latency"]) if "latency" in columns else {}
-    return RunLines(query, _strings(columns["candidate"]), score, rank, found)
+    return RunLines(query, _strings(path, columns["candidate"]), score, rank, found)
 
 
 def _latency(source: str, query: pa.Array, column: Any) -> dict[str, float]:  # noqa: ANN401
     """Return the latency of each query that has one; a query's lines say the same."""
-    values = _numbers(source, column)
+    values = numbers(source, column)
     known = np.flatnonzero(~np.isnan(values))
     return latencies(source, zip(query.take(known).to_pylist(), values[known].tolist(), strict=True))
 
@@ -135,21 +138,30 @@ def latencies(source: str, found: Iterable[tuple[str, float]]) -> dict[str, floa
     return known
 
 
-def _strings(column: pa.Array) -> pa.Array:
+def _strings(path: Path, column: pa.Array) -> pa.Array:
     import pyarrow as pa
 
     plain = pa.types.is_string(column.type) or pa.types.is_dictionary(column.type)
-    return column if plain else column.cast(pa.string())
+    try:
+        return column if plain else column.cast(pa.string())
+    except pa.ArrowException:
+        raise InputError(
+            f"{path}: a column of ids holds {column.type}: expected strings or numbers"
+        ) from None
 
 
-def _numbers(source: str, values: Any) -> Floats:  # noqa: ANN401  (a list, or an array of Arrow)
+def numbers(source: str, values: Any) -> Floats:  # noqa: ANN401  (a list, or an array of Arrow)
+    """Return scores, ranks or latencies, NaN for none; raise InputError where one is no number."""
     try:
         if not isinstance(values, list):
             values = values.to_numpy(zero_copy_only=False)
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        odd = next((v for v in values if not isinstance(v, int | float)), None)
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = None
+    if found is None or found.shape != (len(values),):
+        odd = next((v for v in values if not isinstance(v, int | float)), "a number too large")
         raise InputError(f"{source}: {odd!r:.60} stands for a score or a rank: expected a number") from None
+    return found
 
 
 def _objects(path: Path, raw: bytes) -> Iterator[dict[str, Any]]:
@@ -166,6 +178,7 @@ def _objects(path: Path, raw: bytes) -> Iterator[dict[str, Any]]:
 
 def _of_queries(path: Path, rows: list[dict[str, Any]], results: str) -> Iterator[dict[str, Any]]:
     """Yield a record for each result of objects that hold the results of one query each."""
+    seen: set[str] = set()
     for number, row in enumerate(rows, start=1):
         query = _named(_COLUMNS["query"], row)
         if query is None or not isinstance(row.get(results), list):
@@ -173,6 +186,11 @@ def _of_queries(path: Path, rows: list[dict[str, Any]], results: str) -> Iterato
                 f"{path}: object {number} has no {'query' if query is None else results}: expected "
                 f'{{"query_id": …, "{results}": [{{"id": …, "score": …}}, …]}}'
             )
+        if str(row[query]) in seen:
+            raise InputError(
+                f"{path}: object {number} is of query {row[query]!r:.60}, as is one above: keep one"
+            )
+        seen.add(str(row[query]))
         took = {name: row[name] for name in LATENCY if name in row}
         for place, result in enumerate(row[results], start=1):
             own = result if isinstance(result, dict) else {"id": result}

@@ -14,10 +14,13 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.runs.lines import RunLines, by_name, check, encoded, names_bytes
+from xlingual.data.runs.order import as_float32, by_value, trec_order
 from xlingual.errors import InputError, warn
 from xlingual.files import bare_name
+from xlingual.ragged import groups, starts
 
 Order = Literal["score", "rank"]
+_LIKELY_CUT = 10  # lists of at least so many results, half of which are equally long, were hardly all found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +37,7 @@ class SearchRun:
     level: Ints  # [p] from 0 within a query, ascending; equal where results tie
     score: Floats | None  # [p]; None where ranks decide
     latency: Mapping[str, float] = field(default_factory=dict)  # query → milliseconds, where it is known
+    returned: Ints | None = None  # [n] results with repeated ones, where some are repeated
 
     @classmethod
     def read(
@@ -80,12 +84,14 @@ class SearchRun:
             raise InputError(f"{source}: order=rank, but its lines have no rank")
         value = -chosen if by_rank else chosen
         (query, queries), (candidate, candidates) = encoded(lines.query), encoded(lines.candidate)
-        places = _sorted(query, value)
+        places = by_value(query, value)
         query, candidate, value = query[places], candidate[places], value[places]
         if not by_rank and lines.rank is not None:
             _warn_of_ranks(source, query, value, lines.rank[places], queries)
         kept = _first_of_each(query * len(candidates) + candidate)
-        if len(kept) < len(query):
+        returned = np.bincount(query, minlength=len(queries))
+        repeats = len(kept) < len(query)
+        if repeats:
             repeated = np.setdiff1d(np.arange(len(query)), kept)[0]
             warn(
                 f"{source}: {len(query) - len(kept):,} lines repeat a candidate of their query (first: "
@@ -95,7 +101,8 @@ class SearchRun:
             query, candidate, value = query[kept], candidate[kept], value[kept]
         levels = _levels(query, value)
         score = None if by_rank else value
-        return cls(source, queries, candidates, query, candidate, levels, score, lines.latency)
+        counts = returned if repeats else None
+        return cls(source, queries, candidates, query, candidate, levels, score, lines.latency, counts)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -108,7 +115,7 @@ class SearchRun:
     @cached_property
     def start(self) -> Ints:
         """The first line of each query, and the number of lines, int64 [n + 1]."""
-        return np.searchsorted(self.query, np.arange(len(self.queries) + 1)).astype(np.int64)
+        return starts(self.query, len(self.queries))
 
     @property
     def lengths(self) -> Ints:
@@ -117,25 +124,23 @@ class SearchRun:
 
     @property
     def depth(self) -> int:
-        """The length of the longest list: a list that is shorter ended because nothing more was found."""
+        """The length of the longest list."""
         return int(self.lengths.max())
+
+    @property
+    def ended(self) -> np.ndarray:
+        """Whether nothing more was found for a query, bool [n]: others have more results."""
+        returned = self.lengths if self.returned is None else self.returned
+        ended: np.ndarray = returned < returned.max()
+        return ended
 
     def in_trec_order(self) -> SearchRun:
         """Return the run as trec_eval orders it: scores as float32, of equal ones the last name first."""
-        score = None if self.score is None else self.score.astype(np.float32).astype(np.float64)
-        value = self.level if score is None else score
-        new = np.ones(len(value), dtype=bool)
-        new[1:] = (self.query[1:] != self.query[:-1]) | (value[1:] != value[:-1])
-        group = np.cumsum(new) - 1
-        tied = np.flatnonzero(np.bincount(group)[group] > 1)
-        candidate = self.candidate.copy()
-        if len(tied):
-            used = np.unique(candidate[tied]).tolist()
-            place = np.zeros(len(self.candidates), dtype=np.int64)
-            place[sorted(used, key=self.candidates.__getitem__, reverse=True)] = np.arange(len(used))
-            candidate[tied] = candidate[tied][np.lexsort((place[candidate[tied]], group[tied]))]
+        score = None if self.score is None else as_float32(self.score)
+        value = -self.level if score is None else score
+        order = trec_order(self.query, value, self.candidate, self.candidates)
         level = np.arange(len(value)) - self.start[self.query]
-        return replace(self, candidate=candidate, level=level, score=score)
+        return replace(self, candidate=self.candidate[order], level=level, score=score)
 
     @cached_property
     def digest(self) -> str:
@@ -146,6 +151,10 @@ class SearchRun:
         order = np.argsort(pair)
         hasher.update(names_bytes(query[0]) + names_bytes(candidate[0]))
         hasher.update(pair[order].astype("<i8").tobytes() + self.level[order].astype("<i4").tobytes())
+        if self.returned is not None:
+            ended = np.zeros(len(query[0]), dtype=bool)
+            ended[query[1]] = self.ended[self.query]
+            hasher.update(ended.tobytes())
         return hasher.hexdigest()
 
     @cached_property
@@ -157,17 +166,25 @@ class SearchRun:
         score = self.score[np.lexsort((candidate[1], query[1]))].astype("<f8")
         return hashlib.blake2b(score.tobytes(), digest_size=16).hexdigest()
 
+    def uneven(self, queries: np.ndarray) -> str | None:
+        """Return what is odd where most of these queries' lists are equally long and some are longer.
+
+        Then different numbers of results were asked for, or most lists were cut. None where nothing is.
+        """
+        returned = (self.lengths if self.returned is None else self.returned)[queries]
+        common, longest = int(np.bincount(returned).argmax()), int(returned.max())
+        count = int((returned == common).sum())
+        if not (_LIKELY_CUT <= common < longest and 2 * count > len(returned)):
+            return None
+        return (
+            f"{count:,} of {len(returned):,} lists have {common:,} results, the longest has {longest:,}: "
+            "shorter lists count as ended, and what they lack as missed; if only "
+            f"{common:,} were asked for, cut the others there"
+        )
+
     def __repr__(self) -> str:
         what = f"{len(self):,} queries, {len(self.query):,} results, depth {self.depth}"
         return f"SearchRun({self.source}: {what})"
-
-
-def _sorted(query: Ints, value: Floats) -> Ints:
-    """Return the order by query, then falling value; lines that are in order already stay as they are."""
-    same = query[1:] == query[:-1]
-    if bool(np.all((query[1:] > query[:-1]) | (same & (value[1:] <= value[:-1])))):
-        return np.arange(len(query))
-    return np.lexsort((-value, query))
 
 
 def _first_of_each(pairs: Ints) -> Ints:
@@ -177,14 +194,10 @@ def _first_of_each(pairs: Ints) -> Ints:
 
 def _levels(query: Ints, value: Floats) -> Ints:
     """Return the place of each line within its query, from 0; lines of equal value share one."""
-    new_query = np.ones(len(query), dtype=bool)
-    new_query[1:] = query[1:] != query[:-1]
-    step = new_query.copy()
-    step[1:] |= value[1:] != value[:-1]
-    level = np.cumsum(step) - 1
-    first = np.flatnonzero(new_query)
-    within: Ints = level - np.repeat(level[first], np.diff(first, append=len(query)))
-    return within
+    first, size = groups(query, value)
+    before = groups(query[first])  # of the levels of each query
+    level = np.arange(len(first)) - np.repeat(*before)
+    return np.repeat(level, size)
 
 
 def _warn_of_ranks(source: str, query: Ints, score: Floats, rank: Floats, queries: Sequence[str]) -> None:

@@ -66,7 +66,8 @@ def _table(
 
 def _plain(raw: bytes) -> bytes:
     """Return the lines with one space between fields; files that have that already are not copied."""
-    if b"\t" not in raw and b"  " not in raw and b"\r" not in raw and b" \n" not in raw:
+    odd = b"\t", b"  ", b"\r", b" \n", b"\n "
+    if not any(part in raw for part in odd) and raw.strip(b" ") == raw:
         return raw
     lines = (b" ".join(line.split()) for line in raw.splitlines())
     return b"\n".join(line for line in lines if line)

@@ -43,9 +43,10 @@ def approximate(options: Options, measures: Sequence[RankMeasure]) -> Approximat
     ranker = options.given_ranker
     if not isinstance(ranker, Approximate):
         return None
-    if options.repair is not None:
+    repair = options.repair
+    if repair is not None:
         raise InputError(
-            f"--similarity {options.repair.name} needs the nearest texts of every candidate, and a search "
+            f"--similarity {repair.name} needs the nearest texts of every candidate, and a search "
             "finds only those of queries: leave out --approximate, or --similarity"
         )
     if options.queries is not None:

@@ -22,10 +22,10 @@ from xlingual.evaluation.backretrieval.way_back import Routes, WayBackRanks, Way
 from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairRun, by_pair
-from xlingual.evaluation.ragged import distinct_of, sums
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import RankMeasure, RecallAt
+from xlingual.ragged import distinct_of, starts, sums
 from xlingual.ranking import (
     Counts,
     ImageScores,
@@ -132,7 +132,7 @@ def recall_of_nearest(
     place = np.searchsorted(found.query, queries)
     present = place < len(found.query)
     present[present] = found.query[place[present]] == queries[present]
-    first = np.searchsorted(exact.query, np.arange(len(queries)))
+    first = starts(exact.query, len(queries))[:-1]
     ours, theirs = found.target[place[present]], exact.target[first[present]]
     used, number = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
     similarity = similarity_of(

@@ -17,10 +17,10 @@ from xlingual.evaluation.backretrieval.way_back import WayBackRanks
 from xlingual.evaluation.estimates import score
 from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.numbers import Baseline
-from xlingual.evaluation.ragged import members, sums
 from xlingual.evaluation.run import TextSides
 from xlingual.evaluation.scorer import Scorable, Scorer
 from xlingual.measures import RankMeasure, RecallAt
+from xlingual.ragged import members, sums
 from xlingual.ranking import pairs
 
 

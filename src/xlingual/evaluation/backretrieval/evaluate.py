@@ -125,9 +125,10 @@ def backretrieval(
             "near-duplicates" (these, and near-equal texts and images, which are looked for).
         preset: "paper" stands for the sampling of the paper (docs/samples.md), but for arguments that are
             given.
-        similarity: how texts are compared: "cosine"; "csls" or "csls?k=10", which takes off how near each
-            text is to its 10 nearest of the other side of the sample; or a user's own
-            `xlingual.ranking.Repair`.
+        similarity: how texts are compared: "cosine"; with hubs repaired by training queries,
+            "csls?k=10&fit=FILE#train", "inverted-softmax?beta=20&fit=…", "qb-norm?beta=20&k=1&fit=…",
+            "local-scaling?k=10&fit=…" or "mutual-proximity?fit=…"; "transductive-csls?k=10", by the queries
+            that are evaluated; or a user's own `xlingual.ranking.Repair`.
         trec: folder for runs and qrels of the way back: the source images as the retrieved text's image
             ranks them.
         trec_depth: how many images of each query a run holds, None for all.
@@ -192,12 +193,12 @@ class _Backretrieval:
         """Return the nearest texts of one encoder for each task."""
         found: list[Nearest] = []
         with self.run.stage("texts: rank"), one_library_thread():
-            for numbers in by_pair(self.tasks).values():
+            for (source, _), numbers in by_pair(self.tasks).items():
                 found += nearest_texts(
                     vectors,
                     [self.tasks[number].sample for number in numbers],
                     ranker=self.run.options.ranker,
-                    repair=self.run.options.repair,
+                    repair=self.run.repair(name, [source]),
                     progress=self.run.progress(f"ranking texts: {name}"),
                     tally=self.run.tally,
                 )

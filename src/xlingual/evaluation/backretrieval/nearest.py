@@ -13,10 +13,10 @@ from xlingual.data.samples import Sample
 from xlingual.evaluation.listed import SystemLists, first_group, refuse_short
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
-from xlingual.evaluation.ragged import members
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures.hubness import Places
-from xlingual.ranking import Offsets, Progress, Ranker, Repair, Top, TopK, adjusted
+from xlingual.ragged import groups, members
+from xlingual.ranking import Adjustment, HubRepair, Progress, Ranker, Top, TopK, adjusted
 from xlingual.streams import stream
 
 _LISTED = 2_000_000  # tied pairs listed for one sample at the most
@@ -75,7 +75,7 @@ def nearest_texts(
     *,
     ranker: Ranker,
     tally: Tally,
-    repair: Repair | None = None,
+    repair: HubRepair | None = None,
     progress: Progress | None = None,
 ) -> list[Nearest]:
     """Return the nearest targets for each sample of one language pair, from as few products as possible.
@@ -92,8 +92,8 @@ def nearest_texts(
         ]
     union = TextUnion(vectors, samples)
     before, progress = two_passes(progress, repair)
-    offsets = union.offsets(samples, repair, ranker, before)
-    requests = [NearestRequest(union, sample, own) for sample, own in zip(samples, offsets, strict=True)]
+    adjustments = union.adjustments(samples, repair, ranker, before)
+    requests = [NearestRequest(union, sample, own) for sample, own in zip(samples, adjustments, strict=True)]
     ranker.scan(union.similarity, [request.reduction for request in requests], progress=progress)
     found = [request.result() for request in requests]
     tally.add(union.similarity)
@@ -127,10 +127,10 @@ def nearest_listed(found: SystemLists, sample: Sample) -> Nearest:
 class NearestRequest:
     """The request for the nearest targets of one sample, in a pass over a union.
 
-    With the sample's `offsets` nearness is the cosine less these.
+    With the sample's `adjustment` nearness is the cosine as it changes it.
     """
 
-    def __init__(self, union: TextUnion, sample: Sample, offsets: Offsets | None = None) -> None:
+    def __init__(self, union: TextUnion, sample: Sample, adjustment: Adjustment | None = None) -> None:
         self._seed, (self._source, self._target) = sample.seed, union.codes(sample)
         self._top = Top(
             1,
@@ -140,7 +140,7 @@ class NearestRequest:
             cap=tie_cap(len(self._source)),
             seed=sample.seed,
         )
-        self.reduction = adjusted(self._top, offsets)
+        self.reduction = adjusted(self._top, adjustment)
 
     def result(self) -> Nearest:
         """Return the nearest targets, after the pass."""
@@ -172,8 +172,6 @@ def _place_within_code(codes: Ints) -> Ints:
     """Return how many earlier positions hold the same code, for each position."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
-    new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    start = np.maximum.accumulate(np.where(new, np.arange(len(codes)), 0))
     place = np.empty(len(codes), dtype=np.int64)
-    place[order] = np.arange(len(codes)) - start
+    place[order] = np.arange(len(codes)) - np.repeat(*groups(ordered))
     return place

@@ -32,9 +32,8 @@ def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
     for task in run.tasks:
         sample = task.sample
         targets = texts_of(manifest, sample.target)
-        (nearest,) = nearest_texts(
-            found, [sample], ranker=run.options.ranker, repair=run.options.repair, tally=Tally()
-        )
+        repair = run.repair(encoder, [task.source])
+        (nearest,) = nearest_texts(found, [sample], ranker=run.options.ranker, repair=repair, tally=Tally())
         answered = np.flatnonzero(nearest.n_tied > 0)  # a search system may find no target of a query
         retrieved = sample.target[_first_by_name(nearest, targets, len(sample.source))[answered]]
         shown, first = np.unique(images.code[sample.pool], return_index=True)

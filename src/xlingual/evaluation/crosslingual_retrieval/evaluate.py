@@ -163,13 +163,13 @@ def _evaluated(
         found: list[TargetCounts] = []
         places: dict[int, Places] = {}
         with run.stage("texts: rank"), one_library_thread():
-            for chosen in by_pair(run.tasks).values():
+            for (source, _), chosen in by_pair(run.tasks).items():
                 matches, first = matches_and_places(
                     run.manifest,
                     vectors,
                     [run.tasks[number].sample for number in chosen],
                     ranker=run.options.ranker,
-                    repair=run.options.repair,
+                    repair=run.repair(name, [source]),
                     progress=run.progress(f"ranking texts: {name}"),
                     tally=run.tally,
                     measures=measures,

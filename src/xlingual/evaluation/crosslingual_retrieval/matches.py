@@ -13,11 +13,11 @@ from xlingual.errors import parameter, warn
 from xlingual.evaluation.hubs import listed_places, places_of
 from xlingual.evaluation.listed import SystemLists, check_reach
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
-from xlingual.evaluation.ragged import distinct_of, members
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import RankMeasure
 from xlingual.measures.hubness import Places
-from xlingual.ranking import Counts, Offsets, Progress, Ranker, Repair, Top, adjusted
+from xlingual.ragged import distinct_of, members
+from xlingual.ranking import Adjustment, Counts, HubRepair, Progress, Ranker, Top, adjusted
 from xlingual.ranking.listed import Lists
 from xlingual.records import TargetCounts
 
@@ -29,7 +29,7 @@ def rank_matches(
     *,
     ranker: Ranker,
     tally: Tally,
-    repair: Repair | None = None,
+    repair: HubRepair | None = None,
     progress: Progress | None = None,
     measures: Sequence[RankMeasure] = (),
 ) -> list[TargetCounts]:
@@ -57,7 +57,7 @@ def matches_and_places(
     *,
     ranker: Ranker,
     tally: Tally,
-    repair: Repair | None = None,
+    repair: HubRepair | None = None,
     progress: Progress | None = None,
     measures: Sequence[RankMeasure] = (),
     first: int,
@@ -87,9 +87,9 @@ def matches_and_places(
         return [own for matches, _ in each for own in matches], each[0][1]
     union = TextUnion(vectors, samples)
     before, progress = two_passes(progress, repair)
-    offsets = union.offsets(samples, repair, ranker, before)
-    requests = match_requests(union, samples, manifest, offsets)
-    look = FirstPlaces(union, samples[0], first, offsets[0]) if first else None
+    adjustments = union.adjustments(samples, repair, ranker, before)
+    requests = match_requests(union, samples, manifest, adjustments)
+    look = FirstPlaces(union, samples[0], first, adjustments[0]) if first else None
     reductions = [request.reduction for request in requests]
     ranker.scan(union.similarity, reductions + ([look.reduction] if look else []), progress=progress)
     tally.add(union.similarity)
@@ -97,15 +97,15 @@ def matches_and_places(
 
 
 class FirstPlaces:
-    """The request for the first places of one sample, in a pass over a union; with its offsets, if any."""
+    """The request for the first places of one sample, in a pass over a union; by its adjustment, if any."""
 
-    def __init__(self, union: TextUnion, sample: Sample, k: int, offsets: Offsets | None) -> None:
+    def __init__(self, union: TextUnion, sample: Sample, k: int, adjustment: Adjustment | None) -> None:
         self._source, self._target = union.codes(sample)
         self._k = min(k, len(self._target))
         weights = np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64)
         queries = distinct_values(self._source)
         self._top = Top(self._k, union.similarity.shape, weights=weights, queries=queries, seed=sample.seed)
-        self.reduction = adjusted(self._top, offsets)
+        self.reduction = adjusted(self._top, adjustment)
 
     def result(self) -> Places:
         """Return the first places, after the pass."""
@@ -129,14 +129,14 @@ def listed_matches(
 class MatchRequest:
     """The request for the matches of one sample, in a pass over a union.
 
-    `query` and `match` are positions in its sources and targets, parallel arrays. With the sample's `offsets`
-    scores are cosines less these.
+    `query` and `match` are positions in its sources and targets, parallel arrays. Scores are cosines, changed
+    by the sample's `adjustment`.
     """
 
     def __init__(
-        self, union: TextUnion, sample: Sample, manifest: Manifest, offsets: Offsets | None = None
+        self, union: TextUnion, sample: Sample, manifest: Manifest, adjustment: Adjustment | None = None
     ) -> None:
-        self._sample, self._offsets = sample, offsets
+        self._sample, self._adjustment = sample, adjustment
         self.query, self.match = members(manifest.item[sample.target], manifest.item[sample.source])
         source, self._target = union.codes(sample)
         self._width = len(union.targets.vectors)
@@ -146,9 +146,9 @@ class MatchRequest:
         """Take the exact keys of the pairs' cosines; from here on `reduction` can be filled."""
         weights = np.bincount(self._target, minlength=self._width)
         pairs = np.divmod(self.pairs, self._width)
-        keys = keys if self._offsets is None else self._offsets.keys(keys, *pairs)
+        keys = keys if self._adjustment is None else self._adjustment.keys(keys, *pairs)
         self.counts = Counts(*pairs, keys, weights=weights)
-        self.reduction = adjusted(self.counts, self._offsets)
+        self.reduction = adjusted(self.counts, self._adjustment)
 
     def result(self) -> TargetCounts:
         """Return where every match of each source stands, after the pass."""
@@ -160,12 +160,12 @@ def match_requests(
     union: TextUnion,
     samples: Sequence[Sample],
     manifest: Manifest,
-    offsets: Sequence[Offsets | None] | None = None,
+    adjustments: Sequence[Adjustment | None] | None = None,
 ) -> list[MatchRequest]:
-    """Return the requests of some samples, each with its offsets; a pair of several is scored once."""
-    offsets = [None] * len(samples) if offsets is None else offsets
+    """Return the requests of some samples, each with its adjustment; a pair of several is scored once."""
+    adjustments = [None] * len(samples) if adjustments is None else adjustments
     requests = [
-        MatchRequest(union, sample, manifest, own) for sample, own in zip(samples, offsets, strict=True)
+        MatchRequest(union, sample, manifest, own) for sample, own in zip(samples, adjustments, strict=True)
     ]
     pairs, places = distinct_of([request.pairs for request in requests])
     keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))

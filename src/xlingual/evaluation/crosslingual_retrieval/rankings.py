@@ -9,10 +9,10 @@ from xlingual.data.samples import Sample
 from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.passes import TextUnion
-from xlingual.evaluation.ragged import members
 from xlingual.evaluation.rankings import Ranking, texts_of
 from xlingual.evaluation.run import TextSides
-from xlingual.ranking import Offsets
+from xlingual.ragged import members
+from xlingual.ranking import Adjustment, HubRepair
 
 
 def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
@@ -34,16 +34,18 @@ def rankings(run: PairRun, encoder: str) -> Iterator[Ranking]:
             ranking,
             query_vectors=found.queries.unit(source),
             candidate_vectors=found.candidates.unit(target),
-            offsets=_offsets(run, found, task.sample),
+            adjustment=_adjustment(run, found, task.sample, run.repair(encoder, [task.source])),
         )
 
 
-def _offsets(run: PairRun, vectors: TextSides, sample: Sample) -> Offsets | None:
-    """Return the offsets of a sample's sources and targets by the repair of hubs, if there is one."""
-    if run.options.repair is None:
+def _adjustment(
+    run: PairRun, vectors: TextSides, sample: Sample, repair: HubRepair | None
+) -> Adjustment | None:
+    """Return the adjustment of a sample's sources and targets by the repair of hubs, if there is one."""
+    if repair is None:
         return None
     union = TextUnion(vectors, [sample])
-    (found,) = union.offsets([sample], run.options.repair, run.options.ranker, None)
+    (found,) = union.adjustments([sample], repair, run.options.ranker, None)
     assert found is not None
     source, target = union.codes(sample)
-    return Offsets(found.scale, found.queries[source], found.candidates[target])
+    return found.take(source, target)

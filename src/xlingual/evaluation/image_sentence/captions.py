@@ -1,4 +1,4 @@
-"""Which captions and images are ranked against each other, and which of them belong together."""
+"""Which captions and images are ranked against each other, which belong together, and both directions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError, parameter, warn
-from xlingual.evaluation.ragged import members
+from xlingual.evaluation.numbers import Subject
+from xlingual.evaluation.rankings import IMAGE
+from xlingual.ragged import members
 from xlingual.stats.components import Links, components
+
+
+def both_ways(language: str) -> tuple[Subject, Subject]:
+    """Return the two directions of a language: sentence → image, image → sentence."""
+    return Subject(language, IMAGE), Subject(IMAGE, language)
 
 
 @dataclass(frozen=True)

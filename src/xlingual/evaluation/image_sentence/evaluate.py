@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Unpack
@@ -13,19 +14,26 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
-from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts
+from xlingual.embed import ImageIndex, TextVectors, embed_images, embed_texts, queries_for
 from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
 from xlingual.evaluation.hubs import HUBS_OF
-from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, captions, rows_with_images
-from xlingual.evaluation.image_sentence.directions import RankedWay, both_ways
+from xlingual.evaluation.image_sentence.banks import ImageBank, Repairs
+from xlingual.evaluation.image_sentence.captions import (
+    ShownImages,
+    Slice,
+    both_ways,
+    captions,
+    rows_with_images,
+)
 from xlingual.evaluation.image_sentence.image_hubs import ImageHubs
 from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, direction
 from xlingual.evaluation.image_sentence.rankings import rankings_of
-from xlingual.evaluation.image_sentence.ranks import ranked_pairs
+from xlingual.evaluation.image_sentence.ranks import RankedWay, ranked_pairs
+from xlingual.evaluation.image_sentence.refusals import refuse_other_dimensions, refuse_small_pools
 from xlingual.evaluation.image_sentence.systems import (
     EncoderPair,
     System,
@@ -38,10 +46,10 @@ from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.pair_run import counted_out, images_of_rows, usable_rows
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
-from xlingual.evaluation.similarities import COSINE
+from xlingual.evaluation.similarities import COSINE, Fitted
 from xlingual.evaluation.trec import write_trec
-from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
-from xlingual.ranking import Pool, Ranker, Repair
+from xlingual.measures import Measure, RankMeasure, as_success, parse_rank_measures
+from xlingual.ranking import Banked, Pool, Ranker, Repair
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results
@@ -100,8 +108,8 @@ def image_sentence(
             keeps none.
         cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
             "near-duplicates" (these, and near-equal texts, and images by the first image encoder).
-        similarity: how sentences and images are compared: "cosine", or "csls?k=10", which takes off how near
-            each is to its 10 nearest of the other side; of each slice apart where there are slices.
+        similarity: how sentences and images are compared, as in `backretrieval`: the training queries are
+            sentences one way, and their images the other. "transductive-csls" takes those of each slice.
         trec: folder for runs and qrels, both ways.
         trec_depth: how many candidates of each query a run holds, None for all.
         examples: keep texts and thumbnails (hubs) in the results.
@@ -146,6 +154,7 @@ class ImageSentence(Run):
         self.captions: dict[str, Ints] = {}
         self.image_identities: dict[str, str] = {}  # by system
         self._images: dict[int, tuple[ImageIndex, ShownImages]] = {}
+        self._image_bank = ImageBank()
         self._shown: ShownImages | None = None  # the images as runs are evaluated on them
 
     def prepare(
@@ -179,7 +188,8 @@ class ImageSentence(Run):
         self.dropped = counted_out(requested, np.isin(np.arange(len(manifest)), own))
         self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[own]))]
         for system in pairs:
-            self.fit({system.name: system.texts}, manifest.texts(self.rows_of(system)))
+            evaluated = manifest.texts(self.rows_of(system))
+            self.fit({system.name: system.texts}, evaluated, queries=queries_for(manifest))
             self.image_identities[system.name] = self.identity(system.images)
         self.fit({name: one for name, one in made.items() if isinstance(one, RunSystem)})
         self.by_name = {name: self.by_name[name] for name in made}
@@ -268,7 +278,7 @@ class ImageSentence(Run):
             return self.shown(), partial(self._listed, system, measures)
         images, shown = self.images_of(system)
         texts = self.encode(system.name, partial(self._texts, system))
-        _refuse_other_dimensions(system, texts, images)
+        refuse_other_dimensions(system, texts, images)
         return shown, partial(self._ranked, system, texts, images)
 
     def _listed(
@@ -276,7 +286,9 @@ class ImageSentence(Run):
     ) -> dict[Subject, RankedWay]:
         """Return the ranks of a run in those directions of a language that it has."""
         with self.stage("rank"):
-            return self.searches.counts(system, measures, language, one)
+            found = self.searches.counts(system, measures, language, one)
+            self.unanswered.update(self.searches.unanswered)
+            return found
 
     def rankings(self, encoder: str) -> Iterator[Ranking]:
         """Yield the lists of a system both ways for each language; raise InputError for slices."""
@@ -292,10 +304,22 @@ class ImageSentence(Run):
         for language, rows in self.captions.items():
             if language in system.languages:
                 (one,) = shown.slices(self.manifest, rows, None, language)
+                repairs = self._repairs(system, language)
                 yield from rankings_of(
-                    encoder, language, self.manifest, one, shown, texts, images, self.options
+                    *(encoder, language, self.manifest, one, shown, texts, images),
+                    *(repairs, self.options.ranker),
                 )
         self.forget_images()
+
+    def _repairs(self, system: EncoderPair, language: str) -> Repairs:
+        """Return the repairs of hubs of a system, with sentences as queries and with images as queries."""
+        repair, asked = self.repair(system.name, [language], roles=False), self.options.repair
+        if not isinstance(repair, Banked) or not isinstance(asked, Fitted):
+            return repair, repair
+        with self.stage("pictures: encode training queries"):
+            shown = self.manifest, self.shown_rows
+            bank = self._image_bank.of(asked, *shown, system.image_name, system.images, self.storing())
+        return repair, replace(repair, bank=bank)
 
     def forget_images(self) -> None:
         """Free the vectors of images."""
@@ -312,7 +336,8 @@ class ImageSentence(Run):
             "candidates": str(direction.pool),
         }
         if isinstance(system, ListedSystem):
-            return self.signature(conditions, measure.name, **self.system(system.name))
+            own = self.system(system.name, direction.subject.place)
+            return self.signature(conditions, measure.name, **own)
         images = self.image_identities[system.name]
         encoder = self.identities[system.name]
         return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)
@@ -365,35 +390,9 @@ class ImageSentence(Run):
                 one.text,
                 one.image,
                 ranker=self.options.ranker,
-                repair=self.options.repair,
+                repairs=self._repairs(system, language),
                 progress=self.progress(f"ranking {language}: {system.name}"),
                 first=first,
             )
         self.tally.add(found.similarity)
         return found.by_way(language)
-
-
-def _refuse_other_dimensions(system: EncoderPair, texts: TextVectors, images: ImageIndex) -> None:
-    """Raise InputError where texts and images do not lie in one space."""
-    of_texts, of_images = int(texts.vectors.shape[1]), images.pool.vectors.dim
-    if of_texts != of_images:
-        raise InputError(
-            f"text encoder {system.name!r} gives {of_texts} dimensions and image encoder "
-            f"{system.image_name!r} gives {of_images}: sentences and images must lie in one space; give "
-            "both encoders of one model"
-        )
-
-
-def refuse_small_pools(slices: Sequence[Slice], measures: Sequence[RankMeasure], language: str) -> None:
-    """Raise InputError where every query would be a hit."""
-    depth = max((m.k for m in measures if isinstance(m, SuccessAt)), default=0)
-    for one in slices:
-        count = min(len(one.images), len(one.texts))
-        if depth >= count:
-            what = "images" if len(one.images) == count else "texts"
-            where = " in a slice" if len(slices) > 1 else ""
-            raise InputError(
-                f"Success@{depth} needs more than {depth} {what}, {language!r} has {count}{where}: every "
-                "query would be a hit; give more items, or a smaller k "
-                f"({parameter('measures', ['Success@k'])})"
-            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +14,8 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.names import AMBIGUOUS, UNKNOWN, escaped
 from xlingual.errors import InputError
 from xlingual.evaluation.hubs import HUBS_OF, listed_places
-from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
-from xlingual.evaluation.image_sentence.directions import RankedWay, both_ways
+from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, both_ways
+from xlingual.evaluation.image_sentence.ranks import RankedWay
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.rankings import IMAGE, Ranking, images_of, texts_of
@@ -83,6 +84,8 @@ class Searches:
     def __init__(self, manifest: Manifest, shown: ShownImages, captions: Mapping[str, Ints]) -> None:
         self._names = [TextAndImageNames(manifest, shown, images=images) for images in (False, True)]
         self._manifest, self._shown, self._captions = manifest, shown, captions
+        # queries without results, by (system, source, target, seed): of all slices
+        self.unanswered: Counter[tuple[str, str, str, int]] = Counter()
 
     def of(self, subject: Subject, one: Slice) -> Search:
         """Return the search of a direction: queries among the candidates of a slice."""
@@ -116,6 +119,8 @@ class Searches:
             lists = self._lists(system, subject, one)
             who = f"{system.name!r}, {subject.source}-{subject.target}"
             check_reach(lists, measures, who, "Success")
+            if missing := int((lists.lengths == 0).sum()):
+                self.unanswered[system.name, *subject.place] += missing
             query, candidate = (one.text, one.image) if subject.target == IMAGE else (one.image, one.text)
             order = np.argsort(query, kind="stable")
             counts = lists.targets(query[order], candidate[order]).best()

@@ -13,8 +13,7 @@ from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import listed
 from xlingual.evaluation.estimates import Score, score
-from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
-from xlingual.evaluation.image_sentence.directions import both_ways
+from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, both_ways
 from xlingual.evaluation.image_sentence.listed import ListedSystem
 from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
 from xlingual.evaluation.image_sentence.systems import System

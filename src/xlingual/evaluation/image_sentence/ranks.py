@@ -13,13 +13,14 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.errors import InputError
 from xlingual.evaluation.hubs import places_of
-from xlingual.evaluation.image_sentence.directions import RankedWay, both_ways
+from xlingual.evaluation.image_sentence.banks import Repairs, both_adjustments
+from xlingual.evaluation.image_sentence.captions import both_ways
 from xlingual.evaluation.numbers import Subject
-from xlingual.evaluation.passes import offsets_of, two_passes
-from xlingual.evaluation.ragged import members
+from xlingual.evaluation.passes import two_passes
 from xlingual.measures import SuccessAt
 from xlingual.measures.hubness import Places
-from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Repair, Top, Transposed, adjusted
+from xlingual.ragged import members
+from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Top, Transposed, adjusted
 from xlingual.records import RankCounts, TargetCounts
 
 DEPTHS = (1, 5, 10)  # of the recalls that are summed
@@ -65,31 +66,32 @@ def ranked_pairs(
     image: Ints,
     *,
     ranker: Ranker = CPU,
-    repair: Repair | None = None,
+    repairs: Repairs = (None, None),
     progress: Progress | None = None,
     first: int = 0,
 ) -> RankedPairs:
     """Return the counts of both ways for relevant pairs (text[i], image[i]), and the `first` places.
 
     Every text and every image must be in a pair. Equal vectors are compared once and counted as often as
-    they occur. A `repair` of hubs takes one more pass; both ways rank by its scores.
+    they occur. The `repairs` of hubs, of sentences and of images as queries, take a pass more, or two.
     """
     similarity = Cosine(texts.vectors, images.vectors)
     width = len(images.vectors)
     distinct, where = np.unique(texts.code[text] * width + images.code[image], return_inverse=True)
     left, right = np.divmod(distinct, width)
     sample = _multiplicity(texts), _multiplicity(images)
-    before, during = two_passes(progress, repair)
-    offsets, keys = None, similarity.exact(left, right)
-    if repair is not None:
-        (offsets,) = offsets_of(similarity, [sample], repair, ranker, before)
-    keys = keys if offsets is None else offsets.keys(keys, left, right)
-    to_image = Counts(left, right, keys, weights=sample[1])
-    to_sentence = Counts(right, left, keys, weights=sample[0])
-    reductions = [adjusted(one, offsets) for one in (to_image, Transposed(to_sentence))]
+    before, during = two_passes(progress, repairs[0])
+    ways, keys = both_adjustments(similarity, sample, repairs, ranker, before), similarity.exact(left, right)
+    own = [
+        keys if way is None else way.keys(keys, *pairs)
+        for way, pairs in zip(ways, ((left, right), (right, left)), strict=True)
+    ]
+    to_image = Counts(left, right, own[0], weights=sample[1])
+    to_sentence = Counts(right, left, own[1], weights=sample[0])
+    reductions = [adjusted(to_image, ways[0]), Transposed(adjusted(to_sentence, ways[1]))]
     looks = _first_places(sample, first) if first else ()
     if looks:
-        reductions += [adjusted(looks[0], offsets), adjusted(Transposed(looks[1]), offsets)]
+        reductions += [adjusted(looks[0], ways[0]), Transposed(adjusted(looks[1], ways[1]))]
     ranker.scan(similarity, reductions, progress=during)
     codes = (texts.code, images.code), (images.code, texts.code)
     return RankedPairs(
@@ -100,6 +102,14 @@ def ranked_pairs(
         tuple(places_of(look.result(), *both, look.k) for look, both in zip(looks, codes, strict=False)),
         similarity,
     )
+
+
+@dataclass(frozen=True)
+class RankedWay:
+    """The ranks of one direction in a slice, and its first places where they are kept."""
+
+    counts: RankCounts
+    places: Places | None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, did_you_mean, listed, parameter
-from xlingual.evaluation.image_sentence.directions import both_ways
+from xlingual.evaluation.image_sentence.captions import both_ways
 from xlingual.evaluation.image_sentence.listed import ListedSystem
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.run import EncoderSpecs

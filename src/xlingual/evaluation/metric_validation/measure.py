@@ -37,7 +37,7 @@ from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import MeanImageSimilarity, RecallAt, SuccessAt
-from xlingual.ranking import Progress, Ranker, Reduction, Repair, one_library_thread
+from xlingual.ranking import HubRepair, Progress, Ranker, Reduction, one_library_thread
 from xlingual.records import RankCounts
 
 SIM = MeanImageSimilarity()
@@ -147,7 +147,7 @@ class ValidationPass:
         nearest: list[Nearest] = []
         matches: list[RankCounts] = []
         with run.stage("texts: rank"), one_library_thread():
-            for numbers in by_pair(self.tasks).values():
+            for (source, _), numbers in by_pair(self.tasks).items():
                 samples = [[side[n].sample for n in numbers] for side in (self.tasks, self.matching)]
                 found = text_steps(
                     run.manifest,
@@ -155,7 +155,7 @@ class ValidationPass:
                     *samples,
                     ranker=run.options.ranker,
                     tally=run.tally,
-                    repair=run.options.repair,
+                    repair=run.repair(name, [source]),
                     progress=progress,
                 )
                 nearest += found[0]
@@ -258,7 +258,7 @@ def text_steps(
     ranker: Ranker,
     tally: Tally,
     progress: Progress,
-    repair: Repair | None = None,
+    repair: HubRepair | None = None,
 ) -> tuple[list[Nearest], list[RankCounts]]:
     """Return the nearest targets in each non-matching sample, and the best matches in each matching one.
 
@@ -273,8 +273,8 @@ def text_steps(
         return nearest_found, [found.best() for found in ranked]
     union = TextUnion(vectors, samples)
     before, during = two_passes(progress, repair)
-    offsets = union.offsets(samples, repair, ranker, before)
-    of_nearest, of_matches = offsets[: len(non_matching)], offsets[len(non_matching) :]
+    adjustments = union.adjustments(samples, repair, ranker, before)
+    of_nearest, of_matches = adjustments[: len(non_matching)], adjustments[len(non_matching) :]
     nearest = [
         NearestRequest(union, sample, own) for sample, own in zip(non_matching, of_nearest, strict=True)
     ]

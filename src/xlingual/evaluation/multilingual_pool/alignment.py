@@ -12,9 +12,9 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.relevant_ranks import RelevantRanks
 from xlingual.evaluation.multilingual_pool.views import Scores, View, by_pair, compact, mean_score
-from xlingual.evaluation.ragged import sums
 from xlingual.measures import AlignmentMeasure, StrongAlignment, WeakAlignment
 from xlingual.measures.alignment import nearest_in_language, right_order
+from xlingual.ragged import sums
 from xlingual.records import AlignmentCounts
 
 SUMMARY: Mapping[str, AlignmentMeasure] = {

@@ -32,7 +32,7 @@ from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keepin
 from xlingual.evaluation.similarities import COSINE
 from xlingual.evaluation.trec import check_depth, unfinished, write_ranking
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
-from xlingual.ranking import Offsets, Ranker, Repair
+from xlingual.ranking import Adjustment, Ranker, Repair
 from xlingual.ranking.listed import Lists
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
@@ -105,8 +105,8 @@ def multilingual_pool(
             keeps none.
         cluster: what makes questions dependent: "declared" (the pool's clusters), or "near-duplicates"
             (these, and near-equal questions of one language).
-        similarity: how questions and candidates are compared: "cosine", or "csls?k=10", which takes off how
-            near each is to its 10 nearest of the other side, over the whole pool, in all views alike.
+        similarity: how questions and candidates are compared, in all views alike: as in `backretrieval`; the
+            training queries of a pool are its questions.
         name: of the pool, where a report shows several; None: that of its folder.
 
     Raises:
@@ -214,7 +214,7 @@ class PoolRun(Run):
                 tables.add(name, findings, numbers.add(name, findings))
             if trec is not None:
                 with self.stage("trec", f"writing rankings: {name}"):
-                    write_ranking(trec, self._ranking(name, given, ranked_pool.offsets), trec_depth)
+                    write_ranking(trec, self._ranking(name, given, ranked_pool.adjustment), trec_depth)
         results = numbers.results()
         results.tables = tables.tables()
         results.evaluated = Evaluated(self.pool, self.rankings)
@@ -250,7 +250,7 @@ class PoolRun(Run):
                 top=top,
                 depth=depth,
                 ranker=self.options.ranker,
-                repair=self.options.repair,
+                repair=self.repair(name, self.pool.role_languages["query"]),
                 progress=self.progress(f"ranking candidates: {name}"),
             )
         self.tally.screened += found.screened
@@ -263,9 +263,15 @@ class PoolRun(Run):
         vectors = parts.of(encoder)
         yield self._ranking(encoder, self._lists(encoder, parts) if vectors is None else vectors)
 
-    def _ranking(self, name: str, given: PoolVectors | Lists, offsets: Offsets | None = None) -> Ranking:
+    def _ranking(
+        self, name: str, given: PoolVectors | Lists, adjustment: Adjustment | None = None
+    ) -> Ranking:
         grades = self.choice.grades.of(self.pool)
-        return ranking_of(name, self.pool, given, self.choice.policy, self.options, offsets, grades)
+        again = adjustment is None and not isinstance(given, Lists)
+        repair = self.repair(name, self.pool.role_languages["query"]) if again else None
+        return ranking_of(
+            name, self.pool, given, self.choice.policy, self.options, adjustment, repair, grades
+        )
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""

@@ -12,9 +12,9 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.hubs import HUBS_OF, Hubs, Languages, hubs_of
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
 from xlingual.evaluation.multilingual_pool.views import View, by_pair, intervals, values
-from xlingual.evaluation.ragged import spans
 from xlingual.measures.fairness import CUT, peer
 from xlingual.measures.hubness import Places
+from xlingual.ragged import spans
 
 SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)
 DEPTH = max(CUT, HUBS_OF)  # first candidates that are kept

@@ -83,7 +83,7 @@ class PoolNumbers:
             "policy": self.choice.policy,
             **self.choice.grades.condition(self.pool, measure),
         }
-        return self.run.signature(conditions, measure.name, **self.run.system(encoder))
+        return self.run.signature(conditions, measure.name, **self.run.system(encoder, self.subject.place))
 
     def results(self) -> Results:
         """Return all numbers."""

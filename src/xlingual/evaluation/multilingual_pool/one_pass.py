@@ -8,20 +8,20 @@ memory does not grow with the depth at which languages are counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.passes import offsets_of, two_passes
+from xlingual.evaluation.passes import adjustments_of, two_passes
 from xlingual.forms import AnyVectors
 from xlingual.ranking import (
     CPU,
+    Adjustment,
     GroupCounts,
-    Offsets,
+    HubRepair,
     Ranker,
-    Repair,
     TextPool,
     TextRows,
     TextSimilarity,
@@ -40,7 +40,7 @@ class PassCounts:
 
     counts: PoolCounts
     heads: Heads | None
-    offsets: Offsets | None  # of the pool's questions and candidates, with a repair of hubs
+    adjustment: Adjustment | None  # of the pool's questions and candidates, with a repair of hubs
     screened: int  # pairs scored in float32
     decided: int  # pairs scored in float64
 
@@ -53,7 +53,7 @@ def one_pass(
     top: int | None = None,
     depth: int = 0,
     ranker: Ranker = CPU,
-    repair: Repair | None = None,
+    repair: HubRepair | None = None,
     progress: Callable[[int, int], None] | None = None,
     cluster: Ints | None = None,
     pairs: tuple[Ints, Ints] | None = None,
@@ -68,16 +68,16 @@ def one_pass(
     columns = PoolColumns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
     similarity = similarity_of(rows_of(questions), columns.vectors)
     question, candidate = pool.relevant if pairs is None else pairs
-    offsets = None
+    adjustment = None
     before, during = two_passes(progress, repair)
     if repair is not None:
         sample = np.ones(len(questions), dtype=np.int64), columns.weights
-        (offsets,) = offsets_of(similarity, [sample], repair, ranker, before)
+        (adjustment,) = adjustments_of(similarity, [sample], repair, ranker, before)
     keys = similarity.exact(question, columns.of[candidate])
-    keys = keys if offsets is None else offsets.keys(keys, question, columns.of[candidate])
+    keys = keys if adjustment is None else adjustment.keys(keys, question, columns.of[candidate])
     split = GroupCounts(question, columns.of[candidate], keys, columns.bounds, weights=columns.weights)
     heads = None if top is None else BlockHeads(columns, len(questions), top=top, depth=depth)
-    reductions = [adjusted(one, offsets) for one in (split, heads) if one is not None]
+    reductions = [adjusted(one, adjustment) for one in (split, heads) if one is not None]
     ranker.scan(similarity, reductions, progress=during)
     above, tied = split.result()
     counts = PoolCounts(
@@ -92,10 +92,10 @@ def one_pass(
         cluster=pool.questions.cluster if cluster is None else cluster,
         article=pool.questions.article,
     )
-    found = None if heads is None else heads.result(similarity, ranker, offsets)
-    if offsets is not None:
-        offsets = replace(offsets, candidates=offsets.candidates[columns.of])
-    return PassCounts(counts, found, offsets, similarity.screened, similarity.decided)
+    found = None if heads is None else heads.result(similarity, ranker, adjustment)
+    if adjustment is not None:
+        adjustment = adjustment.take(candidates=columns.of)
+    return PassCounts(counts, found, adjustment, similarity.screened, similarity.decided)
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,9 @@ class BlockHeads:
         lines = (found.query[head] + first, found.candidate[head], found.above[head], found.tied[head])
         return _Block(first, places, lines, crowded + first, found.candidate[last], chance[last])
 
-    def result(self, similarity: TextSimilarity, ranker: Ranker, offsets: Offsets | None = None) -> Heads:
+    def result(
+        self, similarity: TextSimilarity, ranker: Ranker, adjustment: Adjustment | None = None
+    ) -> Heads:
         """Return the heads; the similarity is scanned once more for questions with very many ties."""
         blocks = sorted(self._blocks, key=lambda block: block.first)
         places, crowded, last, chance = (
@@ -278,7 +280,7 @@ class BlockHeads:
             for name in ("places", "crowded", "last", "chance")
         )
         if len(crowded):
-            shared = _tied_with(similarity, crowded, last, self.columns, ranker, offsets)
+            shared = _tied_with(similarity, crowded, last, self.columns, ranker, adjustment)
             places[crowded] += chance[:, None] * shared
         question, column, above, tied = (
             np.concatenate(parts) for parts in zip(*(block.lines for block in blocks), strict=True)
@@ -292,17 +294,17 @@ def _tied_with(
     columns_tied: Ints,
     columns: PoolColumns,
     ranker: Ranker,
-    offsets: Offsets | None,
+    adjustment: Adjustment | None,
 ) -> Ints:
     """Return how many candidates of each language tie with a column of each question, int64 [c, G]."""
     crowded = similarity_of(similarity.queries.take(questions), similarity.candidates)
     numbers = np.arange(len(questions))
     keys = crowded.exact(numbers, columns_tied)
-    if offsets is not None:
-        offsets = replace(offsets, queries=offsets.queries[questions])
-        keys = offsets.keys(keys, numbers, columns_tied)
+    if adjustment is not None:
+        adjustment = adjustment.take(questions)
+        keys = adjustment.keys(keys, numbers, columns_tied)
     split = GroupCounts(numbers, columns_tied, keys, columns.bounds, weights=columns.weights)
-    ranker.scan(crowded, [adjusted(split, offsets)])
+    ranker.scan(crowded, [adjusted(split, adjustment)])
     similarity.screened += crowded.screened
     similarity.decided += crowded.decided
     return split.result()[1]

@@ -12,11 +12,11 @@ from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.embed import PoolVectors
 from xlingual.evaluation.multilingual_pool.numbers import ALL, POOL
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
-from xlingual.evaluation.passes import offsets_of
+from xlingual.evaluation.passes import adjustments_of
 from xlingual.evaluation.rankings import Member, Ranking
 from xlingual.evaluation.run import Options
 from xlingual.forms import AnyVectors
-from xlingual.ranking import Offsets, TextRows, rows_of, similarity_of
+from xlingual.ranking import Adjustment, HubRepair, Ranker, TextRows, rows_of, similarity_of
 from xlingual.ranking.listed import Lists
 
 
@@ -26,13 +26,14 @@ def ranking_of(
     given: PoolVectors | Lists,
     policy: str,
     options: Options,
-    offsets: Offsets | None = None,
+    adjustment: Adjustment | None = None,
+    repair: HubRepair | None = None,
     grades: Ints | None = None,
 ) -> Ranking:
     """Return the lists of an encoder or of a search system.
 
-    `offsets` are those by the repair of hubs, where they are known; `grades` of the relevant pairs, where
-    they are not the pool's own.
+    `adjustment` is that by the repair of hubs, where it is known; else `repair` finds it. `grades` are those
+    of the relevant pairs, where they are not the pool's own.
     """
     question, candidate = pool.relevant
     grade = pool.grades if grades is None else grades
@@ -53,7 +54,9 @@ def ranking_of(
         ranking,
         query_vectors=questions,
         candidate_vectors=candidates,
-        offsets=pool_offsets(pool, questions, given.candidates, options) if offsets is None else offsets,
+        adjustment=pool_adjustment(pool, questions, given.candidates, repair, options.ranker)
+        if adjustment is None
+        else adjustment,
     )
 
 
@@ -66,14 +69,18 @@ def members_of(pool: MultilingualPool, part: Questions | Candidates) -> list[Mem
     ]
 
 
-def pool_offsets(
-    pool: MultilingualPool, questions: TextRows, candidates: AnyVectors, options: Options
-) -> Offsets | None:
-    """Return the offsets of questions and candidates by the repair of hubs, if there is one."""
-    if options.repair is None:
+def pool_adjustment(
+    pool: MultilingualPool,
+    questions: TextRows,
+    candidates: AnyVectors,
+    repair: HubRepair | None,
+    ranker: Ranker,
+) -> Adjustment | None:
+    """Return the adjustment of questions and candidates by the repair of hubs, if there is one."""
+    if repair is None:
         return None
     columns = PoolColumns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
     similarity = similarity_of(questions, columns.vectors)
     sample = np.ones(len(questions), dtype=np.int64), columns.weights
-    (found,) = offsets_of(similarity, [sample], options.repair, options.ranker)
-    return Offsets(found.scale, found.queries, found.candidates[columns.of])
+    (found,) = adjustments_of(similarity, [sample], repair, ranker)
+    return found.take(candidates=columns.of)

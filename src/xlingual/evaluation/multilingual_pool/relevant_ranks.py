@@ -8,8 +8,8 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
-from xlingual.evaluation.ragged import sums
 from xlingual.measures.harmonic import harmonic_difference
+from xlingual.ragged import groups, sums
 
 Flags = np.ndarray  # bool
 
@@ -126,10 +126,8 @@ def own_and_other(counts: PoolCounts, table: Floats) -> tuple[Floats, Floats]:
 
 def _runs(codes: Ints) -> tuple[Ints, Ints]:
     """Return for each position where its run of equal codes starts and where it stops."""
-    new = np.flatnonzero(np.diff(codes, prepend=codes[:1] - 1))
-    stops = np.append(new[1:], len(codes))
-    length = stops - new
-    return np.repeat(new, length), np.repeat(stops, length)
+    first, size = groups(codes)
+    return np.repeat(first, size), np.repeat(first + size, size)
 
 
 def _between(chosen: Flags | None, start: Ints, stop: Ints) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +30,7 @@ class Counted:
     whole: JudgedCounts  # among all candidates
     found: JudgedCounts  # the same, where what was not returned is missed; for bpref
     own: OwnLanguage | None  # where candidates are of several languages
-    short: Lists | None = None  # of a system that returns lists, in case these end too early
+    by_language: Sequence[Lists] = ()  # of a system that returns lists, which may end too early
 
     def of(self, measure: RetrievalMeasure) -> JudgedCounts:
         """Return the counts that a measure is of."""
@@ -37,11 +38,8 @@ class Counted:
 
     def own_reaches(self, measure: RetrievalMeasure, judgements: Judgements) -> bool:
         """Return whether lists reach as far in each query's own language as a measure looks."""
-        if self.short is None:
-            return True
         unknown = sum(
-            int(lists.unsettled(cut_of(measure, lists.n_candidates)).sum())
-            for _, lists in by_language(self.short, judgements)
+            int(lists.unsettled(cut_of(measure, lists.n_candidates)).sum()) for lists in self.by_language
         )
         return unknown <= MOST_UNKNOWN * judgements.n
 
@@ -67,16 +65,15 @@ def counted_groups(judgements: Judgements, above: Ints, tied: Ints) -> Counted:
 def counted_lists(judgements: Judgements, lists: Lists) -> Counted:
     """Return the findings of a system that returned lists."""
     j = judgements
-    of = (j.query, j.candidate, j.grade)
-    whole = _of_lists(lists, *of)
-    settled = np.zeros_like(lists.ended) if lists.settled is None else lists.settled
-    ended = replace(lists, ended=lists.ended | ~settled)
+    line = lists.lines(j.query, j.candidate)
+    whole = _of_lists(lists, j.query, line, j.grade)
+    parts = by_language(lists, j) if j.several else {}
     own = None
     if j.several:
         pool, listed = np.zeros(j.n, dtype=np.int64), np.zeros(j.n, dtype=np.int64)
         columns = np.zeros((2, len(j.query)), dtype=np.int64)
         place = np.zeros(j.m, dtype=np.int64)
-        for code, part in by_language(lists, j):
+        for code, part in parts.items():
             queries, candidates = (
                 np.flatnonzero(side == code) for side in (j.query_language, j.candidate_language)
             )
@@ -84,28 +81,24 @@ def counted_lists(judgements: Judgements, lists: Lists) -> Counted:
             lines = np.flatnonzero(
                 (j.query_language[j.query] == code) & (j.candidate_language[j.candidate] == code)
             )
-            found = _of_lists(
-                part,
-                np.searchsorted(queries, j.query[lines]),
-                place[j.candidate[lines]],
-                j.grade[lines],
-            )
+            query = np.searchsorted(queries, j.query[lines])
+            found = _of_lists(part, query, part.lines(query, place[j.candidate[lines]]), j.grade[lines])
             columns[:, lines] = found.above, found.tied
             pool[queries], listed[queries] = found.pool, found.listed
         own = _own(j, JudgedCounts(j.query, columns[0], columns[1], j.grade, pool, listed))
-    return Counted(whole, _of_lists(ended, *of), own, lists)
+    return Counted(whole, _with_the_rest_missed(lists, line, whole), own, list(parts.values()))
 
 
-def by_language(lists: Lists, judgements: Judgements) -> list[tuple[int, Lists]]:
-    """Return (language, lists) of the queries of each language, with candidates of that language alone."""
-    j, found = judgements, []
+def by_language(lists: Lists, judgements: Judgements) -> dict[int, Lists]:
+    """Return language → lists of the queries of each language, with candidates of that language alone."""
+    j, found = judgements, {}
     for code in np.unique(j.query_language).tolist():
         asked, own = j.query_language == code, j.candidate_language == code
         if not own.any():
             continue
         kept = asked[lists.query] & own[lists.candidate]
         query, candidate = np.cumsum(asked) - 1, np.cumsum(own) - 1
-        part = Lists(
+        found[code] = Lists(
             query[lists.query[kept]],
             candidate[lists.candidate[kept]],
             lists.level[kept],
@@ -113,14 +106,26 @@ def by_language(lists: Lists, judgements: Judgements) -> list[tuple[int, Lists]]
             int(own.sum()),
             settled=None if lists.settled is None else lists.settled[asked],
         )
-        found.append((code, part))
     return found
 
 
-def _of_lists(lists: Lists, query: Ints, candidate: Ints, grade: Ints) -> JudgedCounts:
-    above, tied = lists.counts(query, candidate)
+def _of_lists(lists: Lists, query: Ints, line: Ints, grade: Ints) -> JudgedCounts:
+    """Return the counts of judged candidates whose lines are known, -1 of what no list has."""
+    above, tied = lists.counts_of(query, line)
     pool = np.full(len(lists), lists.n_candidates)
     return JudgedCounts(query, above, tied, grade, pool, np.where(lists.ended, lists.lengths, pool))
+
+
+def _with_the_rest_missed(lists: Lists, line: Ints, whole: JudgedCounts) -> JudgedCounts:
+    """Return the counts as if all lists had ended of which it is not known that what they lack ties."""
+    ended = np.ones_like(lists.ended) if lists.settled is None else lists.ended | ~lists.settled
+    missed = (line < 0) & ended[whole.query]
+    return replace(
+        whole,
+        above=np.where(missed, lists.n_candidates, whole.above),
+        tied=np.where(missed, 1, whole.tied),
+        listed=np.where(ended, lists.lengths, whole.pool),
+    )
 
 
 def _own(judgements: Judgements, counts: JudgedCounts) -> OwnLanguage | None:

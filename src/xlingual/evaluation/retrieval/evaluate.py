@@ -76,7 +76,7 @@ def retrieval(
             keeps none.
         cluster: what makes queries dependent: "declared" (the pool's clusters), or "near-duplicates"
             (these, and near-equal queries of one language).
-        similarity: how queries and candidates are compared: "cosine", or "csls?k=10".
+        similarity: how queries and candidates are compared: as in `multilingual_pool`.
         examples: keep texts (hubs) in the results.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.data.names import UNKNOWN, Names
+from xlingual.data.names import UNKNOWN, Names, zeros_hint
 from xlingual.data.runs import SearchRun
 from xlingual.data.runs.lines import by_name, names_bytes, sorted_names
 from xlingual.data.runs.qrels import Qrels, QrelsLike
@@ -100,6 +100,11 @@ class _Ids(Names):
     def __len__(self) -> int:
         return len(self._place)
 
+    @property
+    def ids(self) -> Sequence[str]:
+        """The names."""
+        return list(self._place)
+
     def rows(self, names: Sequence[str], language: str | None = None) -> Ints:
         """Return the row of each name, int64; `UNKNOWN` where there is none."""
         return np.array([self._place.get(name, UNKNOWN) for name in names], dtype=np.int64)
@@ -170,6 +175,9 @@ def _judgements(
                 f"{what}: none of its {len(column):,} queries (first: {next(iter(column))!r}) is one of "
                 f"{qrels.source} (first: {names[0]!r}): name them alike"
             )
+    if clusters and (lost := len(place_of.keys() - clusters.keys())):
+        of = f"{lost:,} of {len(names):,} queries of {qrels.source}"
+        warn(f"clusters: {of} have none: these count as independent of the others")
     bare = [name.partition(":")[2] if languages else name for name in names]
     more = {name: [column.get(query) for query in names] for name, column in labels.items()}
     spoken = {"language": [languages[code] for code in codes.tolist()]} if languages else {}
@@ -208,6 +216,7 @@ def _refuse_unjudged(run: SearchRun, qrels: Qrels) -> None:
         raise InputError(
             f"{run.source}: none of its {len(run.candidates):,} candidates is judged in {qrels.source} "
             f"(first: {run.candidates[0]!r}; judged is for instance {qrels.candidates[0]!r}): name them alike"
+            + zeros_hint(run.candidates, qrels.candidates)
         )
 
 

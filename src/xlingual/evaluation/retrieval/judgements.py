@@ -49,8 +49,8 @@ class Judgements:
 
     @property
     def incomplete(self) -> bool:
-        """Whether some candidates were judged irrelevant, so that the others are unjudged."""
-        return bool((self.grade < self.least).any())
+        """Whether some candidates were judged irrelevant (0), so that the others are unjudged."""
+        return bool((self.grade < 1).any())
 
     @property
     def several(self) -> bool:

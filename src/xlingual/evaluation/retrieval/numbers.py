@@ -133,7 +133,8 @@ class RetrievalNumbers:
             **self.run.clusters(),
             **self.conditions,
         }
-        return self.run.signature(conditions, measure.name, self.ties, **self.run.system(system, self.ties))
+        own = self.run.system(system, self.subject.place, self.ties)
+        return self.run.signature(conditions, measure.name, self.ties, **own)
 
     def results(self) -> Results:
         """Return all numbers."""

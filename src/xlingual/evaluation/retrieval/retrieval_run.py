@@ -10,6 +10,7 @@ import numpy as np
 
 from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.runs.order import places_of_names
 from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
 from xlingual.evaluation.hubs import HUBS_OF, Hubs, HubTable, Languages, hubs_of, listed_places
@@ -17,7 +18,7 @@ from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
 from xlingual.evaluation.multilingual_pool.lists import described, first_places
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
-from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_offsets
+from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_adjustment
 from xlingual.evaluation.near_duplicates import near_questions
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.parts import Parts, pool_parts
@@ -25,11 +26,11 @@ from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
 from xlingual.evaluation.retrieval.judgements import EXPECTED, TREC, Judgements, judgements_of
 from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
-from xlingual.evaluation.retrieval.trec_order import above_by_name, places_of_names, without_ties
+from xlingual.evaluation.retrieval.trec_order import above_by_name, best_by_float32, without_ties
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
 from xlingual.measures import Bpref, RetrievalMeasure
 from xlingual.measures.hubness import Places
-from xlingual.ranking import rows_of, similarity_of
+from xlingual.ranking import HubRepair, rows_of, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.results import Results
 from xlingual.systems import Names, RunSystem, Search, systems
@@ -121,20 +122,21 @@ class RetrievalRun(Run):
         self.count_unanswered(name, ALL, POOL, 0, lists)
         if self.ties == EXPECTED:
             return lists
-        return without_ties(lists, self._places, by_score=not isinstance(self.by_name[name], RunSystem))
+        by_score = not isinstance(self.by_name[name], RunSystem)
+        return without_ties(lists, self._candidate_names, by_score=by_score)
 
     def _counted(
         self, name: str, vectors: PoolVectors, judgements: Judgements
     ) -> tuple[Counted, Places | None]:
         if self.ties == TREC:
-            return self._by_name(vectors, judgements), None
+            return self._by_name(name, vectors, judgements), None
         k = min(HUBS_OF, judgements.m)
         found = one_pass(
             self.pool,
             vectors.questions,
             vectors.candidates,
             ranker=self.options.ranker,
-            repair=self.options.repair,
+            repair=self._repair(name),
             progress=self.progress(f"ranking candidates: {name}"),
             pairs=(judgements.query, judgements.candidate),
             top=k,
@@ -159,17 +161,18 @@ class RetrievalRun(Run):
         table.add(name, Subject(ALL, POOL, 0), found, partial(described, pool), j.candidate[right])
         return found
 
-    def _by_name(self, vectors: PoolVectors, judgements: Judgements) -> Counted:
+    def _by_name(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
         pool = self.pool
         columns = PoolColumns.of_candidates(vectors.candidates, pool.candidates.language, len(pool.languages))
         questions = rows_of(vectors.questions)
         similarity = similarity_of(questions, columns.vectors)
-        offsets = pool_offsets(pool, questions, vectors.candidates, self.options)
-        if offsets is not None:
+        repair = self._repair(name)
+        adjustment = pool_adjustment(pool, questions, vectors.candidates, repair, self.options.ranker)
+        if adjustment is not None:
             members, starts = columns.members()
-            offsets = replace(offsets, candidates=offsets.candidates[members[starts[:-1]]])
+            adjustment = adjustment.take(candidates=members[starts[:-1]])
         pairs = judgements.query, judgements.candidate
-        above = above_by_name(similarity, columns, *pairs, self._places, offsets)
+        above = above_by_name(similarity, columns, *pairs, self._places_of_names, adjustment)
         self.tally.add(similarity)
         tied = np.zeros_like(above)
         tied[np.arange(len(above)), judgements.candidate_language[judgements.candidate]] = 1
@@ -192,12 +195,19 @@ class RetrievalRun(Run):
             yield replace(ranking, given=self._lists(name, parts))
             return
         questions, candidates = rows_of(vectors.questions), rows_of(vectors.candidates)
+        repair, ranker = self._repair(name), self.options.ranker
+        adjustment = pool_adjustment(self.pool, questions, vectors.candidates, repair, ranker)
+        in_order = partial(best_by_float32, questions, candidates, self._places_of_names, adjustment)
         yield replace(
             ranking,
             query_vectors=questions,
             candidate_vectors=candidates,
-            offsets=pool_offsets(self.pool, questions, vectors.candidates, self.options),
+            adjustment=adjustment,
+            ordered=in_order if self.ties == TREC else None,
         )
+
+    def _repair(self, name: str) -> HubRepair | None:
+        return self.repair(name, self.pool.role_languages["query"])
 
     @cached_property
     def _names(self) -> tuple[Names, Names]:
@@ -209,7 +219,10 @@ class RetrievalRun(Run):
         return questions, candidates
 
     @cached_property
-    def _places(self) -> np.ndarray:
+    def _places_of_names(self) -> np.ndarray:
+        return places_of_names(self._candidate_names)
+
+    @cached_property
+    def _candidate_names(self) -> list[str]:
         c, tags = self.pool.candidates, self.pool.languages
-        pairs = zip(c.language.tolist(), c.ids, strict=True)
-        return places_of_names([f"{tags[code]}:{escaped(own)}" for code, own in pairs])
+        return [f"{tags[code]}:{escaped(own)}" for code, own in zip(c.language.tolist(), c.ids, strict=True)]

@@ -1,36 +1,28 @@
-"""The order of trec_eval: scores compared as float32, of equal ones the last name first, nothing tied."""
+"""Lists and similarities in the order of trec_eval, in which nothing ties."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.runs.order import as_float32, trec_order
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns
-from xlingual.ranking import UNIT, Offsets, TextSimilarity
+from xlingual.ranking import UNIT, Adjustment, TextPool, TextRows, TextSimilarity, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.ranking.scan import TILE_BYTES
 
 _AT_ONCE = 1 << 22  # scores compared at a time
 
 
-def places_of_names(names: Sequence[str]) -> Ints:
-    """Return the place of each name in falling order, int64 [m]: of equal scores the smallest is first."""
-    place = np.empty(len(names), dtype=np.int64)
-    place[sorted(range(len(names)), key=names.__getitem__, reverse=True)] = np.arange(len(names))
-    return place
-
-
-def without_ties(lists: Lists, place: Ints, *, by_score: bool) -> Lists:
+def without_ties(lists: Lists, names: Sequence[str], *, by_score: bool) -> Lists:
     """Return lists with results that tie in the order of names; what they lack is missed.
 
     `by_score`: scores that are equal as float32 tie, where there are scores; else what ties already does.
     """
-    level: np.ndarray = lists.level
-    if by_score and lists.score is not None:
-        level = -lists.score.astype(np.float32)
-    order = np.lexsort((place[lists.candidate], level, lists.query))
+    value = as_float32(lists.score) if by_score and lists.score is not None else -lists.level
+    order = trec_order(lists.query, value, lists.candidate, names)
     none = np.ones(len(lists), dtype=bool)
     alone = np.arange(len(order)) - lists.start[lists.query]
     return Lists(lists.query, lists.candidate[order], alone, none, lists.n_candidates)
@@ -42,14 +34,16 @@ def above_by_name(
     question: Ints,
     candidate: Ints,
     place: Ints,
-    offsets: Offsets | None = None,
+    adjustment: Adjustment | None = None,
 ) -> Ints:
     """Return how many candidates of each language are above each pair (question, candidate), [p, G].
 
     `place` [m] is that of each candidate's name; `question` is ascending. All scores are made in float64.
     """
     width = len(columns.vectors)
-    own = _scores(similarity.exact(question, columns.of[candidate]), offsets, question, columns.of[candidate])
+    own = _scores(
+        similarity.exact(question, columns.of[candidate]), adjustment, question, columns.of[candidate]
+    )
     above = np.zeros((len(question), len(columns.bounds) - 1), dtype=np.int64)
     weights = np.zeros((width, above.shape[1]))
     weights[np.arange(width), columns.language] = columns.weights
@@ -59,7 +53,7 @@ def above_by_name(
         rows = np.arange(first, min(first + height, similarity.shape[0]))
         low, high = np.searchsorted(question, (rows[0], rows[-1] + 1))
         scores = _scores(
-            similarity.block_keys(rows, np.arange(width)), offsets, rows[:, None], np.arange(width)
+            similarity.block_keys(rows, np.arange(width)), adjustment, rows[:, None], np.arange(width)
         )
         step = max(1, _AT_ONCE // width)
         for start in range(low, high, step):
@@ -77,7 +71,33 @@ def above_by_name(
     return above
 
 
-def _scores(keys: Ints, offsets: Offsets | None, queries: Ints, candidates: Ints) -> np.ndarray:
-    if offsets is not None:
-        keys = offsets.scale * keys - offsets.queries[queries] - offsets.candidates[candidates]
+def best_by_float32(
+    questions: TextRows,
+    candidates: TextRows,
+    place: Ints,
+    adjustment: Adjustment | None,
+    depth: int | None,
+    queries: Ints | None = None,
+) -> Iterator[list[int]]:
+    """Yield the `depth` best candidates (None: all) of each query, or of the given ones, in this order."""
+    collapsed = TextPool.of(candidates.raw, candidates.rows)
+    similarity = similarity_of(questions, collapsed.vectors)
+    if adjustment is not None:  # equal vectors have equal ones
+        first = np.unique(collapsed.code, return_index=True)[1]
+        adjustment = adjustment.take(candidates=first)
+    wanted, columns = (
+        np.arange(len(questions)) if queries is None else queries,
+        np.arange(similarity.shape[1]),
+    )
+    height = max(1, TILE_BYTES // (8 * len(columns)))
+    for start in range(0, len(wanted), height):
+        rows = wanted[start : start + height]
+        scores = _scores(similarity.block_keys(rows, columns), adjustment, rows[:, None], columns)
+        for own in scores:
+            yield np.lexsort((place, -own[collapsed.code]))[:depth].tolist()
+
+
+def _scores(keys: Ints, adjustment: Adjustment | None, queries: Ints, candidates: Ints) -> np.ndarray:
+    if adjustment is not None:
+        keys = adjustment.keys(keys, queries, candidates)
     return (keys * UNIT).astype(np.float32)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from xlingual.arrays import Ints
-from xlingual.ranking.offsets import Offsets
+from xlingual.ranking.offsets import Adjustment, Sides
 from xlingual.ranking.similarity import UNIT
 from xlingual.ranking.torch import bounds
 from xlingual.ranking.torch.arithmetic import Device, Tensor
@@ -37,49 +38,103 @@ class SettledTally:
         self.host += other.host
 
 
-@dataclass(frozen=True)
-class DeviceOffsets:
-    """`Offsets` on the device: of all queries and candidates of the pass, by their numbers."""
+_WIDE_AT_ONCE = 1 << 22  # scores adjusted at a time in float64
 
-    scale: int
-    rows: Tensor  # int64 [n]
-    columns: Tensor  # int64 [m]
-    most: float
+
+@dataclass(frozen=True)
+class DeviceAdjustment:
+    """An `Adjustment` on the device: of all queries and candidates of the pass, by their numbers."""
+
+    adjustment: Adjustment
+    rows: Sides  # int64 [n], in the unit of keys
+    columns: Sides  # int64 [m]
+    swapped: bool = False  # whether positions of pairs are those of candidates, then of queries
 
     @classmethod
-    def of(cls, offsets: Offsets, device: Device) -> DeviceOffsets:
-        """Return the offsets on a device."""
+    def of(cls, adjustment: Adjustment, device: Device) -> DeviceAdjustment:
+        """Return the adjustment on a device."""
         import torch
 
         rows, columns = (
-            torch.from_numpy(side.copy()).to(device) for side in (offsets.queries, offsets.candidates)
+            tuple(None if side is None else torch.from_numpy(side.copy()).to(device) for side in sides)
+            for sides in (adjustment.rows, adjustment.columns)
         )
-        return cls(offsets.scale, rows, columns, offsets.most)
+        return cls(adjustment, rows, columns)
 
     @property
-    def turned(self) -> DeviceOffsets:
+    def turned(self) -> DeviceAdjustment:
         """The same with queries and candidates exchanged."""
-        return replace(self, rows=self.columns, columns=self.rows)
+        return replace(self, swapped=not self.swapped)
 
-    @property
-    def rounding(self) -> float:
-        """How far float32 arithmetic may be off, for cosines: as `Offsets.rounding`."""
-        return 4 * bounds.FLOAT32 * (self.scale * _LARGEST + self.most)
+    def keys(self, keys: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        """Return the keys of pairs (i, j), whose similarity has the keys given.
 
-    def scores(self, scores: Tensor, row: int, column: int) -> Tensor:
-        """Return the scores of a tile, whose first row and column these are, with the offsets taken off."""
-        height, width = scores.shape
-        found = scores * self.scale
-        found -= (self.columns[column : column + width].double() * UNIT).float()
-        found -= (self.rows[row : row + height].double() * UNIT).float()[:, None]
+        What is more than sums of whole numbers is computed by the processor, as every back end has it.
+        """
+        import torch
+
+        query, candidate = (j, i) if self.swapped else (i, j)
+        if self.adjustment.wide:
+            given = (side.cpu().numpy() for side in (keys, query, candidate))
+            return torch.from_numpy(self.adjustment.keys(*given)).to(keys.device)
+        rows = tuple(None if side is None else side[query] for side in self.rows)
+        columns = tuple(None if side is None else side[candidate] for side in self.columns)
+        found: Tensor = self.adjustment._keys(keys, rows, columns)
         return found
+
+    def tile(
+        self, scores: Tensor, error: Tensor, row: int, column: int, most: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the scores of a tile, whose first row and column these are, adjusted, and their error.
+
+        The error is (slope, rounding): that of the scores counts so many times, and rounding comes on top.
+        `most` numbers are on the device at a time.
+        """
+        import torch
+
+        height, width = scores.shape
+        rows = self._floats(self.rows, slice(row, row + height), as_rows=True)
+        columns = self._floats(self.columns, slice(column, column + width))
+        slope = self.adjustment.slope(scores, error.max(), rows, columns)
+        rounding = self.adjustment.rounding(_LARGEST, rows, columns)
+        step = max(1, min(_WIDE_AT_ONCE, most // 8) // width) if self.adjustment.wide else height
+        found = [
+            self.adjustment.screened(
+                scores[start : start + step].double() if self.adjustment.wide else scores,
+                tuple(None if side is None else side[start : start + step] for side in rows),
+                columns,
+                _TorchFunctions,
+            ).float()
+            for start in range(0, height, step)
+        ]
+        return found[0] if len(found) == 1 else torch.cat(found), slope, rounding
+
+    def _floats(self, sides: Sides, part: slice, *, as_rows: bool = False) -> Sides:
+        """Return what is known of some queries or candidates as scores."""
+        wide = (None if side is None else side[part].double() * UNIT for side in sides)
+        kept = (side if side is None or self.adjustment.wide else side.float() for side in wide)
+        return tuple(side[:, None] if as_rows and side is not None else side for side in kept)
+
+
+class _TorchFunctions:
+    @staticmethod
+    def log_ndtr(x: Tensor) -> Tensor:
+        import torch
+
+        return torch.special.log_ndtr(x)
+
+    @staticmethod
+    def logaddexp(x: Tensor, y: Tensor) -> Tensor:
+        import torch
+
+        return torch.logaddexp(x, y)
 
 
 @dataclass(frozen=True)
 class Pairs:
     """All pairs of two blocks; `exact` gives the keys of cosines by their numbers.
 
-    With `offsets`, scores and `keys` have them taken off.
+    With an `adjustment`, scores and `keys` are adjusted ones.
     """
 
     rows: Block
@@ -87,7 +142,7 @@ class Pairs:
     exact: Callable[[Ints, Ints], Ints]
     most: int  # numbers on the device at a time
     tally: SettledTally = field(compare=False)
-    offsets: DeviceOffsets | None = field(default=None, kw_only=True)
+    adjustment: DeviceAdjustment | None = field(default=None, kw_only=True)
 
     @property
     def turned(self) -> Pairs:
@@ -97,31 +152,24 @@ class Pairs:
             rows=self.columns,
             columns=self.rows,
             exact=lambda q, c: self.exact(c, q),
-            offsets=None if self.offsets is None else self.offsets.turned,
+            adjustment=None if self.adjustment is None else self.adjustment.turned,
         )
 
-    def adjusted(self, offsets: DeviceOffsets) -> Pairs:
-        """Return the same with offsets taken off."""
-        return replace(self, offsets=offsets)
+    def adjusted(self, adjustment: DeviceAdjustment) -> Pairs:
+        """Return the same with scores adjusted."""
+        return replace(self, adjustment=adjustment)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
         return len(self.rows), len(self.columns)
 
-    @property
-    def slack(self) -> float:
-        """How far a key may be from its score."""
-        return bounds.key_error(self.rows.dim) * (1 if self.offsets is None else self.offsets.scale)
-
     def keys(self, i: Tensor, j: Tensor) -> Tensor:
         """Return the exact keys, int64 [p], of pairs of positions in the blocks, int64 [p]."""
-        keys, offsets = self._cosines(i, j), self.offsets
-        if offsets is None:
+        keys = self._cosines(i, j)
+        if self.adjustment is None:
             return keys
-        return (
-            offsets.scale * keys - offsets.rows[i + self.rows.first] - offsets.columns[j + self.columns.first]
-        )
+        return self.adjustment.keys(keys, i + self.rows.first, j + self.columns.first)
 
     def _cosines(self, i: Tensor, j: Tensor) -> Tensor:
         """Return the exact keys of cosines.
@@ -175,6 +223,7 @@ class PairTile(Pairs):
     scores: Tensor  # float32 [rows, columns]
     relative: float  # error of the product, relative to the lengths of both sides
     absolute: float
+    changed: tuple[Any, Any] | None = field(default=None, kw_only=True)  # slope and rounding of an adjustment
 
     @property
     def turned(self) -> PairTile:
@@ -186,23 +235,34 @@ class PairTile(Pairs):
             exact=lambda q, c: self.exact(c, q),
             within=self.within.turned,
             scores=self.scores.T,
-            offsets=None if self.offsets is None else self.offsets.turned,
+            adjustment=None if self.adjustment is None else self.adjustment.turned,
         )
         return turned
 
-    def adjusted(self, offsets: DeviceOffsets) -> PairTile:
-        """Return the same with offsets taken off."""
+    def adjusted(self, adjustment: DeviceAdjustment) -> PairTile:
+        """Return the same with scores adjusted."""
+        first = self.rows.first, self.columns.first
+        scores, *changed = adjustment.tile(self.scores, self._product_error(), *first, self.most)
         return replace(
             self,
-            offsets=offsets,
-            within=self.within.adjusted(offsets),
-            scores=offsets.scores(self.scores, self.rows.first, self.columns.first),
+            adjustment=adjustment,
+            within=self.within.adjusted(adjustment),
+            scores=scores,
+            changed=(changed[0], changed[1]),
         )
+
+    @property
+    def slack(self) -> Any:  # noqa: ANN401  (a number or a tensor)
+        """How far a key may be from its score; keys that are no sums of keys are rounded once more."""
+        error = bounds.key_error(self.rows.dim)
+        if self.adjustment is None or self.changed is None:
+            return error
+        return self.changed[0] * error + (UNIT if self.adjustment.adjustment.wide else 0.0)
 
     def error(self) -> Tensor:
         """Return how far the scores of each row may be from those without an error, float64 [rows]."""
-        error, offsets = self._product_error(), self.offsets
-        return error if offsets is None else offsets.scale * error + offsets.rounding
+        error = self._product_error()
+        return error if self.changed is None else self.changed[0] * error + self.changed[1]
 
     def _product_error(self) -> Tensor:
         rows, columns = self.rows, self.columns

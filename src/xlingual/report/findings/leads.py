@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xlingual.report import numbers, words
 from xlingual.report.leaders import BoardRow, contains
+from xlingual.report.marking import ENCODER
 from xlingual.results import Results, Summary, by_key
 from xlingual.results.cautions import unanswered
 from xlingual.tasks import Task
@@ -82,14 +83,14 @@ def not_good_enough(task: Task, leader: BoardRow, alone: bool) -> list[str]:
     if not mark.of_the_way:
         if leader.ci.high >= mark.value:
             return []
-        return [f"{who} good enough to {mark.purpose}: a good encoder has at least {mark.value:g}."]
+        return [f"{who} good enough to {mark.purpose}: a good {ENCODER} has at least {mark.value:g}."]
     if leader.normalized is None or leader.oracle is None or leader.chance is None:
         return []
     room = max(leader.oracle - leader.chance - (leader.oracle_error or 0.0), 1e-9)
     if leader.ci.high - leader.chance >= mark.value * room:
         return []
     least = numbers.percent(mark.value)
-    return [f"{who} good enough to {mark.purpose}: a good encoder closes at least {least} of that way."]
+    return [f"{who} good enough to {mark.purpose}: a good {ENCODER} closes at least {least} of that way."]
 
 
 def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
@@ -110,7 +111,7 @@ def unlike_kinds(found: Sequence[BoardRow], kinds: Mapping[str, Mapping[str, boo
         sentences.append(f"{names} {'was' if n == 1 else 'were'} trained on images{others}: {why}. {_TRUTH}")
     names, n = named("fitted_transform")
     if n and len(found) > 1:
-        was = f"{names} {'was' if n == 1 else 'were'} fitted on top of another encoder"
+        was = f"{names} {'was' if n == 1 else 'were'} fitted on top of another {ENCODER}"
         sentences.append(f"{was}: what that repairs (language offsets, hubs) need not show here. {_TRUTH}")
     return sentences
 
@@ -122,7 +123,7 @@ def alike(one: Summary, other: Summary) -> bool:
 
 
 def misses(run: Results, rows: Sequence[BoardRow]) -> list[str]:
-    """Return which search systems of a run returned nothing for some queries."""
+    """Return which search systems of a run have queries without results."""
     first, shown = rows[0], {row.encoder for row in rows}
     own = by_key(run.entries, task=first.task, measure=first.measure)
     return unanswered(entry for entry in own if entry.encoder in shown)

@@ -18,6 +18,7 @@ from xlingual.report.findings.leads import (
     without_value,
 )
 from xlingual.report.leaders import BoardRow, error_of
+from xlingual.report.marking import ENCODER
 from xlingual.results import Results, Summary
 from xlingual.tasks import Task
 
@@ -143,7 +144,7 @@ def _not_paired(runs: Sequence[Results], task: str, places: list[int]) -> str:
     if leaders.unit(runs) == "pool":
         which = numbers.in_words([names[place - 1] for place in places])
     text = (
-        f"{which} were evaluated apart, so their encoders "
+        f"{which} were evaluated apart, so their {ENCODER}s "
         "cannot be compared query by query: no difference between runs has an interval. "
         "Evaluate them together to get one."
     )

@@ -10,7 +10,7 @@ from typing import Any
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page
 from xlingual.report.emphasis import NONE, Emphasis
-from xlingual.report.wording import of_systems
+from xlingual.report.wording import worded
 
 # record → the module of its page, whose function `page` makes it
 PAGES: Mapping[str, str] = {
@@ -20,7 +20,9 @@ PAGES: Mapping[str, str] = {
     "Plan": "plan",
     "Validation": "validation",
     "ValidationTable": "validation_table",
+    "Compression": "compression",
     "Calibration": "calibration",
+    "Repair": "repair",
     "CaseStudy": "case_study",
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",
@@ -60,7 +62,7 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
     if not more:
         emphasis.only()
     page: Page = module.page(found, title=title, **more)
-    return of_systems(page, title) if any(map(_lists, found if several else [found])) else page
+    return worded(page, systems=any(map(_lists, found if several else [found])))
 
 
 def _lists(found: Any) -> bool:  # noqa: ANN401  (a record)

@@ -9,27 +9,29 @@ from xlingual.report.axis import axis_for
 from xlingual.report.blocks import Block, Finding, Fold, Page, Prose, Section
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.findings.comparison import CORRECTIONS, difference, findings, heading, parts_of, size
+from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, TableRoom
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Comparison
 from xlingual.tasks import task_of
 
 TERMS = {
-    "Difference": "The encoder's value minus the baseline's, on the same queries. The interval says where "
+    "Difference": f"The {ENCODER}'s value minus the baseline's, on the same queries. The interval says where "
     "it would land for another sample of the same size from the same source; it is not widened for the "
     "number of comparisons.",
-    "Adjusted p": "How easily a difference this large arises by luck if the two encoders are equally good, "
-    "corrected for the number of tests in its table (language pairs together, parts of one column together).",
+    "Adjusted p": f"How easily a difference this large arises by luck if the two {ENCODER}s are equally "
+    "good, corrected for the number of tests in its table (language pairs together, parts of one column "
+    "together).",
     **dict([words.NO_DIFFERENCE]),
     "Equivalent": "Two one-sided tests show that the difference is smaller than the margin, either way. Only "
     "with a margin.",
-    "Rank": "What corrected tests of all pairs of encoders leave open: 1 plus those shown to be better, up "
-    "to all minus those shown to be worse.",
+    "Rank": f"What corrected tests of all pairs of {ENCODER}s leave open: 1 plus those shown to be better, "
+    "up to all minus those shown to be worse.",
 }
 _TONES = {record.BETTER: "behind", record.WORSE: "behind", record.BASELINE: "leader"}  # of rows, else level
 _COLUMNS = (
     Column("Rank", "rank", "rank"),
-    Column("Encoder", "name", "encoder", data=True),
+    Column(CAPITAL_ENCODER, "name", ENCODER, data=True),
     Column("Value", short="value", main=True),
     Column("", "chart"),
     Column("Difference", short="difference"),
@@ -52,7 +54,7 @@ def page(comparison: Comparison, *, title: str | None = None) -> Page:
     encoders = list(dict.fromkeys(row.encoder for board in comparison.boards for row in board.rows))
     return Page(
         kind="comparison",
-        title=title or f"Comparison of {len(encoders)} encoders",
+        title=title or f"Comparison of {len(encoders)} {ENCODER}s",
         verdict=[Finding(findings(comparison))],
         sections=sections,
         facts=_facts(comparison, len(encoders)),
@@ -83,7 +85,7 @@ def _table(board: Board, comparison: Comparison) -> Table:
         Key(f"difference from {board.baseline} with its {level} interval", SWATCHES["interval"]),
         Key("no difference", SWATCHES["chance"]),
         *([Key("margin of equivalence", SWATCHES["ceiling"])] if lines else []),
-        *([Key("no encoder is shown to be better", badge=Badge("top", "soft"))] if ranked else []),
+        *([Key(f"no {ENCODER} is shown to be better", badge=Badge("top", "soft"))] if ranked else []),
     ]
     rows, records = [], []
     for row in board.rows:
@@ -134,7 +136,7 @@ def _facts(comparison: Comparison, n_encoders: int) -> list[tuple[str, str]]:
     """Return how much was compared; a pool, which is taken whole, has languages where others have pairs."""
     whole = comparison.boards[0]
     counts = [
-        (n_encoders, "encoder", "encoders"),
+        (n_encoders, ENCODER, f"{ENCODER}s"),
         (whole.n_queries, "query answered", "queries answered"),
         (whole.n_clusters, "cluster", "clusters"),
     ]

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from xlingual.report import leaders, words
 from xlingual.report.blocks import Block, Prose, Section
+from xlingual.report.conditions import parsed
 from xlingual.report.figures.cost import Placed, against_cost, frontier
 from xlingual.report.leaders import BoardRow
-from xlingual.report.numbers import MISSING
+from xlingual.report.marking import AN_ENCODER, CAPITAL_ENCODER, ENCODER
+from xlingual.report.numbers import MISSING, in_words
 from xlingual.report.table import Badge, Cell, Column, Row, Table, narrower
-from xlingual.results import Results
+from xlingual.results import Results, by_key
 from xlingual.tasks import task_of
 
 Cost = dict[str, float]
@@ -27,8 +29,8 @@ _ACROSS: tuple[tuple[str, Callable[[Cost], float | None]], ...] = (
     ("bytes of a text's vector", lambda cost: cost.get("bytes_per_text")),
 )
 _ABOUT = (
-    "Latency: of a query, as the file of a run has it. Texts a second: those that an encoder encoded in this "
-    "run, without those whose vectors were there already. Both depend on the machine and its load."
+    f"Latency: of a query, as the file of a run has it. Texts a second: those that {AN_ENCODER} encoded in "
+    "this run, without those whose vectors were there already. Both depend on the machine and its load."
 )
 
 
@@ -47,7 +49,8 @@ def cost_section(runs: Sequence[Results]) -> Section | None:
     across, placed = _placed(rows)
     best = frontier(placed, lower=lower)
     name = task.measure_name(measure)
-    table = _table(rows, name, across, {one.name for one in best})
+    notes = _not_drawn(runs, known, across, {one.name for one in placed}) if placed else ()
+    table = _table(rows, name, across, {one.name for one in best}, notes)
     timed = any("latency_ms" in cost for _, cost in rows)
     blocks: list[Block] = [Prose(_ABOUT)]
     if placed:
@@ -72,11 +75,39 @@ def _placed(rows: Sequence[tuple[BoardRow, Cost]]) -> tuple[str, list[Placed]]:
     return "", []
 
 
-def _table(rows: Sequence[tuple[BoardRow, Cost]], measure: str, across: str, best: set[str]) -> Table:
+def _not_drawn(
+    runs: Sequence[Results], known: Sequence[tuple[BoardRow, Cost]], across: str, drawn: set[str]
+) -> tuple[str, ...]:
+    """Return which systems the figure leaves out, and why."""
+    why: dict[str, list[str]] = {}
+    for row, cost in known:
+        if row.label in drawn:
+            continue
+        entry = by_key(runs[row.run - 1].entries, encoder=row.encoder)[0]
+        scheme = parsed(entry.signature).system.get("encoder", "").partition(":")[0]
+        if row.value is None:
+            reason = "no value"
+        elif scheme == "run" and "latency_ms" in cost:
+            reason = "timed by queries, not by texts"
+        elif scheme == "run":
+            reason = "no latency in its file: add ?latency=MS"
+        elif scheme in ("rrf", "sum", "cross-encoder"):
+            reason = "made of other systems, which is not timed"
+        elif "latency" in across:
+            reason = "timed by texts, not by queries"
+        else:
+            reason = "its vectors were there already: --no-store encodes again"
+        why.setdefault(reason, []).append(row.label)
+    return tuple(f"not drawn: {in_words(who)} ({reason})" for reason, who in why.items())
+
+
+def _table(
+    rows: Sequence[tuple[BoardRow, Cost]], measure: str, across: str, best: set[str], notes: tuple[str, ...]
+) -> Table:
     badge = Badge("frontier", "soft")
-    notes = (f"frontier: no other is both cheaper and better, by the {across}",) if best else ()
+    legend = (f"frontier: no other is both cheaper and better, by the {across}",) if best else ()
     columns = (
-        Column("Encoder", "name", "encoder", data=True),
+        Column(CAPITAL_ENCODER, "name", ENCODER, data=True),
         Column(measure, short="value", interval="95 % interval", main=True),
         Column("Median latency", short="median latency"),
         Column("95th percentile", short="95 % latency"),
@@ -99,7 +130,7 @@ def _table(rows: Sequence[tuple[BoardRow, Cost]], measure: str, across: str, bes
         for row, cost in rows
     ]
     looks = narrower("bytes", "dimensions")
-    return Table(f"Cost beside {measure}", columns, tuple(made), notes, looks=looks).without_empty()
+    return Table(f"Cost beside {measure}", columns, tuple(made), legend + notes, looks=looks).without_empty()
 
 
 def _milliseconds(value: float | None) -> Cell:

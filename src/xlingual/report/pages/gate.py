@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from xlingual.report import numbers, words
+from dataclasses import replace
+
+from xlingual.report import numbers
 from xlingual.report.blocks import Finding, Page, Prose, Section
+from xlingual.report.findings.gate import part_name, what_would_decide, what_would_decide_all
 from xlingual.report.markup import xml_text
 from xlingual.report.render.text import markdown
 from xlingual.report.table import Cell, Column, Row, Table, narrower
-from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate, Needed
+from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate
 from xlingual.tasks import task_of
 from xlingual.visible import visible
 
 _WORD = {PASS: "PASS", FAIL: "FAIL", UNDECIDED: "CANNOT TELL"}
-
+_FAILURES = 4  # that the verdict names; the table has all
 _TONES = {PASS: "leader", UNDECIDED: "level"}
 
 
@@ -21,11 +24,13 @@ def page(gate: Gate, *, title: str | None = None) -> Page:
     name = task_of(gate.task).measure_name(gate.measure)
     facts = {"margin": f"{gate.margin:g}", "alpha": f"{gate.alpha:g}", "power": numbers.percent(gate.power)}
     warnings = [Prose(warning, where="terminal") for warning in gate.warnings]
+    open_parts = what_would_decide_all(gate) if len(gate.decisions) > 1 else []
+    needs = [Prose(sentence, "note-line", where="both") for sentence in open_parts]
     return Page(
         kind="gate",
         title=title or f"May {gate.candidate} replace {gate.baseline}?",
         verdict=[Finding(findings(gate))],
-        sections=[Section(name, [_table(gate), *warnings])],
+        sections=[Section(name, [_table(gate), *needs, *warnings])],
         facts=[("measure", name), *facts.items()],
         warnings=gate.warnings,
         conditions=[(key, [value]) for key, value in gate.conditions.items()],
@@ -36,14 +41,17 @@ def page(gate: Gate, *, title: str | None = None) -> Page:
 
 def _table(gate: Gate) -> Table:
     heads = ("candidate", "baseline", "difference", "lower end", "queries")
-    columns = (Column(gate.by or "pair", "name"), Column("outcome", "words"), *map(Column, heads))
+    task = task_of(gate.task)
+    part = gate.by or (task.row if task.whole else "pair")
+    columns = (Column(part, "name"), Column("outcome", "words"), *map(Column, heads))
     rows = []
     for one in gate.decisions:
         values = (Cell.of(one.candidate), Cell.of(one.baseline), difference(gate, one))
         low = Cell(exact(one.low, gate.margin), value=one.low)
         cells = (Cell(part_name(one)), Cell(one.outcome), *values, low, Cell.count(one.n_queries))
         rows.append(Row(cells, _TONES.get(one.outcome, "behind")))
-    looks = narrower("queries", "lower end")
+    whole, stacked, *less = narrower("queries", "lower end")
+    looks = (whole, stacked, replace(stacked, heads=8), *less)  # 80 columns have room for all
     return Table("Decisions", columns, tuple(rows), titled=False, looks=looks, where="both")
 
 
@@ -81,22 +89,10 @@ def junit(gate: Gate) -> str:
 
 
 def findings(gate: Gate) -> list[str]:
-    """Return the verdict, its evidence, and how many queries would decide where it is open."""
+    """Return the verdict and its evidence; of one open decision also how many queries would decide."""
     several = len(gate.decisions) > 1
     out = [_verdict(gate), _counted(gate) if several else evidence(gate, gate.decisions[0])]
-    for decision in gate.decisions:
-        if decision.outcome == UNDECIDED:
-            out += what_would_decide(gate, decision)
-    return out
-
-
-def part_name(decision: Decision) -> str:
-    """Return the label of the slice or the language pair of a decision, or "all pairs"."""
-    if decision.part is not None:
-        return decision.part
-    if decision.source is None or decision.target is None:
-        return "all pairs"
-    return words.pair(decision.source, decision.target)
+    return out if several else out + what_would_decide_all(gate)
 
 
 def _verdict(gate: Gate) -> str:
@@ -110,8 +106,19 @@ def _verdict(gate: Gate) -> str:
     parts = [part_name(one) for one in gate.decisions if one.outcome == gate.outcome]
     where = f" in {numbers.in_words(parts)}" if several else ""
     if gate.outcome == FAIL:
-        return f"{head}{gate.candidate} is worse{by} than {gate.baseline}{where} ({name})."
+        return f"{head}{gate.candidate} is worse{by} than {gate.baseline}{where} ({name}){_losses(gate)}."
     return f"{head}these queries do not show whether {gate.candidate} is {standard}{where} ({name})."
+
+
+def _losses(gate: Gate) -> str:
+    """Return how much worse the parts that fail are, of many the one that lost most."""
+    failed = [one for one in gate.decisions if one.outcome == FAIL]
+    if len(gate.decisions) == 1:
+        return ""
+    if len(failed) <= _FAILURES:
+        return f": {numbers.in_words([difference(gate, one).plain for one in failed])}"
+    worst = min(failed, key=lambda one: one.difference)
+    return f": most in {part_name(worst)}, {difference(gate, worst).plain}"
 
 
 def _beside(gate: Gate) -> str:
@@ -120,6 +127,8 @@ def _beside(gate: Gate) -> str:
     def where(parts: list[str]) -> str:
         return f" in {numbers.in_words(parts)}" if len(gate.decisions) > 1 else ""
 
+    if all(one.same_system for one in gate.decisions):
+        return " Nothing differs: both are the same system."
     better = [part_name(one) for one in gate.decisions if one.better]
     worse = [part_name(one) for one in gate.decisions if one.worse]
     out = f" It is in fact better{where(better)}." if better and gate.margin else ""
@@ -139,7 +148,9 @@ def _counted(gate: Gate) -> str:
 def evidence(gate: Gate, decision: Decision) -> str:
     """Return the evidence of a decision."""
     bound = f"−{gate.margin:g}" if gate.margin else "0"  # what the difference is compared with
-    if decision.note:
+    if decision.same_system:
+        proof = "both are the same system, so no query can differ"
+    elif decision.note:
         proof = f"{decision.note}: no decision is possible"
     elif decision.outcome == FAIL:
         corrected = " after Holm's correction" if len(gate.decisions) > 1 else ""
@@ -156,44 +167,6 @@ def evidence(gate: Gate, decision: Decision) -> str:
         f"Candidate {numbers.number(decision.candidate)}, baseline {numbers.number(decision.baseline)}: "
         f"difference {difference(gate, decision).plain}; {proof} ({rest})."
     )
-
-
-def what_would_decide(gate: Gate, decision: Decision) -> list[str]:
-    """Return how many queries would settle an open decision."""
-    begin = f"{part_name(decision)}: " if len(gate.decisions) > 1 else ""
-    given = f"{begin}if" if begin else "If"
-    observed, equal = decision.if_observed, decision.if_equal
-    if observed and observed.queries is not None and observed.note:
-        return [f"{given} {observed.note}, it takes {_how_many(gate, observed)}."]
-    if observed and equal and observed.queries is None and observed.note == equal.note:
-        reason = f"{observed.note}, be the difference as observed or zero."
-        return [f"{begin}{reason if begin else reason[0].upper() + reason[1:]}"]
-    seen = f"it really is {numbers.number(decision.difference, digits=4)}, as observed,"
-    supposed = ((observed, seen), (equal, "the two are in truth equal,"))
-    return [f"{given} {what} {_need(gate, needed)}" for needed, what in supposed if needed is not None]
-
-
-def _need(gate: Gate, needed: Needed) -> str:
-    chance = numbers.percent(gate.power)
-    if needed.queries is None:
-        return f"there is no way to tell: {needed.note}."
-    if needed.more:
-        return f"it takes {_how_many(gate, needed)} in {chance} of samples."
-    enough = f"{numbers.count(needed.queries)} queries{_each(gate)} would {_shown(needed)}"
-    return f"{enough} in {chance} of samples, and there are as many already."
-
-
-def _how_many(gate: Gate, needed: Needed) -> str:
-    total, more = numbers.count(needed.queries or 0), numbers.count(needed.more or 0)
-    return f"{total} queries{_each(gate)}, {more} more than there are, to {_shown(needed)}"
-
-
-def _shown(needed: Needed) -> str:
-    return "pass" if needed.outcome == PASS else "fail"
-
-
-def _each(gate: Gate) -> str:
-    return " in each language pair" if len(gate.pairs) > 1 and not gate.per_pair else ""
 
 
 def exact(low: float, margin: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET, UnsetType
@@ -17,10 +18,11 @@ from xlingual.report.pages.evaluation import TaskPart
 from xlingual.report.pool_views import EncoderViews, languages_of, views_of
 from xlingual.report.table import Cell, Column, Table
 from xlingual.report.words import GLOSSARY
-from xlingual.results import Results, by_key
+from xlingual.results import Entry, Results, by_key
 from xlingual.results.cautions import cut_of
 from xlingual.tasks import Task
 
+_RUN = re.compile(r"\|encoder:run:\w+\?(?:files=\d+&)?depth=(\d+)")  # in a signature
 VIEWS = (
     ("by_query_language", "", "All candidates"),
     ("own_language", "", "Candidates of the query's own language"),
@@ -53,7 +55,7 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
         section=Section(
             task.title,
             [*boards(runs, task), *_languages(found, task), *_judged(found), *of_hubs],
-            task.about,
+            f"{task.about}{_depths(entries)}",
         ),
         findings=findings(runs, task, of_run),
         sizes={
@@ -66,6 +68,13 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
         ],
         title=f"{task.title} in",
     )
+
+
+def _depths(entries: Sequence[Entry]) -> str:
+    """Return how long the lists of each run are, in a sentence; nothing where there is no run."""
+    found = {entry.encoder: _RUN.search(entry.signature) for entry in entries}
+    parts = [f"{name} up to {numbers.count(int(run[1]))}" for name, run in found.items() if run]
+    return f" Candidates returned for a query: {numbers.in_words(parts)}." if parts else ""
 
 
 def _languages(found: Sequence[EncoderViews], task: Task) -> Iterator[Block]:
@@ -103,11 +112,11 @@ def _judged(found: Sequence[EncoderViews]) -> Iterator[Block]:
         ]
         for one in found
     ]
-    judged = f"share of the first {cut} candidates returned that were judged, relevant or not"
+    judged = f"share of the first {cut} candidates that were judged, relevant or not, of queries with results"
     heads = [
         Column("system", "name", data=True),
         Column(f"Judged@{cut}", meaning=judged),
-        Column("queries without results", short="unanswered", meaning="they count as misses"),
+        Column("queries without results", short="no results", meaning="they count as misses"),
     ]
     yield Table.of_texts("What was judged", heads, rows, where="both").without_empty()
 

@@ -14,6 +14,7 @@ from xlingual.report.figures.multilingual_pool import losses, space, trade_off
 from xlingual.report.findings import approximation
 from xlingual.report.findings.multilingual_pool import of_run
 from xlingual.report.findings.retrieval import findings
+from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER
 from xlingual.report.pages import hubs, pool_tables, pools_side_by_side
 from xlingual.report.pages.boards import boards, notes
 from xlingual.report.pages.evaluation import TaskPart
@@ -35,8 +36,9 @@ OWN = (
     "answer in another language is counted as a separate kind of error."
 )
 ANY = (
-    "An answer is right in whatever language, and all of them should rank above everything else. An encoder "
-    "that prefers its own language puts wrong candidates of that language above right ones of another."
+    "An answer is right in whatever language, and all of them should rank above everything else. "
+    f"{CAPITAL_AN_ENCODER} that prefers its own language puts wrong candidates of that language above right "
+    "ones of another."
 )
 BOTH = "With the policy prefer-own, only answers in the question's language count as right."
 
@@ -58,7 +60,7 @@ TERMS = {
     "than after taking away one in another language (rand, averaged over all of them): Δ = (rand − "
     "same)/rand. 0 is no bias; above 0 the own language is preferred.",
     "Monolingual pool": "Only candidates in the question's language. It does not show whether languages "
-    "share one space: an encoder may do well here and fail over the pool of all languages.",
+    f"share one space: {AN_ENCODER} may do well here and fail over the pool of all languages.",
     "Weak and strong alignment": "Weak: in one other language alone, the nearest candidate is an answer. "
     "Strong: answers in other languages are nearer than wrong candidates in the question's own; measured as "
     "the share of such pairs in that order, ties half, so that 0.5 is chance and below it language weighs "
@@ -75,7 +77,7 @@ TERMS = {
     hubs.TERM[0]: hubs.TERM[1],
     "Own-language answers only": "The policy prefer-own: answers in the question's language should come "
     "first. A right answer in another language is then counted as a separate kind of error.",
-    "Chance": "The score of an encoder that finds all candidates equally similar, on the same data.",
+    "Chance": f"The score of {AN_ENCODER} that finds all candidates equally similar, on the same data.",
 }
 USED_BY = {  # a term → the views that need it
     "One target only": ("one_target", "one_target_summary"),

@@ -7,6 +7,7 @@ from typing import Any
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Finding, Page, Section
+from xlingual.report.marking import ENCODER
 from xlingual.report.table import Cell, Table, TableRoom
 from xlingual.results.plan import Plan, PlanRow
 from xlingual.tasks import task_of
@@ -39,7 +40,7 @@ def _table(plan: Plan) -> Table:
     narrow = TableRoom(names=16, bare=(gap,))
     return Table.of_texts(
         "Queries and what they show",
-        ["encoder", gap, f"queries for {plan.effect:g}", *shown, LIMIT],
+        [ENCODER, gap, f"queries for {plan.effect:g}", *shown, LIMIT],
         [_cells(row, len(sizes)) for row in plan.rows],
         data=True,
         titled=False,
@@ -105,7 +106,7 @@ def findings(plan: Plan) -> list[str]:
             out.append(f"{note}." if note.startswith(row.encoder) else f"{row.encoder} {note}.")
     out.append(_pool(plan))
     if plan.n_tests > 1:  # a comparison would correct for them, the plan does not
-        every = "" if plan.baseline_given else "all pairs of encoders; fewer with --baseline: "
+        every = "" if plan.baseline_given else f"all pairs of {ENCODER}s; fewer with --baseline: "
         strictest = f"{plan.alpha / plan.n_tests:.2g}"
         out.append(
             f"This is for one test at alpha {plan.alpha:g}. compare corrects for {plan.n_tests} ({every}the "
@@ -119,9 +120,9 @@ def _needed(plan: Plan, known: list[PlanRow]) -> str:
     what = f"difference of {plan.effect:g} in {name} from {plan.baseline}"
     counts = sorted(row.queries for row in known if row.queries is not None)
     never = [row.encoder for row in known if row.queries is None]
-    whose = numbers.in_words(never) if len(never) <= 3 else f"{len(never)} of {len(known)} encoders"
+    whose = numbers.in_words(never) if len(never) <= 3 else f"{len(never)} of {len(known)} {ENCODER}s"
     if len(never) == len(known):
-        whose = "any encoder" if len(known) > 1 else never[0]
+        whose = f"any {ENCODER}" if len(known) > 1 else never[0]
     if not counts:
         return f"A {what} cannot be shown at this pool however many queries, for {whose}."
     ends, here = [counts[0], counts[-1]], plan.clusters(plan.n_queries)
@@ -141,7 +142,7 @@ def _here(plan: Plan, known: list[PlanRow]) -> str:
     if not effects:
         return f"{present} no difference, however large."
     low, high = numbers.number(effects[0]), numbers.number(effects[-1])
-    size = low if low == high else f"{low} to {high}, depending on the encoder"
+    size = low if low == high else f"{low} to {high}, depending on the {ENCODER}"
     power = f"(power {numbers.percent(plan.power)}, two-sided, alpha {plan.alpha:g})"
     return f"{present} differences of {size} {power}."
 

@@ -11,6 +11,7 @@ from msgspec import structs
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Prose
 from xlingual.report.findings.multilingual_pool import ALONE, DELTA, monolingual_ranks
+from xlingual.report.marking import ENCODER
 from xlingual.report.pool_views import (
     FOUND,
     PREFER_OWN,
@@ -58,7 +59,7 @@ FIRSTS = (  # kinds of first candidates under prefer-own: key, name on the page,
 )
 
 Shown: TypeAlias = tuple[Column, Callable[[EncoderViews], Cell]]  # a column, and its cell for an encoder
-ENCODER: Shown = (Column("encoder", "name", data=True), lambda one: Cell(one.row.label))
+NAME: Shown = (Column(ENCODER, "name", data=True), lambda one: Cell(one.row.label))
 
 
 def _by_encoder(title: str, found: Sequence[EncoderViews], shown: Sequence[Shown], *notes: str) -> Table:
@@ -118,7 +119,7 @@ def glance(found: Sequence[EncoderViews], task: Task) -> Table | None:
     if all(macro in (numbers.MISSING, value) for macro, value in macros):
         del columns["macro"]
     value = Column(task.measure_name(found[0].row.measure), main=True)
-    shown = [ENCODER, (value, lambda one: Cell.of(one.row.value)), *columns.values()]
+    shown = [NAME, (value, lambda one: Cell.of(one.row.value)), *columns.values()]
     table = _by_encoder("At a glance", found, shown)
     heads = {column.key for column in table.columns}
     if not heads & (set(columns) - {"macro"}):
@@ -133,7 +134,7 @@ def alignment(found: Sequence[EncoderViews]) -> Table | None:
     if not own:
         return None
     columns = (_aligned(own, *column) for column in ALIGNED)
-    table = _by_encoder("Weak and strong alignment", own, [ENCODER, *columns])
+    table = _by_encoder("Weak and strong alignment", own, [NAME, *columns])
     return replace(table, where="both", looks=narrower("strict", "every pair", "own"))
 
 
@@ -149,7 +150,7 @@ def remove_one(found: Sequence[EncoderViews]) -> Table | None:
     """Return Table 3."""
     own = [one for one in found if one.has("remove_one")]
     columns: list[Shown] = [
-        ENCODER,
+        NAME,
         (Column("mAP −same"), lambda one: one.cell("remove_one", "same")),
         (Column("mAP −rand"), lambda one: one.cell("remove_one", "rand")),
         (Column("Δ"), lambda one: one.share(*DELTA)),
@@ -193,7 +194,7 @@ def fairness(found: Sequence[EncoderViews]) -> Table | None:
         for one in found
         for name, value in one.mapping("fairness").items()
     ]
-    heads = ["encoder", "measure", "fairness", "among answers", "among other candidates"]
+    heads = [ENCODER, "measure", "fairness", "among answers", "among other candidates"]
     notes = ("1: the ranks of all languages' candidates look alike. 0: they do not.",)
     table = Table.of_texts("Language fairness", heads, rows, names=2, data=True, notes=notes, titled=False)
     return replace(table, where="written") if rows else None
@@ -210,7 +211,7 @@ def own_first(found: Sequence[EncoderViews], task: Task) -> Table | None:
         "own-language answer."
     )
     columns = [
-        ENCODER,
+        NAME,
         _value(own, task),
         *(_of(f"first: {name}", _share, "first", kind) for kind, name, _, _ in FIRSTS),
         *(_of(f"above: {name}", amount, "errors", kind) for kind, name, _, _ in FIRSTS[1:4]),
@@ -246,7 +247,7 @@ def _board(found: Sequence[EncoderViews], title: str, task: Task) -> Table:
     bias = _bias(found, task)
     shown = [
         (Column("", "rank"), lambda one: Cell.by(str, one.row.rank)),
-        (ENCODER[0], _named),
+        (NAME[0], _named),
         _value(found, task),
         (Column("behind"), _behind),
         bias["own"],

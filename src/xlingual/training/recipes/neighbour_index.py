@@ -13,6 +13,7 @@ from xlingual.files import atomic_file, make_folder
 from xlingual.models.folder import CHECKPOINT
 from xlingual.models.triplet import Triplet
 from xlingual.models.unit import side_by_side
+from xlingual.ragged import starts
 from xlingual.ranking import Cosine, UnitVectors, top
 from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_options import TripletOptions
@@ -107,7 +108,7 @@ def nearest(pairs: TextPairs, title: Vectors, body: Vectors, k: int) -> Ints:
     for code, ranking in enumerate(rankings):
         other = pairs.item[ranking.query] != pairs.item[ranking.candidate]
         query, candidate = ranking.query[other], ranking.candidate[other]
-        first = np.searchsorted(query, np.arange(n + 1))
+        first = starts(query, n)
         rank = np.arange(len(query)) - first[query]
         taken = rank < k
         found[query[taken], code, rank[taken]] = candidate[taken]

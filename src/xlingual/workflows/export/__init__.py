@@ -10,7 +10,7 @@ from pathlib import Path
 
 from xlingual import encoders
 from xlingual.encoders import Encoder, EncoderLike
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.scheme import Context
 from xlingual.encoders.trained import build, check_base
 from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import InputError, listed

@@ -123,7 +123,7 @@ def test_images_stand_on_the_encoder_that_was_trained_on(tmp_path):
 
 def trained_on(folder, base):
     """Return the image encoder of a model on a base that no spec can name."""
-    from xlingual.encoders.schemes import Context
+    from xlingual.encoders.scheme import Context
     from xlingual.encoders.trained import build
 
     options = {"batch": 128, "device": "cpu", "base": "same"}

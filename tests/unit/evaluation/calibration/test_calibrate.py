@@ -142,9 +142,9 @@ def test_other_languages_and_more_seeds_of_the_same_data_will_do(made):
 def test_texts_that_are_compared_in_another_way_are_an_extrapolation(made):
     """Repaired hubs raise XLR and hardly move BkR: the relation for cosine is not theirs."""
     found = calibrate([made.validation(made.pair(made.noisy(30)))])
-    one = estimate(found, 0.2, None, replace(HERE, similarity="csls?k=10"))
+    one = estimate(found, 0.2, None, replace(HERE, similarity="transductive-csls?k=10"))
     assert one.ci is None
-    assert "similarity of texts is csls?k=10, in the calibration cosine" in one.note
+    assert "similarity of texts is transductive-csls?k=10, in the calibration cosine" in one.note
 
 
 def many(made, count, *, shift=0.15, n=10):

@@ -1,5 +1,6 @@
 """Runs of engines in image–sentence ranking: equal to the encoders whose rankings they hold."""
 
+import json
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ import pytest
 from xlingual import DataWarning, InputError, image_sentence
 from xlingual.data.runs import SearchRun
 from xlingual.evaluation.failures import failures_table
+from xlingual.report import verdict
 
 data = SimpleNamespace(**run_path(str(Path(__file__).parent / "data.py")))
 N = 30
@@ -161,6 +163,26 @@ def test_queries_without_results_are_misses(manifest, encoders):
         found = image_sentence(manifest, {"engine": SearchRun.of(named)}, measures="Success@1", store=None)
     first = {row["query"]: row["value"] for row in found.per_query.to_pylist()}
     assert first["en0.0"] == 0.0
+    assert found.entries[0].n_unanswered == 1
+    assert "engine has no results for 1 of 60 queries, which count as misses." in verdict(found)
+
+
+def test_queries_without_results_are_counted_over_slices_and_by_direction(manifest, encoders):
+    named = lists(manifest, encoders)
+    for query in ("en:en0.0", "en:en29.1", "image:en:en3.0"):
+        del named[query]
+    with pytest.warns(DataWarning, match="have no results"):
+        found = image_sentence(
+            manifest, {"engine": SearchRun.of(named)}, fold=15, measures="Success@1", store=None
+        )
+    entries = json.loads(json.dumps(found.to_dict()))["results"]
+    written = {(one["source"], one["target"]): one.get("n_unanswered") for one in entries}
+    assert written == {
+        ("en", "image"): 2,
+        ("image", "en"): 1,
+        ("de", "image"): None,
+        ("image", "de"): 1,
+    }
 
 
 @pytest.mark.parametrize(

@@ -297,6 +297,34 @@ def test_query_languages_are_the_means_of_their_queries(two, vectors):
     assert number(found, "it", "nDCG@10").views.incomplete
 
 
+def test_without_a_candidate_that_was_judged_irrelevant_nothing_is_said_of_judging():
+    lists = {"much": {"q1": {"d1": 2.0, "d2": 1.0}}, "little": {"q1": {"d8": 2.0, "d1": 1.0}}}
+    for grade, said in ((1, False), (0, True)):
+        qrels = {"q1": {"d1": 2, "d2": grade}}
+        found = runs_against_qrels(qrels, lists, measures=["nDCG@2"], relevant_from=2)
+        assert number(found, "much", "nDCG@2").views.incomplete is said
+        assert ("What was judged" in shown(found)) is said
+        assert any("were judged than of much" in line for line in compare(found).notes) is said
+
+
+@pytest.mark.filterwarnings("ignore:.*have no results")
+def test_what_depends_on_the_other_runs_of_judgements_alone():
+    qrels = {f"q{i}": {f"d{i}": 1} for i in range(5)}
+    run = {"q0": {f"d{j}": 9.0 - j for j in range(5)}, **{f"q{i}": {"d4": 2.0} for i in (1, 2, 3)}}
+    more = run | {"q0": run["q0"] | {"x": 0.5}}
+
+    def found(name, **runs):
+        entry = number(runs_against_qrels(qrels, runs, measures=name), "s", name)
+        return entry.value, entry.ci, entry.signature
+
+    for name in ("nDCG@3", "R@5", "Bpref", "Judged@3"):
+        assert found(name, s=run) == found(name, s=run, o=more)
+    assert found("MedR", s=run)[0] == 6
+    assert found("MedR", s=more)[0] == 7
+    with pytest.raises(InputError, match="end before the last candidate, so MedR is not known"):
+        found("MedR", s=run, o=more)
+
+
 def test_what_knows_nothing_is_at_chance(two):
     same = Known({f"{kind}{i}": np.ones(2) for kind in "qd" for i in range(M)})
     found = retrieval(two, {"same": same}, measures=MEASURES, store=None)
@@ -376,6 +404,22 @@ def shown(results):
     return " ".join(as_text(page_of(results), "markdown").split())
 
 
+def test_the_page_says_how_much_an_engine_returned(two, vectors):
+    run = SearchRun.of(ranking(vectors, depth=12))
+    both = retrieval(two, {"v": Known(vectors), "engine": run}, measures="nDCG@10", store=None)
+
+    def about(results):
+        (section,) = (
+            one for one in page_of(results).sections if "Each query ranks all candidates, or" in one.about
+        )
+        return section.about
+
+    assert about(both).endswith("Candidates returned for a query: engine up to 12.")
+    assert about(retrieval(two, {"v": Known(vectors)}, measures="nDCG@10", store=None)).endswith(
+        "agrees with them."
+    )
+
+
 def test_judged_is_of_what_was_returned(two, vectors):
     lists = ranking(vectors)
     whole = retrieval(two, {"all": SearchRun.of(lists)}, measures="nDCG@10 Judged@10 MAP", store=None)
@@ -385,7 +429,7 @@ def test_judged_is_of_what_was_returned(two, vectors):
     odd = [value for query, value in judged.items() if int(query.partition("/q")[2]) % 2]
     assert number(found, "fewer", "nDCG@10").views.judged == pytest.approx(np.mean(odd))
     assert "What was judged" in shown(found) and "Fewer of the first" not in shown(found)
-    assert "fewer returned nothing for 12 of 24 queries, which count as misses." in shown(found)
+    assert "fewer has no results for 12 of 24 queries, which count as misses." in shown(found)
     assert "What was judged" not in shown(retrieval(two, {"it": fewer}, measures="MAP", store=None))
     known = pool_of([[1 if i == j else UNJUDGED for j in range(M)] for i in range(N)])
     assert "What was judged" not in shown(retrieval(known, {"it": fewer}, measures="nDCG@10", store=None))
@@ -400,22 +444,24 @@ def test_a_comparison_of_runs_says_what_may_be_too_low(two, vectors):
     assert "first 3 candidates that other (33 %) returned were judged than of good (100 %)" in note
     found = runs_against_qrels(qrels, {"good": good, "half": {"q1": good["q1"]}}, measures="nDCG@3 P@3")
     compared = compare([found], measures=["nDCG@3"])
-    assert compared.notes == ["half returned nothing for 1 of 2 queries, which count as misses."]
-    assert "half returned nothing for 1 of 2" in " ".join(as_text(page_of(compared), "markdown").split())
+    assert compared.notes == ["half has no results for 1 of 2 queries, which count as misses."]
+    assert "half has no results for 1 of 2" in " ".join(as_text(page_of(compared), "markdown").split())
     decided = gate(found.only("half"), found.only("good"), margin=0.1, measure="nDCG@3")
     assert [note.rpartition("#")[2] for note in decided.warnings] == compared.notes
     with pytest.raises(InputError, match=r"none of its 1 candidates is judged in .* \(first: 'Xd1'"):
         runs_against_qrels(qrels, {"good": good, "wrong": {"q1": {"Xd1": 1.0}}})
+    with pytest.raises(InputError, match=r"name them alike; '7' may be '007': did the ids lose"):
+        runs_against_qrels({"q1": {"007": 1, "008": 0}}, {"wrong": {"q1": {"7": 1.0}}})
 
 
-@pytest.mark.parametrize("form", ["cosine", "csls"])
+@pytest.mark.parametrize("form", ["cosine", "transductive-csls"])
 def test_the_order_of_trec_is_that_of_a_run_with_float32_scores(two, vectors, form):
     """Of an encoder's scores, and of the run that its --trec writes, whose ties stand by name."""
     near = {name: v + (1e-8 if name == "d11" else 0) for name, v in vectors.items()} | {"d12": vectors["d11"]}
     found = retrieval(two, {"it": Known(near)}, measures=MEASURES, ties="trec", similarity=form, store=None)
     assert all(entry.n_tied == 0 for entry in found.entries)
     assert "|ties:trec|" in found.entries[0].signature
-    if form == "csls":
+    if form != "cosine":
         return
     tags = {f"d{j}": "en" if j % 2 else "de" for j in range(M)}
     tags |= {f"q{i}": "en" if i % 3 else "de" for i in range(N)}
@@ -463,7 +509,7 @@ def test_sparse_and_token_vectors_have_the_numbers_of_their_scores(two, form, ti
 
 def test_csls_in_the_order_of_trec_is_that_of_its_expectation_without_ties(two, vectors):
     apart = vectors | {f"d{j}": vectors[f"d{j}"] + 1e-2 * j for j in (3, 8)}
-    options = {"measures": MEASURES, "similarity": "csls?k=3", "store": None}
+    options = {"measures": MEASURES, "similarity": "transductive-csls?k=3", "store": None}
     one = retrieval(two, {"it": Known(apart)}, **options)
     other = retrieval(two, {"it": Known(apart)}, ties="trec", **options)
     assert [e.n_tied for e in one.entries] == [0] * len(MEASURES)
@@ -630,6 +676,17 @@ def test_trec_files_hold_what_was_evaluated(tmp_path, two, vectors):
     again = runs_against_qrels(tmp_path / "qrels.txt", {"it": str(tmp_path / "it.run")}, measures="R@5 AP")
     assert found.entries and set(again.entries[0].views.by_query_language) == {"de", "en"}
     assert again.entries[0].chance is None
+
+
+@pytest.mark.parametrize("form", ["cosine", "transductive-csls"])
+def test_trec_files_have_the_order_that_was_evaluated(tmp_path, two, vectors, form):
+    """With ties of trec_eval: scores that are equal as float32 come with the last name first."""
+    close = {name: 1 + 1e-9 * v for name, v in vectors.items()}
+    options = {"measures": MEASURES, "ties": "trec", "store": None}
+    found = retrieval(two, {"it": Known(close)}, trec=tmp_path, trec_depth=None, similarity=form, **options)
+    again = retrieval(two, {"it": SearchRun.read(tmp_path / "it.run")}, **options)
+    for name in MEASURES:
+        assert number(found, "it", name).value == number(again, "it", name).value
 
 
 @pytest.mark.parametrize(

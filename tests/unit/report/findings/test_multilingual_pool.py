@@ -6,6 +6,7 @@ from msgspec import structs
 from xlingual.report import leaderboard, verdict, words
 from xlingual.report.findings import hubs
 from xlingual.report.findings import multilingual_pool as findings
+from xlingual.report.marking import ENCODER
 from xlingual.report.pool_views import PREFER_OWN, views_of
 from xlingual.results import Interval
 from xlingual.results.document import plain
@@ -89,7 +90,7 @@ def test_the_order_of_encoders_in_monolingual_pools(pool):
     (said,) = findings.order(found)
     assert "there english-only-dual-encoder_v2 is first" in said and "it is second of 3" in said
     assert findings.order(found[1:]) == [
-        "With candidates of the question's language only, the order of the encoders is the same."
+        f"With candidates of the question's language only, the order of the {ENCODER}s is the same."
     ]
     assert findings.order(found[:1]) == []
     wide = pool.results()
@@ -185,4 +186,4 @@ def test_the_verdict_shows_small_numbers_with_two_digits(pool):
 def test_languages_are_named_in_sentences(pool):
     said = " ".join(verdict(pool.results()))
     assert "(hi)" in said and " in hi " not in said and " hi " not in said
-    assert words.pair("l1", "pool") == "questions in 'l1'"
+    assert words.pair("l1", "pool") == "queries in 'l1'"

@@ -1,4 +1,4 @@
-"""Small helpers for lists of different lengths kept as flat arrays."""
+"""Lists of different lengths kept as flat arrays: where each begins, and what belongs to it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,31 @@ from collections.abc import Sequence
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+
+
+def groups(*columns: np.ndarray) -> tuple[Ints, Ints]:
+    """Return the first line of each group of consecutive lines that are equal in all columns, and its size.
+
+    >>> groups(np.array([4, 4, 4, 7]), np.array([0, 0, 1, 1]))
+    (array([0, 2, 3]), array([2, 1, 1]))
+    """
+    new = np.ones(len(columns[0]), dtype=bool)
+    new[1:] = False
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    first = np.flatnonzero(new)
+    return first, np.diff(first, append=len(new))
+
+
+def starts(rows: Ints, n: int) -> Ints:
+    """Return where the lines of each row 0 … n − 1 begin, and how many there are in all, int64 [n + 1].
+
+    `rows` is ascending.
+
+    >>> starts(np.array([0, 0, 2]), 3)
+    array([0, 2, 2, 3])
+    """
+    return np.searchsorted(rows, np.arange(n + 1)).astype(np.int64)
 
 
 def spans(starts: Ints, counts: Ints) -> tuple[Ints, Ints]:

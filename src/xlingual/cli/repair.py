@@ -1,0 +1,42 @@
+"""`xlingual repair`: a better space without training."""
+
+from __future__ import annotations
+
+from xlingual.cli import screen
+from xlingual.cli.checks import check_output
+from xlingual.cli.from_request import command, keywords
+from xlingual.cli.opening import manifest_or_pool, store_of, within_cost
+from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.ranking import chosen_ranker
+from xlingual.cli.wording import in_options
+from xlingual.requests import signed
+from xlingual.requests.repairing import RepairRequest
+
+
+@command(RepairRequest)
+def repair(request: RepairRequest) -> None:
+    """Find a map of an encoder's vectors that brings languages together, and test it.
+
+    MANIFEST holds items with texts in two languages or more, or is a multilingual pool. Maps are fitted on
+    one part of it, chosen on another and tested once on a third. With --out the one that was chosen is
+    written too, for model:DIR/model::SPEC.
+    """
+    from xlingual.workflows.repairing import repair as repaired
+    from xlingual.workflows.repairing.repaired import MODEL
+
+    output = request.output
+    check_output(output.out, output.report, "repair")
+    store = store_of(request.keeping)
+    given = keywords(request, repaired)
+    (given["text_encoder"],) = within_cost([request.text_encoder], request.keeping)
+    given |= {"store": store, "ranker": chosen_ranker(request.ranking, store, quiet=output.quiet)}
+    with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
+        progress("reading the data", 0, 1)
+        outcome = repaired(manifest_or_pool(request), **given, progress=progress)
+    found = outcome.found
+    found.warnings[:] = map(in_options, found.warnings)
+    if output.out is not None and outcome.map is not None:
+        outcome.write_model(output.out / MODEL)
+    found = signed(found, request)
+    write_and_show(found, output)
+    say_written(found, output, found.file)

@@ -1,0 +1,77 @@
+"""`truncate:D::SPEC` and `quantize:DTYPE::SPEC`: smaller vectors of the encoder below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, cast
+
+from xlingual.arrays import Vectors
+from xlingual.encoders.base import Encoder, Stacked
+from xlingual.encoders.own_similarity import OwnSimilarity
+from xlingual.encoders.scheme import Context
+from xlingual.encoders.transform import Fit, TransformedTexts
+from xlingual.errors import InputError
+from xlingual.records import Texts
+from xlingual.transforms.compression import BINARY, F16, INT8, Levels, halved, signs, truncated, unit
+
+KINDS = (F16, INT8, BINARY)
+
+
+class SmallerTexts(Stacked):
+    """Vectors of unit length made smaller, each by itself."""
+
+    def __init__(self, base: Encoder, name: str, smaller: Callable[[Vectors], Vectors]) -> None:
+        super().__init__(base)
+        self.name, self._smaller = name, smaller
+
+    @property
+    def identity(self) -> str:
+        """What is done, and the identity of the encoder below."""
+        return f"{self.name}::{self.base.identity}"
+
+    def apply(self, *vectors: Vectors) -> Vectors:
+        """Return float32 [n, e] for the base's vectors float32 [n, d]."""
+        try:
+            return self._smaller(unit(vectors[0]))
+        except InputError as error:
+            raise InputError(f"{self.name.partition('?')[0]}: {error}") from None
+
+
+class QuantizedTexts(TransformedTexts):
+    """Vectors of unit length as bytes: levels between the ends of other texts' vectors, by dimension."""
+
+    def __init__(self, base: Encoder, texts: Callable[[], Texts], languages: Sequence[str]) -> None:
+        fit = cast("Fit", Levels.of)  # what it fits is applied as a linear map is
+        super().__init__(base, f"quantize:{INT8}?v=1", fit, texts, languages, by_language=False)
+
+    @property
+    def _unit_below(self) -> bool:
+        return True
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> SmallerTexts | QuantizedTexts:
+    """Return the encoder for a spec; raise InputError where an option is missing or makes no sense."""
+    name, base = context.scheme, context.base
+    assert base is not None
+    if isinstance(base, OwnSimilarity):
+        raise InputError(f"{name}: the encoder below compares images and gives no vectors")
+    if name == "truncate":
+        if not (argument.isascii() and argument.isdecimal() and 1 <= int(argument) < 1_000_000):
+            raise InputError(
+                f"truncate: expected a whole number of at least 1, as in truncate:128, found {argument!r}"
+            )
+        return SmallerTexts(base, f"truncate:{int(argument)}?v=1", partial(truncated, dim=int(argument)))
+    if argument not in KINDS:
+        raise InputError(f"quantize: expected one of {', '.join(KINDS)}, found {argument!r}")
+    texts = context.loader(name, options["fit"])
+    if argument != INT8:
+        if texts is not None:
+            raise InputError(f"quantize:{argument} is not fitted: leave out fit=")
+        return SmallerTexts(base, f"quantize:{argument}?v=1", halved if argument == F16 else signs)
+    if texts is None:
+        raise InputError(
+            "quantize:int8: fit= is missing: the range of each dimension is that of texts that are not "
+            "evaluated, such as quantize:int8?fit=FILE#train"
+        )
+    return QuantizedTexts(base, texts, context.languages)

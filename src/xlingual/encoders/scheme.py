@@ -1,0 +1,65 @@
+"""What a scheme is: a row of the table of `schemes`, and the settings of the caller that an adapter gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.options import Option
+from xlingual.errors import InputError
+from xlingual.records import Texts
+
+TEXTS, IMAGES = "texts", "images"
+LISTS = "lists"  # of a system that returns candidates, and no vectors (`xlingual.systems`)
+PICTURES = "pictures"  # the word for images in older plug-ins, which still get it
+OVER = ("no", "may", "must")  # whether a scheme stands on another encoder
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A row of the table: what a scheme encodes, its options, and the module whose `build` makes it."""
+
+    name: str
+    takes: tuple[str, ...]  # TEXTS, IMAGES or both
+    summary: str
+    module: str  # imported when the scheme is used, so that unused adapters cost nothing
+    argument: str | None = None  # what the argument is called; None where there is none
+    options: tuple[Option, ...] = ()
+    extra: str | None = None  # the optional packages it needs
+    over: str = "no"  # whether it stands on another encoder, scheme:…::SPEC: one of `OVER`
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What it encodes: TEXTS, IMAGES or both."""
+        return tuple(IMAGES if kind == PICTURES else kind for kind in self.takes)
+
+    @property
+    def form(self) -> str:
+        """How its specs are written, options apart."""
+        below = {"no": "", "may": "[::SPEC]", "must": "::SPEC"}[self.over]
+        return f"{self.name}:{self.argument or ''}{below}"
+
+
+@dataclass(frozen=True)
+class Context:
+    """The caller's settings that an adapter may need."""
+
+    languages: Sequence[str]  # of all texts
+    role_languages: Mapping[str, Sequence[str]] | None = None  # role of a text → languages; None: all in each
+    fit_texts: Callable[[str], Texts] | None = None  # loads the texts that `fit=` names
+    seed: int = 0  # of encoders whose spec has none
+    kind: str = TEXTS  # texts or images, for a scheme that takes both
+    base: Encoder | None = None  # the encoder below, for a scheme that stands on another
+    scheme: str = ""  # the scheme's name, for a module that several schemes share
+
+    def loader(self, scheme: str, reference: str | None) -> Callable[[], Texts] | None:
+        """Return a function that loads the texts of `fit=reference`; None where there is no reference."""
+        load = self.fit_texts
+        if reference is None:
+            return None
+        if load is None:
+            raise InputError(
+                f"{scheme}: nothing here loads fit={reference}; pass `fit_texts`, which loads it"
+            )
+        return lambda: load(reference)

@@ -1,0 +1,72 @@
+"""`model:DIR::SPEC`, a transform that `xlingual repair` has chosen: a linear map for each language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from xlingual.arrays import Vectors
+from xlingual.encoders.base import Encoder, Stacked
+from xlingual.encoders.scheme import IMAGES, Context
+from xlingual.encoders.trained import check_base
+from xlingual.encoders.transform import unit_rows
+from xlingual.errors import InputError, listed
+from xlingual.models.folder import ModelFolder
+from xlingual.transforms.affine import Affine
+
+
+class FittedTransform(Stacked):
+    """Vectors of the encoder below at unit length, through the map of the folder.
+
+    `apply_in` raises InputError for a language that the map does not have.
+    """
+
+    fitted_transform = True
+
+    def __init__(self, folder: ModelFolder, base: Encoder) -> None:
+        super().__init__(base)
+        self.folder, self.who = folder, f"model:{folder.path}"
+
+    @property
+    def identity(self) -> str:
+        """The kind and the model's digest, and the encoder below."""
+        return f"model:{self.folder.kind}:{self.folder.digest[:16]}::{self.base.identity}"
+
+    @cached_property
+    def map(self) -> Affine:
+        """The map; InputError where its folder does not describe one."""
+        try:
+            return Affine.of_arrays(self.folder.arrays(), self.folder.config["model"]["languages"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{self.who}: its config.json does not describe such a model ({error}): copy the model anew"
+            ) from None
+
+    def check_languages(self, tags: Iterable[str], /) -> None:
+        """Raise InputError where it has no map for texts of a language."""
+        asked = set(tags)
+        self.base.check_languages(asked)
+        if self.map.languages is not None and (unknown := sorted(asked - set(self.map.languages))):
+            raise InputError(
+                f"{self.who} was fitted on texts in {listed(self.map.languages, 20)}, and not in "
+                f"{listed(unknown)}: repair the encoder again, on texts in that language too"
+            )
+
+    def apply(self, *vectors: Vectors) -> Vectors:
+        """Raise TypeError: it needs the languages."""
+        raise TypeError("a transform needs the language of each vector: call apply_in")
+
+    def apply_in(self, languages: Sequence[str], *vectors: Vectors) -> Vectors:
+        """Return float32 [n, e] for the base's vectors float32 [n, d] and the language of each."""
+        try:
+            return self.map.apply(unit_rows(vectors[0]), languages)
+        except InputError as error:
+            raise InputError(f"{self.who}: {error}") from None
+
+
+def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> FittedTransform:
+    """Return the encoder of texts; raise InputError for images, without a base, or on another base."""
+    if context.kind == IMAGES:
+        raise InputError(f"model:{folder.path} was fitted on texts and encodes no images")
+    return FittedTransform(folder, check_base(folder, context.base, options["base"] == "trusted"))

@@ -1,0 +1,98 @@
+"""The bank of a run: training queries, which are not evaluated, and their vectors by each encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from xlingual.embed import embed_bank
+from xlingual.embed.encoding import Progress
+from xlingual.encoders import Encoder
+from xlingual.errors import InputError, listed, parameter, warn
+from xlingual.evaluation.similarities import Fitted
+from xlingual.ranking import Bank, Banked, Csls, Repair
+from xlingual.records import Texts, digest
+from xlingual.store import Store
+
+
+class TrainingQueries:
+    """The queries that `--similarity …&fit=FILE` names, of all languages."""
+
+    def __init__(self, repair: Fitted, load: Callable[[str], Texts]) -> None:
+        self.repair, self.texts = repair, load(repair.fit)
+        self._missing: set[str] = set()
+        self._kept: tuple[tuple[str, ...], Bank] | None = None
+
+    @cached_property
+    def name(self) -> str:
+        """What signatures call the similarity: with a digest of all rows that the bank is named by."""
+        rows = digest(*sorted(self.texts.row_digests())).hex()[:12]
+        own = self.repair.correction.name
+        return f"{own}{'&' if '?' in own else '?'}fit={rows}"
+
+    def refuse(self, evaluated: Sequence[Texts]) -> None:
+        """Raise InputError where a row of the bank is evaluated."""
+        seen = self.texts.row_digests() & frozenset[bytes]().union(*(one.row_digests() for one in evaluated))
+        if seen:
+            raise InputError(
+                f"{parameter('similarity', self.repair.written)}: {len(seen)} of the {len(self.texts)} "
+                "training queries are among the texts that are evaluated: choose other rows (for instance "
+                "fit=FILE#train and --split test)"
+            )
+
+    def of(self, languages: Sequence[str]) -> Texts:
+        """Return those in some languages; warn of a language without any, and raise InputError for none."""
+        rows = [row for row, tag in enumerate(self.texts.language) if tag in languages]
+        found = sorted(set(self.texts.language))
+        if not rows:
+            raise InputError(
+                f"{parameter('similarity', self.repair.written)}: the training queries are in "
+                f"{listed(found, 20)}, and those that are evaluated in {listed(languages, 20)}: name others "
+                "with fit="
+            )
+        missing = [tag for tag in languages if tag not in found and tag not in self._missing]
+        if missing:
+            self._missing.update(missing)
+            warn(
+                f"similarity {self.repair.written!r}: no training query is in {listed(missing, 20)}: hubs of "
+                f"queries in these languages are repaired by those in {listed(found, 20)}"
+            )
+        return self.texts.take(np.array(rows, dtype=np.int64))
+
+    def bound(
+        self,
+        name: str,
+        encoder: Encoder,
+        languages: Sequence[str],
+        *,
+        roles: bool,
+        store: Store | None,
+        progress: Progress | None,
+    ) -> Banked:
+        """Return the repair with the vectors of the training queries in some languages by an encoder.
+
+        The last ones are kept: several passes of one encoder ask for them.
+        """
+        key = (name, encoder.identity, *sorted(languages))
+        if self._kept is None or self._kept[0] != key:
+            texts = self.of(languages)
+            if roles and encoder.by_role:
+                texts = replace(texts, role="query")
+            vectors = embed_bank(texts, name, encoder, store=store, progress=progress)
+            self._kept = key, Bank.of(vectors)
+        return Banked(self.repair.correction, self._kept[1], self.name)
+
+
+def warned_of_transduction(repair: Repair | None) -> bool:
+    """Warn, and return True, where hubs are repaired by the very queries that are evaluated."""
+    if not isinstance(repair, Csls):
+        return False
+    warn(
+        f"similarity {repair.name!r}: queries that are evaluated take part in the scores of each other: "
+        "numbers are those of a search for all of them at once, and too good for queries that come one by "
+        f"one; csls?k={repair.k}&fit=FILE#train takes training queries in their place"
+    )
+    return True

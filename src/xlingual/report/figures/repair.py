@@ -1,0 +1,38 @@
+"""What a repair changes, by question and answer language."""
+
+from __future__ import annotations
+
+from xlingual.report import numbers
+from xlingual.report.blocks import STEPS, Heat, HeatMap, Matrix
+from xlingual.report.findings.repair import label
+from xlingual.results.repair import Change, Repair
+
+
+def changes_by_pair(found: Repair) -> Matrix:
+    """Return the differences by the question's language (rows) and the answer's (columns), two hues."""
+    place = {(one.source, one.target): one for one in found.pairs}
+    sources, targets = (list(dict.fromkeys(pair[side] for pair in place)) for side in (0, 1))
+    most = max(abs(one.difference) for one in found.pairs) or 1.0
+    lines = [(tag, [_cell(place.get((tag, other)), most) for other in targets]) for tag in sources]
+    return Matrix(
+        [HeatMap("after − before", targets, lines)],
+        scale="difference",
+        ends=(numbers.signed(-most), numbers.signed(most)),
+        title="mAP of a single answer: what changes, by language pair",
+        corner="question ↓\nanswer →",
+        hue="d",
+        style="close wide",
+        framed="question and answer are in one language",
+        where="page",
+    )
+
+
+def _cell(one: Change | None, most: float) -> Heat | None:
+    if one is None:
+        return None
+    text = numbers.signed(one.difference)
+    title = f"{label(one)}: {numbers.number(one.before)} → {numbers.number(one.after)}"
+    step = round((one.difference / most + 1) / 2 * (STEPS - 1))
+    return Heat(
+        text, text, title, step, one.difference, None if one.ci is None else (one.ci.low, one.ci.high)
+    )

@@ -1,0 +1,59 @@
+"""The request of `repair`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from xlingual.requests.ranking import ExactRanking
+from xlingual.requests.record import Request, option
+from xlingual.requests.shared import EqualIds, Keeping, ManifestOptions, Output, PoolLanguages
+from xlingual.requests.values import AboveZero, Natural, Share, comma_list
+
+
+def shares_of(text: str) -> list[float | str]:
+    """Return the numbers of "0.4,0.2,0.4"; what is none stays a text, which the check names."""
+    found: list[float | str] = []
+    for word in comma_list(text):
+        try:
+            found.append(float(word))
+        except ValueError:
+            found.append(word)
+    return found
+
+
+class RepairRequest(Request, frozen=True, kw_only=True):
+    """Find a transform of an encoder's vectors that brings languages together, and test it."""
+
+    command = "repair"
+    first = ("text_encoder", "shares", "delta")
+
+    data: ManifestOptions
+    languages: PoolLanguages = None
+    equal_ids: EqualIds = None
+    text_encoder: Annotated[
+        str, option("Text encoder that is repaired. See: xlingual encoders.", metavar="SPEC")
+    ]
+    shares: Annotated[
+        tuple[AboveZero, ...],
+        option(
+            "Shares of the three parts: to fit on, to choose on, to test on.",
+            metavar="FIT,CHOOSE,TEST",
+            reads=shares_of,
+        ),
+    ] = (0.4, 0.2, 0.4)
+    split_by: Annotated[
+        Literal["paragraph", "article"],
+        option("What stays in one part: paragraphs (clusters of questions), or whole articles."),
+    ] = "paragraph"
+    delta: Annotated[
+        AboveZero, option("The loss from which a language pair counts as harmed.", metavar="D")
+    ] = 0.01
+    alpha: Annotated[Share, option("Level of the tests.")] = 0.05
+    hubs: Annotated[bool, option("Corrections of hubs are tried too.", names=("--hubs/--no-hubs",))] = True
+    candidate_text: Annotated[
+        Literal["sentence", "sentence+context"], option("Text of a pool's candidates that is encoded.")
+    ] = "sentence"
+    seed: Annotated[Natural, option("Seed of the parts and of the tests.")] = 0
+    keeping: Keeping
+    ranking: ExactRanking
+    output: Output

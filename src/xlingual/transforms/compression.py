@@ -1,0 +1,111 @@
+"""Smaller vectors: fewer dimensions, or fewer bits a number, as float32 vectors that rank as they would.
+
+What a search engine would store (bytes, bits) is never made: each function gives the numbers that its codes
+stand for, so that cosines of them rank as the codes do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.arrays import Floats, Vectors
+from xlingual.errors import InputError
+from xlingual.transforms.moments import FitData
+
+F32, F16, INT8, BINARY = "f32", "f16", "int8", "binary"
+DTYPES = (F32, F16, INT8, BINARY)
+_STEPS = 255  # between the least and the largest code of a byte
+
+
+def bytes_of(dim: int, dtype: str) -> int:
+    """Return the bytes that a vector takes; the range of each dimension, of int8, is kept once for all.
+
+    >>> [bytes_of(100, dtype) for dtype in DTYPES]
+    [400, 200, 100, 13]
+    """
+    return {F32: 4 * dim, F16: 2 * dim, INT8: dim, BINARY: -(-dim // 8)}[dtype]
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Return vectors [n, d] at unit length; zero vectors stay zero."""
+    exact = np.asarray(vectors, dtype=np.float64)
+    length = np.sqrt(np.einsum("nd,nd->n", exact, exact))[:, None]
+    return np.asarray(np.divide(exact, length, out=np.zeros_like(exact), where=length > 0), dtype=np.float32)
+
+
+def truncated(vectors: Vectors, dim: int) -> Vectors:
+    """Return the first `dim` dimensions; raise InputError where there are fewer.
+
+    What is left keeps most where a model was trained for it (Kusupati et al., Matryoshka representation
+    learning, NeurIPS 2022).
+    """
+    if dim > vectors.shape[1]:
+        raise InputError(f"{dim} dimensions are asked for, and the vectors have {vectors.shape[1]}")
+    return np.ascontiguousarray(vectors[:, :dim])
+
+
+def halved(vectors: Vectors) -> Vectors:
+    """Return the numbers rounded to half precision: 16 bits each."""
+    rounded: Vectors = vectors.astype(np.float16).astype(np.float32)
+    return rounded
+
+
+def signs(vectors: Vectors) -> Vectors:
+    """Return 1 where a number is above 0, else −1: one bit each; zero vectors stay zero.
+
+    The cosine of two such vectors is 1 − 2·h/d where their bits differ in h of d places: it ranks as the
+    Hamming distance does.
+    """
+    found: Vectors = np.where(vectors > 0, np.float32(1), np.float32(-1))
+    found[~vectors.any(axis=1)] = 0
+    return found
+
+
+@dataclass(frozen=True)
+class Levels:
+    """256 levels of each dimension, evenly spaced from the least to the largest number of calibration rows.
+
+    A number becomes the nearest level: one beyond the ends becomes the first or the last. That is the scheme
+    of `quantize_embeddings` of sentence-transformers, which takes the level below instead of the nearest.
+    """
+
+    low: Floats  # [d]
+    high: Floats  # [d]
+
+    @classmethod
+    def of(cls, data: FitData) -> Levels:
+        """Return the levels for the rows of `data` that are not zero; InputError where there is none."""
+        low, high = None, None
+        for _, piece in data.in_pieces(np.arange(len(data.languages))):
+            rows = piece[piece.any(axis=1)]
+            if len(rows):
+                least, most = rows.min(axis=0), rows.max(axis=0)
+                low = least if low is None else np.minimum(low, least)
+                high = most if high is None else np.maximum(high, most)
+        if low is None or high is None:
+            raise InputError("all vectors of the texts that it is fitted on are zero: fit it on other texts")
+        return cls(low, high)
+
+    def codes(self, vectors: Vectors) -> np.ndarray:
+        """Return the level of each number, uint8 [n, d]."""
+        step = (self.high - self.low) / _STEPS
+        away = np.asarray(vectors, dtype=np.float64) - self.low
+        level = np.divide(away, step, out=np.zeros_like(away), where=step > 0)
+        return np.clip(np.rint(level), 0, _STEPS).astype(np.uint8)
+
+    def apply(self, vectors: Vectors, languages: object = None) -> Vectors:
+        """Return what the levels of the vectors [n, d] stand for, float32; zero vectors stay zero.
+
+        All languages have the same levels. Raises InputError for another d.
+        """
+        if vectors.shape[1] != len(self.low):
+            raise InputError(
+                f"fitted on vectors of {len(self.low)} dimensions, found {vectors.shape[1]}: it belongs to "
+                "another encoder"
+            )
+        step = (self.high - self.low) / _STEPS
+        found: Vectors = (self.low + self.codes(vectors) * step).astype(np.float32)
+        found[~vectors.any(axis=1)] = 0
+        return found

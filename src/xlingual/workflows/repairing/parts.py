@@ -1,0 +1,210 @@
+"""The three parts of a pool, which share no cluster and no answer; and the vectors of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from xlingual.arrays import Floats, Vectors
+from xlingual.data.manifest import Manifest
+from xlingual.data.pools.build import build_pool
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import Candidates, PoolRows, Questions
+from xlingual.data.pools.splitting import TEST, TRAIN, split_pool
+from xlingual.encoders.transform import unit_rows
+from xlingual.errors import InputError
+from xlingual.evaluation.multilingual_pool.language_bias import (
+    monolingual_average_precision,
+    single_answer_precision,
+)
+from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts, one_pass
+from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
+from xlingual.evaluation.similarities import COSINE, correction_of
+from xlingual.measures import average_precision
+from xlingual.ranking import HubRepair, Ranker
+from xlingual.ranking.banks import Bank, Banked
+from xlingual.records import Texts
+from xlingual.results.repair import PartSize
+from xlingual.transforms.affine import Affine
+from xlingual.transforms.moments import FitData
+
+Row: TypeAlias = tuple[str, str, str]  # language, id and text
+SHARES = (0.4, 0.2, 0.4)  # fit, choose, test
+HUB_PLACES = 10
+
+
+def three_parts(
+    pool: MultilingualPool, shares: Sequence[float], seed: int, by: str
+) -> tuple[MultilingualPool, MultilingualPool, MultilingualPool]:
+    """Return the parts to fit on, to choose on and to test on; whole clusters, drawn with the seed.
+
+    Raises InputError where a part would have no questions, or one of its languages no question or candidate.
+    """
+    fit, choose, test = shares
+    first, rest = _halves(pool, fit / sum(shares), seed, by)
+    second, third = _halves(rest, choose / (choose + test), seed, by)
+    for what, part in (("fitting", first), ("choosing", second), ("testing", third)):
+        if set(part.languages) != set(pool.languages):
+            lost = sorted(set(pool.languages) - set(part.languages))
+            raise InputError(
+                f"{pool.source}: the part for {what} has no texts in {', '.join(lost)}: there are too few; "
+                "leave the language out with --languages, or give another --shares"
+            )
+    return first, second, third
+
+
+def _halves(pool: PoolRows, share: float, seed: int, by: str) -> tuple[MultilingualPool, MultilingualPool]:
+    marked = split_pool(pool, share, seed, by)
+    made = [
+        build_pool(pool.source, pool.languages, marked.questions, marked.candidates, pool.languages, split)
+        for split in (TRAIN, TEST)
+    ]
+    first, second = (MultilingualPool.of(replace(part, warnings=())) for part in made)
+    return first, second
+
+
+def size_of(pool: PoolRows) -> PartSize:
+    """Return what a part holds."""
+    return PartSize(len(np.unique(pool.questions.cluster)), len(pool.questions), len(pool.candidates))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where the answers of a part stand: values of each question [n], with answers by language [n, G]."""
+
+    precision: Floats  # [n] over the pool of all languages
+    single: Floats  # [n, G] of a single answer in the pool; NaN for no answer in the language
+    monolingual: Floats  # [n] among candidates of the question's language; NaN without an answer there
+    counts: PoolCounts
+    heads: Heads | None
+
+
+@dataclass(frozen=True)
+class WholeVectors:
+    """Vectors of all texts of the data; `asked` and `answered` find those of a pool's rows.
+
+    Rows of a pool are found by their language, id and text, so that a part of it, or a pool that was mixed
+    of a manifest, takes its vectors from here.
+    """
+
+    questions: Vectors
+    candidates: Vectors
+    asked: Mapping[Row, int]
+    answered: Mapping[Row, int]
+
+    @classmethod
+    def of_pool(cls, pool: PoolRows, questions: Vectors, candidates: Vectors) -> WholeVectors:
+        """Return the vectors of a pool's questions and candidates."""
+        sides = (pool.questions, pool.candidates)
+        asked, answered = ({row: i for i, row in enumerate(_rows(pool, part))} for part in sides)
+        return cls(questions, candidates, asked, answered)
+
+    @classmethod
+    def of_manifest(cls, manifest: Manifest, queries: Vectors, candidates: Vectors) -> WholeVectors:
+        """Return the vectors of a manifest's texts, of which pools can be mixed."""
+        tags = [manifest.languages[code] for code in manifest.language]
+        items = [manifest.item_ids[own] for own in manifest.item]
+        texts = list(zip(tags, items, manifest.ids, manifest.text, strict=True))
+        asked = {(tag, item, text): i for i, (tag, item, _, text) in reversed(list(enumerate(texts)))}
+        answered = {(tag, own, text): i for i, (tag, _, own, text) in enumerate(texts)}
+        return cls(queries, candidates, asked, answered)
+
+    def part(self, pool: MultilingualPool) -> PartVectors:
+        """Return the vectors of a pool's rows, at unit length."""
+        asked = [self.asked[row] for row in _rows(pool, pool.questions)]
+        answered = [self.answered[row] for row in _rows(pool, pool.candidates)]
+        return PartVectors(pool, unit_rows(self.questions[asked]), unit_rows(self.candidates[answered]))
+
+
+def _rows(pool: PoolRows, part: Questions | Candidates) -> list[Row]:
+    tags = [pool.languages[code] for code in part.language]
+    return list(zip(tags, part.ids, part.text, strict=True))
+
+
+def sides_of(pool: PoolRows, candidate_text: str) -> tuple[Texts, Texts]:
+    """Return the texts of a pool."""
+    return pool.question_texts(), pool.candidate_texts(candidate_text)
+
+
+@dataclass(frozen=True)
+class PartVectors:
+    """A part of the pool and its vectors at unit length."""
+
+    pool: MultilingualPool
+    questions: Vectors
+    candidates: Vectors
+
+    def moved(self, map: Affine | None) -> tuple[Vectors, Vectors]:
+        """Return the vectors of questions and of candidates through a map."""
+        if map is None:
+            return self.questions, self.candidates
+        asked, answered = self._languages
+        return map.apply(self.questions, asked), map.apply(self.candidates, answered)
+
+    @cached_property
+    def _languages(self) -> tuple[list[str], list[str]]:
+        tags = self.pool.languages
+        asked, answered = (
+            [tags[code] for code in part.language.tolist()]
+            for part in (self.pool.questions, self.pool.candidates)
+        )
+        return asked, answered
+
+    def corrected(self, map: Affine | None, similarity: str) -> Banked | None:
+        """Return a correction of hubs whose bank are the questions through a map; None for the cosine."""
+        if similarity == COSINE:
+            return None
+        return Banked(correction_of(similarity), Bank.of(self.moved(map)[0]), similarity)
+
+    def precision(self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None) -> Floats:
+        """Return the average precision of each question over the pool [n]."""
+        found = one_pass(self.pool, *self.moved(map), ranker=ranker, repair=repair)
+        values: Floats = average_precision(found.counts.whole_pool())
+        return values
+
+    def found(self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None) -> Found:
+        """Return where all answers stand."""
+        top = min(HUB_PLACES, len(self.pool.candidates))
+        passed = one_pass(self.pool, *self.moved(map), top=top, depth=top, ranker=ranker, repair=repair)
+        ranks = relevant_ranks(passed.counts)
+        return Found(
+            average_precision(passed.counts.whole_pool()),
+            single_answer_precision(ranks),
+            monolingual_average_precision(ranks),
+            passed.counts,
+            passed.heads,
+        )
+
+    def fit_data(self) -> FitData:
+        """Return questions and candidates as texts to fit on, with translations as items.
+
+        Questions of one id in several languages are translations of each other, and so are candidates that
+        answer the same. Where no question is asked in two languages, an answer is a translation of it too,
+        as in pools that are mixed of translations.
+        """
+        pool = self.pool
+        asked, answered = self._languages
+        q, c = pool.questions, pool.candidates
+        apart = len(set(q.ids)) < len(q)
+        question_items = [f"q {own}" if apart else f"a {key}" for own, key in zip(q.ids, q.key, strict=True)]
+        answer_items = [f"a {keys[0]}" if keys else f"c {row}" for row, keys in enumerate(c.keys)]
+        return FitData(
+            np.concatenate([self.questions, self.candidates]),
+            [*asked, *answered],
+            [*question_items, *answer_items],
+        )
+
+
+def has_translations(data: FitData) -> bool:
+    """Return whether there are enough items in two languages to fit a map from one to the other."""
+    seen: dict[str, set[str]] = {}
+    for item, language in zip(data.items, data.languages, strict=True):
+        seen.setdefault(item, set()).add(language)
+    return sum(len(tags) > 1 for tags in seen.values()) >= _FEWEST_PAIRS
+
+
+_FEWEST_PAIRS = 20

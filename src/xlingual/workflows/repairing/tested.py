@@ -1,0 +1,176 @@
+"""The test: what the chosen transform changes on the part that took no part in the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.arrays import Floats, Ints
+from xlingual.comparison.outcome import too_few
+from xlingual.evaluation.multilingual_pool.lists import hubs, named
+from xlingual.results import Interval
+from xlingual.results.repair import BETTER, UNDECIDED, WORSE, Change, Hubs
+from xlingual.stats import Paired, PairedTest, paired_test
+from xlingual.stats.simultaneous import Several, max_t
+from xlingual.streams import stream
+from xlingual.workflows.repairing.parts import HUB_PLACES, Found
+
+ALL, POOL = "all", "pool"
+REPLICATES = 4999
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Values of the same questions before and after, in a language or pair of languages."""
+
+    source: str
+    target: str
+    before: Floats  # [n]
+    after: Floats  # [n]
+    cluster: Ints  # [n]
+
+
+@dataclass(frozen=True)
+class Tested:
+    """All changes."""
+
+    whole: Change
+    p: float
+    outcome: str
+    languages: list[Change]
+    pairs: list[Change]
+    monolingual: list[Change]
+    bias: Change | None
+    hubs: Hubs
+
+    @property
+    def p_harmed(self) -> float:
+        """The p of "some pair loses delta or more": that of an intersection–union test."""
+        return max((one.p_harmed for one in self.pairs), default=1.0)
+
+
+def tested(before: Found, after: Found, *, delta: float, alpha: float, seed: int) -> Tested:
+    """Return what changes from one to the other, with paired intervals.
+
+    Over all questions with a test; by language, by pair of languages and monolingually with intervals that
+    hold together in each list (max-t).
+    """
+    cluster = before.counts.cluster
+    everything = Slice(ALL, POOL, before.precision, after.precision, cluster)
+    test = _test(everything, seed)
+    whole = _change(everything, test, delta, alpha, None if test is None else test.interval(1 - alpha))
+    return Tested(
+        whole=whole,
+        p=1.0 if test is None else test.p,
+        outcome=UNDECIDED if test is None or test.p > alpha else BETTER if test.difference > 0 else WORSE,
+        languages=_changes(list(_by_language(before, after, POOL)), delta, alpha, seed),
+        pairs=_changes(list(_by_pair(before, after)), delta, alpha, seed),
+        monolingual=_changes(list(_monolingual(before, after)), delta, alpha, seed),
+        bias=_bias(before, after, delta, alpha, seed),
+        hubs=Hubs(HUB_PLACES, _skewness(before), _skewness(after)),
+    )
+
+
+def _outcome(test: PairedTest | None, alpha: float) -> str:
+    if test is None or test.p > alpha:
+        return UNDECIDED
+    return BETTER if test.difference > 0 else WORSE
+
+
+def _by_language(before: Found, after: Found, target: str) -> Iterator[Slice]:
+    counts = before.counts
+    for code, language in enumerate(counts.languages):
+        rows = np.flatnonzero(counts.question_language == code)
+        if len(rows):
+            values = before.precision[rows], after.precision[rows]
+            yield Slice(language, target, *values, counts.cluster[rows])
+
+
+def _by_pair(before: Found, after: Found) -> Iterator[Slice]:
+    counts = before.counts
+    for code, asked in enumerate(counts.languages):
+        own = counts.question_language == code
+        for column, answered in enumerate(counts.languages):
+            rows = np.flatnonzero(own & ~np.isnan(before.single[:, column]))
+            if len(rows):
+                values = before.single[rows, column], after.single[rows, column]
+                yield Slice(asked, answered, *values, counts.cluster[rows])
+
+
+def _monolingual(before: Found, after: Found) -> Iterator[Slice]:
+    counts = before.counts
+    for code, language in enumerate(counts.languages):
+        rows = np.flatnonzero((counts.question_language == code) & ~np.isnan(before.monolingual))
+        if len(rows):
+            values = before.monolingual[rows], after.monolingual[rows]
+            yield Slice(language, language, *values, counts.cluster[rows])
+
+
+def _bias(before: Found, after: Found, delta: float, alpha: float, seed: int) -> Change | None:
+    """Return how much better an answer in the own language is found than one in others, before and after."""
+    counts = before.counts
+    own = np.arange(before.single.shape[1]) == counts.question_language[:, None]
+    known = ~np.isnan(before.single)
+    rows = np.flatnonzero((known & own).any(axis=1) & (known & ~own).any(axis=1))
+    if not len(rows):
+        return None
+    gaps = _gap(before.single[rows], own[rows]), _gap(after.single[rows], own[rows])
+    part = Slice(ALL, POOL, *gaps, counts.cluster[rows])
+    test = _test(part, seed, span=2.0)
+    return _change(part, test, delta, alpha, None if test is None else test.interval(1 - alpha))
+
+
+def _gap(single: Floats, own: np.ndarray) -> Floats:
+    gap: Floats = np.nanmean(np.where(own, single, np.nan), axis=1) - np.nanmean(
+        np.where(own, np.nan, single), axis=1
+    )
+    return gap
+
+
+def _changes(parts: Sequence[Slice], delta: float, alpha: float, seed: int) -> list[Change]:
+    """Return the change of each slice, with intervals that hold together."""
+    enough = [part for part in parts if not too_few(len(np.unique(part.cluster)))]
+    several = Several([part.after - part.before for part in enough], [part.cluster for part in enough])
+    rng = stream(seed, "repair|max-t")
+    cis = dict(
+        zip(
+            ((part.source, part.target) for part in enough),
+            max_t(several, rng, level=1 - alpha) if enough else (),
+            strict=True,
+        )
+    )
+    return [
+        _change(part, _test(part, seed), delta, alpha, cis.get((part.source, part.target))) for part in parts
+    ]
+
+
+def _test(part: Slice, seed: int, span: float = 1.0) -> PairedTest | None:
+    if too_few(len(np.unique(part.cluster))):
+        return None
+    n = len(part.cluster)
+    data = Paired(part.after, part.before, np.full(n, 1 / n), part.cluster)
+    rng = stream(seed, f"repair|{part.source}|{part.target}")
+    return paired_test(data, rng=rng, replicates=REPLICATES, span=span)
+
+
+def _change(part: Slice, test: PairedTest | None, delta: float, alpha: float, ci: Interval | None) -> Change:
+    before, after = float(part.before.mean()), float(part.after.mean())
+    return Change(
+        source=part.source,
+        target=part.target,
+        before=before,
+        after=after,
+        difference=after - before,
+        ci=ci,
+        least=None if test is None else test.lower(alpha),
+        p_harmed=1.0 if test is None else float(test.p_above(-delta)),
+        n_questions=len(part.cluster),
+        n_clusters=len(np.unique(part.cluster)),
+    )
+
+
+def _skewness(found: Found) -> float:
+    assert found.heads is not None
+    return hubs(found.counts, named(found.heads)).skewness

@@ -1,0 +1,166 @@
+"""Transforms fitted on translations, against plain transcriptions, and what must not change them."""
+
+import numpy as np
+import pytest
+from scipy.stats import ortho_group
+from sklearn.cross_decomposition import CCA
+
+from xlingual.arrays import Floats, Vectors
+from xlingual.errors import InputError
+from xlingual.transforms import paired
+from xlingual.transforms.moments import FitData
+
+
+def unit(x: Floats) -> Floats:
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def translations(seed: int, items: int = 80, dim: int = 5, noise: float = 0.1) -> dict[str, Floats]:
+    """Return for each of two languages the vectors of the same items: one is the other rotated, and noise."""
+    rng = np.random.default_rng(seed)
+    de = unit(rng.normal(size=(items, dim)) * rng.uniform(0.3, 2, dim))
+    turn = ortho_group.rvs(dim, random_state=seed)
+    en = unit(de @ turn + noise * rng.normal(size=de.shape))
+    return {"de": de, "en": en}
+
+
+def data_of(sides: dict[str, Floats], seed: int = 0) -> FitData:
+    """Return the rows of all languages, mixed."""
+    languages = [tag for tag, x in sides.items() for _ in x]
+    items = [str(i) for x in sides.values() for i in range(len(x))]
+    order = np.random.default_rng(seed).permutation(len(items))
+    x = np.vstack(list(sides.values()))
+    return FitData(x[order], [languages[i] for i in order], [items[i] for i in order])
+
+
+def moved(map: object, x: Floats, tag: str) -> Vectors:
+    return map.apply(x.astype(np.float32), [tag] * len(x))  # type: ignore[attr-defined, no-any-return]
+
+
+def test_delta_adds_the_mean_difference_of_translations() -> None:
+    sides = translations(0)
+    found = paired.delta(data_of(sides), "de", "en")
+    expected = sides["de"] + (sides["en"] - sides["de"]).mean(axis=0)
+    np.testing.assert_allclose(moved(found, sides["de"], "de"), expected, atol=1e-6)
+    np.testing.assert_allclose(moved(found, sides["en"], "en"), sides["en"], atol=1e-6)
+
+
+def test_delta_is_of_items_with_both_texts_and_means_several() -> None:
+    x = np.eye(4)
+    data = FitData(x, ["de", "de", "en", "en"], ["1", "1", "1", "2"])
+    matrix, offset = paired.delta(data, "de", "en").of("de")
+    assert matrix is None
+    np.testing.assert_allclose(offset, x[2] - (x[0] + x[1]) / 2, atol=1e-12)
+
+
+def test_procrustes_is_that_of_scipy() -> None:
+    from scipy.linalg import orthogonal_procrustes
+
+    sides = translations(1)
+    matrix, _ = paired.procrustes(data_of(sides), to="en").of("de")
+    expected, _ = orthogonal_procrustes(sides["de"], sides["en"])
+    np.testing.assert_allclose(matrix, expected, atol=1e-9)
+
+
+def test_a_rotation_before_procrustes_changes_nothing() -> None:
+    sides = translations(2)
+    plain = paired.procrustes(data_of(sides), to="en")
+    turn = ortho_group.rvs(5, random_state=9)
+    turned = paired.procrustes(data_of(sides | {"de": sides["de"] @ turn}), to="en")
+    np.testing.assert_allclose(
+        moved(turned, sides["de"] @ turn, "de"), moved(plain, sides["de"], "de"), atol=2e-6
+    )
+
+
+def test_procrustes_finds_a_rotation() -> None:
+    sides = translations(3, noise=0)
+    found = paired.procrustes(data_of(sides), to="en")
+    np.testing.assert_allclose(moved(found, sides["de"], "de"), sides["en"], atol=2e-6)
+
+
+@pytest.mark.parametrize("noise", [0.05, 2.0])
+def test_ridge_takes_the_penalty_of_a_plain_cross_validation(noise: float) -> None:
+    from sklearn.linear_model import Ridge
+
+    sides = translations(4, items=60, noise=noise)
+    data = data_of(sides)
+    items = [item for item, tag in zip(data.items, data.languages, strict=True) if tag == "de"]
+    x, y = (sides[tag][[int(item) for item in items]] for tag in ("de", "en"))
+    fold = np.arange(len(items)) % 5
+
+    def model(rows: np.ndarray, penalty: float) -> Ridge:
+        own = x[rows] - x[rows].mean(axis=0)
+        return Ridge(alpha=penalty * (own**2).sum() / x.shape[1]).fit(x[rows], y[rows])
+
+    penalties = 10.0 ** np.arange(-6, 2)
+    errors = [
+        sum(((model(fold != i, p).predict(x[fold == i]) - y[fold == i]) ** 2).sum() for i in range(5))
+        for p in penalties
+    ]
+    best = penalties[int(np.argmin(errors))]
+    assert paired.choose_penalty(data.pairs("de", "en")) == pytest.approx(best)
+    expected = model(fold >= 0, best).predict(sides["de"])
+    np.testing.assert_allclose(moved(paired.ridge(data, to="en"), sides["de"], "de"), expected, atol=2e-6)
+
+
+def test_cca_of_two_languages_finds_the_directions_of_scikit_learn() -> None:
+    sides = translations(5, items=4000, dim=4, noise=0.6)
+    found = paired.cca(data_of(sides), 2)
+    ours = [moved(found, sides[tag], tag) for tag in ("de", "en")]
+    theirs = CCA(2, max_iter=5000, tol=1e-10).fit_transform(sides["de"], sides["en"])
+    for k in range(2):
+        for mine, other in zip(ours, theirs, strict=True):
+            assert abs(np.corrcoef(mine[:, k], other[:, k])[0, 1]) == pytest.approx(1, abs=2e-3)
+        own = np.corrcoef(ours[0][:, k], ours[1][:, k])[0, 1]
+        assert own == pytest.approx(abs(np.corrcoef(theirs[0][:, k], theirs[1][:, k])[0, 1]), abs=2e-3)
+
+
+def test_cca_of_three_languages_brings_translations_together() -> None:
+    sides = translations(6, items=500)
+    sides["zh"] = unit(sides["de"] @ ortho_group.rvs(5, random_state=1))
+    found = paired.cca(data_of(sides), 3)
+    middle = {tag: unit(moved(found, x, tag).astype(np.float64)) for tag, x in sides.items()}
+    for one, other in (("de", "en"), ("de", "zh"), ("en", "zh")):
+        own = np.mean(np.sum(middle[one] * middle[other], axis=1))
+        assert own > 0.9 > np.mean(np.sum(sides[one] * sides[other], axis=1))
+
+
+def test_translations_that_are_shuffled_bring_nothing_together() -> None:
+    sides = translations(7, items=2000, dim=40, noise=0.02)
+    shuffled = sides | {"en": sides["en"][np.random.default_rng(1).permutation(2000)]}
+    fresh = translations(7, items=4000, dim=40, noise=0.02)
+    for fit in (paired.procrustes, paired.ridge, paired.cca):
+        true, false = (fit(data_of(each)) for each in (sides, shuffled))
+        gain = []
+        for map in (true, false):
+            de, en = (unit(moved(map, fresh[tag][2000:], tag).astype(np.float64)) for tag in ("de", "en"))
+            gain.append(float(np.mean(np.sum(de * en, axis=1) - np.sum(de * np.roll(en, 1, axis=0), axis=1))))
+        assert gain[0] > 0.5
+        assert abs(gain[1]) < 0.1
+
+
+@pytest.mark.parametrize("fit", [paired.procrustes, paired.ridge, paired.cca])
+def test_what_is_fitted_behind_a_map_needs_no_other_pass(fit: object) -> None:
+    from xlingual.transforms.methods import centre
+
+    data = data_of(translations(8))
+    first = centre(data)
+    behind = FitData(first.apply(data.vectors, data.languages), data.languages, data.items, unit=False)
+    apart, together = fit(behind), fit(data.through(first))  # type: ignore[operator]
+    x = np.asarray(behind.vectors)
+    np.testing.assert_allclose(together.apply(x, data.languages), apart.apply(x, data.languages), atol=2e-4)
+
+
+def test_no_translations_are_said() -> None:
+    x = np.eye(4)
+    data = FitData(x, ["de", "de", "en", "en"], ["1", "2", "3", "4"])
+    for fit in (paired.procrustes, paired.ridge, paired.cca):
+        with pytest.raises(InputError, match="no item that it is fitted on has texts in all of"):
+            fit(data)
+    with pytest.raises(InputError, match="to=fr: the texts that it is fitted on are in de, en"):
+        paired.procrustes(data, to="fr")
+
+
+def test_others_are_mapped_to_the_language_with_most_translations() -> None:
+    data = FitData(np.eye(5), ["de", "en", "en", "zh", "zh"], ["1", "1", "2", "2", "3"])
+    assert paired.data_pivot(data, None) == "en"
