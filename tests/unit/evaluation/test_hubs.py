@@ -263,6 +263,19 @@ def test_a_hub_is_an_alarm_in_verdict_page_and_table(tmp_path):
     assert row["count"] == found.largest and row["errors"] > 60
     shown = html.render(page_of(read))
     assert "The largest hubs" in shown and "first and wrong for" in shown and "de 0" in shown
+    assert "found by 128+: 1 candidate, under 0.1 by chance" in shown
+
+
+def test_of_several_pairs_the_one_with_the_most_errors_is_named():
+    en, de = with_a_hub()
+    rows = [{"id": f"r{i}", "text_en": f"a{i}", "text_de": f"b{i}", "text_fr": f"c{i}"} for i in range(200)]
+    results = crosslingual_retrieval(
+        Manifest.from_rows(rows), Given(en=en, de=de, fr=de), measures="R@1", pairs="en-de,en-fr", store=None
+    )
+    (said,) = [sentence for sentence in verdict(results) if "Hub alarm" in sentence]
+    assert "(en → de and in 1 more)" in said
+    page = html.render(page_of(results))
+    assert "2 of 2" in page and "strongest in" in page
 
 
 def test_without_a_hub_there_is_no_alarm_and_the_page_folds_it():

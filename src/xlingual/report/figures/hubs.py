@@ -33,7 +33,9 @@ def distribution(one: EncoderHubs) -> Drawing | None:
         name = _bin(one, place)
         if part.n:
             top = _y(part.n, decades)
-            title = f"found by {name}: {numbers.count(part.n)} candidates, {_rough(part.by_chance)} by chance"
+            title = (
+                f"found by {name}: {numbers.counted(part.n, 'candidate')}, {_rough(part.by_chance)} by chance"
+            )
             drawn.append(rect(left + GAP, top, width - 2 * GAP, BOTTOM - top, "tally", title=title))
         if (part.by_chance or 0.0) > LEAST:
             y = _y(part.by_chance or 0.0, decades)
