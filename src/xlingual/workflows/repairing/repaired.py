@@ -35,7 +35,7 @@ from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.models.folder import TRANSFORM, ModelFolder, write_model
 from xlingual.ranking import Cpu, Ranker
 from xlingual.records import Texts
-from xlingual.repair import CORRECTIONS, Judged, Search, search
+from xlingual.repair import CORRECTIONS, Judged, Search, search, steps
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
 from xlingual.results.repair import UNCHANGED, LeftOut, Repair, TriedRepair
@@ -285,7 +285,7 @@ def _searched(
     return search(
         fitting,
         judge,
-        translations=has_translations(fitting),
+        steps(fit.questions.shape[1], len(fitting.moments), translations=has_translations(fitting)),
         similarities=CORRECTIONS if hubs else (),
         progress=progress,
     )
