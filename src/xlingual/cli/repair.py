@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
@@ -23,6 +25,7 @@ def repair(request: RepairRequest) -> None:
     """
     from xlingual.workflows.repairing import repair as repaired
     from xlingual.workflows.repairing.repaired import MODEL
+    from xlingual.workflows.repairing.side_by_side import FOLDER
 
     output = request.output
     check_output(output.out, output.report, "repair")
@@ -33,10 +36,18 @@ def repair(request: RepairRequest) -> None:
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
         outcome = repaired(manifest_or_pool(request), **given, progress=progress)
+        beside = None
+        if output.out is not None and outcome.map is not None:
+            progress("looking at languages, before and after", 0, 1)
+            beside = outcome.side_by_side()
     found = outcome.found
     found.warnings[:] = map(in_options, found.warnings)
-    if output.out is not None and outcome.map is not None:
-        outcome.write_model(output.out / MODEL)
     found = signed(found, request)
     write_and_show(found, output)
     say_written(found, output, found.file)
+    if output.out is not None and beside is not None:
+        outcome.write_model(output.out / MODEL)
+        screen.wrote(output.out / MODEL, quiet=output.quiet)
+        below = replace(output, out=output.out / FOLDER)
+        beside.write(output.out / FOLDER)
+        say_written(beside, below)

@@ -38,6 +38,7 @@ from xlingual.records import Texts
 from xlingual.repair import CORRECTIONS, Judged, Search, search, steps
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
+from xlingual.results import Results
 from xlingual.results.repair import UNCHANGED, LeftOut, Repair, TriedRepair
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
@@ -52,6 +53,7 @@ from xlingual.workflows.repairing.parts import (
     size_of,
     three_parts,
 )
+from xlingual.workflows.repairing.side_by_side import side_by_side
 from xlingual.workflows.repairing.tested import tested
 
 FitTexts: TypeAlias = Callable[[str], Texts]
@@ -70,6 +72,7 @@ class Repaired:
     map: Affine | None
     base: dict[str, Any]  # the encoder, as the folder of a model names it
     source: str  # the data
+    test: PartVectors  # the part for testing
     bank: Vectors | None = None  # the questions that corrections of hubs know hubs by, at unit length
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -82,6 +85,16 @@ class Repaired:
         if self.map is not None:
             self.write_model(Path(folder) / MODEL)
         self.found.write(folder)
+
+    def side_by_side(self) -> Results:
+        """Return the evaluation of the part for testing, before and after, with all its views.
+
+        Both are compared by cosine. Raises InputError where there is no transform.
+        """
+        if self.map is None:
+            raise InputError("there is no transform, so that nothing changes")
+        seed = int(self.found.conditions["parts"].rpartition("#")[2])
+        return side_by_side(self.test, self.found.encoder, self.base["identity"], self.map, seed)
 
     def write_model(self, folder: str | Path) -> ModelFolder:
         """Write the folder of the transform, for model:FOLDER::SPEC; raise InputError where there is none."""
@@ -212,7 +225,7 @@ def repair(
         n_texts=sum(len(part.questions) + len(part.candidates) for part in parts),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
-    return Repaired(result, map, base, pool.source, None if correction is None else fit.moved(map)[0])
+    return Repaired(result, map, base, pool.source, test, None if correction is None else fit.moved(map)[0])
 
 
 class _Clock:
