@@ -147,7 +147,11 @@ def _transform(config: Config) -> str:
 
 
 def _transform_use(config: Config, where: str) -> tuple[str, ...]:
-    return (*_plain_use(config, where), f"xlingual model export {quote(where)} --to safetensors --out maps")
+    spec, similarity = quote(f"model:{where}::SPEC"), str(config["model"].get("similarity"))
+    lines = [*_plain_use(config, where), f"xlingual model export {quote(where)} --to safetensors --out maps"]
+    if similarity.startswith(("csls", "inverted-softmax")):  # those that can be one more dimension
+        lines.append(f"xlingual embed DATA --text-encoder {spec} --offsets --out vectors")
+    return tuple(lines)
 
 
 _PLAIN = Words(

@@ -31,7 +31,7 @@ def sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
     yield "dimensions", f"{found.get('matrix', offset)[-2 if 'matrix' in found else -1]:,} → {offset[-1]:,}"
     yield "languages", all_of(model)
     yield "transforms", str(model.get("transforms"))
-    yield "similarity", str(model.get("similarity"))
+    yield "similarity", str(model.get("similarity", "cosine"))
     if BANK in found:
         yield "training questions", f"{found[BANK][0]:,}"
 
@@ -48,7 +48,7 @@ def beside(folder: ModelFolder) -> Repair | None:
     model, data = folder.config["model"], folder.config.get("data") or {}
     same = (found.chosen, found.similarity, found.conditions.get("data")) == (
         model.get("transforms"),
-        model.get("similarity"),
+        model.get("similarity", "cosine"),
         data.get("digest"),
     )
     return found if same else None
@@ -58,9 +58,9 @@ def chosen(found: Repair) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
     """Return sentences and rows on how a transform was chosen and tested."""
     how = (
         f"Fitted on {found.fit.questions:,} questions and {found.fit.candidates:,} candidates; of "
-        f"{len(found.tried):,} repairs that were tried it has the best {found.criterion} on "
+        f"{len(found.tried) - 1:,} repairs that were tried it has the best {found.criterion} on "
         f"{found.choose.questions:,} other questions. It was then tested once, on {found.test.questions:,} "
-        f"that took no part in the choice: {found.outcome}."
+        f"that took no part in the choice; the verdict: {found.outcome}."
     )
     harm = (
         f"It is {'' if found.harmless else 'not '}shown for every language pair that it loses less than "

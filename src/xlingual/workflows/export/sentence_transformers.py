@@ -82,7 +82,8 @@ def new_folder(out: Path, replace: bool, base: Encoder | None = None) -> Iterato
     made = Path(mkdtemp(prefix=f".{out.name}.", dir=parent))
     try:
         yield made
-        made.chmod(0o755)
+        for path in (made, *made.rglob("*")):  # some libraries write files that nobody else may read
+            path.chmod(0o755 if path.is_dir() else 0o644)
         if out.exists():
             shutil.rmtree(out)
         made.replace(out)
