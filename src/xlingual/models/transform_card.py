@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from safetensors import SafetensorError, safe_open
-
 from xlingual.errors import InputError
 from xlingual.models.card_words import all_of
 from xlingual.models.folder import BANK, WEIGHTS, ModelFolder
@@ -14,6 +12,8 @@ from xlingual.results.repair import Change, Repair
 
 def shapes(folder: ModelFolder) -> dict[str, tuple[int, ...]]:
     """Return the shape of each array of the weights, from the head of their file, without torch."""
+    from safetensors import SafetensorError, safe_open
+
     try:
         with safe_open(folder.path / WEIGHTS, framework="numpy") as weights:
             names = list(weights.keys())

@@ -49,5 +49,5 @@ def column(
     (found,) = repair.adjustments(similarity, [(next(once), next(once))], ranker, progress)
     if not isinstance(found, Offsets) or found.gate is not None:
         raise InputError(f"{repair.correction.name} takes no number off for each candidate")
-    numbers: Floats = found.candidates[pool.code] * (-UNIT / found.scale)
-    return numbers
+    numbers: Floats = found.candidates[pool.code].astype(np.float64)
+    return numbers * (-UNIT / found.scale)

@@ -142,7 +142,8 @@ class _Job:
     def _manifest_texts(self, manifest: Manifest, name: str, encoder: Encoder) -> _Written:
         rows = np.arange(len(manifest))
         _warn_of_fitted(name, encoder, manifest.texts(rows))
-        vectors = embed_texts(manifest, name, encoder, rows, store=self.store, progress=self.progress).vectors
+        own = embed_texts(manifest, name, encoder, rows, store=self.store, progress=self.progress)
+        vectors: Vectors = own.vectors
         files = {
             f"{name}.{tag}.npy": vectors[manifest.language == code]
             for code, tag in enumerate(manifest.languages)
@@ -154,7 +155,8 @@ class _Job:
             found = embed_roles(
                 manifest, name, encoder, rows[:1], rows, store=self.store, progress=self.progress
             )
-            return dense(found.candidates.vectors, f"text encoder {name!r}")
+            of_role: Vectors = dense(found.candidates.vectors, f"text encoder {name!r}")
+            return of_role
 
         return self._written(name, encoder, "texts", f"{name}.{{lang}}.npy", files), candidates
 

@@ -57,8 +57,8 @@ def check_same(who: str, found: Vectors, expected: Vectors) -> float:
 def readme(folder: ModelFolder, what: str, *use: str, library: str = _LIBRARY) -> str:
     """Return the README.md of a folder that a library reads: what it is, and how it is used."""
     about = card(folder)
-    tags = ("sentence-similarity", "feature-extraction", "xlingual")
-    tags = (_LIBRARY, *tags) if library == _LIBRARY else tags
+    own = (_LIBRARY,) if library == _LIBRARY else ()
+    tags = (*own, "sentence-similarity", "feature-extraction", "xlingual")
     parts = [
         front_matter(about.languages, tags, library),
         f"# {about.title}",
