@@ -194,6 +194,8 @@ def _check_there(folder: Path) -> None:
             f"{folder}: its training is not finished ({CONFIG} is missing): the same command with --resume "
             "continues it"
         )
+    if (folder / "model" / CONFIG).is_file():  # as a repair leaves it
+        raise InputError(f"{folder}: its model is the folder {folder / 'model'}: give that one")
     raise InputError(f"{folder}: no {CONFIG} in it, so no model: give the folder that xlingual train wrote")
 
 

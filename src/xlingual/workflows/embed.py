@@ -79,6 +79,8 @@ def embed(
     """
     if not text_encoders and image_encoder is None:
         raise InputError("nothing to embed with: name an encoder with --text-encoder or --image-encoder")
+    if offsets and not text_encoders:
+        raise InputError("--offsets is for texts: name their encoder with --text-encoder, or leave it out")
     if offsets and half:
         raise InputError("--offsets: half precision would change the order: leave out --half")
     folder = make_folder(out)

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from xlingual.errors import InputError
 from xlingual.models.card import card, languages, parameters, signature
 from xlingual.models.folder import ModelFolder, write_model
 from xlingual.results.repair import Change, Hubs, PartSize, Repair, TriedRepair
@@ -120,6 +121,12 @@ def test_the_repair_of_another_model_says_nothing(tmp_path, other):
     assert "How it was chosen" not in card(made).markdown()
     (tmp_path / "repair.json").write_text("{")
     assert "How it was chosen" not in card(made).markdown()
+
+
+def test_the_folder_above_it_is_no_model(tmp_path):
+    folder(tmp_path / "model")
+    with pytest.raises(InputError, match=r"its model is the folder .*model: give that one"):
+        ModelFolder.read(tmp_path)
 
 
 def test_show_needs_no_torch(tmp_path):

@@ -144,5 +144,7 @@ def test_what_cannot_be_a_dimension_is_refused_before_any_work(tmp_path, similar
 def test_offsets_are_those_of_a_repair_and_in_single_precision(tmp_path):
     with pytest.raises(InputError, match="--offsets is for model:DIR::SPEC"):
         embed(manifest(4), tmp_path / "out", text_encoders=[Hubs()], offsets=True, store=None)
+    with pytest.raises(InputError, match="--offsets is for texts"):
+        embed(manifest(4), tmp_path / "out", image_encoder="pixels", offsets=True, store=None)
     with pytest.raises(InputError, match="leave out --half"):
         embed(manifest(4), tmp_path / "out", text_encoders=[model(tmp_path / "m")], offsets=True, half=True)

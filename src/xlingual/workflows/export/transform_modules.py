@@ -40,6 +40,7 @@ from xlingual.workflows.export.sentence_transformers import (
 from xlingual.workflows.export.transform import TransformModel, matrix_and_offset
 
 _LINEAR = "torch.nn.modules.linear.Identity"
+_BY_ROLE = ("questions = model.encode_query(asked)", "answers = model.encode_document(texts)")
 
 
 def to_modules(model: TransformModel, base: Encoder, language: str | None, out: Path, replace: bool) -> float:
@@ -55,7 +56,7 @@ def to_modules(model: TransformModel, base: Encoder, language: str | None, out: 
         write_settings(made / SETTINGS, read_json(made / SETTINGS) | {"similarity_fn_name": "cosine"})
         _write_layers(made, modules, matrix, offset, uncut_dim(base, model.map.dim))
         write_settings(made / MARK, model.about | {"language": language or model.map.places[0]})
-        (made / CARD).write_text(_readme(model, language, out.name), encoding="utf-8")
+        (made / CARD).write_text(_readme(model, base, language, out.name), encoding="utf-8")
         return max(
             check_same(f"the export of {model.who}", found, expected)
             for found, expected in _encoded(model, made, base, language)
@@ -94,7 +95,7 @@ def _encoded(
     base.notes()
 
 
-def _readme(model: TransformModel, language: str | None, name: str) -> str:
+def _readme(model: TransformModel, base: Encoder, language: str | None, name: str) -> str:
     of = f"texts in `{language}`" if language else "texts"
     what = (
         f"A frozen encoder of texts, `{model.base_name}`, and a linear map of its vectors that xlingual "
@@ -105,7 +106,7 @@ def _readme(model: TransformModel, language: str | None, name: str) -> str:
         "from sentence_transformers import SentenceTransformer",
         "",
         f'model = SentenceTransformer("{name}")',
-        "vectors = model.encode(texts)",
+        *(_BY_ROLE if base.by_role else ("vectors = model.encode(texts)",)),
     ]
     others = "Texts in other languages have maps of their own: one folder for each. " if language else ""
     return readme(model.folder, what, python(lines), others + model.compared)

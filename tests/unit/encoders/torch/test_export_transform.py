@@ -231,6 +231,7 @@ def test_prompts_by_role_go_with_it(checkpoints, tmp_path):
     model = library.SentenceTransformer(str(tmp_path / "out"), device="cpu")
     for role, encode in (("query", model.encode_query), ("candidate", model.encode_document)):
         np.testing.assert_allclose(encode(TEXTS), ours(folder, spec, "en", role), atol=1e-5)
+    assert "model.encode_query(asked)" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
 
 
 def test_languages_must_fit(checkpoints, tmp_path):
