@@ -32,7 +32,8 @@ from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.multilingual_pool.evaluate import NAME, refuse_without_role
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
-from xlingual.models.folder import TRANSFORM, ModelFolder, write_model
+from xlingual.models.card import write_card
+from xlingual.models.folder import BANK, TRANSFORM, ModelFolder, write_model
 from xlingual.ranking import Cpu, Ranker
 from xlingual.records import Texts
 from xlingual.repair import CORRECTIONS, Judged, Search, search, steps
@@ -111,8 +112,8 @@ class Repaired:
             "base": self.base,
             "data": {"source": self.source, "digest": found.conditions["data"]},
         }
-        bank = {} if self.bank is None else {"bank": self.bank}
-        return write_model(folder, config, {**self.map.arrays(), **bank})
+        bank = {} if self.bank is None else {BANK: self.bank}
+        return write_card(write_model(folder, config, {**self.map.arrays(), **bank}), found)
 
 
 @takes_data(leave=MultilingualPool)

@@ -1,0 +1,79 @@
+"""What a card says of a transform: its sizes, and how `xlingual repair` chose and tested it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlingual.errors import InputError
+from xlingual.models.card_words import all_of
+from xlingual.models.folder import BANK, WEIGHTS, ModelFolder
+from xlingual.results.repair import Change, Repair
+
+
+def shapes(folder: ModelFolder) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each array of the weights, from the head of their file, without torch."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(folder.path / WEIGHTS, framework="numpy") as weights:
+            names = list(weights.keys())
+            return {name: tuple(weights.get_slice(name).get_shape()) for name in names}
+    except (SafetensorError, OSError) as error:
+        raise InputError(
+            f"{folder.path / WEIGHTS} is damaged ({error}): copy the model anew, or make it again"
+        ) from None
+
+
+def sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
+    """Yield names and values of a transform's dimensions and options."""
+    found, model = shapes(folder), folder.config["model"]
+    offset = found.get("offset", (0, 0))
+    yield "dimensions", f"{found.get('matrix', offset)[-2 if 'matrix' in found else -1]:,} → {offset[-1]:,}"
+    yield "languages", all_of(model)
+    yield "transforms", str(model.get("transforms"))
+    yield "similarity", str(model.get("similarity", "cosine"))
+    if BANK in found:
+        yield "training questions", f"{found[BANK][0]:,}"
+
+
+def beside(folder: ModelFolder) -> Repair | None:
+    """Return the repair whose file lies beside the folder, and which chose this transform; None without."""
+    parent = folder.path.resolve().parent
+    if not (parent / Repair.file).is_file():
+        return None
+    try:
+        found = Repair.read(parent)
+    except InputError:
+        return None
+    model, data = folder.config["model"], folder.config.get("data") or {}
+    same = (found.chosen, found.similarity, found.conditions.get("data")) == (
+        model.get("transforms"),
+        model.get("similarity", "cosine"),
+        data.get("digest"),
+    )
+    return found if same else None
+
+
+def chosen(found: Repair) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Return sentences and rows on how a transform was chosen and tested."""
+    how = (
+        f"Fitted on {found.fit.questions:,} questions and {found.fit.candidates:,} candidates; of "
+        f"{len(found.tried) - 1:,} repairs that were tried it has the best {found.criterion} on "
+        f"{found.choose.questions:,} other questions. It was then tested once, on {found.test.questions:,} "
+        f"that took no part in the choice; the verdict: {found.outcome}."
+    )
+    harm = (
+        f"It is {'' if found.harmless else 'not '}shown for every language pair that it loses less than "
+        f"{found.delta:g}."
+    )
+    rows = [(f"{found.criterion}, all languages", _change(found.whole))]
+    rows += [(f"questions in {one.source}", _change(one)) for one in found.languages]
+    if found.pairs:
+        worst = min(found.pairs, key=lambda one: one.difference)
+        rows.append((f"worst pair, {worst.source} → {worst.target}", _change(worst)))
+    return (how, harm), tuple(rows)
+
+
+def _change(one: Change) -> str:
+    interval = "" if one.ci is None else f" [{one.ci.low:+.3f}, {one.ci.high:+.3f}]"
+    return f"{one.before:.3f} → {one.after:.3f}, {one.difference:+.3f}{interval}"
