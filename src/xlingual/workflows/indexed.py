@@ -9,8 +9,8 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
+from xlingual.encoders.mapped import unit_rows
 from xlingual.encoders.trained_transform import FittedTransform
-from xlingual.encoders.transform import unit_rows
 from xlingual.errors import InputError
 from xlingual.evaluation.similarities import COSINE, correction_of
 from xlingual.models.folder import BANK, ModelFolder

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Floats, Vectors
+from xlingual.encoders.mapped import unit_rows
 from xlingual.encoders.trained_transform import map_of
-from xlingual.encoders.transform import unit_rows
 from xlingual.errors import listed
 from xlingual.models.card import identity, signature
 from xlingual.models.card_words import place_name

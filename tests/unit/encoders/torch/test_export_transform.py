@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import text_encoders
-from xlingual.encoders.transform import unit_rows
+from xlingual.encoders.mapped import unit_rows
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder, write_model
 from xlingual.records import Texts
