@@ -27,10 +27,16 @@ from xlingual.workflows.repairing import repair
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
 OUT = Path("docs/results/repair.json")
 SEEDS = range(5)
-POOL_ENCODERS = {
-    "character n-grams": "chargram:?dim=256&fit={pool}#train",
-    "LSA": "lsa:?dim=300&fit={pool}#train",
-}
+POOL_ENCODERS = (
+    ("XQuAD-R, 7 languages", None, "character 3- to 5-grams", "chargram:?dim=256&fit={pool}#train"),
+    ("XQuAD-R, 7 languages", None, "LSA", "lsa:?dim=300&fit={pool}#train"),
+    (
+        "XQuAD-R, de en es vi",
+        ["de", "en", "es", "vi"],
+        "character 2- and 3-grams",
+        "chargram:?dim=200&n=2-3&fit={pool}#train",
+    ),
+)
 IKEA = (
     "cllsa_50",
     "cllsa_200",
@@ -62,9 +68,9 @@ def problems() -> Iterator[tuple[str, str, Any, str]]:
         whole = MultilingualPool.of(split_pool(read_pool(DATA / "xquad_r"), 0.5))
         assert files
         whole.write(Path(folder) / "pool")
-        test = MultilingualPool.read(Path(folder) / "pool", split="test")
-        for name, spec in POOL_ENCODERS.items():
-            yield "XQuAD-R, 7 languages", name, test, spec.format(pool=Path(folder) / "pool")
+        for data, languages, name, spec in POOL_ENCODERS:
+            test = MultilingualPool.read(Path(folder) / "pool", languages, split="test")
+            yield data, name, test, spec.format(pool=Path(folder) / "pool")
     manifest = Manifest.read(DATA / "ikea/ikea_en_de_eval.parquet")
     for name in IKEA:
         yield "IKEA, en-de", name, manifest, str(DATA / f"ikea/embeddings/{name}.{{lang}}.npy")

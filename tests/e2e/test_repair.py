@@ -1,0 +1,48 @@
+"""`xlingual repair`: from a manifest to a model that is used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+
+refused = SimpleNamespace(**run_path(str(Path(__file__).with_name("refusals.py")))).refused
+ENCODER = "chargram:?dim=16&fit=s#train"
+REPAIR = ("repair", "s", "--split", "test", "--text-encoder", ENCODER)
+
+
+def test_a_manifest_is_repaired_and_the_model_is_used(xlingual: Any, work: Path) -> None:
+    done = xlingual(*REPAIR, "--out", "r", "--report")
+    assert done.code == 0, done.err
+    assert "questions that took no part in the choice" in done.out or "Nothing does better" in done.out
+    found = json.loads(Path("r/repair.json").read_text(encoding="utf-8"))
+    assert found["schema"] == "xlingual/repair/1"
+    assert found["request"]["command"] == "repair"
+    assert found["tried"][0]["spec"] == found["chosen"]
+    assert "</html>" in Path("r/report.html").read_text(encoding="utf-8")
+    again = xlingual("report", "r", "--out", "again.html")
+    assert again.code == 0, again.err
+    if found["model"] is None:
+        return
+    assert Path("r/test/report.html").exists()
+    spec = f"model:r/model::{ENCODER}"
+    used = xlingual("evaluate", "xlr", "s", "--split", "test", "--text-encoder", spec)
+    assert used.code == 0, used.err
+
+
+def test_formats_and_quiet(xlingual: Any, work: Path) -> None:
+    assert xlingual(*REPAIR, "--no-hubs", "--quiet").out == ""
+    table = xlingual(*REPAIR, "--no-hubs", "--format", "csv").out
+    assert "transform" in table and "difference" in table
+    as_json = json.loads(xlingual(*REPAIR, "--no-hubs", "--json").out)
+    assert {one["similarity"] for one in as_json["tried"]} == {"cosine"}
+
+
+def test_mistakes(xlingual: Any, work: Path) -> None:
+    refused(xlingual(*REPAIR, "--shares", "1,2"), "--shares", "three numbers above 0")
+    refused(xlingual(*REPAIR, "--shares", "a,b,c"), "--shares")
+    refused(xlingual(*REPAIR, "--delta", "3"), "--delta")
+    refused(xlingual("repair", "s", "--text-encoder", "chargram"), "other vectors among other texts")
+    refused(xlingual("repair", "s", "--text-encoder", ENCODER), "was fitted on", "choose other rows")
