@@ -1,0 +1,92 @@
+"""The label-free criteria of a transform on one part of the data: no translation is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from xlingual.arrays import Ints, Vectors
+from xlingual.evaluation.multilingual_pool.language_identification import ALL, language_identification
+from xlingual.evaluation.multilingual_pool.space import space_statistics
+from xlingual.ranking import CPU, Ranker
+from xlingual.repair.label_free import (
+    NEAREST,
+    Neighbours,
+    hub_skewness,
+    known,
+    mutual_neighbours,
+    nearest,
+    neighbourhoods_kept,
+    own_language_share,
+    within_languages,
+)
+from xlingual.transforms.affine import Affine
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What is found without translations."""
+
+    language_id: float  # share of held-out vectors whose language a linear model finds
+    language_id_chance: float
+    hub_skewness: float
+    own_share: float  # of the 10 nearest, as a multiple of its share of all texts; 1: no preference
+    kept: float  # overlap of the 10 nearest within one language with those of the plain vectors
+    mutual: float  # texts that are the nearest of their nearest in another language
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """Vectors of n texts, their languages, and clusters of texts that are not independent."""
+
+    vectors: Vectors  # [n, d]
+    languages: Sequence[str]  # [n]
+    cluster: Ints  # [n]
+    ranker: Ranker = CPU
+
+    @classmethod
+    def of_known(
+        cls, vectors: Vectors, languages: Sequence[str], cluster: Ints, ranker: Ranker = CPU
+    ) -> Unlabelled:
+        """Return those of the texts whose vector is not zero."""
+        rows = known(vectors)
+        return cls(vectors[rows], [languages[row] for row in rows.tolist()], cluster[rows], ranker)
+
+    @cached_property
+    def _plain(self) -> dict[str, Neighbours]:
+        return within_languages(self.vectors, self.languages, NEAREST, self.ranker)
+
+    def criteria(self, map: Affine | None) -> Criteria:
+        """Return the criteria of the vectors through a map."""
+        moved = self.vectors if map is None else map.apply(self.vectors, self.languages)
+        near = nearest(moved, NEAREST, self.ranker)
+        own = self._plain if map is None else within_languages(moved, self.languages, NEAREST, self.ranker)
+        accuracy, chance = self._identified(moved)
+        return Criteria(
+            accuracy,
+            chance,
+            hub_skewness(near),
+            own_language_share(near, self.languages),
+            neighbourhoods_kept(self._plain, own),
+            mutual_neighbours(moved, self.languages, self.ranker),
+        )
+
+    def _identified(self, moved: Vectors) -> tuple[float, float]:
+        """Return the accuracy of language identification, and that of chance."""
+        tags = list(dict.fromkeys(self.languages))
+        code = np.array([tags.index(tag) for tag in self.languages], dtype=np.int64)
+        none = np.zeros(0, dtype=np.int64)
+        space = space_statistics(
+            moved[:0],
+            moved,
+            question_language=none,
+            candidate_language=code,
+            question_cluster=none,
+            candidate_cluster=self.cluster,
+            languages=tags,
+        )
+        found = language_identification(space)
+        return found.accuracy.get(ALL, float("nan")), found.chance.get(ALL, float("nan"))
