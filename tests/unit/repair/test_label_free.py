@@ -172,4 +172,5 @@ def test_the_language_is_found_where_languages_lie_apart_and_not_where_they_are_
     assert apart.language_id > 0.95
     assert mixed.language_id == pytest.approx(1 / 3, abs=0.12)
     assert mixed.language_id_chance < 0.5
-    assert apart.kept == mixed.kept == 1
+    assert apart.neighbourhoods_kept == mixed.neighbourhoods_kept == 1
+    assert mixed.value > apart.value

@@ -16,6 +16,7 @@ from xlingual.repair.label_free import (
     NEAREST,
     Neighbours,
     hub_skewness,
+    kept_over_own_share,
     known,
     mutual_neighbours,
     nearest,
@@ -23,19 +24,8 @@ from xlingual.repair.label_free import (
     own_language_share,
     within_languages,
 )
+from xlingual.results.unlabelled_repair import Criteria
 from xlingual.transforms.affine import Affine
-
-
-@dataclass(frozen=True)
-class Criteria:
-    """What is found without translations."""
-
-    language_id: float  # share of held-out vectors whose language a linear model finds
-    language_id_chance: float
-    hub_skewness: float
-    own_share: float  # of the 10 nearest, as a multiple of its share of all texts; 1: no preference
-    kept: float  # overlap of the 10 nearest within one language with those of the plain vectors
-    mutual: float  # texts that are the nearest of their nearest in another language
 
 
 @dataclass(frozen=True)
@@ -64,18 +54,21 @@ class Unlabelled:
         moved = self.vectors if map is None else map.apply(self.vectors, self.languages)
         near = nearest(moved, NEAREST, self.ranker)
         own = self._plain if map is None else within_languages(moved, self.languages, NEAREST, self.ranker)
+        share = own_language_share(near, self.languages)
+        kept = neighbourhoods_kept(self._plain, own)
         accuracy, chance = self._identified(moved)
         return Criteria(
-            accuracy,
-            chance,
-            hub_skewness(near),
-            own_language_share(near, self.languages),
-            neighbourhoods_kept(self._plain, own),
-            mutual_neighbours(moved, self.languages, self.ranker),
+            value=kept_over_own_share(kept, share),
+            own_share=share,
+            neighbourhoods_kept=kept,
+            language_id=accuracy,
+            language_id_chance=chance,
+            hub_skewness=hub_skewness(near),
+            mutual_neighbours=mutual_neighbours(moved, self.languages, self.ranker),
         )
 
-    def _identified(self, moved: Vectors) -> tuple[float, float]:
-        """Return the accuracy of language identification, and that of chance."""
+    def _identified(self, moved: Vectors) -> tuple[float | None, float | None]:
+        """Return the accuracy of language identification, and that of chance; None for too few clusters."""
         tags = list(dict.fromkeys(self.languages))
         code = np.array([tags.index(tag) for tag in self.languages], dtype=np.int64)
         none = np.zeros(0, dtype=np.int64)
@@ -89,4 +82,4 @@ class Unlabelled:
             languages=tags,
         )
         found = language_identification(space)
-        return found.accuracy.get(ALL, float("nan")), found.chance.get(ALL, float("nan"))
+        return found.accuracy.get(ALL), found.chance.get(ALL)
