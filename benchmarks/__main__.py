@@ -7,6 +7,7 @@ SPEED = (
     "screen_error",
     "ranking_speed",
     "csls_speed",
+    "hub_speed",
     "scored_speed",
     "backretrieval_speed",
     "many_encoders",
@@ -59,7 +60,7 @@ DATA = (
         "label_free",
         "table1",
     ),
-    *("order_simulated", "order_measured"),
+    *("order_simulated", "order_measured", "hub_bounds"),
 )
 
 wanted = [

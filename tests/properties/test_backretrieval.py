@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from xlingual.data.samples import Sampler
 from xlingual.errors import InputError
@@ -169,8 +170,11 @@ def test_an_encoder_or_measure_more_changes_no_other_number(case):
     for name in ("integers", "plain"):
         alone = numbers(bkr(case, [name]))
         assert alone == {key: entry for key, entry in both.items() if key[0] == name}
+    # hubs stand with the first measure
+    both = {key: structs.replace(entry, views=None) for key, entry in both.items()}
     for measure in MEASURES:
         alone = numbers(bkr(case, measures=[measure]))
+        alone = {key: structs.replace(entry, views=None) for key, entry in alone.items()}
         assert alone == {key: entry for key, entry in both.items() if key[3] in (measure, "SIM")}
 
 

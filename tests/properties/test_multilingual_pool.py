@@ -46,6 +46,10 @@ def entries(results):
 def near(expected):
     if isinstance(expected, dict):
         return {key: near(value) for key, value in expected.items()}
+    if isinstance(expected, list):
+        return [near(value) for value in expected]
+    if expected is None or isinstance(expected, str | bool):
+        return expected
     return pytest.approx(expected, abs=1e-9)
 
 

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from xlingual.arrays import Vectors
-from xlingual.encoders.base import Encoder, Stacked
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.mapped import MappedBase
 from xlingual.encoders.scheme import IMAGES, Context
 from xlingual.encoders.trained import check_base
-from xlingual.encoders.transform import unit_rows
 from xlingual.errors import InputError, listed
 from xlingual.models.folder import ModelFolder
 from xlingual.transforms.affine import Affine
 
 
-class FittedTransform(Stacked):
+class FittedTransform(MappedBase):
     """Vectors of the encoder below at unit length, through the map of the folder.
 
     `apply_in` raises InputError for a language that the map does not have.
     """
-
-    fitted_transform = True
 
     def __init__(self, folder: ModelFolder, base: Encoder) -> None:
         super().__init__(base)
@@ -52,17 +49,6 @@ class FittedTransform(Stacked):
                 f"{self.who} was fitted on texts in {listed(self.map.languages, 20)}, and not in "
                 f"{listed(unknown)}: repair the encoder again, on texts in that language too"
             )
-
-    def apply(self, *vectors: Vectors) -> Vectors:
-        """Raise TypeError: it needs the languages."""
-        raise TypeError("a transform needs the language of each vector: call apply_in")
-
-    def apply_in(self, languages: Sequence[str], *vectors: Vectors) -> Vectors:
-        """Return float32 [n, e] for the base's vectors float32 [n, d] and the language of each."""
-        try:
-            return self.map.apply(unit_rows(vectors[0]), languages)
-        except InputError as error:
-            raise InputError(f"{self.who}: {error}") from None
 
 
 def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> FittedTransform:

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from xlingual.arrays import Vectors
-from xlingual.encoders.base import Encoder, Stacked
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.mapped import MappedBase
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.scheme import Context
 from xlingual.errors import InputError, listed
@@ -23,14 +23,12 @@ from xlingual.transforms.moments import FitData
 Fit: TypeAlias = "Callable[[FitData], Affine]"
 
 
-class TransformedTexts(Stacked):
+class TransformedTexts(MappedBase):
     """Vectors of unit length through a linear map, for each language its own, that is fitted on other texts.
 
     It is fitted when it is first needed, on the texts in the languages that are asked for. On top of another
     transform it takes that one's vectors as they are: two in a row are one linear map.
     """
-
-    fitted_transform = True
 
     def __init__(
         self,
@@ -43,7 +41,8 @@ class TransformedTexts(Stacked):
         by_language: bool,
     ) -> None:
         super().__init__(base)
-        self.name, self.fit, self._texts, self.by_language = name, fit, texts, by_language
+        self.who, self.fit, self._texts, self.by_language = name, fit, texts, by_language
+        self.unit_below = not isinstance(base, TransformedTexts)
         self._wanted = frozenset(languages)
 
     @cached_property
@@ -53,7 +52,7 @@ class TransformedTexts(Stacked):
         rows = [row for row, language in enumerate(found.language) if language in self._wanted]
         if not rows:
             raise InputError(
-                f"{self.name}: the texts it is to be fitted on are in {listed(sorted(set(found.language)))}, "
+                f"{self.who}: the texts it is to be fitted on are in {listed(sorted(set(found.language)))}, "
                 f"and those to be encoded in {listed(sorted(self._wanted), 20)}: name others with fit="
             )
         chosen = found.take(np.array(rows, dtype=np.int64))
@@ -70,16 +69,11 @@ class TransformedTexts(Stacked):
         self.map = self._fitted(vectors)
 
     def _fitted(self, vectors: Any) -> Affine:  # noqa: ANN401
-        texts, given = self.chosen, dense(vectors, "the encoder below", self.name)
+        texts, given = self.chosen, dense(vectors, "the encoder below", self.who)
         try:
-            return self.fit(FitData(given, texts.language, texts.items, self._unit_below))
+            return self.fit(FitData(given, texts.language, texts.items, self.unit_below))
         except InputError as error:
-            raise InputError(f"{self.name}: {error}") from None
-
-    @property
-    def _unit_below(self) -> bool:
-        """Whether vectors of the encoder below are brought to unit length: not those of a transform."""
-        return not isinstance(self.base, TransformedTexts)
+            raise InputError(f"{self.who}: {error}") from None
 
     @cached_property
     def fitted_on(self) -> frozenset[bytes]:
@@ -90,7 +84,7 @@ class TransformedTexts(Stacked):
     def identity(self) -> str:
         """The method, a digest of the rows it is fitted on, and the identity of the encoder below."""
         rows = digest(*sorted(self.chosen.row_digests())).hex()
-        return f"{self.name}&fit={rows}::{self.base.identity}"
+        return f"{self.who}&fit={rows}::{self.base.identity}"
 
     def check_languages(self, tags: Iterable[str], /) -> None:
         """Raise InputError where texts of a language are to be mapped that it is not fitted on."""
@@ -98,7 +92,7 @@ class TransformedTexts(Stacked):
         self.base.check_languages(asked)
         if self.by_language and (unknown := sorted(asked - set(self.chosen.language))):
             raise InputError(
-                f"{self.name}: its texts have none in {listed(unknown)}, and it is fitted for each language "
+                f"{self.who}: its texts have none in {listed(unknown)}, and it is fitted for each language "
                 "by itself: name texts in all languages with fit="
             )
 
@@ -106,25 +100,6 @@ class TransformedTexts(Stacked):
         """Fit the encoder below and then it, where they are not fitted yet."""
         self.base.fit_model()
         _ = self.map
-
-    def apply(self, *vectors: Vectors) -> Vectors:
-        """Raise TypeError: it needs the languages."""
-        raise TypeError("a transform needs the language of each vector: call apply_in")
-
-    def apply_in(self, languages: Sequence[str], *vectors: Vectors) -> Vectors:
-        """Return float32 [n, e] for the base's vectors float32 [n, d] and the language of each."""
-        given = unit_rows(vectors[0]) if self._unit_below else vectors[0]
-        try:
-            return self.map.apply(given, languages)
-        except InputError as error:
-            raise InputError(f"{self.name}: {error}") from None
-
-
-def unit_rows(vectors: Vectors) -> Vectors:
-    """Return the rows [n, d] at unit length, computed in float64; a zero row stays zero."""
-    exact = np.asarray(vectors, dtype=np.float64)
-    length = np.sqrt(np.einsum("nd,nd->n", exact, exact))[:, None]
-    return np.asarray(np.divide(exact, length, out=np.zeros_like(exact), where=length > 0), dtype=np.float32)
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> TransformedTexts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -73,6 +73,10 @@ class Number:
     searched: Searched | None = None  # of a number that was not found by ranking everything
     views: Views | None = None
     row_views: Views | None = None
+
+    def with_views(self, views: Views | None) -> Number:
+        """Return the number with the further findings of its entry."""
+        return self if views is None else replace(self, views=views)
 
 
 @dataclass(frozen=True)

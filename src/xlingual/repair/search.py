@@ -80,12 +80,13 @@ def search(
     dim = data.vectors.shape[1]
     wanted: list[tuple[Step, ...]] = [(), *steps(dim, len(data.moments), translations=translations)]
     total = len(wanted) + len(similarities) * (corrected + 1)
+    fits = _Fits(data)
     tried: list[Tried] = []
     left_out: list[NotFitted] = []
     for each in wanted:
         spec = "::".join(step.spec for step in reversed(each)) or PLAIN
         try:
-            map = fitted(data, each)
+            map = fits.of(each)
         except InputError as error:
             left_out.append(NotFitted(spec, str(error)))
         else:
@@ -101,13 +102,32 @@ def search(
     return Search(tuple(_best_first(tried)), tuple(left_out))
 
 
+class _Fits:
+    """Maps of steps, each fitted behind those before it; what steps have in common is fitted once."""
+
+    def __init__(self, data: FitData) -> None:
+        self._behind: dict[tuple[str, ...], tuple[Affine | None, FitData]] = {(): (None, data)}
+
+    def of(self, steps: Sequence[Step]) -> Affine | None:
+        """Return the map of several steps, as it is written; None for none."""
+        map = self._fitted(tuple(steps), last=True)[0]
+        return None if map is None else map.rounded()
+
+    def _fitted(self, steps: tuple[Step, ...], *, last: bool = False) -> tuple[Affine | None, FitData]:
+        key = tuple(step.spec for step in steps)
+        if key not in self._behind:
+            before, data = self._fitted(steps[:-1])
+            own = steps[-1].fit(data)
+            whole = own if before is None else before.then(own)
+            if last:
+                return whole, data  # nothing is fitted behind it
+            self._behind[key] = whole, data.through(own)
+        return self._behind[key]
+
+
 def fitted(data: FitData, several: Sequence[Step]) -> Affine | None:
     """Return the map of several steps, each fitted behind those before it; None for none."""
-    whole: Affine | None = None
-    for step in several:
-        own = step.fit(data if whole is None else data.through(whole))
-        whole = own if whole is None else whole.then(own)
-    return None if whole is None else whole.rounded()
+    return _Fits(data).of(several)
 
 
 def _best_first(tried: Sequence[Tried]) -> list[Tried]:

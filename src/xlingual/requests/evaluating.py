@@ -47,6 +47,7 @@ from xlingual.requests.values import (
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
 
 
+Examples: TypeAlias = Annotated[bool, option("Keep texts for the report.", run=True)]
 CandidateText: TypeAlias = Annotated[
     str, option("Text of a candidate that is encoded: sentence, or sentence+context.", metavar="TEXT")
 ]
@@ -122,6 +123,7 @@ class CrosslingualRetrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only
     trec: Trec = None
     trec_depth: TrecDepth = None
     output: EvaluationOutput
+    examples: Examples = True
 
 
 class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
@@ -220,7 +222,7 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
     cluster: Cluster = "declared"
     ranking: ExactRanking
     output: EvaluationOutput
-    examples: Annotated[bool, option("Keep texts for the report.", run=True)] = True
+    examples: Examples = True
 
 
 class RetrievalRequest(Request, frozen=True, kw_only=True):
@@ -266,6 +268,7 @@ class RetrievalRequest(Request, frozen=True, kw_only=True):
     trec: Trec = None
     trec_depth: TrecDepth = None
     output: EvaluationOutput
+    examples: Examples = True
 
 
 class ImageSentenceRequest(Request, frozen=True, kw_only=True):
@@ -333,6 +336,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
     trec: Trec = None
     trec_depth: TrecDepth = None
     output: EvaluationOutput
+    examples: Examples = True
 
 
 class StsRequest(Request, frozen=True, kw_only=True):

@@ -49,6 +49,15 @@ class RepairRequest(Request, frozen=True, kw_only=True):
         AboveZero, option("The loss from which a language pair counts as harmed.", metavar="D")
     ] = 0.01
     alpha: Annotated[Share, option("Level of the tests.")] = 0.05
+    image_encoder: Annotated[
+        str | None,
+        option(
+            "Image encoder: Backretrieval and SIM, which do not judge a repair, are shown beside it. See: "
+            "xlingual encoders.",
+            metavar="SPEC",
+            otherwise="none",
+        ),
+    ] = None
     hubs: Annotated[bool, option("Corrections of hubs are tried too.", names=("--hubs/--no-hubs",))] = True
     candidate_text: Annotated[
         Literal["sentence", "sentence+context"], option("Text of a pool's candidates that is encoded.")

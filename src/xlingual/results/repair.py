@@ -78,6 +78,16 @@ class Hubs(Struct, frozen=True):
     after: Annotated[Number, about("The same of the repaired encoder.")]
 
 
+class Beside(Struct, frozen=True):
+    """A number without translations, before and after: it is no judge of a repair."""
+
+    measure: Annotated[str, about("Canonical name of the measure.")]
+    before: Annotated[Number, about("Value of the encoder as it is.")]
+    after: Annotated[Number, about("Value of the repaired encoder, compared by cosine.")]
+    difference: Annotated[Number, about("The second less the first.")]
+    ci: Annotated[Interval | None, about("Paired interval of the difference.")]
+
+
 class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
     """Which transform repairs an encoder, chosen and tested on data held apart."""
 
@@ -124,6 +134,9 @@ class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
         about("Whether it is shown for every language pair that it loses less than delta (Berger 1982)."),
     ]
     p_harmed: Annotated[Share, about("The largest p_harmed of the language pairs.")]
+    beside: Annotated[
+        list[Beside], about("Backretrieval and SIM on the part for testing, where images were given.")
+    ] = field(default_factory=list)
     model: Annotated[str | None, about("Folder of the transform, below the folder of this file.")] = None
     signature: Annotated[str, about("What the values of the encoder as it is depend on.")] = ""
     conditions: Conditions = field(default_factory=dict)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PER_QUERY, EXAMPLES = "per_query", "examples"
-# of a multilingual pool: the picture of the space, hubs, how often each candidate is found, worst questions;
-# of textual similarity: the scored pairs
+# of all that rank: the largest hubs; of a multilingual pool: the picture of the space, how often each
+# candidate is found, worst questions; of textual similarity: the scored pairs
 TABLES = ("points", "hubs", "occurrences", "worst", "pairs")
 LABEL_PREFIX = "by."  # columns of PER_QUERY that divide queries into slices
 _WITH_TEXTS = (EXAMPLES, "hubs", "worst")  # may be left out where results are shared
@@ -47,7 +47,10 @@ COLUMNS: Mapping[str, Mapping[str, Kind]] = {
 }
 _LATER: Mapping[str, Mapping[str, Kind]] = {  # columns that tables of an earlier version lack
     PER_QUERY: _of("text", "item") | _of("whole", "retrieved_cluster", "above", "tied"),
-    "hubs": _of("whole", "relevant_to"),
+    "hubs": _of("text", "task", "source", "target", "found_by")
+    | _of("whole", "seed", "relevant_to")
+    | _of("number", "errors")
+    | _of("bytes", "picture"),
     "worst": _of("number", "rank_of_best") | _of("boolean", "relevant"),
     "points": _of("text", "text_id"),
     "pairs": _of("text", "source") | _of("whole", "cluster"),
@@ -55,7 +58,7 @@ _LATER: Mapping[str, Mapping[str, Kind]] = {  # columns that tables of an earlie
 _NULLABLE = {  # columns that need not have a value in each row
     PER_QUERY: {"item", "retrieved", "retrieved_cluster", "above", "tied"},
     EXAMPLES: {"query_text", "retrieved_text", "query_picture", "retrieved_picture", "similarity", "value"},
-    "hubs": {"relevant_to", "text"},
+    "hubs": {"relevant_to", "text", "errors", "found_by", "picture"},
     "worst": {"rank_of_best", "relevant", "candidate"},
 }
 _WORDS: Mapping[Kind, str] = {

@@ -39,10 +39,18 @@ class PoolIntervals(Struct, frozen=True, omit_defaults=True):
     first: Intervals | None = None
 
 
+class HubBin(Struct, frozen=True):
+    """How many candidates are found from `least` times to below the least of the next bin."""
+
+    least: Annotated[Whole, about("Where the bin begins.")]
+    n: Annotated[Whole, about("Number of candidates.")]
+    by_chance: Annotated[Number, about("The same where all candidates are equally likely.")]
+
+
 class HubCounts(Struct, frozen=True):
     """How unevenly the first places are divided among the candidates."""
 
-    k: Annotated[Whole | None, about("Number of first places of each question that are counted.")] = None
+    k: Annotated[Whole | None, about("Number of first places of each query that are counted.")] = None
     skewness: Annotated[Number | None, about("Skewness of how often candidates are found.")] = None
     never: Annotated[Number | None, about("Share of the candidates that are never found.")] = None
     largest: Annotated[Number | None, about("How often the most frequent one is found.")] = None
@@ -52,6 +60,38 @@ class HubCounts(Struct, frozen=True):
     ] = None
     n: Annotated[Whole | None, about("Number of hubs.")] = None
     by_language: Annotated[ByLanguage, about("Share of all places that hubs of the language hold.")] = {}
+    alarm: Annotated[bool | None, about("Whether hubs are an alarm (docs/hub-repair.md).")] = None
+    skewness_ci: Annotated[
+        Interval | None, about("Interval of the skewness for other queries of the same candidates.")
+    ] = None
+    skewness_by_chance: Annotated[
+        Number | None, about("Skewness where all candidates are equally likely.")
+    ] = None
+    skewness_bound: Annotated[Number | None, about("Skewness that an alarm exceeds.")] = None
+    never_by_chance: Annotated[
+        Number | None, about("Share that is never found where all candidates are equally likely.")
+    ] = None
+    n_largest: Annotated[Whole | None, about("Number of the largest hubs: 1 % of the candidates.")] = None
+    errors: Annotated[
+        Number | None, about("Share of the wrong first places that these hold; null where there is none.")
+    ] = None
+    errors_by_chance: Annotated[Number | None, about("The same where all candidates are equally likely.")] = (
+        None
+    )
+    errors_bound: Annotated[Number | None, about("Share of the errors that an alarm needs.")] = None
+    n_errors: Annotated[Number | None, about("Number of wrong first places, expected over ties.")] = None
+    by_query_language: Annotated[
+        ByLanguage, about("Share of the places of queries in the language that hubs hold.")
+    ] = {}
+    other_language: Annotated[
+        Number | None, about("Share of the hubs' places that are of queries in another language.")
+    ] = None
+    other_language_by_chance: Annotated[
+        Number | None, about("The same where hubs are found by queries of all languages alike.")
+    ] = None
+    distribution: Annotated[
+        list[HubBin], about("How many candidates are found how often; bins begin at 0, 1, 2, 4, 8 …")
+    ] = []
 
 
 class SpaceAxes(Struct, frozen=True):
@@ -152,6 +192,21 @@ class ImageSentenceViews(Struct, frozen=True, omit_defaults=True, tag_field="tas
 
     against: Annotated[Against | None, about("The difference to the baseline of the language.")] = None
     folds: Annotated[Sequence[Number | None] | None, about("The value of each slice.")] = None
+    hubs: Annotated[HubCounts | None, about("How unevenly first places are divided (first slice).")] = None
+
+
+class BackretrievalViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="backretrieval"):
+    """Further numbers of Backretrieval."""
+
+    hubs: Annotated[HubCounts | None, about("How unevenly targets are nearest to sources.")] = None
+
+
+class CrosslingualRetrievalViews(
+    Struct, frozen=True, omit_defaults=True, tag_field="task", tag="crosslingual-retrieval"
+):
+    """Further numbers of cross-lingual retrieval."""
+
+    hubs: Annotated[HubCounts | None, about("How unevenly first places are divided.")] = None
 
 
 class StsViews(Struct, frozen=True, tag_field="task", tag="sts"):
@@ -186,13 +241,28 @@ class RetrievalViews(Struct, frozen=True, omit_defaults=True, tag_field="task", 
     incomplete: Annotated[
         bool, about("Whether some candidates were judged irrelevant, so that others are unjudged.")
     ] = False
+    hubs: Annotated[HubCounts | None, about("How unevenly first places are divided.")] = None
     ci: Annotated[RetrievalIntervals | None, about("Intervals, under the same names.")] = None
 
 
-Views: TypeAlias = PoolViews | ImageSentenceViews | StsViews | RetrievalViews
+Views: TypeAlias = (
+    PoolViews
+    | ImageSentenceViews
+    | StsViews
+    | RetrievalViews
+    | BackretrievalViews
+    | CrosslingualRetrievalViews
+)
 VIEWS: Mapping[str, type[Views]] = {  # by task
     str(kind.__struct_config__.tag): kind
-    for kind in (PoolViews, ImageSentenceViews, StsViews, RetrievalViews)
+    for kind in (
+        PoolViews,
+        ImageSentenceViews,
+        StsViews,
+        RetrievalViews,
+        BackretrievalViews,
+        CrosslingualRetrievalViews,
+    )
 }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from xlingual.arrays import Floats
 from xlingual.errors import InputError
 from xlingual.transforms.affine import Affine, by_language, everywhere
-from xlingual.transforms.moments import FitData, Moments
+from xlingual.transforms.moments import Axes, FitData, Moments, eigen
 
 LANGUAGE, ALL = "language", "all"  # whose statistics: of each language its own, or those of all rows
 _RANK = 1e-10  # variances below this part of the largest one are rounding
@@ -25,7 +25,7 @@ _Map: TypeAlias = "tuple[Floats | None, Floats]"
 def _each(data: FitData, by: str, fit: Callable[[Moments], _Map]) -> Affine:
     """Return what `fit` makes of the moments of each language, or of all rows."""
     if by == ALL:
-        return everywhere(*fit(data.all()))
+        return everywhere(*fit(data.all))
     return by_language({language: fit(part) for language, part in data.moments.items()})
 
 
@@ -59,7 +59,7 @@ def whiten(data: FitData, by: str = LANGUAGE, shrink: float | None = None) -> Af
     """
 
     def fit(part: Moments) -> _Map:
-        whitening = inverse_root(shrunk(part, shrink))
+        whitening = _inverse_root(part, oas(part) if shrink is None else shrink)
         return whitening, -part.mean @ whitening
 
     return _each(data, by, fit)
@@ -71,10 +71,10 @@ def all_but_the_top(data: FitData, k: int | None = None) -> Affine:
     Mu and Viswanath, All-but-the-top: simple and effective postprocessing for word representations, ICLR
     2018; k is a hundredth of the dimensions there, which is the default, 1 at least.
     """
-    whole = data.all()
+    whole = data.all
     dim = len(whole.mean)
     k = max(1, round(dim / 100)) if k is None else k
-    keep = _without(_top(whole.covariance, k, "all-but-the-top"))
+    keep = _without(_top(whole.axes, k, "all-but-the-top"))
     return everywhere(keep, -whole.mean @ keep)
 
 
@@ -86,7 +86,7 @@ def lir(data: FitData, k: int = 1) -> Affine:
     """
     return by_language(
         {
-            language: (_without(_top(part.second, k, f"lir, {language}")), np.zeros(len(part.mean)))
+            language: (_without(_top(part.axes_about_zero, k, f"lir, {language}")), np.zeros(len(part.mean)))
             for language, part in data.moments.items()
         }
     )
@@ -121,18 +121,9 @@ def lsar(data: FitData, r: int | None = None) -> Affine:
 
 def pca(data: FitData, d: int) -> Affine:
     """Return the d coordinates of x − mean in which all rows vary most."""
-    whole = data.all()
-    axes = _top(whole.covariance, d, "pca")
+    whole = data.all
+    axes = _top(whole.axes, d, "pca")
     return everywhere(axes, -whole.mean @ axes)
-
-
-def shrunk(part: Moments, shrink: float | None = None) -> Floats:
-    """Return the covariance shrunk towards the mean variance times the identity, [d, d]."""
-    dim = len(part.mean)
-    share = oas(part) if shrink is None else shrink
-    kept: Floats = (1 - share) * part.covariance
-    kept[np.diag_indices(dim)] += share * np.trace(part.covariance) / dim
-    return kept
 
 
 def oas(part: Moments) -> float:
@@ -152,27 +143,33 @@ def oas(part: Moments) -> float:
 
 def inverse_root(covariance: Floats) -> Floats:
     """Return C^(−1/2), symmetric; directions in which nothing varies are left out."""
-    values, axes = np.linalg.eigh(covariance)
-    varies = values > _RANK * max(float(values[-1]), 0.0)
+    return _root(*eigen(covariance))
+
+
+def _inverse_root(part: Moments, share: float) -> Floats:
+    """Return the same of a covariance shrunk by a share towards the mean variance, whose axes stay."""
+    values, axes = part.axes
+    return _root((1 - share) * values + share * np.trace(part.covariance) / len(values), axes)
+
+
+def _root(values: Floats, axes: Floats) -> Floats:
+    varies = values > _RANK * max(float(values[0]), 0.0)
     if not varies.any():
         raise InputError("all vectors that it is fitted on are equal: there is nothing to fit")
     root: Floats = (axes[:, varies] / np.sqrt(values[varies])) @ axes[:, varies].T
     return root
 
 
-def _top(symmetric: Floats, k: int, who: str) -> Floats:
-    """Return the k eigenvectors of the largest eigenvalues, [d, k], the largest entry of each positive."""
-    values, axes = np.linalg.eigh(symmetric)
-    rank = int((values > _RANK * max(float(values[-1]), 0.0)).sum())
+def _top(whole: Axes, k: int, who: str) -> Floats:
+    """Return the first k eigenvectors, [d, k]; InputError where there are fewer directions."""
+    values, axes = whole
+    rank = int((values > _RANK * max(float(values[0]), 0.0)).sum())
     if k > rank:
         raise InputError(
             f"{who}: {k} directions are asked for, and the texts that it is fitted on vary in {rank}: "
             "ask for fewer, or fit it on more texts"
         )
-    found = axes[:, ::-1][:, :k]
-    signs = np.sign(found[np.abs(found).argmax(axis=0), np.arange(k)])
-    oriented: Floats = found * signs
-    return oriented
+    return axes[:, :k]
 
 
 def _without(axes: Floats) -> Floats:

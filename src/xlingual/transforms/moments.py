@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from xlingual.errors import InputError, listed
 from xlingual.transforms.affine import Affine, rows_of_each
 
 _ROWS = 8192  # of a piece
+Axes: TypeAlias = tuple[Floats, Floats]
 FOLDS = 5  # parts of the pairs, on which options are chosen
 
 
@@ -34,11 +36,29 @@ class Moments:
         about_zero: Floats = self.covariance + np.outer(self.mean, self.mean)
         return about_zero
 
+    @cached_property
+    def axes(self) -> Axes:
+        """The eigenvalues of the covariance and its eigenvectors, the largest first."""
+        return eigen(self.covariance)
+
+    @cached_property
+    def axes_about_zero(self) -> Axes:
+        """The same of `second`."""
+        return eigen(self.second)
+
     def mapped(self, matrix: Floats | None, offset: Floats) -> Moments:
         """Return those of the rows x·matrix + offset."""
         if matrix is None:
             return Moments(self.count, self.mean + offset, self.covariance)
         return Moments(self.count, self.mean @ matrix + offset, matrix.T @ self.covariance @ matrix)
+
+
+def eigen(symmetric: Floats) -> Axes:
+    """Return eigenvalues [d] and eigenvectors [d, d], the largest first, their largest entries positive."""
+    values, axes = np.linalg.eigh(symmetric)
+    values, axes = values[::-1], axes[:, ::-1]
+    signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
+    return values, axes * signs
 
 
 def pooled(parts: Sequence[Moments]) -> Moments:
@@ -79,6 +99,7 @@ class FitData:
     items: Sequence[str] = ()
     unit: bool = True
     map: Affine | None = None
+    memo: dict[str, Any] = field(default_factory=dict)  # what several fits on these data share
     _moments: dict[str, Moments] = field(default_factory=dict)
     _pairs: dict[tuple[str, ...], PairMoments] = field(default_factory=dict)
 
@@ -89,10 +110,16 @@ class FitData:
             self._moments.update(self._count())
         if self.map is None:
             return dict(self._moments)
+        return self._mapped
+
+    @cached_property
+    def _mapped(self) -> dict[str, Moments]:
+        assert self.map is not None
         return {tag: part.mapped(*self.map.of(tag)) for tag, part in self._moments.items()}
 
+    @cached_property
     def all(self) -> Moments:
-        """Return the moments of the rows of all languages together."""
+        """The moments of the rows of all languages together."""
         return pooled(list(self.moments.values()))
 
     def pairs(self, *languages: str) -> PairMoments:
@@ -121,7 +148,15 @@ class FitData:
     def through(self, after: Affine) -> FitData:
         """Return the data with a map applied on top; what was counted is shared."""
         whole = after if self.map is None else self.map.then(after)
-        return FitData(self.vectors, self.languages, self.items, self.unit, whole, self._moments, self._pairs)
+        return FitData(
+            self.vectors,
+            self.languages,
+            self.items,
+            self.unit,
+            whole,
+            _moments=self._moments,
+            _pairs=self._pairs,
+        )
 
     def in_pieces(self, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
         """Yield (rows, their vectors float64, at unit length where `unit`), a piece at a time."""

@@ -103,9 +103,25 @@ def cca(data: FitData, k: int | None = None) -> Affine:
     languages = tuple(sorted(data.moments))
     if len(languages) < 2:
         raise InputError(f"cca needs texts in two languages at least, found {', '.join(languages)} only")
-    whole = data.pairs(*languages).whole()
-    dim = len(whole.mean) // len(languages)
-    parts = [slice(place * dim, (place + 1) * dim) for place in range(len(languages))]
+    if "cca" not in data.memo:
+        data.memo["cca"] = _canonical(data.pairs(*languages).whole(), len(languages))
+    found: list[tuple[Floats, Floats]] = data.memo["cca"]
+    dim = found[0][0].shape[1]
+    k = dim if k is None else k
+    if k > dim:
+        raise InputError(f"cca: {k} directions are asked for, and the vectors have {dim}: ask for fewer")
+    return by_language(
+        {
+            language: (matrix[:, :k], -mean @ matrix[:, :k])
+            for language, (matrix, mean) in zip(languages, found, strict=True)
+        }
+    )
+
+
+def _canonical(whole: Moments, count: int) -> list[tuple[Floats, Floats]]:
+    """Return the canonical directions [d, d] of each of several languages side by side, and its mean [d]."""
+    dim = len(whole.mean) // count
+    parts = [slice(place * dim, (place + 1) * dim) for place in range(count)]
     roots = []
     for part in parts:
         own = Moments(whole.count, whole.mean[part], whole.covariance[part, part])
@@ -117,15 +133,8 @@ def cca(data: FitData, k: int | None = None) -> Affine:
     for i, left in enumerate(parts):
         for j, right in enumerate(parts):
             together[left, right] = roots[i] @ whole.covariance[left, right] @ roots[j]
-    k = dim if k is None else k
-    if k > dim:
-        raise InputError(f"cca: {k} directions are asked for, and the vectors have {dim}: ask for fewer")
-    axes = _first_eigenvectors(together, k)
-    maps: dict[str, tuple[Floats | None, Floats]] = {}
-    for place, (language, part) in enumerate(zip(languages, parts, strict=True)):
-        matrix = roots[place] @ axes[part]
-        maps[language] = matrix, -whole.mean[part] @ matrix
-    return by_language(maps)
+    axes = _first_eigenvectors(together, dim)
+    return [(root @ axes[part], whole.mean[part]) for root, part in zip(roots, parts, strict=True)]
 
 
 def _first_eigenvectors(symmetric: Floats, k: int) -> Floats:

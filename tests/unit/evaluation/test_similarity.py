@@ -164,9 +164,8 @@ def test_both_ways_between_texts_and_images() -> None:
     r_text = np.rint(np.sort(cosines, axis=1)[:, -4:].mean(axis=1))
     r_image = np.rint(np.sort(cosines, axis=0)[-4:].mean(axis=0))
     scores = 2 * cosines - r_text[:, None] - r_image
-    to_image, to_sentence, _ = ranked_pairs(
-        Pool.of(texts), Pool.of(images), np.arange(24), item, repairs=(Csls(4), Csls(4))
-    )
+    ranked = ranked_pairs(Pool.of(texts), Pool.of(images), np.arange(24), item, repairs=(Csls(4), Csls(4)))
+    to_image, to_sentence = ranked.ways
     own = scores[np.arange(24), item]
     assert to_image.above.tolist() == (scores > own[:, None]).sum(axis=1).tolist()
     assert to_image.tied.tolist() == (scores == own[:, None]).sum(axis=1).tolist()

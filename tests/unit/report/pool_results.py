@@ -121,7 +121,13 @@ def made_views(name, languages, rng):
         "loss": loss,
         "hubs": {
             "k": 10, "skewness": 0.9 + 20 * bias, "never": 0.1 + bias, "largest": 40.0 + 2000 * bias,
-            "expected": 10.06,
+            "expected": 10.06, "alarm": bias > 0.1, "n_largest": 83, "errors": 0.1 + bias,
+            "errors_by_chance": 0.03, "skewness_bound": 0.5, "never_by_chance": 0.0,
+            "skewness_ci": {"low": 0.8 + 20 * bias, "high": 1 + 20 * bias, "level": 0.95, "method": "t"},
+            "distribution": [
+                {"least": 0, "n": 800, "by_chance": 0.3}, {"least": 1, "n": 7000, "by_chance": 8000.0},
+                {"least": 2, "n": 460, "by_chance": 0.02},
+            ],
             "by_language": {lang: (0.3 if lang == "en" else 0.1) * (0.2 + bias) for lang in languages},
         },
     }  # fmt: skip

@@ -191,3 +191,16 @@ def test_encoders_that_cannot_be_repaired_are_refused():
         repair(manifest(60), {"a": Apart(), "b": Apart(seed=1)}, store=None)
     with pytest.raises(InputError, match=r"for .*ing has no texts in|leaves no question"):
         repair(manifest(2), Apart(), store=None)
+
+
+def test_numbers_without_translations_stand_beside_it(tmp_path):
+    rows = manifest(90)
+    images = np.random.default_rng(0).normal(size=(90, 6)).astype(np.float32)
+    np.save(tmp_path / "images.npy", images)
+    found = repair(rows, Apart(), hubs=False, image_encoder=str(tmp_path / "images.npy"), store=None).found
+    assert [one.measure for one in found.beside] == ["R@10", "SIM"]
+    for one in found.beside:
+        assert one.ci is not None and one.ci.low <= one.difference <= one.ci.high
+        assert one.after - one.before == pytest.approx(one.difference)
+    with pytest.raises(InputError, match="a pool has no images"):
+        repair(mix_pool(rows), Apart(), image_encoder="pixels", hubs=False, store=None)

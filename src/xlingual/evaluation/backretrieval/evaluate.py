@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Unpack
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Floats, distinct_values
 from xlingual.data.manifest import ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
@@ -33,6 +33,7 @@ from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
 from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Numbers
+from xlingual.evaluation.pair_hubs import PairHubs
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.rankings import Evaluated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, TextSides, keeping_warnings
@@ -52,6 +53,7 @@ from xlingual.ranking import Ranker, Repair, one_library_thread
 from xlingual.requests import answers
 from xlingual.requests.evaluating import BackretrievalRequest
 from xlingual.results import Results, Summary
+from xlingual.results.views import BackretrievalViews
 from xlingual.store import StoreLike, open_store
 from xlingual.systems import RunsLike, joined
 
@@ -174,8 +176,10 @@ class _Backretrieval:
         """Return everything that was found."""
         nearest = {name: self._nearest(name, vectors) for name, vectors in self.run.found()}
         found, references = self._ways_back(nearest)
+        hubs = PairHubs(self.run, examples)
         with self.run.stage("statistics", "computing intervals"):
-            results = self._numbers(found, references).results(self.run.manifest)
+            results = self._numbers(found, references, hubs).results(self.run.manifest)
+            results.tables = hubs.table()
             if examples:
                 blocks = list(self._examples(results.summary, found))
                 results.examples = examples_table(self.run.manifest, blocks)
@@ -225,7 +229,10 @@ class _Backretrieval:
         return found, references
 
     def _numbers(
-        self, found: Mapping[tuple[str, int], WaysFound], references: Mapping[int, ReferenceScores]
+        self,
+        found: Mapping[tuple[str, int], WaysFound],
+        references: Mapping[int, ReferenceScores],
+        hubs: PairHubs,
     ) -> Numbers:
         """Return the numbers of all encoders, tasks and measures, with their baselines."""
         numbers = Numbers(NAME, self.measures, self.run.subjects, self.image_name)
@@ -241,12 +248,16 @@ class _Backretrieval:
                 clusters = cluster_ids(self.run.manifest, number, task, one.nearest.single())
                 retrieved, counts = one.nearest.single_rows(sample.target), one.routes.counts
                 n_tied = one.n_tied()
+                views = None
+                if hubs.looks_at(number):
+                    places = one.nearest.places(len(sample.target))
+                    views = BackretrievalViews(hubs.add(name, number, places, self._missed(one)))
                 for measure in self.measures:
                     scored = self.scorer.score(name, number, measure, one.values(measure), clusters, n_tied)
                     baseline = baselines[number, measure]
                     numbers[name, measure.name, subject] = self.run.number(
                         task, measure.name, name, scored, baseline, images=self.image_identity
-                    )
+                    ).with_views(views if measure == self.measures[0] else None)
                     ranked = measure != SIM and scored.n_tied is not None
                     numbers.add_queries(
                         name,
@@ -259,6 +270,12 @@ class _Backretrieval:
                         value=scored.values,
                     )
         return numbers
+
+    def _missed(self, found: WaysFound) -> Floats:
+        """Return the chance that each nearest text does not lead back, by the first measure with a cut."""
+        cut = next((one for one in self.ranked if isinstance(one, RecallAt)), RecallAt(10))
+        missed: Floats = 1.0 - cut.per_query(found.routes.counts)
+        return missed
 
     def _examples(
         self, summary: Sequence[Summary], found: Mapping[tuple[str, int], WaysFound]

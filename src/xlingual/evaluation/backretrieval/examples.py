@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
-from xlingual.errors import InputError
-from xlingual.images import ImageSource, open_image
+from xlingual.evaluation.thumbnails import cut, thumbnails
 from xlingual.measures import Measure
 from xlingual.results import Summary
 
@@ -23,8 +19,6 @@ if TYPE_CHECKING:
 
 SHOWN_PAIRS = 20  # language pairs with examples
 SHOWN = 4  # best and worst queries for each language pair
-LONGEST = 1000  # characters of a text; a report is read, and its file stays small
-_SIDE = 144  # pixels: sharp at 72 CSS pixels on a dense display
 
 
 @dataclass(frozen=True)
@@ -96,10 +90,7 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
         + [("value", pa.float64()), ("similarity", pa.float64())]
     )
 
-    @cache
-    def thumbnail(slot: int) -> bytes | None:
-        return None if slot < 0 else _thumbnail(manifest.image_source[slot])
-
+    thumbnail = thumbnails(manifest)
     rows: list[dict[str, object]] = []
     for block in blocks:
         for kind, position, i in block.chosen():
@@ -110,10 +101,10 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
                     "kind": kind,
                     "position": position,
                     "query_id": manifest.ids[query],
-                    "query_text": _cut(manifest.text[query]),
+                    "query_text": cut(manifest.text[query]),
                     "query_picture": thumbnail(int(manifest.image[query])),
                     "retrieved_id": manifest.ids[retrieved],
-                    "retrieved_text": _cut(manifest.text[retrieved]),
+                    "retrieved_text": cut(manifest.text[retrieved]),
                     "retrieved_picture": thumbnail(int(manifest.image[retrieved])),
                     "above": int(block.above[i]),
                     "tied": int(block.tied[i]),
@@ -122,21 +113,3 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
                 }
             )
     return pa.Table.from_pylist(rows, schema=schema)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _thumbnail(source: ImageSource) -> bytes | None:
-    """Return the JPEG of an image, or None where there is none to open."""
-    if isinstance(source, Path) and not source.is_file():
-        return None
-    try:
-        image = open_image(source)
-    except InputError:
-        return None  # the report draws a placeholder; an image that was needed has been refused before
-    image.thumbnail((_SIDE, _SIDE))
-    out = BytesIO()
-    image.save(out, "JPEG", quality=82)
-    return out.getvalue()

@@ -14,6 +14,7 @@ from xlingual.evaluation.listed import SystemLists, first_group, refuse_short
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
+from xlingual.measures.hubness import Places
 from xlingual.ragged import groups, members
 from xlingual.ranking import Adjustment, HubRepair, Progress, Ranker, Top, TopK, adjusted
 from xlingual.streams import stream
@@ -40,6 +41,15 @@ class Nearest:
         found = np.full(len(self.n_tied), -1, dtype=np.int64)
         found[self.query] = self.target
         return np.where(self.n_tied == 1, found, -1)
+
+    def places(self, n_targets: int) -> Places:
+        """Return who is nearest to whom among so many targets, for hubs."""
+        return Places(
+            *(1, len(self.n_tied), n_targets, self.query, self.target),
+            above=np.zeros_like(self.query),
+            tied=self.n_tied[self.query],
+            ended=self.n_tied == 0,
+        )
 
     def single_rows(self, targets: Ints) -> Ints:
         """Return the text row of each query's nearest target, -1 for ties; `targets` [m] are rows."""

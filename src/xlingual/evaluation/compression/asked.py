@@ -57,7 +57,7 @@ class Fitting:
     @property
     def rank(self) -> int:
         """In how many directions they vary."""
-        values = np.linalg.eigvalsh(self.data.all().covariance)
+        values = np.linalg.eigvalsh(self.data.all.covariance)
         return int((values > _RANK * values[-1]).sum())
 
 

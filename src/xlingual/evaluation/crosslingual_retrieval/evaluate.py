@@ -19,10 +19,12 @@ from xlingual.data.taking import takes_data
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
-from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
+from xlingual.evaluation.crosslingual_retrieval.matches import matches_and_places
 from xlingual.evaluation.crosslingual_retrieval.rankings import rankings
+from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
+from xlingual.evaluation.pair_hubs import PairHubs
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
 from xlingual.evaluation.rankings import Evaluated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, keeping_warnings
@@ -38,11 +40,13 @@ from xlingual.measures import (
     as_success,
     parse_rank_measures,
 )
+from xlingual.measures.hubness import Places
 from xlingual.ranking import Ranker, Repair, one_library_thread
 from xlingual.records import RankCounts, TargetCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import CrosslingualRetrievalRequest
 from xlingual.results import Results
+from xlingual.results.views import CrosslingualRetrievalViews
 from xlingual.store import StoreLike, open_store
 from xlingual.systems import RunsLike, joined
 
@@ -75,6 +79,7 @@ def crosslingual_retrieval(
     similarity: str | Repair = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
+    examples: bool = True,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
@@ -89,6 +94,7 @@ def crosslingual_retrieval(
     second.
 
     `trec` is a folder for runs and qrels, with the `trec_depth` best targets of each source (None: all).
+    `examples`: keep texts (hubs) in the results.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -111,7 +117,7 @@ def crosslingual_retrieval(
         ranked = as_recall(ranked)
     elif not measures:
         ranked = as_success(ranked)
-    return _evaluated(run, ranked, trec, trec_depth)
+    return _evaluated(run, ranked, trec, trec_depth, examples=examples)
 
 
 def several_answers(manifest: Manifest, tasks: Sequence[PairTask]) -> bool:
@@ -137,7 +143,12 @@ def _warn_of_set_recall(measures: Sequence[RankMeasure], *, searched: bool) -> N
 
 
 def _evaluated(
-    run: PairRun, measures: Sequence[RankMeasure], trec: str | Path | None, depth: int | None
+    run: PairRun,
+    measures: Sequence[RankMeasure],
+    trec: str | Path | None,
+    depth: int | None,
+    *,
+    examples: bool,
 ) -> Results:
     run.join_near_duplicates()
     refuse_small_pools(run.tasks, measures)
@@ -147,12 +158,13 @@ def _evaluated(
     if several_answers(run.manifest, run.tasks):
         _warn_of_set_recall(measures, searched=ranker is not None)
     scorer = RetrievalScorer() if ranker is None else CheckedRetrieval(run, ranker, measures)
-    numbers = Numbers(NAME, measures, run.subjects)
+    numbers, hubs = Numbers(NAME, measures, run.subjects), PairHubs(run, examples)
     for name, vectors in run.found():
         found: list[TargetCounts] = []
+        places: dict[int, Places] = {}
         with run.stage("texts: rank"), one_library_thread():
             for (source, _), chosen in by_pair(run.tasks).items():
-                found += rank_matches(
+                matches, first = matches_and_places(
                     run.manifest,
                     vectors,
                     [run.tasks[number].sample for number in chosen],
@@ -161,13 +173,21 @@ def _evaluated(
                     progress=run.progress(f"ranking texts: {name}"),
                     tally=run.tally,
                     measures=measures,
+                    first=HUBS_OF if ranker is None else min(HUBS_OF, ranker.depth),
                 )
+                found += matches
+                places |= {} if first is None else {chosen[0]: first}
         scorer.texts(name, vectors)
         for number, targets in enumerate(found):
             for measure in measures:
                 _enter(run, numbers, scorer, (name, number, measure), targets)
+        for number, first in places.items():
+            key = name, measures[0].name, numbers.subjects[number]
+            found_hubs = hubs.add(name, number, first, hubs.wrong_matches(number, first))
+            numbers[key] = numbers[key].with_views(CrosslingualRetrievalViews(found_hubs))
     with run.stage("statistics", "computing intervals"):
         results = numbers.results(run.manifest)
+    results.tables = hubs.table()
     results.evaluated = Evaluated(run.manifest, partial(rankings, run))
     if trec is not None:
         with run.stage("trec", "writing rankings"):

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.errors import parameter, warn
+from xlingual.evaluation.hubs import listed_places, places_of
 from xlingual.evaluation.listed import SystemLists, check_reach
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import RankMeasure
+from xlingual.measures.hubness import Places
 from xlingual.ragged import distinct_of, members
-from xlingual.ranking import Adjustment, Counts, HubRepair, Progress, Ranker, adjusted
+from xlingual.ranking import Adjustment, Counts, HubRepair, Progress, Ranker, Top, adjusted
+from xlingual.ranking.listed import Lists
 from xlingual.records import TargetCounts
 
 
@@ -34,29 +37,85 @@ def rank_matches(
 
     A `repair` of hubs takes one more pass. Lists of a search system must reach as far as `measures` look.
     """
+    return matches_and_places(
+        manifest,
+        vectors,
+        samples,
+        ranker=ranker,
+        tally=tally,
+        repair=repair,
+        progress=progress,
+        measures=measures,
+        first=0,
+    )[0]
+
+
+def matches_and_places(
+    manifest: Manifest,
+    vectors: TextSides | SystemLists,
+    samples: Sequence[Sample],
+    *,
+    ranker: Ranker,
+    tally: Tally,
+    repair: HubRepair | None = None,
+    progress: Progress | None = None,
+    measures: Sequence[RankMeasure] = (),
+    first: int,
+) -> tuple[list[TargetCounts], Places | None]:
+    """Return the same, and who stands on the `first` places in the first sample; None for 0 places."""
     if isinstance(vectors, SystemLists):
-        return [listed_matches(manifest, vectors, sample, measures) for sample in samples]
-    if not one_pass([(sample.source, sample.target) for sample in samples]):
-        return [
-            rank_matches(
-                manifest, vectors, [s], ranker=ranker, repair=repair, progress=progress, tally=tally
-            )[0]
-            for s in samples
+        found = [vectors.of(sample) for sample in samples]
+        matches = [
+            listed_matches(manifest, vectors, sample, lists, measures)
+            for sample, lists in zip(samples, found, strict=True)
         ]
+        return matches, listed_places(found[0], min(first, found[0].n_candidates)) if first else None
+    if not one_pass([(sample.source, sample.target) for sample in samples]):
+        each = [
+            matches_and_places(
+                manifest,
+                vectors,
+                [sample],
+                ranker=ranker,
+                tally=tally,
+                repair=repair,
+                progress=progress,
+                first=0 if place else first,
+            )
+            for place, sample in enumerate(samples)
+        ]
+        return [own for matches, _ in each for own in matches], each[0][1]
     union = TextUnion(vectors, samples)
     before, progress = two_passes(progress, repair)
     adjustments = union.adjustments(samples, repair, ranker, before)
     requests = match_requests(union, samples, manifest, adjustments)
-    ranker.scan(union.similarity, [request.reduction for request in requests], progress=progress)
+    look = FirstPlaces(union, samples[0], first, adjustments[0]) if first else None
+    reductions = [request.reduction for request in requests]
+    ranker.scan(union.similarity, reductions + ([look.reduction] if look else []), progress=progress)
     tally.add(union.similarity)
-    return [request.result() for request in requests]
+    return [request.result() for request in requests], look.result() if look else None
+
+
+class FirstPlaces:
+    """The request for the first places of one sample, in a pass over a union; by its adjustment, if any."""
+
+    def __init__(self, union: TextUnion, sample: Sample, k: int, adjustment: Adjustment | None) -> None:
+        self._source, self._target = union.codes(sample)
+        self._k = min(k, len(self._target))
+        weights = np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64)
+        queries = distinct_values(self._source)
+        self._top = Top(self._k, union.similarity.shape, weights=weights, queries=queries, seed=sample.seed)
+        self.reduction = adjusted(self._top, adjustment)
+
+    def result(self) -> Places:
+        """Return the first places, after the pass."""
+        return places_of(self._top.result(), self._source, self._target, self._k)
 
 
 def listed_matches(
-    manifest: Manifest, found: SystemLists, sample: Sample, measures: Sequence[RankMeasure]
+    manifest: Manifest, found: SystemLists, sample: Sample, lists: Lists, measures: Sequence[RankMeasure]
 ) -> TargetCounts:
     """Return where every matching target of each source stands in the lists of a system."""
-    lists = found.of(sample)
     query, match = members(manifest.item[sample.target], manifest.item[sample.source])
     if len(lists.query) and not (lists.lines(query, match) >= 0).any():
         warn(

@@ -19,6 +19,7 @@ from xlingual.embed.images import distinct_images
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.approximation.checked import exact_only
+from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.image_sentence.banks import ImageBank, Repairs
 from xlingual.evaluation.image_sentence.captions import (
     ShownImages,
@@ -27,10 +28,12 @@ from xlingual.evaluation.image_sentence.captions import (
     captions,
     rows_with_images,
 )
+from xlingual.evaluation.image_sentence.image_hubs import ImageHubs
 from xlingual.evaluation.image_sentence.listed import ListedSystem, Searches
 from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, direction
 from xlingual.evaluation.image_sentence.rankings import rankings_of
-from xlingual.evaluation.image_sentence.ranks import ranked_pairs
+from xlingual.evaluation.image_sentence.ranks import RankedWay, ranked_pairs
+from xlingual.evaluation.image_sentence.refusals import refuse_other_dimensions, refuse_small_pools
 from xlingual.evaluation.image_sentence.systems import (
     EncoderPair,
     System,
@@ -45,9 +48,8 @@ from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, keeping_warnings
 from xlingual.evaluation.similarities import COSINE, Fitted
 from xlingual.evaluation.trec import write_trec
-from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
+from xlingual.measures import Measure, RankMeasure, as_success, parse_rank_measures
 from xlingual.ranking import Banked, Pool, Ranker, Repair
-from xlingual.records import RankCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results
@@ -80,6 +82,7 @@ def image_sentence(
     similarity: str | Repair = COSINE,
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
+    examples: bool = True,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate pairs of a text and an image encoder by ranking images for sentences and the other way.
@@ -109,6 +112,7 @@ def image_sentence(
             sentences one way, and their images the other. "transductive-csls" takes those of each slice.
         trec: folder for runs and qrels, both ways.
         trec_depth: how many candidates of each query a run holds, None for all.
+        examples: keep texts and thumbnails (hubs) in the results.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -137,7 +141,7 @@ def image_sentence(
     named = [baselines] if isinstance(baselines, str) else list(baselines)
     run = ImageSentence(manifest, options, fold)
     run.prepare(joined(text_encoders, runs), image_encoders, languages, named)
-    return run.results(ranked, named, trec, trec_depth)
+    return run.results(ranked, named, trec, trec_depth, examples)
 
 
 class ImageSentence(Run):
@@ -233,26 +237,29 @@ class ImageSentence(Run):
         baselines: Sequence[str],
         trec: str | Path | None,
         depth: int | None,
+        examples: bool = True,
     ) -> Results:
         """Return the results of all systems."""
         of_language = {tag: baseline_of(tag, baselines, self.systems) for tag in self.captions}
         numbers = ImageNumbers(NAME, measures, self.systems, of_language)
         row_clusters: list[Ints] = []
+        hubs = ImageHubs(self.manifest, examples)
         for system in self.systems:
             shown, rank = self._ranker_of(system, measures)
             row_clusters.append(shown.row_cluster)
-            for language, rows in self.captions.items():
-                if language not in system.languages:
-                    continue
-                slices = shown.slices(self.manifest, rows, self.fold, language)
+            for language in (tag for tag in self.captions if tag in system.languages):
+                slices = shown.slices(self.manifest, self.captions[language], self.fold, language)
                 refuse_small_pools(slices, measures, language)
-                ranked = [rank(language, one) for one in slices]
+                ranked = [rank(language, one, 0 if place else HUBS_OF) for place, one in enumerate(slices)]
                 for subject in (one for one in both_ways(language) if one in system.subjects):
-                    found = direction(subject, shown, slices, [counts[subject] for counts in ranked])
+                    counts, places = [ways[subject].counts for ways in ranked], ranked[0][subject].places
+                    found = direction(subject, shown, slices, counts)
                     signatures = {measure: self._signature(system, found, measure) for measure in measures}
-                    numbers.add(system.name, found, signatures)
+                    of_hubs = hubs.add(system.name, found, slices[0], shown, places)
+                    numbers.add(system.name, found, signatures, of_hubs)
         with self.stage("statistics", "computing intervals"):
             results = numbers.results(self.manifest, row_clusters[0])
+            results.tables = hubs.table()
         self.forget_images()
         results.evaluated = Evaluated(self.manifest, self.rankings)
         if trec is not None:
@@ -262,18 +269,21 @@ class ImageSentence(Run):
 
     def _ranker_of(
         self, system: System, measures: Sequence[RankMeasure]
-    ) -> tuple[ShownImages, Callable[[str, Slice], dict[Subject, RankCounts]]]:
-        """Return the images of a system, and what gives its ranks in each direction of a slice."""
+    ) -> tuple[ShownImages, Callable[[str, Slice, int], dict[Subject, RankedWay]]]:
+        """Return the images of a system, and what gives its ranks in each direction of a slice.
+
+        The last argument says how many first places are kept.
+        """
         if isinstance(system, ListedSystem):
             return self.shown(), partial(self._listed, system, measures)
         images, shown = self.images_of(system)
         texts = self.encode(system.name, partial(self._texts, system))
-        _refuse_other_dimensions(system, texts, images)
+        refuse_other_dimensions(system, texts, images)
         return shown, partial(self._ranked, system, texts, images)
 
     def _listed(
-        self, system: ListedSystem, measures: Sequence[RankMeasure], language: str, one: Slice
-    ) -> dict[Subject, RankCounts]:
+        self, system: ListedSystem, measures: Sequence[RankMeasure], language: str, one: Slice, _: int
+    ) -> dict[Subject, RankedWay]:
         """Return the ranks of a run in those directions of a language that it has."""
         with self.stage("rank"):
             found = self.searches.counts(system, measures, language, one)
@@ -343,7 +353,7 @@ class ImageSentence(Run):
                     system.image_name,
                     system.images,
                     self.shown_rows,
-                    shown=False,  # reports of this task have no images
+                    shown=False,  # reports show those of hubs only
                     **self.storing(),
                 )
             self.few.keep(f"image encoder {system.image_name!r}", index.pool.vectors.raw)
@@ -363,12 +373,18 @@ class ImageSentence(Run):
         return embed_texts(self.manifest, name, encoder, self.rows_of(system), **self.embedding())
 
     def _ranked(
-        self, system: EncoderPair, texts: TextVectors, images: ImageIndex, language: str, one: Slice
-    ) -> dict[Subject, RankCounts]:
+        self,
+        system: EncoderPair,
+        texts: TextVectors,
+        images: ImageIndex,
+        language: str,
+        one: Slice,
+        first: int,
+    ) -> dict[Subject, RankedWay]:
         """Return the ranks of images for sentences, and of sentences for images."""
         vectors = images.pool.vectors
         with self.stage("rank"):
-            to_image, to_sentence, similarity = ranked_pairs(
+            found = ranked_pairs(
                 Pool.of(texts.vectors, texts.position[one.texts]),
                 Pool.of(vectors.raw, vectors.rows[images.points[one.images]]),
                 one.text,
@@ -376,32 +392,7 @@ class ImageSentence(Run):
                 ranker=self.options.ranker,
                 repairs=self._repairs(system, language),
                 progress=self.progress(f"ranking {language}: {system.name}"),
+                first=first,
             )
-        self.tally.add(similarity)
-        return dict(zip(both_ways(language), (to_image, to_sentence), strict=True))
-
-
-def _refuse_other_dimensions(system: EncoderPair, texts: TextVectors, images: ImageIndex) -> None:
-    """Raise InputError where texts and images do not lie in one space."""
-    of_texts, of_images = int(texts.vectors.shape[1]), images.pool.vectors.dim
-    if of_texts != of_images:
-        raise InputError(
-            f"text encoder {system.name!r} gives {of_texts} dimensions and image encoder "
-            f"{system.image_name!r} gives {of_images}: sentences and images must lie in one space; give "
-            "both encoders of one model"
-        )
-
-
-def refuse_small_pools(slices: Sequence[Slice], measures: Sequence[RankMeasure], language: str) -> None:
-    """Raise InputError where every query would be a hit."""
-    depth = max((m.k for m in measures if isinstance(m, SuccessAt)), default=0)
-    for one in slices:
-        count = min(len(one.images), len(one.texts))
-        if depth >= count:
-            what = "images" if len(one.images) == count else "texts"
-            where = " in a slice" if len(slices) > 1 else ""
-            raise InputError(
-                f"Success@{depth} needs more than {depth} {what}, {language!r} has {count}{where}: every "
-                "query would be a hit; give more items, or a smaller k "
-                f"({parameter('measures', ['Success@k'])})"
-            )
+        self.tally.add(found.similarity)
+        return found.by_way(language)

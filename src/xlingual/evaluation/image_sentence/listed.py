@@ -13,13 +13,14 @@ from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.names import AMBIGUOUS, UNKNOWN, escaped
 from xlingual.errors import InputError
+from xlingual.evaluation.hubs import HUBS_OF, listed_places
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice, both_ways
+from xlingual.evaluation.image_sentence.ranks import RankedWay
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.rankings import IMAGE, Ranking, images_of, texts_of
 from xlingual.measures import RankMeasure
 from xlingual.ranking.listed import Lists
-from xlingual.records import RankCounts
 from xlingual.systems import Names, RunSystem, Search
 
 
@@ -111,7 +112,7 @@ class Searches:
 
     def counts(
         self, system: ListedSystem, measures: Sequence[RankMeasure], language: str, one: Slice
-    ) -> dict[Subject, RankCounts]:
+    ) -> dict[Subject, RankedWay]:
         """Return where the best relevant candidates stand, in the directions of a language that a run has."""
         found = {}
         for subject in (way for way in both_ways(language) if way in system.subjects):
@@ -122,7 +123,8 @@ class Searches:
                 self.unanswered[system.name, *subject.place] += missing
             query, candidate = (one.text, one.image) if subject.target == IMAGE else (one.image, one.text)
             order = np.argsort(query, kind="stable")
-            found[subject] = lists.targets(query[order], candidate[order]).best()
+            counts = lists.targets(query[order], candidate[order]).best()
+            found[subject] = RankedWay(counts, listed_places(lists, min(HUBS_OF, lists.n_candidates)))
         return found
 
     def rankings(self, system: ListedSystem) -> Iterator[Ranking]:

@@ -23,7 +23,7 @@ from xlingual.evaluation.rankings import IMAGE
 from xlingual.measures import MedianRank, RankMeasure, SuccessAt
 from xlingual.records import RankCounts
 from xlingual.results import Interval, Results, Summary
-from xlingual.results.views import Against, ImageSentenceViews
+from xlingual.results.views import Against, HubCounts, ImageSentenceViews
 from xlingual.stats import ResidualPart
 from xlingual.streams import stream
 
@@ -128,8 +128,14 @@ class ImageNumbers:
             same_queries=self.same_queries,
         )
 
-    def add(self, system: str, direction: Direction, signatures: Mapping[RankMeasure, str]) -> None:
-        """Enter the numbers of a system in one direction."""
+    def add(
+        self,
+        system: str,
+        direction: Direction,
+        signatures: Mapping[RankMeasure, str],
+        hubs: HubCounts | None = None,
+    ) -> None:
+        """Enter the numbers of a system in one direction; its hubs stand with the first measure."""
         self.found[system, direction.subject] = direction
         for measure, signature in signatures.items():
             values = [measure.per_query(one) for one in direction.counts]
@@ -144,7 +150,7 @@ class ImageNumbers:
                 n_target=direction.pool,
                 n_tied=direction.n_tied,
                 baseline=Baseline(direction.chance(measure)),
-                views=ImageSentenceViews(folds=[one.value for one in scores]) if len(scores) > 1 else None,
+                views=_views(scores, hubs if measure == self.measures[0] else None),
             )
             for rows, counts, each in zip(direction.rows, direction.counts, values, strict=True):
                 self.numbers.add_queries(
@@ -248,6 +254,11 @@ class ImageNumbers:
         chances = [self.found[system, subject].chance(measure) for subject, measure in cells]
         scores = [self._score(system, measure.name, subject) for subject, measure in cells]
         return summed(scores, PERCENT), PERCENT * sum(chances)
+
+
+def _views(scores: Sequence[Score], hubs: HubCounts | None) -> ImageSentenceViews | None:
+    folds = [one.value for one in scores] if len(scores) > 1 else None
+    return None if folds is None and hubs is None else ImageSentenceViews(folds=folds, hubs=hubs)
 
 
 def _arrow(subject: Subject) -> str:

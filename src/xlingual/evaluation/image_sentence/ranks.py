@@ -6,16 +6,21 @@ One pass over the similarities gives both ways; the best of a query's relevant c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.errors import InputError
+from xlingual.evaluation.hubs import places_of
 from xlingual.evaluation.image_sentence.banks import Repairs, both_adjustments
+from xlingual.evaluation.image_sentence.captions import both_ways
+from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.passes import two_passes
 from xlingual.measures import SuccessAt
+from xlingual.measures.hubness import Places
 from xlingual.ragged import members
-from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Transposed, adjusted
+from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Top, Transposed, adjusted
 from xlingual.records import RankCounts, TargetCounts
 
 DEPTHS = (1, 5, 10)  # of the recalls that are summed
@@ -51,7 +56,7 @@ def rank_both_ways(
         raise InputError("nothing to rank: no text and no image belong to the same item")
     text, image = members(np.asarray(image_item)[images], np.asarray(text_item)[texts])
     sides = Pool.of(text_vectors, texts), Pool.of(image_vectors, images)
-    return ranked_pairs(*sides, text, image, ranker=ranker)[:2]
+    return ranked_pairs(*sides, text, image, ranker=ranker).ways
 
 
 def ranked_pairs(
@@ -63,8 +68,9 @@ def ranked_pairs(
     ranker: Ranker = CPU,
     repairs: Repairs = (None, None),
     progress: Progress | None = None,
-) -> tuple[RankCounts, RankCounts, Cosine]:
-    """Return the counts of both ways for relevant pairs (text[i], image[i]), and the similarity used.
+    first: int = 0,
+) -> RankedPairs:
+    """Return the counts of both ways for relevant pairs (text[i], image[i]), and the `first` places.
 
     Every text and every image must be in a pair. Equal vectors are compared once and counted as often as
     they occur. The `repairs` of hubs, of sentences and of images as queries, take a pass more, or two.
@@ -83,11 +89,51 @@ def ranked_pairs(
     to_image = Counts(left, right, own[0], weights=sample[1])
     to_sentence = Counts(right, left, own[1], weights=sample[0])
     reductions = [adjusted(to_image, ways[0]), Transposed(adjusted(to_sentence, ways[1]))]
+    looks = _first_places(sample, first) if first else ()
+    if looks:
+        reductions += [adjusted(looks[0], ways[0]), Transposed(adjusted(looks[1], ways[1]))]
     ranker.scan(similarity, reductions, progress=during)
-    return (
-        _best(to_image, where, text, len(texts.code), len(images.code)),
-        _best(to_sentence, where, image, len(images.code), len(texts.code)),
+    codes = (texts.code, images.code), (images.code, texts.code)
+    return RankedPairs(
+        (
+            _best(to_image, where, text, len(texts.code), len(images.code)),
+            _best(to_sentence, where, image, len(images.code), len(texts.code)),
+        ),
+        tuple(places_of(look.result(), *both, look.k) for look, both in zip(looks, codes, strict=False)),
         similarity,
+    )
+
+
+@dataclass(frozen=True)
+class RankedWay:
+    """The ranks of one direction in a slice, and its first places where they are kept."""
+
+    counts: RankCounts
+    places: Places | None
+
+
+@dataclass(frozen=True)
+class RankedPairs:
+    """Both ways, sentence to image and image to sentence: ranks, and first places where they are kept."""
+
+    ways: tuple[RankCounts, RankCounts]
+    places: tuple[Places, ...]
+    similarity: Cosine
+
+    def by_way(self, language: str) -> dict[Subject, RankedWay]:
+        """Return the directions of a language."""
+        places = self.places or (None, None)
+        ways = [RankedWay(counts, own) for counts, own in zip(self.ways, places, strict=True)]
+        return dict(zip(both_ways(language), ways, strict=True))
+
+
+def _first_places(counts: tuple[Ints, Ints], k: int) -> tuple[Top, Top]:
+    """Return the requests for the k best both ways; `counts` say how often each vector occurs."""
+    texts, images = counts
+    shape = len(texts), len(images)
+    return (
+        Top(min(k, int(images.sum())), shape, weights=images),
+        Top(min(k, int(texts.sum())), shape[::-1], weights=texts),
     )
 
 

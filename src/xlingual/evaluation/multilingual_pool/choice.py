@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import CANDIDATE_TEXTS
 from xlingual.errors import InputError, did_you_mean, listed, parameter, warn
+from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.listed import MOST_UNKNOWN
 from xlingual.evaluation.multilingual_pool.alignment import check_alignment
 from xlingual.evaluation.multilingual_pool.grades import EQUAL, LanguageGrades, language_grades
-from xlingual.evaluation.multilingual_pool.lists import DEPTH, HUBS_OF, SHARES_OF
+from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
 from xlingual.evaluation.multilingual_pool.measure_views import FOUND, MONOLINGUAL, views_of_measure
 from xlingual.forms import AnyVectors, SparseVectors, TokenVectors
 from xlingual.measures import AlignmentMeasure, AveragePrecision, PoolMeasure

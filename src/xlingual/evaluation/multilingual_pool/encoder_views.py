@@ -9,6 +9,7 @@ import numpy as np
 
 from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.hubs import Hubs
 from xlingual.evaluation.multilingual_pool.choice import FROM_VECTORS, Choice
 from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views
 from xlingual.evaluation.multilingual_pool.language_identification import language_identification
@@ -16,7 +17,6 @@ from xlingual.evaluation.multilingual_pool.lists import (
     Named,
     fairness,
     hubs,
-    hubs_view,
     language_shares,
     named,
 )
@@ -26,7 +26,6 @@ from xlingual.evaluation.multilingual_pool.relevant_ranks import RelevantRanks, 
 from xlingual.evaluation.multilingual_pool.space import space_statistics
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
 from xlingual.evaluation.multilingual_pool.views import View
-from xlingual.measures.hubness import Hubness
 from xlingual.records import TargetCounts
 
 
@@ -47,7 +46,7 @@ class EncoderFindings:
     n_tied: int
     views: list[View] = field(default_factory=list)
     lines: Named | None = None  # the best candidates one by one, for the worst questions
-    hubs: Hubness | None = None
+    hubs: Hubs | None = None
     picture: SpacePicture | None = None
 
     @property
@@ -110,5 +109,5 @@ def _add_list_views(findings: EncoderFindings, choice: Choice, heads: Heads) -> 
         findings.views.append(fairness(findings.counts, lines))
     if "hubs" in choice.views:
         findings.hubs = hubs(findings.counts, lines)
-        findings.views.append(hubs_view(findings.counts, findings.hubs))
+        findings.views.append(View({"hubs": findings.hubs.counts}))
     findings.lines = lines if "worst" in choice.views else None

@@ -199,7 +199,7 @@ class PoolRun(Run):
         if any(isinstance(one, ListSystem) for one in self.by_name.values()):
             self.choice = self.choice.beside_lists()
         numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
-        tables = PoolTables(self.pool, examples, numbers.viewed)
+        tables = PoolTables(self.pool, examples, numbers.viewed, numbers.subject)
         parts = self._parts(self.encode)
         for name, encoded in parts.each():
             given = self._lists(name, parts, measures) if encoded is None else encoded

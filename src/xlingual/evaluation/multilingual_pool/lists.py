@@ -8,15 +8,15 @@ import numpy as np
 from msgspec.structs import replace
 
 from xlingual.arrays import Floats, Ints
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.hubs import HUBS_OF, Hubs, Languages, hubs_of
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
 from xlingual.evaluation.multilingual_pool.views import View, by_pair, intervals, values
 from xlingual.measures.fairness import CUT, peer
-from xlingual.measures.hubness import Hubness, hubness
+from xlingual.measures.hubness import Places
 from xlingual.ragged import spans
-from xlingual.results.views import HubCounts
 
 SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)
-HUBS_OF = 10
 DEPTH = max(CUT, HUBS_OF)  # first candidates that are kept
 _MOST_NAMED = 1000  # candidates that tie: more of them are not named one by one
 
@@ -93,27 +93,30 @@ def fairness(counts: PoolCounts, lines: Named) -> View:
     return View({"fairness": {f"PEER@{CUT}": {**found.means, **tested}}})
 
 
-def hubs(counts: PoolCounts, lines: Named) -> Hubness:
-    """Return the hubness of the candidates over all questions: how unevenly first places are divided."""
-    k = min(HUBS_OF, len(counts.candidate_language))
+def hubs(counts: PoolCounts, lines: Named) -> Hubs:
+    """Return the hubs among the candidates over all questions."""
+    m = len(counts.candidate_language)
+    places = _places(lines, min(HUBS_OF, m), counts.n_questions, m)
+    wrong = places.wrong(counts.question, counts.candidate)
+    languages = Languages(counts.languages, counts.question_language, counts.candidate_language)
+    return hubs_of(places, wrong, counts.cluster, languages=languages)
+
+
+def first_places(heads: Heads, k: int, n: int, m: int) -> Places:
+    """Return the first k places of n questions among m candidates."""
+    return _places(named(heads), k, n, m)
+
+
+def _places(lines: Named, k: int, n: int, m: int) -> Places:
     head = lines.first(k)
-    return hubness(
-        head.question,
-        head.candidate,
-        head.above,
-        head.tied,
-        k=k,
-        n_queries=counts.n_questions,
-        language=counts.candidate_language,
-        n_languages=len(counts.languages),
-    )
+    return Places(k, n, m, head.question, head.candidate, head.above, head.tied)
 
 
-def hubs_view(counts: PoolCounts, found: Hubness) -> View:
-    """Return the record of hubs that an entry keeps."""
-    names = ("k", "skewness", "never", "largest", "expected", "threshold")
-    shown = {name: getattr(found, name) for name in names}
-    by_language: dict[str, float | None] = {
-        tag: float(found.by_language[code]) for code, tag in enumerate(counts.languages) if counts.sizes[code]
+def described(pool: MultilingualPool, candidate: int) -> dict[str, str]:
+    """Return id, language and text of a candidate."""
+    c = pool.candidates
+    return {
+        "id": c.ids[candidate],
+        "language": pool.languages[c.language[candidate]],
+        "text": c.text[candidate],
     }
-    return View({"hubs": HubCounts(**shown, n=len(found.hubs), by_language=by_language)})

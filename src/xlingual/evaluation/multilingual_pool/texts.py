@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.hubs import HubTable
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
-from xlingual.evaluation.multilingual_pool.lists import Named
+from xlingual.evaluation.multilingual_pool.lists import Named, described
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
+from xlingual.evaluation.numbers import Subject
 from xlingual.measures import PoolMeasure
-from xlingual.measures.hubness import Hubness
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_HUBS = 10
 MOST_WORST = 10  # questions
 MOST_ABOVE = 5  # candidates that are shown above a question's answers
 
@@ -34,16 +35,22 @@ class PoolTables:
     pool: MultilingualPool
     examples: bool
     measure: PoolMeasure  # by which the worst questions are found
-    rows: dict[str, Rows] = field(default_factory=lambda: {"points": [], "hubs": [], "worst": []})
+    subject: Subject
+    rows: dict[str, Rows] = field(default_factory=lambda: {"points": [], "worst": []})
     occurrences: list[pa.Table] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.hubs = HubTable("multilingual-pool", self.examples)
 
     def add(self, encoder: str, findings: EncoderFindings, values: Floats) -> None:
         """Add the rows of one encoder, whose questions have the `values` of the measure."""
         if findings.picture is not None:
             self.rows["points"] += point_rows(self.pool, encoder, findings.picture)
         if findings.hubs is not None:
-            self.occurrences.append(occurrence_table(self.pool, encoder, findings.hubs))
-            self.rows["hubs"] += hub_rows(self.pool, encoder, findings.hubs) if self.examples else []
+            occurrences = findings.hubs.hubness.occurrences
+            self.occurrences.append(occurrence_table(self.pool, encoder, occurrences))
+            text, relevant = partial(described, self.pool), self.pool.relevant[1]
+            self.hubs.add(encoder, self.subject, findings.hubs, text, relevant)
         if findings.lines is not None and self.examples:
             found = worst_rows(
                 self.pool, encoder, findings.counts, values, findings.lines, self.measure.higher_is_better
@@ -55,6 +62,7 @@ class PoolTables:
         import pyarrow as pa
 
         found = {name: pa.Table.from_pylist(rows) for name, rows in self.rows.items() if rows}
+        found |= self.hubs.table()
         if self.occurrences:
             found["occurrences"] = pa.concat_tables(self.occurrences)
         return found
@@ -83,23 +91,8 @@ def point_rows(pool: MultilingualPool, encoder: str, picture: SpacePicture) -> R
     ]
 
 
-def hub_rows(pool: MultilingualPool, encoder: str, hubs: Hubness) -> Rows:
-    """Return a row for each of the largest hubs of an encoder."""
-    answers = np.bincount(pool.relevant[1], minlength=len(pool.candidates))
-    return [
-        {
-            "encoder": encoder,
-            **_candidate(pool, row, ("id", "language", "text")),
-            "count": float(hubs.occurrences[row]),
-            "expected": hubs.expected,
-            "relevant_to": int(answers[row]),
-        }
-        for row in hubs.hubs[:MOST_HUBS].tolist()
-    ]
-
-
-def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubness) -> pa.Table:
-    """Return how often each candidate is among the first k, in the pool's order; without texts."""
+def occurrence_table(pool: MultilingualPool, encoder: str, occurrences: Floats) -> pa.Table:
+    """Return how often each candidate [m] is among the first k, in the pool's order; without texts."""
     import pyarrow as pa
 
     c = pool.candidates
@@ -108,7 +101,7 @@ def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubness) -> pa.
         "encoder": pa.repeat(pa.scalar(encoder), len(c)),
         "id": pa.array(c.ids, type=pa.string()),
         "language": tags.take(pa.array(c.language)),
-        "count": pa.array(hubs.occurrences, type=pa.float64()),
+        "count": pa.array(occurrences, type=pa.float64()),
     }
     return pa.table(columns)
 

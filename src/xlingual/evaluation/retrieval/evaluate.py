@@ -49,6 +49,7 @@ def retrieval(
     store: StoreLike = "default",
     cluster: str = DECLARED,
     similarity: str | Repair = COSINE,
+    examples: bool = True,
 ) -> Results:
     """Evaluate text encoders and search engines by graded judgements of queries and candidates.
 
@@ -76,6 +77,7 @@ def retrieval(
         cluster: what makes queries dependent: "declared" (the pool's clusters), or "near-duplicates"
             (these, and near-equal queries of one language).
         similarity: how queries and candidates are compared: as in `multilingual_pool`.
+        examples: keep texts (hubs) in the results.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -108,7 +110,7 @@ def retrieval(
         similarity=similarity,
     )
     pool = answerable(pool, relevant_from, ties)
-    run = RetrievalRun(pool, relevant_from, ties, candidate_text, options)
+    run = RetrievalRun(pool, relevant_from, ties, candidate_text, options, examples=examples)
     run.prepare(joined(text_encoders, runs))
     results = run.results(chosen)
     if trec is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Score, score
+from xlingual.evaluation.hubs import Hubs
 from xlingual.evaluation.numbers import OVERALL, Baseline, BoardLine, Number, Numbers, Subject
 from xlingual.evaluation.retrieval.counted import Counted
 from xlingual.evaluation.retrieval.judgements import Judgements
@@ -48,8 +49,8 @@ class RetrievalNumbers:
         self.found: dict[str, dict[str, _Found]] = {}  # measure → system
         self._chance: dict[str, float | None] = {}
 
-    def add(self, system: str, counted: Counted) -> None:
-        """Enter the numbers of a system."""
+    def add(self, system: str, counted: Counted, hubs: Hubs | None = None) -> None:
+        """Enter the numbers of a system; its hubs stand with the first measure."""
         j = self.judgements
         above, best_tied = best_places(counted.whole, j.least)
         tied = n_tied(counted.found, j.least)
@@ -64,7 +65,7 @@ class RetrievalNumbers:
                 n_target=j.m,
                 n_tied=tied,
                 baseline=Baseline(self._by_chance(measure)),
-                views=self._views(measure, found, counted),
+                views=self._views(measure, found, counted, hubs if measure == self.measures[0] else None),
             )
             self.numbers.add_queries(
                 system,
@@ -103,7 +104,9 @@ class RetrievalNumbers:
             self._chance[name] = known
         return self._chance[name]
 
-    def _views(self, measure: RetrievalMeasure, found: _Found, counted: Counted) -> RetrievalViews:
+    def _views(
+        self, measure: RetrievalMeasure, found: _Found, counted: Counted, hubs: Hubs | None
+    ) -> RetrievalViews:
         j = self.judgements
         cut = getattr(measure, "cut", getattr(measure, "k", None))
         judged = None
@@ -117,6 +120,7 @@ class RetrievalNumbers:
             own_language=_values(found.own),
             judged=judged,
             incomplete=j.incomplete,
+            hubs=None if hubs is None else hubs.counts,
             ci=RetrievalIntervals(_intervals(found.languages), _intervals(found.own)),
         )
 

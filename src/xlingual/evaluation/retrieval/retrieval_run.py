@@ -13,11 +13,14 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.runs.order import places_of_names
 from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
 from xlingual.encoders import Encoder
+from xlingual.evaluation.hubs import HUBS_OF, Hubs, HubTable, Languages, hubs_of, listed_places
 from xlingual.evaluation.listed import check_reach
 from xlingual.evaluation.multilingual_pool.evaluate import refuse_without_role
+from xlingual.evaluation.multilingual_pool.lists import described, first_places
 from xlingual.evaluation.multilingual_pool.one_pass import PoolColumns, one_pass
 from xlingual.evaluation.multilingual_pool.rankings import members_of, pool_adjustment
 from xlingual.evaluation.near_duplicates import near_questions
+from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.parts import Parts, pool_parts
 from xlingual.evaluation.rankings import Evaluated, Ranking
 from xlingual.evaluation.retrieval.counted import Counted, counted_groups, counted_lists
@@ -26,6 +29,7 @@ from xlingual.evaluation.retrieval.numbers import ALL, POOL, RetrievalNumbers
 from xlingual.evaluation.retrieval.trec_order import above_by_name, best_by_float32, without_ties
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
 from xlingual.measures import Bpref, RetrievalMeasure
+from xlingual.measures.hubness import Places
 from xlingual.ranking import HubRepair, rows_of, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.results import Results
@@ -38,9 +42,17 @@ class RetrievalRun(Run):
     """One evaluation: a pool, its judgements, and the systems."""
 
     def __init__(
-        self, pool: MultilingualPool, least: int, ties: str, candidate_text: str, options: Options
+        self,
+        pool: MultilingualPool,
+        least: int,
+        ties: str,
+        candidate_text: str,
+        options: Options,
+        *,
+        examples: bool = True,
     ) -> None:
         super().__init__(NAME, options)
+        self.examples = examples
         self.pool, self.least, self.ties, self.candidate_text = pool, least, ties, candidate_text
 
     def prepare(self, specs: EncoderSpecs) -> None:
@@ -63,16 +75,18 @@ class RetrievalRun(Run):
         judgements = judgements_of(self.pool, cluster, self.least)
         text = {} if self.candidate_text == "sentence" else {"candidates": self.candidate_text}
         numbers = RetrievalNumbers(self, judgements, measures, self.ties, text)
+        table = HubTable(NAME, self.examples)
         parts = self._parts(self.encode)
         for name, vectors in parts.each():
             if vectors is None:
-                found = self._listed(name, parts, judgements, measures)
+                found, places = self._listed(name, parts, judgements, measures)
             else:
                 with self.stage("texts: rank"):
-                    found = self._counted(name, vectors, judgements)
-            numbers.add(name, found)
+                    found, places = self._counted(name, vectors, judgements)
+            numbers.add(name, found, None if places is None else self._hubs(name, places, judgements, table))
         with self.stage("statistics", "computing intervals"):
             results = numbers.results()
+        results.tables = table.table()
         results.evaluated = Evaluated(self.pool, self.rankings)
         return results
 
@@ -90,13 +104,15 @@ class RetrievalRun(Run):
         parts: Parts[PoolVectors, Search],
         judgements: Judgements,
         measures: Sequence[RetrievalMeasure],
-    ) -> Counted:
+    ) -> tuple[Counted, Places | None]:
         with self.stage("systems: rank", f"ranking candidates: {name}"):
             lists = self._lists(name, parts)
             if self.ties == EXPECTED:
                 reaching = [one for one in measures if not isinstance(one, Bpref)]
                 check_reach(lists, reaching, repr(name), "nDCG")
-            return counted_lists(judgements, lists)
+            known = judgements.known and self.ties == EXPECTED
+            places = listed_places(lists, min(HUBS_OF, judgements.m)) if known else None
+            return counted_lists(judgements, lists), places
 
     def _lists(self, name: str, parts: Parts[PoolVectors, Search]) -> Lists:
         queries, candidates = self._names
@@ -109,9 +125,12 @@ class RetrievalRun(Run):
         by_score = not isinstance(self.by_name[name], RunSystem)
         return without_ties(lists, self._candidate_names, by_score=by_score)
 
-    def _counted(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
+    def _counted(
+        self, name: str, vectors: PoolVectors, judgements: Judgements
+    ) -> tuple[Counted, Places | None]:
         if self.ties == TREC:
-            return self._by_name(name, vectors, judgements)
+            return self._by_name(name, vectors, judgements), None
+        k = min(HUBS_OF, judgements.m)
         found = one_pass(
             self.pool,
             vectors.questions,
@@ -120,10 +139,27 @@ class RetrievalRun(Run):
             repair=self._repair(name),
             progress=self.progress(f"ranking candidates: {name}"),
             pairs=(judgements.query, judgements.candidate),
+            top=k,
+            depth=k,
         )
         self.tally.screened += found.screened
         self.tally.decided += found.decided
-        return counted_groups(judgements, found.counts.above, found.counts.tied)
+        assert found.heads is not None
+        return counted_groups(judgements, found.counts.above, found.counts.tied), first_places(
+            found.heads, k, judgements.n, judgements.m
+        )
+
+    def _hubs(self, name: str, places: Places, judgements: Judgements, table: HubTable) -> Hubs:
+        """Return the hubs of a system, and add the largest to the table."""
+        j, pool = judgements, self.pool
+        right = j.grade >= j.least
+        wrong = places.wrong(j.query[right], j.candidate[right])
+        languages = None
+        if len(pool.languages) > 1:
+            languages = Languages(pool.languages, pool.questions.language, pool.candidates.language)
+        found = hubs_of(places, wrong, j.rows.cluster, languages=languages)
+        table.add(name, Subject(ALL, POOL, 0), found, partial(described, pool), j.candidate[right])
+        return found
 
     def _by_name(self, name: str, vectors: PoolVectors, judgements: Judgements) -> Counted:
         pool = self.pool

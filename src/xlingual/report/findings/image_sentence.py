@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.findings import leads, recalls
+from xlingual.report.findings import hubs, leads, recalls
 from xlingual.report.findings.recalls import IMAGE, RSUM, TASK, interval_text, value_text
 from xlingual.report.leaders import BoardRow, contains, side_of_chance
 from xlingual.report.table import Cell
@@ -49,7 +49,8 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
     """Return the sentences about one run, the most important first."""
     run = runs[rows[0].run - 1]
     sentences = [sentence for tag in recalls.languages_of(run) for sentence in _about(_headline(run, tag))]
-    return [*sentences, *leads.misses(run, rows), *_partial(run), *_remarks(run)]
+    alarm = hubs.alarm(runs, rows)
+    return [*sentences, *alarm, *leads.misses(run, rows), *_partial(run), *_remarks(run)]
 
 
 def _headline(run: Results, language: str) -> _Headline:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.findings import chance, leads
+from xlingual.report.findings import chance, hubs, leads
 from xlingual.report.findings.retrieval import few_queries
 from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.pool_views import EncoderViews, views_of
@@ -37,7 +37,7 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
         rows[0].measure,
         name,
     )
-    sentences += leads.misses(run, rows)
+    sentences += [*hubs.alarm(runs, found), *leads.misses(run, rows)]
     return sentences + leads.without_value(rows, name) + few_queries(run, task.name)
 
 

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from xlingual.languages import named
 from xlingual.report import numbers
-from xlingual.report.findings import chance, leads
+from xlingual.report.findings import chance, hubs, leads
 from xlingual.report.findings.retrieval import few_queries
 from xlingual.report.leaders import BoardRow, contains
 from xlingual.report.marking import ENCODER
@@ -15,7 +15,6 @@ from xlingual.report.pool_views import (
     ONE_TARGET,
     PREFER_OWN,
     EncoderViews,
-    amount,
     entries_of,
     policies_of,
     share,
@@ -27,8 +26,6 @@ from xlingual.results import Results
 from xlingual.tasks import Task
 
 MUCH = 1.25  # times its share of the pool: from here on a language is over-retrieved, from 1/MUCH on under
-SKEWED = 1.4  # skewness of the occurrences from which hubness counts as strong (Feldbauer and Flexer 2019)
-HUB = 20  # times the expected occurrences: so often does the largest hub come before it is an alarm
 DELTA = ("remove_one", "relative_delta")
 ALONE = "monolingual_pool_average"
 STRONG = "StrongAlignment"
@@ -61,7 +58,7 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> lis
                 *order(every),
                 *hardest(best),
                 *shares(best),
-                *hubs(every),
+                *hubs.alarm(runs, found),
             ]
             sentences += own_first(views_of(runs, [leader], PREFER_OWN)[0])
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
@@ -270,28 +267,6 @@ def own_first(best: EncoderViews) -> list[str]:
         f"{right} of the questions, a right one in another language for {foreign}, "
         f"and a wrong one in the question's language for {wrong}."
     ]
-
-
-def has_strong_hubs(one: EncoderViews) -> bool:
-    """Tell whether few candidates crowd the top of many questions."""
-    skewness, largest, expected = (one.number("hubs", name) for name in ("skewness", "largest", "expected"))
-    if skewness is None or largest is None or not expected:
-        return False
-    return skewness > SKEWED and largest >= HUB * expected
-
-
-def hubs(every: Sequence[EncoderViews]) -> list[str]:
-    """Return an alarm that names the encoders whose hubs are strong."""
-    strong = [one for one in every if has_strong_hubs(one)]
-    texts = [
-        f"{one.row.encoder} has one candidate among the {one.number('hubs', 'k'):.0f} best of "
-        f"{numbers.count(round(one.number('hubs', 'largest') or 0))} questions "
-        f"({amount(one.number('hubs', 'expected'))} expected)"
-        for one in strong[: leads.MOST_NAMED]
-    ]
-    if more := len(strong) - len(texts):
-        texts.append(f"{more} more {ENCODER}{' has' if more == 1 else 's have'} such hubs")
-    return [f"Hub alarm: {'; '.join(texts)}."] if texts else []
 
 
 def _where(runs: Sequence[Results], leader: BoardRow) -> str:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from xlingual.report import conditions, leaders, numbers, words
 from xlingual.report.blocks import Finding
-from xlingual.report.findings import chance, sampling
+from xlingual.report.findings import chance, hubs, sampling
 from xlingual.report.findings.leads import (
     alike,
     lead,
@@ -81,7 +81,7 @@ def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) ->
     run = runs[rows[0].run - 1]
     if task.by_images:
         sentences += unlike_kinds(found, run.encoders)
-    sentences += [*misses(run, rows), *without_value(rows, name)]
+    sentences += [*hubs.alarm(runs, found), *misses(run, rows), *without_value(rows, name)]
     return sentences + (few_queries(run, task.name) if found else [])
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from xlingual.languages import named
-from xlingual.report import numbers, words
+from xlingual.report import leaders, numbers, words
 from xlingual.report.blocks import Block, Fold, Heading, Legend, Prose, Section
 from xlingual.report.findings import recalls
 from xlingual.report.findings.image_sentence import of_run
 from xlingual.report.findings.recalls import IMAGE, RSUM, cell_of, measure_head
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.marking import AN_ENCODER
+from xlingual.report.pages import hubs
 from xlingual.report.pages.evaluation import TaskPart
 from xlingual.report.table import Badge, Cell, Column, Key, Row, Table, TableRoom
 from xlingual.results import Entry, Results, Summary, by_key
@@ -61,6 +62,10 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
         blocks += [Heading(name.capitalize())] if name else []
         for language in recalls.languages_of(run):
             blocks += _of_language(run, task, language, name)
+    measures = leaders.measures(runs, task.name)
+    rows = leaders.leaderboard(runs, task.name, measures[0])
+    of_hubs = hubs.blocks(runs, rows)
+    blocks += of_hubs
     entries = [entry for _, run in own for entry in by_key(run.entries, task=task.name)]
     return TaskPart(
         section=Section(task.title, blocks, task.about),
@@ -69,7 +74,8 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
             "images": _images(entries),
             "sentences per language": [entry.n_source for entry in entries if entry.source != IMAGE],
         },
-        terms=list(TERMS.items()),
+        terms=[*TERMS.items(), *([hubs.TERM] if of_hubs else [])],
+        image_bytes=hubs.image_bytes(runs, rows),
     )
 
 

@@ -12,6 +12,7 @@ from xlingual.report.blocks import Block, Section
 from xlingual.report.figures import pool_maps
 from xlingual.report.findings.judged_retrieval import of_run
 from xlingual.report.findings.retrieval import findings
+from xlingual.report.pages import hubs
 from xlingual.report.pages.boards import boards
 from xlingual.report.pages.evaluation import TaskPart
 from xlingual.report.pool_views import EncoderViews, languages_of, views_of
@@ -49,10 +50,11 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     rows = leaders.leaderboard(runs, task.name, measures[0])
     found = views_of(runs, rows)
     entries = [entry for run in runs for entry in by_key(run.entries, task=task.name)]
+    of_hubs = hubs.blocks(runs, rows)
     return TaskPart(
         section=Section(
             task.title,
-            [*boards(runs, task), *_languages(found, task), *_judged(found)],
+            [*boards(runs, task), *_languages(found, task), *_judged(found), *of_hubs],
             f"{task.about}{_depths(entries)}",
         ),
         findings=findings(runs, task, of_run),
@@ -60,7 +62,10 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
             "queries": [entry.n_source for entry in entries],
             "candidates": [entry.n_target for entry in entries],
         },
-        terms=_terms(measures, found, any(entry.n_tied for entry in entries)),
+        terms=[
+            *_terms(measures, found, any(entry.n_tied for entry in entries)),
+            *([hubs.TERM] if of_hubs else []),
+        ],
         title=f"{task.title} in",
     )
 

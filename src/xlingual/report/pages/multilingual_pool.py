@@ -15,17 +15,16 @@ from xlingual.report.findings import approximation
 from xlingual.report.findings.multilingual_pool import of_run
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.marking import AN_ENCODER, CAPITAL_AN_ENCODER
-from xlingual.report.pages import pool_tables, pools_side_by_side
+from xlingual.report.pages import hubs, pool_tables, pools_side_by_side
 from xlingual.report.pages.boards import boards, notes
 from xlingual.report.pages.evaluation import TaskPart
 from xlingual.report.pool_columns import columns
-from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, tables_of, views_of
+from xlingual.report.pool_views import PREFER_OWN, EncoderViews, policies_of, tables_of, views_of
 from xlingual.report.table import Badge
 from xlingual.results import Entry, Results, by_key
 from xlingual.tasks import Task
 
 MOST_ENCODERS = 3  # whose texts are shown
-MOST_HUBS = 5
 MOST_QUESTIONS = 5
 MOST_ABOVE = 5
 MOST_ANSWERS = 2
@@ -75,9 +74,7 @@ TERMS = {
     "PEER": "How equally the ranking treats the languages: p of a Kruskal-Wallis test that the candidates "
     "of all languages have the same ranks, among answers and among other candidates, mean over questions. 1 "
     "is fair.",
-    "Hub": "A candidate that is among the best of more questions than others by over two standard "
-    "deviations. Skewness of the occurrences above 1.4 counts as strong; for an alarm the largest hub must "
-    "also be 20 times as frequent as expected.",
+    hubs.TERM[0]: hubs.TERM[1],
     "Own-language answers only": "The policy prefer-own: answers in the question's language should come "
     "first. A right answer in another language is then counted as a separate kind of error.",
     "Chance": f"The score of {AN_ENCODER} that finds all candidates equally similar, on the same data.",
@@ -190,8 +187,7 @@ def _languages(
         pool_maps.shares(found),
         pool_maps.ratios(found),
         *space(runs, found),
-        pool_tables.hubs(found),
-        *_hub_texts(runs, found),
+        *hubs.blocks(runs, [one.row for one in found]),
     ]
     yield from (block for block in blocks if block is not None)
     folded = {
@@ -201,22 +197,6 @@ def _languages(
     }
     yield from (Fold(title, [block]) for title, block in folded.items() if block is not None)
     yield from _worst(runs, found)
-
-
-def _hub_texts(runs: Sequence[Results], found: Sequence[EncoderViews]) -> list[Block]:
-    """Return the largest hubs of the leading encoders, the most frequent first."""
-    groups = []
-    for one, rows in tables_of(runs, found, "hubs")[:MOST_ENCODERS]:
-        largest = sorted(rows, key=lambda row: -row["count"])[:MOST_HUBS]
-        groups.append((one.row.label, [Card(None, list(map(_hub, largest)))]))
-    return [Fold("The largest hubs", [Cards(groups, "three", data=True)])] if groups else []
-
-
-def _hub(row: Mapping[str, Any]) -> Text:
-    answers = row.get("relevant_to")
-    right = "" if answers is None else f", relevant to {numbers.count(answers) if answers else 'none'}"
-    often = f"found by {numbers.count(round(row['count']))} questions ({amount(row['expected'])} expected)"
-    return Text(row["language"], shortened(row["text"] or "", MOST_LETTERS), remark=often + right)
 
 
 def _worst(runs: Sequence[Results], found: Sequence[EncoderViews]) -> Iterator[Block]:

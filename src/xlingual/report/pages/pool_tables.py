@@ -10,7 +10,7 @@ from msgspec import structs
 
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Prose
-from xlingual.report.findings.multilingual_pool import ALONE, DELTA, has_strong_hubs, monolingual_ranks
+from xlingual.report.findings.multilingual_pool import ALONE, DELTA, monolingual_ranks
 from xlingual.report.marking import ENCODER
 from xlingual.report.pool_views import (
     FOUND,
@@ -198,29 +198,6 @@ def fairness(found: Sequence[EncoderViews]) -> Table | None:
     notes = ("1: the ranks of all languages' candidates look alike. 0: they do not.",)
     table = Table.of_texts("Language fairness", heads, rows, names=2, data=True, notes=notes, titled=False)
     return replace(table, where="written") if rows else None
-
-
-def hubs(found: Sequence[EncoderViews]) -> Table | None:
-    """Return how strongly few candidates crowd the top of many questions."""
-    own = [one for one in found if one.has("hubs")]
-    languages = languages_of(own)
-    languages = [tag for tag in languages if any(one.number("hubs", "by_language", tag) for one in own)]
-    columns: list[Shown] = [
-        NAME,
-        _of("skewness", lambda value: numbers.number(value, digits=1), "hubs", "skewness"),
-        _of("largest hub", amount, "hubs", "largest"),
-        _of("expected", amount, "hubs", "expected"),
-        _of("never found", lambda value: share(value, digits=0).text, "hubs", "never"),
-        *(_of(language, _share, "hubs", "by_language", language) for language in languages),
-        (Column("alarm"), lambda one: Cell("strong" if has_strong_hubs(one) else "")),
-    ]
-    k = numbers.span([int(value) for one in own if (value := one.number("hubs", "k")) is not None])
-    note = (
-        f"How often a candidate is among the {k} best of a question: the largest hub, the mean, and the "
-        "share of candidates that never are."
-    )
-    note += " By language: the share of all these places that its hubs hold." if languages else ""
-    return _by_encoder("Hubs", own, columns, note) if own else None
 
 
 def own_first(found: Sequence[EncoderViews], task: Task) -> Table | None:

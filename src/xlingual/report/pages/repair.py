@@ -50,7 +50,7 @@ def page(found: Repair, *, title: str | None = None) -> Page:
     if found.similarity != "cosine":
         mark = "&" if "?" in found.similarity else "?"
         facts["compare with"] = f"--similarity '{found.similarity}{mark}fit=QUESTIONS'"
-    sections = [Section("Before and after", [*_before_and_after(found), Prose(_ABOUT), Prose(_NO_JUDGE)])]
+    sections = [Section("Before and after", [*_before_and_after(found), Prose(_ABOUT)])]
     sections.append(Section("What was tried", _tried(found)))
     methods = {one.ci.method for one in [found.whole, *found.languages, *found.pairs] if one.ci is not None}
     return Page(
@@ -94,6 +94,8 @@ def _before_and_after(found: Repair) -> list[Block]:
         f"{numbers.number(found.hubs.after)} after."
     ]
     blocks.append(Prose(" ".join(more)))
+    if found.beside:
+        blocks += [_beside_table(found), Prose(_NO_JUDGE)]
     return blocks
 
 
@@ -142,6 +144,31 @@ def _changes(
         where=where,
         notes=notes,
     )  # fmt: skip
+
+
+def _beside_table(found: Repair) -> Table:
+    columns = (
+        Column("Without translations", "name", "measure"),
+        Column("Before", short="before"),
+        Column("After", short="after"),
+        Column("Difference", short="difference", interval="interval"),
+    )
+    return Table(
+        "Backretrieval and SIM, which do not judge a repair",
+        columns,
+        tuple(
+            Row(
+                (
+                    Cell("SIM" if one.measure == "SIM" else f"BkR {one.measure}"),
+                    Cell.of(one.before),
+                    Cell.of(one.after),
+                    Cell.difference(one.difference, one.ci),
+                )
+            )
+            for one in found.beside
+        ),
+        where="both",
+    )
 
 
 def _least(one: Change) -> Cell:

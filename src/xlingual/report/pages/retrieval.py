@@ -10,6 +10,7 @@ from xlingual.report.blocks import Block, Boxes, Heading, Matrix, Section
 from xlingual.report.figures import pairs as figures
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.leaders import BoardRow
+from xlingual.report.pages import hubs
 from xlingual.report.pages.boards import boards
 from xlingual.report.pages.calibration import estimate_table
 from xlingual.report.pages.evaluation import TaskPart
@@ -21,9 +22,11 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     """Return the part of a task whose queries look for candidates of another language."""
     measure = leaders.measures(runs, task.name)[0]
     rows = leaders.leaderboard(runs, task.name, measure)
-    shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget)
+    used_by_hubs = hubs.image_bytes(runs, rows)
+    shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget - used_by_hubs)
+    of_hubs = hubs.blocks(runs, rows)
     entries = [entry for run in runs for entry in run.entries if entry.task == task.name]
-    blocks = [*boards(runs, task), *_estimates(runs), *_pairs(runs, task, rows), *shown]
+    blocks = [*boards(runs, task), *_estimates(runs), *_pairs(runs, task, rows), *of_hubs, *shown]
     return TaskPart(
         section=Section(task.title, blocks, task.about),
         findings=findings(runs, task),
@@ -32,8 +35,8 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
             "candidates per pair": [entry.n_target for entry in entries],
         },
         seeds=frozenset(entry.seed for entry in entries),
-        terms=words.GLOSSARY,
-        image_bytes=used,
+        terms=[*words.GLOSSARY, *([hubs.TERM] if of_hubs else [])],
+        image_bytes=used + used_by_hubs,
     )
 
 

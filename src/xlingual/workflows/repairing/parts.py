@@ -15,7 +15,7 @@ from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.pools.splitting import TEST, TRAIN, split_pool
-from xlingual.encoders.transform import unit_rows
+from xlingual.encoders.mapped import unit_rows
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.language_bias import (
     monolingual_average_precision,

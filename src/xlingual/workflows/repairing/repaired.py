@@ -27,7 +27,7 @@ from xlingual.embed import (
     load_fit_texts,
     refuse_fitted_rows,
 )
-from xlingual.encoders import Encoder, EncoderLike, parse, text_encoders
+from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse, text_encoders
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.multilingual_pool.evaluate import NAME, refuse_without_role
@@ -42,6 +42,7 @@ from xlingual.results.repair import UNCHANGED, LeftOut, Repair, TriedRepair
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
+from xlingual.workflows.repairing.beside import beside
 from xlingual.workflows.repairing.parts import (
     SHARES,
     PartVectors,
@@ -111,6 +112,7 @@ def repair(
     split_by: str = "paragraph",
     delta: float = 0.01,
     alpha: float = 0.05,
+    image_encoder: ImageModelLike | None = None,
     hubs: bool = True,
     candidate_text: str = "sentence",
     seed: int = 0,
@@ -132,6 +134,7 @@ def repair(
         split_by: "paragraph" (clusters), or "article" where questions have articles.
         delta: the loss from which a language pair counts as harmed.
         alpha: level of the tests.
+        image_encoder: of the images of a manifest: Backretrieval and SIM are shown beside the test.
         hubs: try corrections of hubs too, on the best transforms and on none; their bank are the questions
             of the first part.
         candidate_text: "sentence" or "sentence+context".
@@ -168,6 +171,12 @@ def repair(
             same = chosen is found.plain
             after = before if same else test.found(map, ranker, correction)
             changes = tested(before, after, delta=delta, alpha=alpha, seed=seed)
+        more = []
+        if image_encoder is not None:
+            if not isinstance(data, Manifest):
+                raise InputError(f"{parameter('image_encoder')}: a pool has no images: leave it out")
+            items = set(parts[2].questions.key)
+            more = beside(data, items, encoder, map, image_encoder, storing["store"], seed)
     conditions = _conditions(pool, shares, split_by, candidate_text, seed)
     dim = int(fit.questions.shape[1])
     result = Repair(
@@ -194,6 +203,7 @@ def repair(
         hubs=changes.hubs,
         harmless=bool(changes.p_harmed <= alpha),
         p_harmed=changes.p_harmed,
+        beside=more,
         signature=str(Signature(conditions, {"encoder": identity})),
         conditions=conditions,
         warnings=list(messages),

@@ -173,4 +173,4 @@ def _change(part: Slice, test: PairedTest | None, delta: float, alpha: float, ci
 
 def _skewness(found: Found) -> float:
     assert found.heads is not None
-    return hubs(found.counts, named(found.heads)).skewness
+    return hubs(found.counts, named(found.heads)).hubness.skewness

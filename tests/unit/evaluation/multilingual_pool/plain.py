@@ -7,11 +7,11 @@ before it (j − 1)(r − 1)/(n − 1) relevant ones of the group are expected.
 
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb
 
 import numpy as np
-from scipy.stats import chi2, skew
+from scipy.stats import binom, chi2, skew, t
 
 
 class Plain:
@@ -248,8 +248,79 @@ class Plain:
                 "threshold": limit,
                 "n": int(hub.sum()),
                 "by_language": dict(zip(self.languages, held, strict=True)),
+                **self.hub_errors(count),
+                **self.hub_chance(k, count),
+                **self.hubs_across(k, hub),
+                "skewness_ci": self.skewness_interval(np.array(list(self.top(k))), count),
             }
         }
+
+    def hub_errors(self, count):
+        """Return the share of wrong first places at the hundredth part that is found most often."""
+        largest = -(-self.m // 100)
+        wrong = sum(chance * ~right for chance, right in zip(self.top(1), self.relevant, strict=True))
+        errors = None
+        if wrong.sum() > 0:  # mean over orders of what ties: each is drawn as often
+            level = np.round(count, 9)
+            last = sorted(level)[-largest]
+            above, tied = wrong[level > last], wrong[level == last]
+            errors = (above.sum() + (largest - len(above)) * tied.mean()) / wrong.sum()
+        return {"n_largest": largest, "n_errors": wrong.sum(), "errors": errors}
+
+    def hub_chance(self, k, count):
+        """Return the same for candidates that are found by chance: N_k is binomial."""
+        one, largest = binom(self.n, k / self.m), -(-self.m // 100)
+        u = 1 / one.var() if k < self.m else 0.0
+        skewness = float(one.stats("s")) if k < self.m else 0.0
+        bound = skewness + 6 * np.sqrt((6 + 4.5 * u + u * u / 4) / self.m)
+        held = sum(one.ppf(1 - (i + 0.5) / self.m) for i in range(largest)) / (self.n * k)
+        edges = [0, 1, *(2**i for i in range(1, 40) if 2**i <= np.floor(count.max() + 0.5 + 1e-9))]
+        rounded = np.floor(count + 0.5 + 1e-9)
+        edges = [edge for edge in edges if edge <= max(rounded.max(), 0)]
+        bins = [
+            {
+                "least": low,
+                "n": int(((rounded >= low) & (rounded < high)).sum()),
+                "by_chance": self.m * sum(one.pmf(i) for i in range(low, min(high, self.n + 1))),
+            }
+            for low, high in pairwise([*edges, 10**9])
+        ]
+        found = self.hub_errors(count)["errors"]
+        varied = count.std() > 1e-9 * count.mean()
+        return {
+            "skewness_by_chance": skewness,
+            "skewness_bound": bound,
+            "never_by_chance": float(one.pmf(0)),
+            "errors_by_chance": min(held, 1.0),
+            "errors_bound": 0.15,
+            "distribution": bins,
+            "alarm": bool(varied and skew(count) > bound and found is not None and found >= 0.15),
+        }
+
+    def hubs_across(self, k, hub):
+        """Return of which languages the questions are that find hubs."""
+        held = np.array([chance * hub for chance in self.top(k)])
+        asked = {code: held[self.asked_in == code] for code in range(self.G)}
+        of = {self.languages[code]: rows.sum() / (len(rows) * k) for code, rows in asked.items() if len(rows)}
+        other = by_chance = None
+        if held.sum() > 0:
+            foreign = self.asked_in[:, None] != self.language
+            other = held[foreign].sum() / held.sum()
+            by_chance = (held.sum(axis=0) * foreign.mean(axis=0)).sum() / held.sum()
+        return {"by_query_language": of, "other_language": other, "other_language_by_chance": by_chance}
+
+    def skewness_interval(self, chances, count):
+        """Return skewness ± t times the standard error of the jackknife over clusters."""
+        cluster = self.pool.questions.cluster
+        left = [chances[cluster != one].sum(axis=0) for one in np.unique(cluster)]
+        if len(left) < 2:
+            return None
+        without = np.array([skew(c) if c.std() > 1e-9 * count.mean() else 0.0 for c in left])
+        error = np.sqrt((len(left) - 1) * np.mean((without - without.mean()) ** 2))
+        middle = skew(count) if count.std() > 1e-9 * count.mean() else 0.0
+        reach = t.ppf(0.975, len(left) - 1) * error
+        method = "jackknife over clusters of queries"
+        return {"low": middle - reach, "high": middle + reach, "level": 0.95, "method": method}
 
     def fairness(self, cut=20):
         found = np.array([self._peer(q, cut) for q in range(self.n)])

@@ -1,0 +1,245 @@
+"""Hubs of any ranking: candidates that very many queries have among their first, and the errors they make.
+
+A task gives the first places of its queries (`Places`), which of these are right, and what is dependent; the
+numbers, the alarm and the table of the largest hubs are the same for all tasks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual.arrays import Floats, Ints
+from xlingual.evaluation.numbers import Subject
+from xlingual.measures.hub_alarm import LEAST, ByChance, bins_of, is_alarm
+from xlingual.measures.hubness import Hubness, Places, hubness_of, skewness_error
+from xlingual.ragged import members, sums
+from xlingual.ranking import TopK
+from xlingual.ranking.listed import Lists
+from xlingual.results import Interval
+from xlingual.results.views import HubBin, HubCounts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+HUBS_OF = 10  # first places that are looked at, where a task lists as many
+MOST_HUBS = 10  # in the table, of each encoder and subject
+LEVEL = 0.95
+_MOST_NAMED = 1000  # candidates that tie: more of them are not named one by one
+_LINES = 2_000_000  # of all queries that tie; then fewer are named
+_SAME = 9  # decimals to which occurrences must agree to be the same
+
+
+@dataclass(frozen=True)
+class Languages:
+    """The languages of queries [n] and candidates [m], where there are several."""
+
+    tags: Sequence[str]
+    query: Ints
+    candidate: Ints
+
+
+@dataclass(frozen=True)
+class Hubs:
+    """The hubs of one ranking: `counts` for the results, the rest for the table of the largest."""
+
+    places: Places
+    hubness: Hubness
+    errors: Floats  # [m] wrong first places of each candidate, expected over ties
+    counts: HubCounts
+    languages: Languages | None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the largest hubs, the most frequent first: `candidate` is a number, to be replaced."""
+        largest = self.hubness.hubs[:MOST_HUBS]
+        found_by = self._found_by(largest)
+        return [
+            {
+                "candidate": candidate,
+                "count": float(self.hubness.occurrences[candidate]),
+                "expected": self.hubness.expected,
+                "errors": float(self.errors[candidate]),
+                "found_by": by,
+            }
+            for candidate, by in zip(largest.tolist(), found_by, strict=True)
+        ]
+
+    def _found_by(self, candidates: Ints) -> Sequence[str | None]:
+        """Return how often the queries of each language find each candidate, as JSON."""
+        if self.languages is None:
+            return [None] * len(candidates)
+        tags = self.languages.tags
+        table = self.places.by_group(self.languages.query, len(tags), candidates)
+        return [
+            json.dumps({tags[code]: round(float(row[code]), 6) for code in np.argsort(-row) if row[code] > 0})
+            for row in table
+        ]
+
+
+def hubs_of(places: Places, wrong: Floats, cluster: Ints, *, languages: Languages | None = None) -> Hubs:
+    """Return the hubs of a ranking, with the numbers that results keep.
+
+    Args:
+        places: the first places of n queries among m candidates.
+        wrong: whether each line is a wrong first place where it is the first, or the chance of it, [e].
+        cluster: cluster ids of the queries [n], for the interval of the skewness.
+        languages: of queries and candidates, where there are several on one side.
+
+    """
+    m = places.n_candidates
+    candidate_language = np.zeros(m, dtype=np.int64) if languages is None else languages.candidate
+    tags = () if languages is None else languages.tags
+    found = hubness_of(places, candidate_language, max(len(tags), 1))
+    errors = sums(places.candidate, places.first * wrong, m)
+    chance = ByChance(places.n_queries, m, places.k)
+    made = _of_largest(found.occurrences, errors, chance.n_largest)
+    least, counted = bins_of(found.occurrences)
+    across: dict[str, Any] = {} if languages is None else _across(places, found, languages)
+    counts = HubCounts(
+        k=places.k,
+        skewness=found.skewness,
+        never=found.never,
+        largest=found.largest,
+        expected=found.expected,
+        threshold=found.threshold,
+        n=len(found.hubs),
+        alarm=is_alarm(found.skewness, chance.skewness_bound, made),
+        skewness_ci=_interval(places, found.skewness, cluster),
+        skewness_by_chance=chance.skewness,
+        skewness_bound=chance.skewness_bound,
+        never_by_chance=chance.never,
+        n_largest=chance.n_largest,
+        errors=made,
+        errors_by_chance=chance.held_by_largest,
+        errors_bound=LEAST,
+        n_errors=float(errors.sum()),
+        **across,
+        distribution=[
+            HubBin(low, n, by_chance)
+            for low, n, by_chance in zip(
+                least.tolist(), counted.tolist(), chance.among(least).tolist(), strict=True
+            )
+        ],
+    )
+    return Hubs(places, found, errors, counts, languages)
+
+
+def _of_largest(occurrences: Floats, errors: Floats, count: int) -> float | None:
+    """Return the share of the errors that the `count` candidates found most often make.
+
+    Of several that tie for the last place each counts in part, so that their order says nothing.
+    """
+    total = errors.sum()
+    if total <= 0:
+        return None
+    often = np.round(occurrences, _SAME)
+    limit = np.partition(often, -count)[-count]
+    above, level = often > limit, often == limit
+    part = (count - above.sum()) / level.sum()
+    return float((errors[above].sum() + part * errors[level].sum()) / total)
+
+
+def _interval(places: Places, skewness: float, cluster: Ints) -> Interval | None:
+    from scipy.stats import t
+
+    error, n_clusters = skewness_error(places, cluster)
+    if not np.isfinite(error):
+        return None
+    reach = float(t.ppf((1 + LEVEL) / 2, n_clusters - 1)) * error
+    return Interval(skewness - reach, skewness + reach, LEVEL, "jackknife over clusters of queries")
+
+
+def _across(places: Places, found: Hubness, languages: Languages) -> dict[str, Any]:
+    """Return which languages hubs are of, and of which languages the queries are that find them."""
+    tags, G = languages.tags, len(languages.tags)
+    n_queries = np.bincount(languages.query, minlength=G)
+    n_candidates = np.bincount(languages.candidate, minlength=G)
+    table = places.by_group(languages.query, G, found.hubs)
+    held, own = table.sum(), languages.candidate[found.hubs]
+    other = by_chance = None
+    if held > 0:
+        other = float(1 - table[np.arange(len(own)), own].sum() / held)
+        by_chance = float(1 - (table.sum(axis=1) * n_queries[own]).sum() / held / places.n_queries)
+    all_places = n_queries * min(places.k, places.n_candidates)
+    return {
+        "by_language": {tags[c]: float(found.by_language[c]) for c in range(G) if n_candidates[c]},
+        "by_query_language": {
+            tags[c]: float(table[:, c].sum() / all_places[c]) for c in range(G) if n_queries[c]
+        },
+        "other_language": other,
+        "other_language_by_chance": by_chance,
+    }
+
+
+def places_of(found: TopK, query_code: Ints, candidate_code: Ints, k: int) -> Places:
+    """Return the first places of queries and candidates, from those of their distinct vectors.
+
+    `query_code` [n] and `candidate_code` [m] are the vectors that queries and candidates have.
+    """
+    n, m = len(query_code), len(candidate_code)
+    most = int(np.clip(_LINES // n, 16, _MOST_NAMED))
+    kept = np.flatnonzero((found.tied <= most) & (found.above < k))
+    query, line = members(found.query[kept], query_code)
+    line = kept[line]
+    owner, candidate = members(candidate_code, found.candidate[line])
+    line = line[owner]
+    return Places(k, n, m, query[owner], candidate, found.above[line], found.tied[line])
+
+
+def listed_places(lists: Lists, k: int) -> Places:
+    """Return the first places of the lists of a search system."""
+    above, tied = lists.places
+    kept = above < k
+    query, candidate = lists.query[kept], lists.candidate[kept]
+    return Places(k, len(lists), lists.n_candidates, query, candidate, above[kept], tied[kept], lists.ended)
+
+
+@dataclass
+class HubTable:
+    """Collects the largest hubs of encoders, with their texts."""
+
+    task: str
+    keep: bool  # whether texts are kept
+    _rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(
+        self,
+        encoder: str,
+        subject: Subject,
+        hubs: Hubs,
+        describe: Callable[[int], Mapping[str, Any]],
+        relevant: Ints | None = None,
+    ) -> None:
+        """Add the hubs of one ranking.
+
+        `describe` gives id, language, text and picture of a candidate; `relevant` [r] are the candidates of
+        the pairs that belong together.
+        """
+        if not self.keep:
+            return
+        m = hubs.places.n_candidates
+        labels = {"task": self.task, "encoder": encoder, "source": subject.source, "target": subject.target}
+        right = None if relevant is None else np.bincount(relevant, minlength=m)
+        for row in hubs.rows():
+            candidate = row.pop("candidate")
+            answers = {} if right is None else {"relevant_to": int(right[candidate])}
+            self._rows.append({**labels, "seed": subject.seed, **describe(candidate), **row, **answers})
+
+    def table(self) -> dict[str, pa.Table]:
+        """Return the table by its name; nothing where there are no hubs."""
+        import pyarrow as pa
+
+        if not self._rows:
+            return {}
+        text, whole, number = pa.string(), pa.int64(), pa.float64()
+        schema = pa.schema(
+            [(name, text) for name in ("task", "encoder", "source", "target")]
+            + [("seed", whole), ("id", text), ("language", text), ("text", text), ("picture", pa.binary())]
+            + [("count", number), ("expected", number), ("errors", number), ("found_by", text)]
+            + [("relevant_to", whole)]
+        )
+        return {"hubs": pa.Table.from_pylist(self._rows, schema=schema)}
