@@ -14,7 +14,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,7 +41,8 @@ from xlingual.workflows.repairing.repaired import _whole
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
 OUT = Path("docs/results/label-free.json")
-SEEDS = range(int(os.environ.get("SEEDS", "3")))
+SEEDS = range(int(os.environ.get("SEEDS", "4")))
+WAYS = ("apart", "together")
 SHARES = (0.4, 0.3, 0.3)
 IKEA = (
     "cllsa_50",
@@ -107,6 +108,10 @@ def _write_emoji(path: Path) -> None:
 
 def measured(part: Problem, seed: int, kept: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield for each way to fit what was found of every transform."""
+    keys = {way: f"{part.data}|{part.encoder}|{seed}|{way}" for way in WAYS}
+    if all(key in kept for key in keys.values()):
+        yield from (kept[key] for key in keys.values())
+        return
     pool = mix_pool(part.source, seed=seed) if isinstance(part.source, Manifest) else part.source
     (encoder,) = text_encoders(
         {part.encoder: part.spec},
@@ -116,11 +121,7 @@ def measured(part: Problem, seed: int, kept: dict[str, Any]) -> Iterator[dict[st
     ).values()
     whole = _whole(part.source, part.encoder, encoder, "sentence", {"store": None, "progress": None})
     fit, choose, test = (whole.part(each) for each in three_parts(pool, SHARES, seed, "paragraph"))
-    for way in ("apart", "together"):
-        key = f"{part.data}|{part.encoder}|{seed}|{way}"
-        if key in kept:
-            yield kept[key]
-            continue
+    for way, key in keys.items():
         began = time.perf_counter()
         rows = list(_transforms(fit, choose, test, way, seed))
         yield {
@@ -251,7 +252,7 @@ def agreement(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def summary(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a row for each way and rule: means over the encoders of each data set, then over data sets."""
     rows: list[dict[str, Any]] = []
-    for way in ("apart", "together"):
+    for way in WAYS:
         own = [(record, agreement(record)) for record in records if record["way"] == way]
         sets = list(dict.fromkeys(record["data"] for record, _ in own))
         for name in own[0][1] if own else ():
@@ -273,20 +274,25 @@ def summary(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def left_out_in_turn(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return for each data set the rule with the highest mean gain on the others, and what it gains there."""
+    """Return for each data set the rule that the others would have us take, and what it gives there.
+
+    That is the rule with the fewest choices that are worse than none and, of these, the highest mean gain.
+    """
     rows: list[dict[str, Any]] = []
-    for way in ("apart", "together"):
-        found = [one for one in summary(records) if one["way"] == way]
-        for data in (name for name in (found[0]["gain"] if found else {}) if name != "all"):
-
-            def others(row: dict[str, Any], data: str = data) -> float:
-                return float(
-                    np.mean([gain for name, gain in row["gain"].items() if name not in (data, "all")])
-                )
-
-            best = max(found, key=others)
-            gains = {"gain": best["gain"][data], "best_gain": best["best_gain"][data]}
-            rows.append({"way": way, "data": data, "rule": best["rule"], **gains})
+    for way in WAYS:
+        own = [record for record in records if record["way"] == way]
+        for data in dict.fromkeys(record["data"] for record in own):
+            others = summary([record for record in own if record["data"] != data])
+            best = min(others, key=lambda row: (row["worse_than_none"], -row["gain"]["all"]))
+            here = [agreement(record)[best["rule"]] for record in own if record["data"] == data]
+            rows.append(
+                {
+                    "way": way, "data": data, "rule": best["rule"], "runs": len(here),
+                    "gain": float(np.mean([one["gain"] for one in here])),
+                    "best_gain": float(np.mean([one["best_gain"] for one in here])),
+                    "worse_than_none": sum(one["gain"] < -0.001 for one in here),
+                }
+            )  # fmt: skip
     return rows
 
 
@@ -312,23 +318,20 @@ def main() -> None:
                 for record in measured(part, seed, kept):
                     records.append(record)
                     print(record["key"], record["seconds"], "s", flush=True)
-                _write(records, kept)
-    _write(records, {})
-    for way in ("apart", "together"):
+                _write({**kept, **{one["key"]: one for one in records}}.values())
+    found = {"summary": summary(records), "left_out_in_turn": left_out_in_turn(records)}
+    _write(records, found)
+    for way in WAYS:
         print(way)
-        rows = [row for row in summary(records) if row["way"] == way]
+        rows = [row for row in found["summary"] if row["way"] == way]
         print(table(["rule", "spearman", "gain", "regret", "worse", "least gain"], map(_row, rows)))
 
 
-def _write(records: Sequence[dict[str, Any]], kept: dict[str, Any]) -> None:
-    everything = list({**kept, **{one["key"]: one for one in records}}.values())
+def _write(records: Iterable[dict[str, Any]], more: Mapping[str, Any] | None = None) -> None:
     OUT.parent.mkdir(parents=True, exist_ok=True)
-    content = {
-        "summary": summary(everything),
-        "left_out_in_turn": left_out_in_turn(everything),
-        "records": everything,
-    }
-    OUT.write_text(json.dumps(content, indent=None).replace('{"key"', '\n{"key"') + "\n", encoding="utf-8")
+    content = {**(more or {}), "records": list(records)}
+    text = json.dumps(content).replace('{"key"', '\n{"key"').replace('{"way"', '\n{"way"')
+    OUT.write_text(text + "\n", encoding="utf-8")
 
 
 def _row(row: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A repair chosen without translations: what was tried, what was chosen, and the criteria on data held apart."""
+"""A repair chosen without translations: what was tried and chosen, and criteria on data held apart."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -148,14 +148,14 @@ def repair(
         InputError: data, encoder or options are not what they must be; the text says what to do.
 
     """
-    _check(shares, delta, alpha)
+    check_options(shares, delta, alpha)
     ranker = Cpu(threads=threads) if ranker is None else ranker
-    clock = _Clock(progress)
+    clock = Clock(progress)
     with collected_warnings() as messages:
         pool = mix_pool(data, seed=seed) if isinstance(data, Manifest) else data
         parts = three_parts(pool, shares, seed, split_by)
         fit_texts = fit_texts_for(data) if isinstance(data, Manifest) else load_fit_texts
-        name, encoder = _encoder(text_encoder, pool, fit_texts)
+        name, encoder = one_encoder(text_encoder, pool.languages, fit_texts, pool.role_languages)
         judged = [side for part in parts[1:] for side in sides_of(part, candidate_text)]
         storing: Storing = {"store": open_store(store), "progress": progress}
         with clock.stage("texts: encode"):
@@ -215,7 +215,7 @@ def repair(
     return Repaired(result, map, base, pool.source, None if correction is None else fit.moved(map)[0])
 
 
-class _Clock:
+class Clock:
     """Seconds of each stage, and progress."""
 
     def __init__(self, progress: Progress | None) -> None:
@@ -238,11 +238,14 @@ class _Clock:
         self.seconds[name] = time.perf_counter() - began
 
 
-def _encoder(spec: EncoderLike, pool: MultilingualPool, fit_texts: FitTexts) -> tuple[str, Encoder]:
+def one_encoder(
+    spec: EncoderLike,
+    languages: Sequence[str],
+    fit_texts: FitTexts,
+    role_languages: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[str, Encoder]:
     """Return the name and the encoder; InputError where there are several, or one that cannot be repaired."""
-    made = text_encoders(
-        spec, languages=list(pool.languages), role_languages=pool.role_languages, fit_texts=fit_texts
-    )
+    made = text_encoders(spec, languages=list(languages), role_languages=role_languages, fit_texts=fit_texts)
     if len(made) != 1:
         raise InputError(f"one encoder is repaired at a time, found {', '.join(made)}")
     ((name, encoder),) = made.items()
@@ -308,7 +311,8 @@ def _conditions(
     }
 
 
-def _check(shares: Sequence[float], delta: float, alpha: float) -> None:
+def check_options(shares: Sequence[float], delta: float = 0.01, alpha: float = 0.05) -> None:
+    """Raise InputError for options that cannot be."""
     if len(shares) != len(SHARES) or not all(share > 0 for share in shares):
         raise InputError(
             f"{parameter('shares')}: expected three numbers above 0, to fit on, to choose on and to test on, "

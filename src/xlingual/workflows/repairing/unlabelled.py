@@ -1,4 +1,4 @@
-"""`repair` of data without translations: a label-free criterion chooses, and nothing is tested for retrieval."""
+"""`repair` of data without translations: a criterion without labels chooses; retrieval is not tested."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity, embed_roles, fit_texts_for, refuse_fitted_rows
-from xlingual.encoders import Encoder, EncoderLike, parse, text_encoders
+from xlingual.encoders import Encoder, EncoderLike, parse
+from xlingual.encoders.mapped import unit_rows
 from xlingual.encoders.plugins import Known
-from xlingual.encoders.transform import unit_rows
-from xlingual.errors import InputError, warn
+from xlingual.errors import InputError
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.evaluation.similarities import COSINE
 from xlingual.ranking import Cpu, Ranker
@@ -34,11 +34,10 @@ from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
 from xlingual.workflows.repairing.label_free import Unlabelled
 from xlingual.workflows.repairing.parts import SHARES
-from xlingual.workflows.repairing.repaired import MODEL, Clock, Repaired, check, one_encoder
+from xlingual.workflows.repairing.repaired import MODEL, Clock, Repaired, check_options, one_encoder
 
 CRITERION = "neighbourhoods kept / own-language share"
 NAME = "repair-unlabelled"
-STUDY = "docs/results/label-free.md"
 _FEWEST = NEAREST + 1  # texts of a language in a part
 
 
@@ -73,9 +72,9 @@ def repair_unlabelled(
 ) -> RepairedUnlabelled:
     """Find the transform of an encoder's vectors that a label-free criterion says is best.
 
-    Whole clusters, language by language, are divided into three parts. Transforms are fitted on the first; the
-    one is chosen that has, on the second, the most neighbourhoods kept within languages per own-language share
-    among neighbours. The third shows all criteria before and after. What it does to retrieval is not known.
+    Whole clusters, language by language, are divided into three parts. Transforms are fitted on the first;
+    the one is chosen that has the highest `kept_over_own_share` on the second; the third shows all criteria
+    before and after. What it does to retrieval is not known.
 
     Args:
         data: a manifest whose texts are in two languages or more; which texts match is not looked at.
@@ -92,15 +91,12 @@ def repair_unlabelled(
 
     """
     assert isinstance(data, Manifest)
-    check(shares, 0.01, 0.05)
+    check_options(shares)
     ranker = Cpu(threads=threads) if ranker is None else ranker
     clock = Clock(progress)
     with collected_warnings() as messages:
         parts = three_parts(data, shares, seed)
         name, encoder = one_encoder(text_encoder, data.languages, fit_texts_for(data))
-        warn(
-            f"{data.source}: no item has texts in two languages, so nothing is tested for retrieval ({STUDY})"
-        )
         storing: Storing = {"store": open_store(store), "progress": progress}
         rows = np.sort(np.concatenate(parts))
         with clock.stage("texts: encode"):
@@ -210,7 +206,7 @@ class _Vectors:
         kept = known(vectors)
         if len(np.unique(self.data.language[rows[kept]])) < 2:
             raise InputError(
-                f"{self.data.source}: the encoder knows nothing about nearly all texts (zero vectors): choose "
+                f"{self.data.source}: in all languages but one the encoder gives zero vectors only: choose "
                 "another encoder"
             )
         return Unlabelled.of_known(vectors, self.languages(rows), self.data.cluster[rows], ranker)
