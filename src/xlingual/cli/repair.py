@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
@@ -35,7 +38,7 @@ def repair(request: RepairRequest) -> None:
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
         data = manifest_or_pool(request)
-        repaired = of_translations
+        repaired: Callable[..., Any] = of_translations
         if has_no_translations(data):
             if request.image_encoder is not None:
                 raise InputError(

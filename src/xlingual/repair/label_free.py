@@ -105,8 +105,7 @@ def neighbourhoods_kept(before: dict[str, Neighbours], after: dict[str, Neighbou
 
 
 def _overlap(one: Neighbours, other: Neighbours) -> float:
-    pairs = (each.text * each.n + each.other for each in (one, other))
-    _, first, second = np.intersect1d(*pairs, assume_unique=True, return_indices=True)
+    first, second = _shared(one.text * one.n + one.other, other.text * other.n + other.other)
     return float(np.minimum(one.weight[first], other.weight[second]).sum() / (one.n * one.k))
 
 
@@ -126,7 +125,7 @@ def _mutual(there: TopK, back: TopK, n: int) -> float:
     """Return the expected share of n texts that are the nearest of their nearest."""
     size = int(max(there.candidate.max(), back.query.max())) + 1
     ways = there.query * size + there.candidate, back.candidate * size + back.query
-    _, first, second = np.intersect1d(*ways, assume_unique=True, return_indices=True)
+    first, second = _shared(*ways)
     return float(np.sum(1.0 / there.tied[first] / back.tied[second]) / n)
 
 
@@ -146,6 +145,12 @@ def known(vectors: Vectors) -> Ints:
 def _best(queries: Vectors, candidates: Vectors, k: int, ranker: Ranker) -> TopK:
     (found,) = top(similarity_of(rows_of(queries), rows_of(candidates)), k, ranker=ranker)
     return found
+
+
+def _shared(one: Ints, other: Ints) -> tuple[Ints, Ints]:
+    """Return where the numbers that both have are in each; no number is twice in one."""
+    _, first, second = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+    return first, second
 
 
 def _codes(languages: Sequence[str]) -> Ints:
