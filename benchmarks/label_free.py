@@ -3,7 +3,9 @@
 For encoders of four data sets and some splits, every transform that `repair` tries without translations is
 fitted on one part, each criterion is counted on another, and mAP over the pool on a third is the truth. Fit
 and criteria are done twice: on texts of which no two mean the same ("apart": each cluster is kept in one
-language, drawn at random), and on all texts, whose translations are there but not used ("together").
+language, drawn at random), and on all texts, whose translations are there but not used ("together"). Where
+topics are known, a third time on texts whose topics differ by language ("topics": each topic is kept in one
+language), which is what the criteria cannot know.
 `python -m benchmarks label_free` writes docs/results/label-free.json; what was measured before is kept there,
 so that a run that was stopped goes on.
 """
@@ -16,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,7 +45,7 @@ from xlingual.workflows.repairing.repaired import _whole
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
 OUT = Path("docs/results/label-free.json")
 SEEDS = range(int(os.environ.get("SEEDS", "4")))
-WAYS = ("apart", "together")
+WAYS = ("apart", "together", "topics")
 SHARES = (0.4, 0.3, 0.3)
 IKEA = (
     "cllsa_50",
@@ -67,6 +70,7 @@ class Problem:
     encoder: str
     source: Manifest | MultilingualPool
     spec: str
+    topics: Mapping[str, Any] | None = None  # of a question's id
 
 
 def problems(folder: Path) -> Iterator[Problem]:
@@ -74,16 +78,18 @@ def problems(folder: Path) -> Iterator[Problem]:
     whole = MultilingualPool.of(split_pool(read_pool(DATA / "xquad_r"), 0.25))
     whole.write(folder / "pool")
     test = MultilingualPool.read(folder / "pool", split="test")
+    assert test.questions.article is not None
+    articles = dict(zip(test.questions.ids, test.questions.article.tolist(), strict=True))
     for name, spec in {"chargram": "chargram:?dim=256", "lsa": "lsa:?dim=150"}.items():
-        yield Problem("XQuAD-R", name, test, f"{spec}&fit={folder / 'pool'}#train")
+        yield Problem("XQuAD-R", name, test, f"{spec}&fit={folder / 'pool'}#train", articles)
     ikea = Manifest.read(DATA / "ikea/ikea_en_de_eval.parquet")
     for name in IKEA:
         yield Problem("IKEA", name, ikea, str(DATA / f"ikea/embeddings/{name}.{{lang}}.npy"))
     emoji = folder / "emoji.jsonl"
-    _write_emoji(emoji)
+    groups = _write_emoji(emoji)
     names = Manifest.read(emoji, split="test")
     for name, spec in {"chargram": "chargram:?dim=256", "lsa": "lsa:?dim=100"}.items():
-        yield Problem("emoji", name, names, f"{spec}&fit={emoji}#train")
+        yield Problem("emoji", name, names, f"{spec}&fit={emoji}#train", groups)
     captions = DATA / "multi30k/task1_val.parquet"
     train = DATA / "multi30k/task1_train.parquet"
     several = Manifest.read(captions)
@@ -93,22 +99,28 @@ def problems(folder: Path) -> Iterator[Problem]:
     yield Problem("multi30k", "chargram", several, f"chargram:?dim=256&fit={train}#0:6000")
 
 
-def _write_emoji(path: Path) -> None:
-    """Write name and keywords of each emoji as one text for each language; one in four is to fit encoders."""
+def _write_emoji(path: Path) -> dict[str, str]:
+    """Write name and keywords of each emoji as one text for each language; one in four is to fit encoders.
+
+    Return the subgroup of each emoji.
+    """
     import pyarrow.parquet as pq
 
+    rows = pq.read_table(DATA / "emoji/emoji.parquet").to_pylist()
     with path.open("w", encoding="utf-8") as file:
-        for number, row in enumerate(pq.read_table(DATA / "emoji/emoji.parquet").to_pylist()):
+        for number, row in enumerate(rows):
             split = "train" if number % 4 == 0 else "test"
             for tag in EMOJI:
                 text = f"{row[f'name_{tag}'] or ''} {row[f'keywords_{tag}'] or ''}".replace("|", " ").strip()
                 line = {"id": f"{row['id']}-{tag}", "item": row["id"], "lang": tag, "text": text}
                 file.write(json.dumps(line | {"split": split}) + "\n")
+    return {row["id"]: row["subgroup"] for row in rows}
 
 
 def measured(part: Problem, seed: int, kept: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield for each way to fit what was found of every transform."""
-    keys = {way: f"{part.data}|{part.encoder}|{seed}|{way}" for way in WAYS}
+    ways = [way for way in WAYS if way != "topics" or part.topics is not None]
+    keys = {way: f"{part.data}|{part.encoder}|{seed}|{way}" for way in ways}
     if all(key in kept for key in keys.values()):
         yield from (kept[key] for key in keys.values())
         return
@@ -122,22 +134,28 @@ def measured(part: Problem, seed: int, kept: dict[str, Any]) -> Iterator[dict[st
     whole = _whole(part.source, part.encoder, encoder, "sentence", {"store": None, "progress": None})
     fit, choose, test = (whole.part(each) for each in three_parts(pool, SHARES, seed, "paragraph"))
     for way, key in keys.items():
+        if key in kept:
+            yield kept[key]
+            continue
         began = time.perf_counter()
-        rows = list(_transforms(fit, choose, test, way, seed))
+        rows = list(_transforms(fit, choose, test, partial(_texts, way=way, seed=seed, topics=part.topics)))
         yield {
             "key": key, "data": part.data, "encoder": part.encoder, "seed": seed, "way": way,
-            "texts": [len(_texts(each, way, seed)[1]) for each in (fit, choose)],
+            "texts": [len(_texts(each, way, seed, part.topics)[1]) for each in (fit, choose)],
             "questions": len(test.pool.questions), "seconds": round(time.perf_counter() - began, 1),
             "transforms": {name: [row[name] for row in rows] for name in rows[0]},
         }  # fmt: skip
 
 
 def _transforms(
-    fit: PartVectors, choose: PartVectors, test: PartVectors, way: str, seed: int
+    fit: PartVectors,
+    choose: PartVectors,
+    test: PartVectors,
+    texts_of: Callable[[PartVectors], tuple[np.ndarray, list[str], np.ndarray]],
 ) -> Iterator[dict[str, Any]]:
-    vectors, languages, _ = _texts(fit, way, seed)
+    vectors, languages, _ = texts_of(fit)
     fitting = FitData(vectors, languages)
-    unlabelled = Unlabelled.of_known(*_texts(choose, way, seed))
+    unlabelled = Unlabelled.of_known(*texts_of(choose))
     for each in [(), *steps(vectors.shape[1], len(set(languages)), translations=False)]:
         spec = "::".join(step.spec for step in reversed(each)) or PLAIN
         try:
@@ -150,17 +168,24 @@ def _transforms(
         yield {"spec": spec, "mAP": round(float(test.precision(map, CPU).mean()), 5), **found}
 
 
-def _texts(part: PartVectors, way: str, seed: int) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Return vectors, languages and clusters of the texts of a part, all or of each cluster one language."""
+def _texts(
+    part: PartVectors, way: str, seed: int, topics: Mapping[str, Any] | None
+) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Return vectors, languages and clusters of the texts of a part: all, or of each cluster one language."""
     pool = part.pool
     vectors = np.concatenate([part.questions, part.candidates])
     code = np.concatenate([pool.questions.language, pool.candidates.language])
     cluster = np.concatenate([pool.questions.cluster, pool.candidates.cluster])
-    rows = np.arange(len(code))
+    rng = np.random.default_rng(seed)
+    dealt = np.full(int(cluster.max()) + 1, -1)  # the language of each cluster
     if way == "apart":
-        clusters, place = np.unique(cluster, return_inverse=True)
-        dealt = np.random.default_rng(seed).permutation(len(clusters)) % len(pool.languages)
-        rows = np.flatnonzero(dealt[place] == code)
+        clusters = np.unique(cluster)
+        dealt[clusters] = rng.permutation(len(clusters)) % len(pool.languages)
+    elif way == "topics" and topics is not None:
+        names = sorted(set(topics.values()))
+        tag_of = dict(zip(names, rng.permutation(len(names)) % len(pool.languages), strict=True))
+        dealt[pool.questions.cluster] = [tag_of[topics[own]] for own in pool.questions.ids]
+    rows = np.arange(len(code)) if way == "together" else np.flatnonzero(dealt[cluster] == code)
     return vectors[rows], [pool.languages[own] for own in code[rows]], cluster[rows]
 
 
