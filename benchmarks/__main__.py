@@ -22,6 +22,7 @@ SPEED = (
     "manifest_scale",
     "start_up",
     "store_speed",
+    "fit_speed",
     "nbest_speed",
     "study_load",
     "estimate",

@@ -256,7 +256,7 @@ def agreement(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
     from scipy.stats import spearmanr
 
     rows = record["transforms"]
-    assert rows["spec"][0] == PLAIN and rows["neighbourhoods_kept"][0] == 1
+    assert (rows["spec"][0], rows["neighbourhoods_kept"][0]) == (PLAIN, 1)
     truth = _column("mAP")(rows)
     plain, best = truth[0], truth.max()
     found: dict[str, dict[str, Any]] = {}

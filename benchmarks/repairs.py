@@ -51,6 +51,8 @@ METHODS = (
     "ridge:",
 )
 
+NEED_TRANSLATIONS = ("procrustes", "ridge", "cca")
+
 
 def problems() -> Iterator[tuple[str, str, Any, str]]:
     """Yield (data, encoder, data as `repair` takes it, spec)."""
@@ -83,6 +85,10 @@ def measured(found: Repair) -> dict[str, Any]:
         "gain_where_chosen": found.tried[0].value - plain,
         "methods": {name: tried[name] - plain for name in METHODS if name in tried},
         "corrections_alone": max(corrections, default=plain) - plain,
+        "without_translations": max(
+            value for name, value in tried.items() if not name.startswith(NEED_TRANSLATIONS)
+        )
+        - plain,
         "seconds": {name: round(value, 2) for name, value in found.timings.items()},
         "tried": len(found.tried),
     }

@@ -13,6 +13,9 @@ _PLAIN = frozenset(
     {
         *(
             "base",
+            "by",
+            "from",
+            "shrink",
             "base_url",
             "batch",
             "beams",

@@ -86,3 +86,36 @@ def test_a_triplet_goes_to_onnx(xlingual: Any) -> None:
     assert "(10 dimensions)" in outcome.out and Path("t.onnx").stat().st_size > 100
     again = xlingual("model", "export", "t", "--to", "onnx", "--out", "t.onnx", "--force", "--quiet")
     assert (again.code, again.out, again.err) == (0, "", "")
+
+
+def test_a_repair_is_shown_exported_and_written_for_an_index(xlingual: Any) -> None:
+    import numpy as np
+
+    from xlingual.encoders import text_encoders
+    from xlingual.models.folder import write_model
+
+    spec, tags = "random:?dim=4", ["en", "de", "es"]
+    identity = next(iter(text_encoders(spec, languages=tags).values())).identity
+    rng = np.random.default_rng(0)
+    arrays = {name: rng.normal(size=size).astype(np.float32) for name, size in _SIZES.items()}
+    content = {
+        "kind": "transform",
+        "model": {"languages": tags, "transforms": "whiten:", "similarity": "csls?k=5"},
+        "base": {"name": "random", "identity": identity, "dim": 4, "languages": tags},
+    }
+    write_model("m", content, arrays)
+    shown = xlingual("model", "show", "m")
+    assert shown.code == 0 and "Repair of random" in shown.out and "model:m::SPEC" in shown.out
+    made = xlingual("model", "export", "m", "--to", "safetensors", "--out", "maps")
+    assert (made.code, made.err) == (0, "wrote maps\n") and "(3 dimensions)" in made.out
+    assert Path("maps/maps.safetensors").stat().st_mode & 0o044 == 0o044
+    given = ("embed", "s", "--text-encoder", f"m=model:m::{spec}", "--offsets", "--out", "v", "--no-store")
+    done = xlingual(*given)
+    assert done.code == 0 and "for a search index: v/index/m.{lang}.npy" in done.out
+    plain, index = (np.load(f"v/{name}.de.npy") for name in ("m", "index/m"))
+    assert index.shape == (len(plain), 4) and np.ptp(index[:, 3]) > 0
+    refused = xlingual(*given, "--half")
+    assert refused.code == 2 and "leave out --half" in refused.err
+
+
+_SIZES = {"offset": (3, 3), "matrix": (3, 4, 3), "bank": (9, 3)}

@@ -42,6 +42,7 @@ def embed(request: EmbedRequest) -> None:
             image_encoder=request.image_encoder,
             candidate_text=request.candidate_text,
             half=request.half,
+            offsets=request.offsets,
             store=store,
             crew=pool,
             progress=progress,
@@ -70,3 +71,7 @@ def _show(found: list[Exported]) -> None:
         kept = "" if one.kept else " (not in the store)"
         screen.say(f"{one.name}: {sum(one.files.values()):,} {one.kind}, {one.dim} dimensions, {files}{kept}")
         screen.say(f"  use: {option} {shlex.quote(one.spec)}")
+        if one.index is not None:
+            screen.say(
+                f"  for a search index: {one.index}, by inner product; questions at unit length, a 1 appended"
+            )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def model() -> None:
-    """Show a model that xlingual train made, or export it."""
+    """Show a model that xlingual train or repair made, or export it."""
 
 
 @command(ShowModelRequest, model)
@@ -41,8 +41,9 @@ def export(request: ExportModelRequest) -> None:
     """Write a model for other programs.
 
     sentence-transformers: a folder that gives the model's vectors of texts; of a Triplet, those of one field.
-    onnx: the layers of a Triplet alone, from the vectors of titles and bodies to the model's vectors. The
-    export is run, and refused where its vectors differ from the model's.
+    onnx: the layers of a Triplet alone, from the vectors of titles and bodies to the model's vectors; the
+    maps that repair chose, from the encoder's vectors. safetensors: the same maps as a matrix and an offset
+    for each language. The export is run, and refused where its vectors differ from the model's.
     """
     from xlingual.workflows.export import export_model
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
@@ -28,7 +30,8 @@ def repair(request: RepairRequest) -> None:
     """
     from xlingual.workflows.repairing import has_no_translations, repair_unlabelled
     from xlingual.workflows.repairing import repair as of_translations
-    from xlingual.workflows.repairing.repaired import MODEL
+    from xlingual.workflows.repairing.repaired import MODEL, Repaired
+    from xlingual.workflows.repairing.side_by_side import FOLDER
 
     output = request.output
     check_output(output.out, output.report, "repair")
@@ -48,10 +51,19 @@ def repair(request: RepairRequest) -> None:
             repaired = repair_unlabelled
         given = keywords(request, repaired) | {"text_encoder": encoder, "store": store, "ranker": ranker}
         outcome = repaired(data, **given, progress=progress)
+        beside = None
+        if output.out is not None and isinstance(outcome, Repaired) and outcome.map is not None:
+            progress("looking at languages, before and after", 0, 1)
+            beside = outcome.side_by_side()
     found = outcome.found
     found.warnings[:] = map(in_options, found.warnings)
-    if output.out is not None and outcome.map is not None:
-        outcome.write_model(output.out / MODEL)
     found = signed(found, request)
     write_and_show(found, output)
     say_written(found, output, found.file)
+    if output.out is not None and outcome.map is not None:
+        outcome.write_model(output.out / MODEL)
+        screen.wrote(output.out / MODEL, quiet=output.quiet)
+    if output.out is not None and beside is not None:
+        below = replace(output, out=output.out / FOLDER)
+        beside.write(output.out / FOLDER)
+        say_written(beside, below)

@@ -44,10 +44,7 @@ class QuantizedTexts(TransformedTexts):
     def __init__(self, base: Encoder, texts: Callable[[], Texts], languages: Sequence[str]) -> None:
         fit = cast("Fit", Levels.of)  # what it fits is applied as a linear map is
         super().__init__(base, f"quantize:{INT8}?v=1", fit, texts, languages, by_language=False)
-
-    @property
-    def _unit_below(self) -> bool:
-        return True
+        self.unit_below = True  # levels are those of unit vectors, below a transform too
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> SmallerTexts | QuantizedTexts:

@@ -17,9 +17,6 @@ _KNOWN = ("torch", "transformers", "sentence_transformers")
 # what prepares texts and images, by the names that modules have it under
 _PREPARING = ("tokenizer", "processor", "image_processor", "feature_extractor")
 _IN_TRAINING = ("_gradient_checkpointing_func",)  # changes no vector
-# what prepares texts and images, by the names that modules have it under
-_PREPARING = ("tokenizer", "processor", "image_processor", "feature_extractor")
-_IN_TRAINING = ("_gradient_checkpointing_func",)  # changes no vector
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _PASSING = (
     "transformers_version",
@@ -117,53 +114,6 @@ def _named(value: Any, part: Any) -> str | None:  # noqa: ANN401
     return f"{module}.{name}" if known and "<" not in name else None
 
 
-def _is_known(part: Any) -> bool:  # noqa: ANN401  (a torch module)
-    """Return whether a module computes what its class does, and the class is one of the libraries'."""
-    kind = type(part)
-    if kind.__module__.partition(".")[0] not in _KNOWN or kind.__module__.startswith("torch.ao."):
-        return False
-    hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]  # torch has no other way
-    if not all(str(getattr(hook, "__module__", "")).startswith("transformers.") for hook in hooks):
-        return False  # those of transformers only note what passes
-    return all(
-        _named(value, part) is not None and (name in _PREPARING or not callable(getattr(kind, name, None)))
-        for name, value in _functions(part)
-    )
-
-
-def _is_plain_state(value: Any) -> bool:  # noqa: ANN401
-    """Return whether a value of the state can be read: a tensor of plain numbers, or a simple value."""
-    import torch
-
-    if type(value) in (torch.Tensor, torch.nn.Parameter):
-        return value.layout == torch.strided and not value.is_quantized
-    return isinstance(value, str | int | float | bool | None)
-
-
-def _functions(part: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    """Yield the functions, classes and preparing objects among the attributes of a module, by name."""
-    for name, value in sorted(vars(part).items()):
-        if name not in _IN_TRAINING and value is not None and (callable(value) or name in _PREPARING):
-            yield name, value
-
-
-def _named(value: Any, part: Any) -> str | None:  # noqa: ANN401
-    """Return what a function or the class of an object is called, None where it may compute anything."""
-    if isinstance(value, partial):
-        name, given = _named(value.func, part), (value.args, value.keywords)
-        simple = all(
-            isinstance(one, str | int | float | bool | None)
-            for one in (*value.args, *value.keywords.values())
-        )
-        return f"{name}{given!r}" if name is not None and simple else None
-    if isinstance(value, MethodType) and value.__self__ is not part:
-        return None
-    named = value if isinstance(getattr(value, "__qualname__", None), str) else type(value)
-    module, name = named.__module__ or "builtins", named.__qualname__
-    known = module.partition(".")[0] in (*_KNOWN, "tokenizers", "builtins")
-    return f"{module}.{name}" if known and "<" not in name else None
-
-
 def _parts(model: Any) -> Iterator[str | bytes | memoryview]:  # noqa: ANN401
     import torch
 
@@ -207,15 +157,6 @@ def _tokenizers(model: Any) -> Iterator[str]:  # noqa: ANN401
 def _processors(model: Any) -> Iterator[str]:  # noqa: ANN401
     """Yield what the processors of the modules do with images, as text."""
     found: list[Any] = [getattr(part, name, None) for part in model.modules() for name in _PREPARING[1:]]
-    found += [getattr(one, name, None) for one in found for name in _PREPARING[2:]]
-    for one in {id(one): one for one in found}.values():
-        if callable(getattr(one, "to_dict", None)):
-            yield f"{type(one).__qualname__} {_settings(one.to_dict())}"
-
-
-def _processors(model: Any) -> Iterator[str]:  # noqa: ANN401
-    """Yield what the processors of the modules do with images, as text."""
-    found = [getattr(part, name, None) for part in model.modules() for name in _PREPARING[1:]]
     found += [getattr(one, name, None) for one in found for name in _PREPARING[2:]]
     for one in {id(one): one for one in found}.values():
         if callable(getattr(one, "to_dict", None)):

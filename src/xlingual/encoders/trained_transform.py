@@ -33,12 +33,7 @@ class FittedTransform(MappedBase):
     @cached_property
     def map(self) -> Affine:
         """The map; InputError where its folder does not describe one."""
-        try:
-            return Affine.of_arrays(self.folder.arrays(), self.folder.config["model"]["languages"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{self.who}: its config.json does not describe such a model ({error}): copy the model anew"
-            ) from None
+        return map_of(self.folder)
 
     def check_languages(self, tags: Iterable[str], /) -> None:
         """Raise InputError where it has no map for texts of a language."""
@@ -49,6 +44,17 @@ class FittedTransform(MappedBase):
                 f"{self.who} was fitted on texts in {listed(self.map.languages, 20)}, and not in "
                 f"{listed(unknown)}: repair the encoder again, on texts in that language too"
             )
+
+
+def map_of(folder: ModelFolder) -> Affine:
+    """Return the map of a folder; raise InputError where it does not describe one."""
+    try:
+        return Affine.of_arrays(folder.arrays(), folder.config["model"]["languages"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"model:{folder.path}: its config.json does not describe such a model ({error}): copy the model "
+            "anew"
+        ) from None
 
 
 def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> FittedTransform:

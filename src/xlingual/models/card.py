@@ -9,15 +9,17 @@ import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
-from xlingual.errors import InputError
 from xlingual.files import atomic_file
 from xlingual.models.card_words import DATA, words_of
-from xlingual.models.folder import CARD, WEIGHTS, ModelFolder
+from xlingual.models.folder import BANK, CARD, TRANSFORM, WEIGHTS, ModelFolder
 from xlingual.models.recorded import ANYWHERE, OUTCOME, as_before
+from xlingual.models.transform_card import Choice, beside, chosen, shapes, sizes
 from xlingual.signature import Signature
 
+CHOSEN = "How it was chosen and tested"
 PLACE = "DIR"  # the folder, which may be moved, as the card in it writes it
 
 
@@ -55,15 +57,19 @@ class ModelCard:
         return "\n\n".join([head, f"# {self.title}", *(part.markdown() for part in self.sections)]) + "\n"
 
 
-def card(folder: ModelFolder, where: str = PLACE) -> ModelCard:
-    """Return the card of a model; `where` is the folder in its commands."""
+def card(folder: ModelFolder, where: str = PLACE, repair: Choice | None = None) -> ModelCard:
+    """Return the card of a model; `where` is the folder in its commands.
+
+    `repair` chose the model, a transform; None: the one whose file lies beside the folder, if any.
+    """
     config = folder.config
     words = words_of(folder.kind)
     found = (
-        CardSection("What it is", (words.what(config), words.reference)),
+        CardSection("What it is", tuple(filter(None, (words.what(config), words.reference)))),
         _use(folder, where),
         CardSection("Data", rows=tuple(_rows(config.get("data") or {}, DATA))),
         _scores(config),
+        _chosen(folder, repair),
         CardSection("Training", rows=tuple(_rows(_only_training(config)))),
         CardSection("Sizes", rows=tuple(_sizes(folder))),
         CardSection("Environment", rows=tuple(_rows(config.get("environment") or {}))),
@@ -71,7 +77,7 @@ def card(folder: ModelFolder, where: str = PLACE) -> ModelCard:
             "Signature",
             (
                 f"Results name the model `{identity(folder)}`. Models with equal signatures up to `system:` "
-                "were trained on equal data with equal options.",
+                f"were {words.made} on equal data with equal options.",
             ),
             (str(signature(folder)),),
         ),
@@ -80,9 +86,9 @@ def card(folder: ModelFolder, where: str = PLACE) -> ModelCard:
     return ModelCard(words.title(config), languages(config), kept)
 
 
-def write_card(folder: ModelFolder) -> ModelFolder:
+def write_card(folder: ModelFolder, repair: Choice | None = None) -> ModelFolder:
     """Write the card of a model as the README.md of its folder, and return the model."""
-    text = card(folder).markdown()
+    text = card(folder, repair=repair).markdown()
     with atomic_file(folder.path / CARD) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return folder
@@ -117,22 +123,14 @@ def languages(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the languages of a model's texts, as far as its `config.json` names them."""
     data = config.get("data") or {}
     tags = config["model"].get("languages") or data.get("languages") or data.get("texts")
+    if config["kind"] == TRANSFORM and None in (tags or ()):  # a map for all (other) languages
+        tags = (config.get("base") or {}).get("languages")
     return tuple(str(tag) for tag in tags) if isinstance(tags, (list, tuple, Mapping)) else ()
 
 
 def parameters(folder: ModelFolder) -> int:
-    """Return how many numbers the weights are; read from the head of their file, without torch."""
-    from math import prod
-
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(folder.path / WEIGHTS, framework="numpy") as weights:
-            return sum(prod(weights.get_slice(name).get_shape()) for name in weights.keys())  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise InputError(
-            f"{folder.path / WEIGHTS} is damaged ({error}): copy the model anew, or train it again"
-        ) from None
+    """Return how many numbers the weights are; training questions of a transform are none of them."""
+    return sum(prod(shape) for name, shape in shapes(folder).items() if name != BANK)
 
 
 def front_matter(tags: tuple[str, ...], topics: tuple[str, ...], library: str = "xlingual") -> str:
@@ -153,7 +151,7 @@ def _use(folder: ModelFolder, where: str) -> CardSection:
     sentences = [f"{where} is this folder."] if where == PLACE else []
     if base is not None:
         sentences.append(
-            f"SPEC is the encoder that it was trained on: {base.get('name') or 'named'} "
+            f"SPEC is the encoder that it was {words.made} on: {base.get('name') or 'named'} "
             f"({base['dim']:,} dimensions), with the identity `{base['identity']}`."
         )
     return CardSection(
@@ -176,10 +174,17 @@ def _scores(config: Mapping[str, Any]) -> CardSection:
     return CardSection("Scores", (f"On data held out from training: {words.scores}.{epochs}",), rows=rows)
 
 
+def _chosen(folder: ModelFolder, repair: Choice | None) -> CardSection:
+    found = repair or (beside(folder) if folder.kind == TRANSFORM else None)
+    return (
+        CardSection(CHOSEN) if found is None else CardSection(CHOSEN, chosen(found)[0], rows=chosen(found)[1])
+    )
+
+
 def _sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
     yield "parameters", f"{parameters(folder):,}"
     yield "weights", f"{(folder.path / WEIGHTS).stat().st_size:,} bytes"
-    yield from _rows(folder.config["model"])
+    yield from sizes(folder) if folder.kind == TRANSFORM else _rows(folder.config["model"])
 
 
 def _options(config: Mapping[str, Any], but: Collection[str] = ()) -> dict[str, Any]:

@@ -29,11 +29,12 @@ class Words:
     scores: str  # what the scores are
     form: str  # of a score
     use: Callable[[Config, str], tuple[str, ...]]  # of the configuration and the name of the folder
+    made: str = "trained"
 
     def title(self, config: Config) -> str:
         """Return the first line of the card."""
         source = " ".join(str((config.get("data") or {}).get("source") or "").split())
-        return self.name(config) + (f", trained on {source}" if source else "")
+        return self.name(config) + (f", {self.made} on {source}" if source else "")
 
     def number(self, value: float) -> str:
         """Return a score."""
@@ -114,6 +115,45 @@ def _dual(config: Config) -> str:
     )
 
 
+def place_name(tag: str | None) -> str:
+    """Return the name of a language that a transform has a map for: * for all others."""
+    return "*" if tag is None else tag
+
+
+def all_of(model: Config) -> str:
+    """Return the languages of a transform in words."""
+    tags = [tag for tag in model.get("languages") or () if tag is not None]
+    others = None in (model.get("languages") or ())
+    if not tags:
+        return "all"
+    return ", ".join(tags) + (" and all others" if others else "")
+
+
+def _transform(config: Config) -> str:
+    model = config["model"]
+    alike = list(model.get("languages") or ()) == [None]
+    maps = "the same map for all languages" if alike else f"a map for each language ({all_of(model)})"
+    compared = "Vectors are compared by cosine."
+    if model.get("similarity") not in (None, "cosine"):
+        compared = (
+            "Vectors are compared by cosine; it was chosen with the correction of hubs "
+            f"{model['similarity']}, whose training questions are in the folder."
+        )
+    return (
+        f"A linear map of the vectors of an encoder of texts, vector / norm @ matrix + offset: {maps}. It "
+        f"was fitted ({model.get('transforms')}) and chosen on data held apart; nothing was trained. "
+        + compared
+    )
+
+
+def _transform_use(config: Config, where: str) -> tuple[str, ...]:
+    spec, similarity = quote(f"model:{where}::SPEC"), str(config["model"].get("similarity"))
+    lines = [*_plain_use(config, where), f"xlingual model export {quote(where)} --to safetensors --out maps"]
+    if similarity.startswith(("csls", "inverted-softmax")):  # those that can be one more dimension
+        lines.append(f"xlingual embed DATA --text-encoder {spec} --offsets --out vectors")
+    return tuple(lines)
+
+
 _PLAIN = Words(
     name=_recipe,
     what=lambda config: f"A model of the kind {config['kind']}.",
@@ -124,6 +164,15 @@ _PLAIN = Words(
 )
 
 _WORDS: Mapping[str, Words] = {
+    "transform": Words(
+        name=lambda config: f"Repair of {(config.get('base') or {}).get('name') or 'an encoder'}",
+        what=_transform,
+        reference="",
+        scores="",
+        form=".3f",
+        use=_transform_use,
+        made="fitted",
+    ),
     "mlmme": Words(
         name=_recipe,
         what=_mlmme,

@@ -1,4 +1,4 @@
-"""The folder of a trained model: reading, writing and its digest. torch is imported on use.
+"""The folder of a trained or fitted model: reading, writing and its digest. torch is imported on use.
 
 config.json         kind, dimensions, base encoder, training, data, environment
 vocabulary.LANG.txt the words of a language, where the kind has any
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "xlingual/model/1"
 TRANSFORM = "transform"  # fitted, not trained: it needs no torch
+BANK = "bank"  # the array of a transform that holds training questions
 KINDS = ("mlmme", "triplet", "dual-encoder", TRANSFORM)
 CONFIG, WEIGHTS, LOG, CARD, NETWORK, CHECKPOINT = (
     "config.json",
@@ -182,7 +183,10 @@ def vocabulary_file(language: str) -> str:
 def _check_there(folder: Path) -> None:
     """Raise InputError where there is no folder, or no finished model in it."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder of a model: give what xlingual train wrote to --out")
+        raise InputError(
+            f"{folder}: no such folder of a model: give what xlingual train wrote to --out, or the "
+            "folder model of a repair"
+        )
     if (folder / CONFIG).is_file():
         return
     if (folder / CHECKPOINT).exists() or (folder / LOG).exists():
@@ -190,6 +194,8 @@ def _check_there(folder: Path) -> None:
             f"{folder}: its training is not finished ({CONFIG} is missing): the same command with --resume "
             "continues it"
         )
+    if (folder / "model" / CONFIG).is_file():  # as a repair leaves it
+        raise InputError(f"{folder}: its model is the folder {folder / 'model'}: give that one")
     raise InputError(f"{folder}: no {CONFIG} in it, so no model: give the folder that xlingual train wrote")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from xlingual.arrays import Floats
 from xlingual.errors import InputError
-from xlingual.repair.candidates import Step, steps
+from xlingual.repair.candidates import Step
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
 
@@ -66,19 +66,20 @@ class Search:
 def search(
     data: FitData,
     judge: Callable[[Affine | None, str], Judged],
+    candidates: Sequence[tuple[Step, ...]],
     *,
-    translations: bool,
     similarities: Sequence[str] = (),
     corrected: int = 3,
     progress: Callable[[int, int], None] | None = None,
 ) -> Search:
     """Fit all transforms on `data` and return how `judge(map, similarity)` finds each.
 
-    `similarities` are tried on the `corrected` best transforms, and on none. Maps are rounded to float32, as
-    they are written, before they are judged.
+    `candidates` are the steps of each, such as `candidates.steps`; steps that are fitted on more than
+    vectors, languages and items hold it themselves. The encoder as it is comes first. `similarities` are
+    tried on the `corrected` best transforms, and on none. Maps are rounded to float32, as they are written,
+    before they are judged.
     """
-    dim = data.vectors.shape[1]
-    wanted: list[tuple[Step, ...]] = [(), *steps(dim, len(data.moments), translations=translations)]
+    wanted: list[tuple[Step, ...]] = [(), *candidates]
     total = len(wanted) + len(similarities) * (corrected + 1)
     fits = _Fits(data)
     tried: list[Tried] = []

@@ -23,7 +23,7 @@ Encoder: TypeAlias = Annotated[
     str | None,
     option("Take only the vectors of this encoder; * stands for any letters.", metavar="IDENTITY"),
 ]
-Model: TypeAlias = Annotated[Path, argument("MODEL", "Folder of a model that xlingual train made.")]
+Model: TypeAlias = Annotated[Path, argument("MODEL", "Folder of a model that xlingual train or repair made.")]
 
 
 class LsRequest(Request, frozen=True, kw_only=True):
@@ -91,11 +91,14 @@ class ExportModelRequest(Request, frozen=True, kw_only=True):
     command = "model export"
 
     folder: Model
-    to: Annotated[Literal["sentence-transformers", "onnx"], option("The form in which the model is written.")]
+    to: Annotated[
+        Literal["sentence-transformers", "onnx", "safetensors"],
+        option("The form in which the model is written."),
+    ]
     out: Annotated[
         Path,
         option(
-            "Write to a new folder for sentence-transformers, to a file NAME.onnx for onnx.",
+            "Write to a new folder; for onnx to a file NAME.onnx.",
             metavar="PATH",
             run=True,
         ),
@@ -103,7 +106,7 @@ class ExportModelRequest(Request, frozen=True, kw_only=True):
     base: Annotated[
         str | None,
         option(
-            "The encoder that the model was trained on, for sentence-transformers: st: or hf:.",
+            "The encoder that the model stands on, for sentence-transformers: st: or hf:.",
             metavar="SPEC",
         ),
     ] = None
@@ -117,8 +120,8 @@ class ExportModelRequest(Request, frozen=True, kw_only=True):
     language: Annotated[
         str | None,
         option(
-            "Language of texts whose language is not given, where the model has an encoder for each "
-            "(train mlmme).",
+            "Language of the texts, for sentence-transformers, where the model has a map for each (repair); "
+            "of texts whose language is not given, where it has an encoder for each (train mlmme).",
             metavar="TAG",
         ),
     ] = None

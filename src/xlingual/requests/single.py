@@ -42,6 +42,13 @@ class EmbedRequest(Request, frozen=True, kw_only=True):
     half: Annotated[
         bool, option("Use half precision in the files, and in a store that --store DIR begins.")
     ] = False
+    offsets: Annotated[
+        bool,
+        option(
+            "Write candidates for a search index too, with the correction of hubs of model:DIR::SPEC as one "
+            "more dimension."
+        ),
+    ] = False
     keeping: Keeping
     backend: Annotated[
         Literal["auto", "ray"],

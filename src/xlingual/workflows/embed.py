@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Unpack
+from typing import TypeAlias, Unpack
 
 import numpy as np
 
 from xlingual import encoders
+from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import (
     embed_pool,
+    embed_roles,
     embed_texts,
     fit_texts_for,
     image_vectors,
@@ -28,8 +30,11 @@ from xlingual.embed.encoding import SENTENCE, Progress
 from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.errors import InputError, warn
 from xlingual.files import atomic_file, make_folder
+from xlingual.forms import dense
 from xlingual.records import Texts
 from xlingual.store import Store, StoreLike, open_store
+from xlingual.workflows.indexed import FOLDER as INDEX
+from xlingual.workflows.indexed import Indexed
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class Exported:
     files: Mapping[str, int]  # file → number of vectors
     dim: int
     kept: bool  # whether the store has them
+    index: str | None = None  # files of candidates for a search index, with {lang}
 
 
 @takes_data(leave=MultilingualPool)
@@ -53,6 +59,7 @@ def embed(
     image_encoder: EncoderLike | None = None,
     candidate_text: str = "sentence",
     half: bool = False,
+    offsets: bool = False,
     store: StoreLike = "default",
     crew: EncoderPool | None = None,
     progress: Progress | None = None,
@@ -63,16 +70,26 @@ def embed(
     Texts of a manifest go to `NAME.{lang}.npy`, those of a pool to `NAME.{role}.{lang}.npy`, in the order of
     their rows; images to `NAME.npy`, one for each item, or for each row where rows of an item show
     different ones. `half` writes float16; a store of half precision is made with `Store(DIR, half=True)`.
+    `offsets`: candidates also go to `index/NAME.{lang}.npy`, at unit length and with the correction of hubs
+    of their encoder, a repair, as one more dimension: the inner product with a question at unit length and a
+    1 orders them as the correction does.
     `crew`: the machines of a Ray cluster on which encoders run; None: this one.
 
     Raises InputError where data or encoders are not what they must be.
     """
     if not text_encoders and image_encoder is None:
         raise InputError("nothing to embed with: name an encoder with --text-encoder or --image-encoder")
+    if offsets and not text_encoders:
+        raise InputError("--offsets is for texts: name their encoder with --text-encoder, or leave it out")
+    if offsets and half:
+        raise InputError("--offsets: half precision would change the order: leave out --half")
     folder = make_folder(out)
-    job = _Job(data, folder, half, open_store(store), crew, progress)
+    job = _Job(data, folder, half, offsets, open_store(store), crew, progress)
     found = job.texts(text_encoders, candidate_text) if text_encoders else []
     return found if image_encoder is None else [*found, job.images(image_encoder)]
+
+
+_Written: TypeAlias = "tuple[Exported, Callable[[], Vectors]]"  # and the vectors of the candidates
 
 
 @dataclass(frozen=True)
@@ -80,6 +97,7 @@ class _Job:
     data: Manifest | MultilingualPool
     folder: Path
     half: bool
+    offsets: bool
     store: Store | None
     crew: EncoderPool | None
     progress: Progress | None
@@ -89,13 +107,19 @@ class _Job:
         load = fit_texts_for(self.data) if isinstance(self.data, Manifest) else load_fit_texts
         made = encoders.text_encoders(specs, languages=list(self.data.languages), fit_texts=load)
         entries = encoders.text_specs(specs, languages=list(self.data.languages))
+        indexed = {name: Indexed.of(name, made[name]) for name in made if self.offsets}
         found = []
         for name, encoder in made.items():
             with self._placed(name, encoder, entries[name], "texts") as placed:
                 if isinstance(self.data, Manifest):
-                    found.append(self._manifest_texts(self.data, name, placed))
+                    one, candidates = self._manifest_texts(self.data, name, placed)
+                    language = self.data.language
                 else:
-                    found.append(self._pool_texts(self.data, name, placed, candidate_text))
+                    one, candidates = self._pool_texts(self.data, name, placed, candidate_text)
+                    language = self.data.candidates.language
+                if indexed:
+                    one = self._with_index(one, indexed[name], candidates(), language)
+            found.append(one)
         return found
 
     @contextmanager
@@ -109,26 +133,46 @@ class _Job:
                 self.progress(f"{name} is computed on this machine: its vectors are not kept", 0, SENTENCE)
             yield placed
 
-    def _manifest_texts(self, manifest: Manifest, name: str, encoder: Encoder) -> Exported:
+    def _with_index(self, one: Exported, indexed: Indexed, candidates: Vectors, language: Ints) -> Exported:
+        """Write the candidates [n] for a search index, by the code of their language [n]."""
+        make_folder(self.folder / INDEX)
+        rows = indexed.rows(candidates, self.progress)
+        for code, tag in enumerate(self.data.languages):
+            _save(self.folder / INDEX / f"{one.name}.{tag}.npy", rows[language == code])
+        return replace(one, index=str(self.folder / INDEX / f"{one.name}.{{lang}}.npy"))
+
+    def _manifest_texts(self, manifest: Manifest, name: str, encoder: Encoder) -> _Written:
         rows = np.arange(len(manifest))
         _warn_of_fitted(name, encoder, manifest.texts(rows))
-        vectors = embed_texts(manifest, name, encoder, rows, store=self.store, progress=self.progress).vectors
+        own = embed_texts(manifest, name, encoder, rows, store=self.store, progress=self.progress)
+        vectors: Vectors = own.vectors
         files = {
             f"{name}.{tag}.npy": vectors[manifest.language == code]
             for code, tag in enumerate(manifest.languages)
         }
-        return self._written(name, encoder, "texts", f"{name}.{{lang}}.npy", files)
+
+        def candidates() -> Vectors:
+            if not encoder.by_role:
+                return vectors
+            found = embed_roles(
+                manifest, name, encoder, rows[:1], rows, store=self.store, progress=self.progress
+            )
+            of_role: Vectors = dense(found.candidates.vectors, f"text encoder {name!r}")
+            return of_role
+
+        return self._written(name, encoder, "texts", f"{name}.{{lang}}.npy", files), candidates
 
     def _pool_texts(
         self, pool: MultilingualPool, name: str, encoder: Encoder, candidate_text: str
-    ) -> Exported:
+    ) -> _Written:
         _warn_of_fitted(name, encoder, pool.question_texts(), pool.candidate_texts(candidate_text))
         both = embed_pool(pool, name, encoder, candidate_text, store=self.store, progress=self.progress)
         files = {}
         for code, tag in enumerate(pool.languages):
             files[f"{name}.questions.{tag}.npy"] = both.questions[pool.questions.language == code]
             files[f"{name}.candidates.{tag}.npy"] = both.candidates[pool.candidates.language == code]
-        return self._written(name, encoder, "texts", f"{name}.{{role}}.{{lang}}.npy", files)
+        written = self._written(name, encoder, "texts", f"{name}.{{role}}.{{lang}}.npy", files)
+        return written, lambda: both.candidates
 
     def images(self, spec: EncoderLike) -> Exported:
         """Embed the images of a manifest."""
@@ -154,9 +198,7 @@ class _Job:
                     f"encoder {name!r}: a number in its vectors is too large for half precision: leave "
                     "out --half"
                 )
-            target = self.folder / file
-            with atomic_file(target) as path, path.open("wb") as handle:
-                np.save(handle, array)
+            _save(self.folder / file, array)
         return Exported(
             name,
             kind,
@@ -165,6 +207,11 @@ class _Job:
             int(next(iter(files.values())).shape[1]),
             self.store is not None and is_kept(encoder),
         )
+
+
+def _save(file: Path, array: np.ndarray) -> None:
+    with atomic_file(file) as path, path.open("wb") as handle:
+        np.save(handle, array)
 
 
 def _warn_of_fitted(name: str, encoder: Encoder, *batches: Texts) -> None:

@@ -18,6 +18,10 @@ def data(rows=80, dim=12):
     return FitData(rng.normal(size=(len(tags), dim)).astype(np.float32) + 0.3, tags)
 
 
+def wanted():
+    return steps(12, 3, translations=False)
+
+
 def judge_by(number):
     """Return a callback that finds a map as good as a number of it, and notes what it is given."""
     seen = []
@@ -32,27 +36,27 @@ def judge_by(number):
 
 def test_at_least_thirty_transforms_are_tried_each_once():
     judge, seen = judge_by(lambda map: 0.0)
-    found = search(data(), judge, translations=False)
+    found = search(data(), judge, wanted())
     assert len(found.tried) == len(seen) == len({one.spec for one in found.tried}) >= 30
     assert found.chosen.spec == "none"  # of equal ones the first: the encoder as it is
 
 
 def test_the_best_is_chosen():
-    wanted = methods.centre(data()).rounded()
+    aim = methods.centre(data()).rounded()
 
     def likeness(map):
-        if map is None or map.matrix is not None or len(map.row) != len(wanted.row):
+        if map is None or map.matrix is not None or len(map.row) != len(aim.row):
             return -1.0
-        return -float(np.abs(map.offset - wanted.offset).max())
+        return -float(np.abs(map.offset - aim.offset).max())
 
     judge, _ = judge_by(likeness)
-    assert search(data(), judge, translations=False).chosen.spec == "centre:"
+    assert search(data(), judge, wanted()).chosen.spec == "centre:"
 
 
 def test_what_cannot_be_fitted_is_left_out_with_the_reason():
     one = data()
     same = FitData(one.vectors, ["de"] * len(one.languages))
-    found = search(same, judge_by(lambda map: 0.0)[0], translations=True)
+    found = search(same, judge_by(lambda map: 0.0)[0], steps(12, 1, translations=True))
     left = {each.spec: each.why for each in found.left_out}
     assert "two languages at least" in left["cca:6"]
     assert not any(spec.startswith("lsar") for spec in {each.spec for each in found.tried})
@@ -60,7 +64,7 @@ def test_what_cannot_be_fitted_is_left_out_with_the_reason():
 
 def test_similarities_are_tried_on_the_best_and_on_none():
     judge, seen = judge_by(lambda map: 0.0 if map is None else 1.0)
-    found = search(data(), judge, translations=False, similarities=("other",), corrected=2)
+    found = search(data(), judge, wanted(), similarities=("other",), corrected=2)
     again = [one.spec for one in found.tried if one.similarity == "other"]
     assert len(again) == 3
     assert "none" in again
@@ -82,7 +86,7 @@ def test_two_steps_are_fitted_one_behind_the_other():
 
 def test_maps_are_those_that_are_written():
     judge, seen = judge_by(lambda map: 0.0)
-    search(data(), judge, translations=False)
+    search(data(), judge, wanted())
     for map, _ in seen[1:]:
         again = Affine.of_arrays(map.arrays(), map.places)
         x = np.asarray(data().vectors)
@@ -114,4 +118,4 @@ def test_errors_other_than_of_the_data_are_not_hidden():
         raise InputError("of the judge")
 
     with pytest.raises(InputError, match="of the judge"):
-        search(data(), broken, translations=False)
+        search(data(), broken, wanted())

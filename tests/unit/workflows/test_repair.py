@@ -204,3 +204,11 @@ def test_numbers_without_translations_stand_beside_it(tmp_path):
         assert one.after - one.before == pytest.approx(one.difference)
     with pytest.raises(InputError, match="a pool has no images"):
         repair(mix_pool(rows), Apart(), image_encoder="pixels", hubs=False, store=None)
+
+
+def test_before_and_after_stand_side_by_side(repaired):
+    results = repaired.side_by_side()
+    values = {entry.encoder: entry.value for entry in results.entries if entry.measure == "AP"}
+    assert values["Apart"] == pytest.approx(repaired.found.whole.before, abs=1e-12)
+    assert values["Apart-repaired"] == pytest.approx(repaired.found.whole.after, abs=1e-12)
+    assert "points" in results.tables

@@ -15,12 +15,14 @@ from xlingual.encoders.trained import build, check_base
 from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import InputError, listed
 from xlingual.models.card import languages
-from xlingual.models.folder import CONFIG, ModelFolder
+from xlingual.models.folder import CONFIG, TRANSFORM, ModelFolder
 from xlingual.workflows.export.onnx import export_onnx
 from xlingual.workflows.export.sentence_transformers import export_sentence_transformers
 from xlingual.workflows.export.texts import export_texts, text_model
+from xlingual.workflows.export.transform import TransformModel
+from xlingual.workflows.export.transform_modules import to_modules
 
-FORMATS = ("sentence-transformers", "onnx")
+FORMATS = ("sentence-transformers", "onnx", "safetensors")
 
 
 @dataclass(frozen=True)
@@ -43,19 +45,21 @@ def export_model(
     language: str | None = None,
     replace: bool = False,
 ) -> ExportedModel:
-    """Write a trained model for another program.
+    """Write a trained model, or what `xlingual repair` chose, for another program.
 
     Args:
         model: its folder.
-        to: "sentence-transformers" (a folder: all that makes vectors of texts; of a Triplet, of one field)
-            or "onnx" (a file: the layers of a Triplet alone, from the vectors of title and body to the
-            model's vector).
+        to: "sentence-transformers" (a folder: all that makes vectors of texts; of a Triplet, of one field),
+            "onnx" (a file: the layers of a Triplet alone, from the vectors of title and body to the
+            model's vector, or the maps of a repair) or "safetensors" (a folder: the maps of a repair as a
+            matrix and an offset for each language).
         out: the folder or file to write.
         base: the text encoder that the model was trained on, `st:` or `hf:`, where it stands on one;
             sentence-transformers only.
         field: "title" or "body": whose layers, where each has its own; of a Triplet, sentence-transformers
             only.
-        language: of texts whose language is not given, where a model has an encoder for each (MLMME).
+        language: of texts whose language is not given, where a model has an encoder for each (MLMME); of
+            all texts, for sentence-transformers, where a repair has a map for each.
         replace: write over what was exported to `out` before.
 
     Raises:
@@ -66,6 +70,13 @@ def export_model(
     if to not in FORMATS:
         raise InputError(f"--to {to}: choose one of {listed(FORMATS)}")
     folder = ModelFolder.read(model)
+    if folder.kind == TRANSFORM:
+        return _transform(folder, to, Path(out), base, field, language, replace)
+    if to == "safetensors":
+        raise InputError(
+            f"--to safetensors is for what xlingual repair chose; {folder.path} is a model of the kind "
+            f"{folder.kind}, whose weights are in safetensors already"
+        )
     if folder.kind != "triplet":
         return _texts(folder, to, Path(out), base, field, language, replace)
     if language is not None:
@@ -84,6 +95,29 @@ def export_model(
     tower = _tower(network, field)
     difference = export_sentence_transformers(folder, network, below, tower, Path(out), replace)
     return ExportedModel(Path(out), to, network.config.out_dim, difference)
+
+
+def _transform(
+    folder: ModelFolder,
+    to: str,
+    out: Path,
+    base: EncoderLike | None,
+    field: str | None,
+    language: str | None,
+    replace: bool,
+) -> ExportedModel:
+    """Write what a repair chose."""
+    if field is not None:
+        raise InputError(f"{folder.path} has no fields: leave --field out")
+    model = TransformModel(folder)
+    if to == "sentence-transformers":
+        difference = to_modules(model, _base(folder, base), language, out, replace)
+        return ExportedModel(out, to, model.dim, difference)
+    for option, value in (("--base", base), ("--language", language)):
+        if value is not None:
+            raise InputError(f"--to {to} writes the maps of all languages alone: leave {option} out")
+    write = model.to_onnx if to == "onnx" else model.to_arrays
+    return ExportedModel(out, to, model.dim, write(out, replace))
 
 
 def _texts(
@@ -117,9 +151,10 @@ def _base(folder: ModelFolder, spec: EncoderLike | None) -> Encoder:
     """Return the text encoder below the model."""
     if spec is None:
         trained = folder.config["base"]
+        alone = "; --to onnx and --to safetensors need none" if folder.kind == TRANSFORM else ""
         raise InputError(
             f"{folder.path} stands on another encoder, which is exported with it: name it with --base SPEC; "
-            f"it is {trained.get('name')}, {trained['identity']}"
+            f"it is {trained.get('name')}, {trained['identity']}{alone}"
         )
     found = encoders.text_encoders(spec, languages=list(languages(folder.config)) or ["und"])
     if len(found) > 1:

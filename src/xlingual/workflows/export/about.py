@@ -9,12 +9,13 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import InputError
-from xlingual.models.card import card, front_matter, identity, signature
+from xlingual.models.card import CHOSEN, card, front_matter, identity, signature
 from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_config import TripletConfig
 
 MOST = 1e-5  # largest difference of vectors that rounding may cause
-_KEPT = ("Data", "Scores", "Training", "Signature")
+_KEPT = ("Data", "Scores", CHOSEN, "Training", "Signature")
+_LIBRARY = "sentence-transformers"
 _SPLITS = {
     "first-sentence": "title is a text's first sentence (or line), body is the rest",
     "halves": "title is the first half of a text's words, body the second half",
@@ -53,12 +54,13 @@ def check_same(who: str, found: Vectors, expected: Vectors) -> float:
     return difference
 
 
-def readme(folder: ModelFolder, what: str, *use: str) -> str:
-    """Return the README.md of a folder of sentence-transformers: what it is, and how it is used."""
+def readme(folder: ModelFolder, what: str, *use: str, library: str = _LIBRARY) -> str:
+    """Return the README.md of a folder that a library reads: what it is, and how it is used."""
     about = card(folder)
-    tags = ("sentence-transformers", "sentence-similarity", "feature-extraction", "xlingual")
+    own = (_LIBRARY,) if library == _LIBRARY else ()
+    tags = (*own, "sentence-similarity", "feature-extraction", "xlingual")
     parts = [
-        front_matter(about.languages, tags, "sentence-transformers"),
+        front_matter(about.languages, tags, library),
         f"# {about.title}",
         what,
         "## How to use it",

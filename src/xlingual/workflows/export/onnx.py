@@ -29,19 +29,35 @@ _ROWS = 32  # texts that the graph is tried on
 
 def export_onnx(folder: ModelFolder, network: TripletNetwork, out: Path, replace: bool) -> float:
     """Write the graph to the file `out`; return the largest difference of its vectors."""
+    check_file(out, replace)
+    given = _tried(network.config.base_dim)
+    expected = network.represent(*given)
+    weights = {name: tensor.float().numpy() for name, tensor in folder.weights().items()}
+    model = triplet_graph(network.config, weights, about(folder, network))
+    return write_graph(out, model, dict(zip(INPUTS, given, strict=True)), expected, network.who)
+
+
+def check_file(out: Path, replace: bool) -> None:
+    """Raise InputError where a graph cannot be written to `out`, or a package is missing."""
     require("an export to ONNX", "export", "onnx")
     if out.suffix != ".onnx" or out.is_dir():
         raise InputError(f"--out {out}: an ONNX graph is a file: give a name that ends in .onnx")
     if out.exists() and not replace:
         raise InputError(f"--out {out} is there already: --force replaces it")
+
+
+def write_graph(
+    out: Path,
+    model: Any,  # noqa: ANN401  (an onnx.ModelProto)
+    given: Mapping[str, NDArray[Any]],
+    expected: Vectors,
+    who: str,
+) -> float:
+    """Write a graph whose answer to its inputs is what is expected; return the largest difference."""
     import onnx
 
-    given = _tried(network.config.base_dim)
-    expected = network.represent(*given)
-    weights = {name: tensor.float().numpy() for name, tensor in folder.weights().items()}
-    model = triplet_graph(network.config, weights, about(folder, network))
     onnx.checker.check_model(model)
-    difference = check_same(f"the graph of {network.who}", _run(model, given), expected)
+    difference = check_same(f"the graph of {who}", _run(model, given), expected)
     make_folder(out.parent)
     with atomic_file(out) as temporary:
         temporary.write_bytes(model.SerializeToString())
@@ -55,11 +71,11 @@ def _tried(dim: int) -> tuple[Vectors, Vectors]:
     return title, body
 
 
-def _run(model: object, given: tuple[Vectors, Vectors]) -> Vectors:
+def _run(model: object, given: Mapping[str, NDArray[Any]]) -> Vectors:
     """Run the graph as ONNX itself defines it."""
     from onnx.reference import ReferenceEvaluator
 
-    answers: Any = ReferenceEvaluator(model).run(None, dict(zip(INPUTS, given, strict=True)))
+    answers: Any = ReferenceEvaluator(model).run(None, dict(given))
     return np.asarray(answers[0], dtype=np.float32)
 
 
@@ -78,13 +94,19 @@ def triplet_graph(
     nodes.append(helper.make_node("Concat", [f"{name}.half" for name in INPUTS], [OUTPUT], axis=1))
     stored = [numpy_helper.from_array(value, name) for name, value in weights.items()]
     if config.scaling == "unit":
-        stored += [_constant("zero", 0.0), _constant("one", 1.0), _constant("last", -1)]
+        stored += [constant("zero", 0.0), constant("one", 1.0), constant("last", -1)]
     shapes = [(name, config.base_dim) for name in INPUTS], [(OUTPUT, 2 * config.out_dim)]
     inputs, outputs = (
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", dim]) for name, dim in part]
         for part in shapes
     )
-    graph = helper.make_graph(nodes, config.recipe, inputs, outputs, stored)
+    return finished(helper.make_graph(nodes, config.recipe, inputs, outputs, stored), about)
+
+
+def finished(graph: Any, about: Mapping[str, str]) -> Any:  # noqa: ANN401  (an onnx.ModelProto)
+    """Return the model of a graph, with `about` in its metadata."""
+    from onnx import helper
+
     model = helper.make_model(
         graph, producer_name="xlingual", ir_version=_IR, opset_imports=[helper.make_opsetid("", _OPSET)]
     )
@@ -119,7 +141,7 @@ def _tower(view: str, tower: str, config: TripletConfig) -> list[Any]:
     ]
 
 
-def _constant(name: str, value: float) -> Any:  # noqa: ANN401
+def constant(name: str, value: float) -> Any:  # noqa: ANN401
     """Return a stored number: float32 scalar, or int64 [1] for an axis."""
     import numpy as np
     from onnx import numpy_helper

@@ -55,31 +55,35 @@ def export_sentence_transformers(
     Its modules are those of the base, two dense layers with ReLU and, where the model's scaling is `unit`,
     unit length. It loads with `SentenceTransformer(out)`; no code comes with it.
     """
+    require_library()
     with new_folder(out, replace, base) as made:
         modules = copy_base(base, made)
         expected = _expected(network, base, tower)
-        width = network.config.base_dim
-        if isinstance(base, SentenceTransformerEncoder):  # whose vectors may be cut
-            width = whole_dim(base.model)
+        width = uncut_dim(base, network.config.base_dim)
         _write_layers(folder, network, tower, made, modules, width)
         write_settings(made / MARK, about(folder, network) | {"field": tower})
         (made / CARD).write_text(triplet_readme(folder, network.config, tower, out.name), encoding="utf-8")
         return check_same(f"the export of {network.who}", encoded(made, network.who, TRIED), expected)
 
 
+def require_library() -> None:
+    """Raise MissingExtraError where a package of the library is not installed."""
+    require(WHAT, "st", "torch", "transformers", "sentence_transformers")
+
+
 @contextmanager
 def new_folder(out: Path, replace: bool, base: Encoder | None = None) -> Iterator[Path]:
     """Give a folder to write into, which becomes `out` in the end, whole or not at all.
 
-    Raises InputError where `out` may not be replaced, or a package is missing.
+    Raises InputError where `out` may not be replaced.
     """
-    require(WHAT, "st", "torch", "transformers", "sentence_transformers")
     _check_out(out, replace, base.folder if isinstance(base, NetworkEncoder) else None)
     parent = make_folder(out.parent)
     made = Path(mkdtemp(prefix=f".{out.name}.", dir=parent))
     try:
         yield made
-        made.chmod(0o755)
+        for path in (made, *made.rglob("*")):  # some libraries write files that nobody else may read
+            path.chmod(0o755 if path.is_dir() else 0o644)
         if out.exists():
             shutil.rmtree(out)
         made.replace(out)
@@ -127,6 +131,11 @@ def _write_layers(
         (made / place).mkdir()
         added.append((NORMALIZE, place))
     write_modules(made, modules, added)
+
+
+def uncut_dim(base: Encoder, dim: int) -> int:
+    """Return how many dimensions the modules of the base give, whose vectors, of `dim`, may be cut."""
+    return whole_dim(base.model) if isinstance(base, SentenceTransformerEncoder) else dim
 
 
 def _expected(network: TripletNetwork, base: Encoder, tower: str) -> Vectors:

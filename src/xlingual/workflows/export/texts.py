@@ -31,7 +31,13 @@ from xlingual.workflows.export.checkpoint import (
     write_modules,
     write_settings,
 )
-from xlingual.workflows.export.sentence_transformers import MARK, TRIED, encoded, new_folder
+from xlingual.workflows.export.sentence_transformers import (
+    MARK,
+    TRIED,
+    encoded,
+    new_folder,
+    require_library,
+)
 
 _OURS = "xlingual.integrations.sentence_transformers"
 _SOME = 24  # words of each vocabulary that the export is tried on
@@ -80,6 +86,7 @@ class TextModel:
 def export_texts(model: TextModel, out: Path, replace: bool) -> float:
     """Write the folder `out`, whole or not at all; return the largest difference of its vectors."""
     network = model.encoder.network
+    require_library()
     with new_folder(out, replace, model.base) as made:
         if model.base is not None:
             modules = copy_base(model.base, made)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Generic, TypeAlias, TypeVar, Unpack
 
 import msgspec
 import numpy as np
@@ -32,13 +32,16 @@ from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.multilingual_pool.evaluate import NAME, refuse_without_role
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
-from xlingual.models.folder import TRANSFORM, ModelFolder, write_model
+from xlingual.models.card import write_card
+from xlingual.models.folder import BANK, TRANSFORM, ModelFolder, write_model
 from xlingual.ranking import Cpu, Ranker
 from xlingual.records import Texts
-from xlingual.repair import CORRECTIONS, Judged, Search, search
+from xlingual.repair import CORRECTIONS, Judged, Search, search, steps
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
+from xlingual.results import Results
 from xlingual.results.repair import UNCHANGED, LeftOut, Repair, TriedRepair
+from xlingual.results.unlabelled_repair import UnlabelledRepair
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
@@ -52,6 +55,7 @@ from xlingual.workflows.repairing.parts import (
     size_of,
     three_parts,
 )
+from xlingual.workflows.repairing.side_by_side import side_by_side
 from xlingual.workflows.repairing.tested import tested
 
 FitTexts: TypeAlias = Callable[[str], Texts]
@@ -59,18 +63,21 @@ CRITERION = "mAP"
 MODEL = "model"
 
 
+Record = TypeVar("Record", Repair, UnlabelledRepair)
+
+
 @dataclass
-class Repaired:
+class Chosen(Generic[Record]):
     """What was found, and the map that was chosen; None where the encoder stays as it is.
 
     `request` and `run` are those of `found`.
     """
 
-    found: Repair
+    found: Record
     map: Affine | None
     base: dict[str, Any]  # the encoder, as the folder of a model names it
     source: str  # the data
-    bank: Vectors | None = None  # the questions that corrections of hubs know hubs by, at unit length
+    bank: Vectors | None = field(default=None, kw_only=True)  # see `Repaired`
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("request", "run"):
@@ -78,7 +85,7 @@ class Repaired:
         super().__setattr__(name, value)
 
     def write(self, folder: str | Path) -> None:
-        """Write `repair.json` into a folder, and the transform into `model` in it, if there is one."""
+        """Write the findings into a folder, and the transform into `model` in it, if there is one."""
         if self.map is not None:
             self.write_model(Path(folder) / MODEL)
         self.found.write(folder)
@@ -98,8 +105,28 @@ class Repaired:
             "base": self.base,
             "data": {"source": self.source, "digest": found.conditions["data"]},
         }
-        bank = {} if self.bank is None else {"bank": self.bank}
-        return write_model(folder, config, {**self.map.arrays(), **bank})
+        bank = {} if self.bank is None else {BANK: self.bank}
+        return write_card(write_model(folder, config, {**self.map.arrays(), **bank}), found)
+
+
+@dataclass
+class Repaired(Chosen[Repair]):
+    """What was found, the map that was chosen, and the part for testing.
+
+    `bank`: the questions that corrections of hubs know hubs by, at unit length.
+    """
+
+    test: PartVectors
+
+    def side_by_side(self) -> Results:
+        """Return the evaluation of the part for testing, before and after, with all its views.
+
+        Both are compared by cosine. Raises InputError where there is no transform.
+        """
+        if self.map is None:
+            raise InputError("there is no transform, so that nothing changes")
+        seed = int(self.found.conditions["parts"].rpartition("#")[2])
+        return side_by_side(self.test, self.found.encoder, self.base["identity"], self.map, seed)
 
 
 @takes_data(leave=MultilingualPool)
@@ -212,7 +239,8 @@ def repair(
         n_texts=sum(len(part.questions) + len(part.candidates) for part in parts),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
-    return Repaired(result, map, base, pool.source, None if correction is None else fit.moved(map)[0])
+    bank = None if correction is None else fit.moved(map)[0]
+    return Repaired(result, map, base, pool.source, test, bank=bank)
 
 
 class Clock:
@@ -288,7 +316,7 @@ def _searched(
     return search(
         fitting,
         judge,
-        translations=has_translations(fitting),
+        steps(fit.questions.shape[1], len(fitting.moments), translations=has_translations(fitting)),
         similarities=CORRECTIONS if hubs else (),
         progress=progress,
     )

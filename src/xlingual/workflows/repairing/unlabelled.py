@@ -21,7 +21,7 @@ from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.evaluation.similarities import COSINE
 from xlingual.ranking import Cpu, Ranker
 from xlingual.records import Texts, digest
-from xlingual.repair import Judged, search
+from xlingual.repair import Judged, search, steps
 from xlingual.repair.label_free import NEAREST, known
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
@@ -34,18 +34,11 @@ from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
 from xlingual.workflows.repairing.label_free import Unlabelled
 from xlingual.workflows.repairing.parts import SHARES
-from xlingual.workflows.repairing.repaired import MODEL, Clock, Repaired, check_options, one_encoder
+from xlingual.workflows.repairing.repaired import MODEL, Chosen, Clock, check_options, one_encoder
 
 CRITERION = "neighbourhoods kept / own-language share"
 NAME = "repair-unlabelled"
 _FEWEST = NEAREST + 1  # texts of a language in a part
-
-
-@dataclass
-class RepairedUnlabelled(Repaired):
-    """What was found without translations, and the map that was chosen."""
-
-    found: UnlabelledRepair  # type: ignore[assignment]
 
 
 def has_no_translations(data: object) -> bool:
@@ -69,7 +62,7 @@ def repair_unlabelled(
     progress: Progress | None = None,
     store: StoreLike = "default",
     **columns: Unpack[DataOptions],
-) -> RepairedUnlabelled:
+) -> Chosen[UnlabelledRepair]:
     """Find the transform of an encoder's vectors that a label-free criterion says is best.
 
     Whole clusters, language by language, are divided into three parts. Transforms are fitted on the first;
@@ -111,8 +104,9 @@ def repair_unlabelled(
                 seen.append(choose.criteria(map))
                 return Judged(seen[-1].value, np.array([len(seen) - 1.0]))
 
-            report = clock.of("trying transforms")
-            found = search(whole.fit_data(parts[0]), judge, translations=False, progress=report)
+            fitting = whole.fit_data(parts[0])
+            wanted = steps(whole.vectors.shape[1], len(fitting.moments), translations=False)
+            found = search(fitting, judge, wanted, progress=clock.of("trying transforms"))
         with clock.stage("test", "comparing criteria"):
             chosen = found.chosen
             before = test.criteria(None)
@@ -144,7 +138,7 @@ def repair_unlabelled(
         n_texts=len(rows),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(data.languages)}
-    return RepairedUnlabelled(result, chosen.map, base, data.source)
+    return Chosen(result, chosen.map, base, data.source)
 
 
 def three_parts(data: Manifest, shares: Sequence[float], seed: int) -> list[Ints]:

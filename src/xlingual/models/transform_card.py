@@ -1,0 +1,96 @@
+"""What a card says of a transform: its sizes, and how `xlingual repair` chose and tested it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from xlingual.errors import InputError
+from xlingual.models.card_words import all_of
+from xlingual.models.folder import BANK, WEIGHTS, ModelFolder
+from xlingual.results.repair import Change, Repair
+from xlingual.results.unlabelled_repair import UnlabelledRepair
+
+Choice: TypeAlias = Repair | UnlabelledRepair
+
+
+def shapes(folder: ModelFolder) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each array of the weights, from the head of their file, without torch."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(folder.path / WEIGHTS, framework="numpy") as weights:
+            names = list(weights.keys())
+            return {name: tuple(weights.get_slice(name).get_shape()) for name in names}
+    except (SafetensorError, OSError) as error:
+        raise InputError(
+            f"{folder.path / WEIGHTS} is damaged ({error}): copy the model anew, or make it again"
+        ) from None
+
+
+def sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
+    """Yield names and values of a transform's dimensions and options."""
+    found, model = shapes(folder), folder.config["model"]
+    offset = found.get("offset", (0, 0))
+    yield "dimensions", f"{found.get('matrix', offset)[-2 if 'matrix' in found else -1]:,} → {offset[-1]:,}"
+    yield "languages", all_of(model)
+    yield "transforms", str(model.get("transforms"))
+    yield "similarity", str(model.get("similarity", "cosine"))
+    if BANK in found:
+        yield "training questions", f"{found[BANK][0]:,}"
+
+
+def beside(folder: ModelFolder) -> Choice | None:
+    """Return the repair whose file lies beside the folder, and which chose this transform; None without."""
+    parent = folder.path.resolve().parent
+    model, data = folder.config["model"], folder.config.get("data") or {}
+    wanted = model.get("transforms"), model.get("similarity", "cosine"), data.get("digest")
+    kinds: tuple[type[Choice], ...] = (Repair, UnlabelledRepair)
+    for kind in kinds:
+        if (parent / kind.file).is_file():
+            try:
+                found = kind.read(parent)
+            except InputError:
+                continue
+            if (found.chosen, found.similarity, found.conditions.get("data")) == wanted:
+                return found
+    return None
+
+
+def chosen(found: Choice) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Return sentences and rows on how a transform was chosen and tested."""
+    if isinstance(found, UnlabelledRepair):
+        return _without_translations(found)
+    how = (
+        f"Fitted on {found.fit.questions:,} questions and {found.fit.candidates:,} candidates; of "
+        f"{len(found.tried) - 1:,} repairs that were tried it has the best {found.criterion} on "
+        f"{found.choose.questions:,} other questions. It was then tested once, on {found.test.questions:,} "
+        f"that took no part in the choice; the verdict: {found.outcome}."
+    )
+    harm = (
+        f"It is {'' if found.harmless else 'not '}shown for every language pair that it loses less than "
+        f"{found.delta:g}."
+    )
+    rows = [(f"{found.criterion}, all languages", _change(found.whole))]
+    rows += [(f"questions in {one.source}", _change(one)) for one in found.languages]
+    if found.pairs:
+        worst = min(found.pairs, key=lambda one: one.difference)
+        rows.append((f"worst pair, {worst.source} → {worst.target}", _change(worst)))
+    return (how, harm), tuple(rows)
+
+
+def _without_translations(found: UnlabelledRepair) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    how = (
+        f"Fitted on {found.fit.texts:,} texts; of {len(found.tried) - 1:,} repairs that were tried it is the "
+        f"best on {found.choose.texts:,} others by a criterion without translations: {found.criterion}."
+    )
+    rows = (
+        ("own-language share, times chance", f"{found.before.own_share:.3f} → {found.after.own_share:.3f}"),
+        ("neighbourhoods kept", f"{found.after.neighbourhoods_kept:.3f}"),
+    )
+    return (how, "No translations were known, so nothing was tested for retrieval."), rows
+
+
+def _change(one: Change) -> str:
+    interval = "" if one.ci is None else f" [{one.ci.low:+.3f}, {one.ci.high:+.3f}]"
+    return f"{one.before:.3f} → {one.after:.3f}, {one.difference:+.3f}{interval}"

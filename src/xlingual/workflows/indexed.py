@@ -1,0 +1,76 @@
+"""Vectors for a search index: at unit length, with a correction of hubs as one more dimension."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.arrays import Vectors
+from xlingual.embed.encoding import Progress
+from xlingual.encoders import Encoder
+from xlingual.encoders.mapped import unit_rows
+from xlingual.encoders.trained_transform import FittedTransform
+from xlingual.errors import InputError
+from xlingual.evaluation.similarities import COSINE, correction_of
+from xlingual.models.folder import BANK, ModelFolder
+from xlingual.ranking.banks import Bank, Banked
+from xlingual.ranking.columns import check_column, column
+from xlingual.ranking.cpu import Cpu
+from xlingual.requests.ranking import available_cores
+
+FOLDER = "index"
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """The correction of hubs of a transform, with its training questions."""
+
+    name: str
+    repair: Banked
+
+    @classmethod
+    def of(cls, name: str, encoder: Encoder) -> Indexed:
+        """Return that of an encoder; raise InputError where it has none that can be a dimension."""
+        if not isinstance(encoder, FittedTransform):
+            raise InputError(
+                f"text encoder {name!r} has no correction of hubs: --offsets is for model:DIR::SPEC of what "
+                "xlingual repair chose"
+            )
+        similarity = str(encoder.folder.config["model"].get("similarity", COSINE))
+        if similarity == COSINE:
+            raise InputError(
+                f"{encoder.who} was chosen without a correction of hubs: its vectors are searched by cosine "
+                "as they are; leave --offsets out"
+            )
+        return cls(name, _repair(encoder.folder, encoder.who, similarity))
+
+    def rows(self, vectors: Vectors, progress: Progress | None = None) -> Vectors:
+        """Return float32 [n, e + 1] for candidates [n, e]: unit length, and the correction."""
+
+        def shown(done: int, total: int) -> None:
+            if progress is not None:
+                progress(f"hubs of {self.name}", done, total)
+
+        last = column(self.repair, vectors, Cpu(available_cores()), shown)
+        return np.hstack([unit_rows(vectors), last[:, None].astype(np.float32)])
+
+
+def _repair(folder: ModelFolder, who: str, similarity: str) -> Banked:
+    try:
+        correction = correction_of(similarity)
+    except (KeyError, InputError):
+        raise InputError(
+            f"{who}: its config.json names an unknown similarity, {similarity!r}: it may be of a later "
+            "version of xlingual"
+        ) from None
+    try:
+        check_column(correction)
+    except InputError as error:
+        raise InputError(
+            f"{who} was chosen with a correction of hubs that --offsets cannot write: {error}"
+        ) from None
+    bank = folder.arrays().get(BANK)
+    if bank is None:
+        raise InputError(f"{who}: its training questions are missing: copy the model anew")
+    return Banked(correction, Bank.of(bank), similarity)

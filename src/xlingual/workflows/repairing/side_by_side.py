@@ -1,0 +1,35 @@
+"""The encoder before and after its repair, evaluated on the part for testing: all views, side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xlingual.arrays import Vectors
+from xlingual.encoders import Encoder
+from xlingual.encoders.mapped import MappedTexts
+from xlingual.evaluation.multilingual_pool import multilingual_pool
+from xlingual.results import Results
+from xlingual.transforms.affine import Affine
+from xlingual.workflows.repairing.parts import PartVectors
+
+FOLDER = "test"  # below that of the repair
+
+
+class Known(Encoder):
+    """Gives the vectors that were computed before, for the questions and candidates of a part of the pool."""
+
+    identity = ""
+
+    def __init__(self, part: PartVectors, identity: str) -> None:
+        self.part, self.identity = part, identity
+
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts of one side, all of them)
+        """Return the vectors of the questions, or of the candidates."""
+        return self.part.questions if batch.role == "query" else self.part.candidates
+
+
+def side_by_side(part: PartVectors, name: str, identity: str, map: Affine, seed: int) -> Results:
+    """Return the results of the encoder and of the repaired one, both compared by cosine."""
+    known = Known(part, identity)
+    both = {name: known, f"{name}-repaired": MappedTexts(known, map)}
+    return multilingual_pool(part.pool, both, seed=seed, store=None)

@@ -1,0 +1,150 @@
+"""`embed --offsets`: a search by inner product gives the ranks of the evaluation."""
+
+import numpy as np
+import pytest
+
+from xlingual import Manifest
+from xlingual.data.pools.mix import mix_pool
+from xlingual.embed import embed_pool
+from xlingual.encoders import Encoder
+from xlingual.encoders.trained_transform import FittedTransform
+from xlingual.errors import InputError
+from xlingual.evaluation.multilingual_pool.one_pass import one_pass
+from xlingual.evaluation.similarities import correction_of
+from xlingual.models.folder import write_model
+from xlingual.ranking.banks import Bank, Banked
+from xlingual.transforms.affine import Affine
+from xlingual.workflows.embed import embed
+
+TAGS, DIM, OUT = ("de", "en"), 6, 5
+CSLS = "csls?k=4"
+
+
+class Hubs(Encoder):
+    """Vectors near to their item's, some of them near to everything; by role where it is asked for."""
+
+    content, identity = ("text",), "hubs:1"
+
+    def __init__(self, by_role=False):
+        self.by_role = by_role
+
+    def encode(self, batch, /):
+        rows = []
+        for text, tag in zip(batch.text, batch.language, strict=True):
+            number = int(text.split()[1])
+            seed = [number, TAGS.index(tag), batch.role == "query" if self.by_role else 0]
+            item = np.random.default_rng(number).normal(size=DIM) + 0.5 * (TAGS.index(tag) + 1)
+            rows.append(item + 0.7 * np.random.default_rng(seed).normal(size=DIM) + (number % 7 == 0))
+        return np.array(rows, dtype=np.float32)
+
+
+def manifest(n=60):
+    rows = [
+        {"id": f"{tag}{i}", "lang": tag, "text": f"{tag} {i}", "item": str(i)}
+        for i in range(n)
+        for tag in TAGS
+    ]
+    return Manifest.from_rows(rows)
+
+
+def bank():
+    return np.random.default_rng(1).normal(size=(40, OUT)).astype(np.float32) + 0.5
+
+
+def model(path, similarity=CSLS, base=None, **more):
+    rng = np.random.default_rng(0)
+    map = Affine({"de": 0, "en": 1}, rng.normal(size=(2, OUT)), rng.normal(size=(2, DIM, OUT)))
+    content = {
+        "kind": "transform",
+        "model": {"languages": ["de", "en"], "transforms": "whiten:", "similarity": similarity},
+        "base": {"name": "hubs", "identity": "hubs:1", "dim": DIM},
+    }
+    arrays = {**map.arrays(), "bank": bank(), **more}
+    folder = write_model(path, content, {name: one for name, one in arrays.items() if one is not None})
+    return FittedTransform(folder, base or Hubs())
+
+
+def counted(pool, questions, index):
+    """Return how many candidates are above each relevant one, by inner product."""
+    whole = np.empty((len(pool.candidates), index["de"].shape[1]))
+    for code, tag in enumerate(pool.languages):
+        whole[pool.candidates.language == code] = index[tag]
+    asked = questions / np.linalg.norm(questions, axis=1, keepdims=True)
+    scores = np.c_[asked, np.ones(len(asked))] @ whole.T
+    return {(q, c): int((scores[q] > scores[q, c]).sum()) for q, c in np.ndindex(scores.shape)}
+
+
+def evaluated(pool, encoder, similarity):
+    """Return the same for relevant candidates, as the evaluation counts them with a correction."""
+    both = embed_pool(pool, "m", encoder)
+    repair = None if similarity is None else Banked(correction_of(similarity), Bank.of(bank()), similarity)
+    counts = one_pass(pool, both.questions, both.candidates, repair=repair).counts
+    return both.questions, counts
+
+
+@pytest.mark.parametrize("similarity", [CSLS, "inverted-softmax?beta=20"])
+@pytest.mark.parametrize("by_role", [False, True])
+@pytest.mark.parametrize("as_pool", [False, True])
+def test_a_search_by_inner_product_gives_the_ranks_of_the_evaluation(tmp_path, similarity, by_role, as_pool):
+    data = manifest()
+    pool = mix_pool(data, seed=0)
+    encoder = model(tmp_path / "m", similarity, Hubs(by_role))
+    (made,) = embed(
+        pool if as_pool else data, tmp_path / "out", text_encoders=[encoder], offsets=True, store=None
+    )
+    index = {tag: np.load(made.index.format(lang=tag)) for tag in TAGS}
+    assert {one.dtype for one in index.values()} == {np.dtype(np.float32)}
+    assert all(one.shape[1] == OUT + 1 for one in index.values())
+    np.testing.assert_allclose(np.linalg.norm(index["de"][:, :-1], axis=1), 1, atol=1e-6)
+    questions, counts = evaluated(pool, encoder, similarity)
+    plain = evaluated(pool, encoder, None)[1]
+    found = counted(pool, questions, {tag: in_order(index[tag], pool, data, tag, as_pool) for tag in TAGS})
+    whole, before = counts.whole_pool(), plain.whole_pool()
+    expected = [found[q, c] for q, c in relevant(pool)]
+    assert expected == whole.above.tolist() and not (whole.tied > 1).any()
+    assert (before.above != whole.above).mean() > 0.2  # the correction does something
+
+
+def relevant(pool):
+    """Yield each question with each candidate that answers it, in the order of the evaluation's counts."""
+    for q, key in enumerate(pool.questions.key):
+        for c, keys in enumerate(pool.candidates.keys):
+            if key in keys:
+                yield q, c
+
+
+def in_order(rows, pool, data, tag, as_pool):
+    """Return an index's rows of a language in the order of the pool's candidates."""
+    if as_pool:
+        return rows
+    code = data.languages.index(tag)
+    number = {own: i for i, own in enumerate(np.array(data.ids)[data.language == code])}
+    own = np.flatnonzero(pool.candidates.language == pool.languages.index(tag))
+    return rows[[number[pool.candidates.ids[c]] for c in own]]
+
+
+@pytest.mark.parametrize(
+    ("similarity", "more", "said"),
+    [
+        ("cosine", {}, "without a correction of hubs.*leave --offsets out"),
+        ("qb-norm?beta=20&k=1", {}, "--offsets cannot write: qb-norm.*corrects the scores of some queries"),
+        ("local-scaling?k=10", {}, "divides by a scale of the candidate"),
+        ("mutual-proximity", {}, "depends on what is near to the query"),
+        ("new?k=1", {}, "unknown similarity, 'new"),
+        (CSLS, {"bank": None}, "its training questions are missing"),
+    ],
+)
+def test_what_cannot_be_a_dimension_is_refused_before_any_work(tmp_path, similarity, more, said):
+    encoder = model(tmp_path / "m", similarity, **more)
+    with pytest.raises(InputError, match=said) as raised:
+        embed(manifest(4), tmp_path / "out", text_encoders=[encoder], offsets=True, store=None)
+    assert "\n" not in str(raised.value) and not list((tmp_path / "out").glob("*"))
+
+
+def test_offsets_are_those_of_a_repair_and_in_single_precision(tmp_path):
+    with pytest.raises(InputError, match="--offsets is for model:DIR::SPEC"):
+        embed(manifest(4), tmp_path / "out", text_encoders=[Hubs()], offsets=True, store=None)
+    with pytest.raises(InputError, match="--offsets is for texts"):
+        embed(manifest(4), tmp_path / "out", image_encoder="pixels", offsets=True, store=None)
+    with pytest.raises(InputError, match="leave out --half"):
+        embed(manifest(4), tmp_path / "out", text_encoders=[model(tmp_path / "m")], offsets=True, half=True)
