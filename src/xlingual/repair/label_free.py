@@ -132,7 +132,8 @@ def _mutual(there: TopK, back: TopK, n: int) -> float:
 def kept_over_own_share(kept: float, own_share: float) -> float:
     """Return what a choice goes by: neighbourhoods kept, less where a text's own language is preferred.
 
-    Of the criteria in docs/results/label-free.md the one whose choices were hardly ever worse than none.
+    Of the criteria in docs/results/label-free.md the one whose choices were never worse than none, where all
+    languages were about the same things.
     """
     return kept / max(own_share, 1.0)
 
