@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from msgspec import Struct, field
 
@@ -18,17 +18,23 @@ class TextsOfPart(Struct, frozen=True):
     texts: Annotated[Size, about("Texts with a vector other than zero.")]
 
 
+Value: TypeAlias = Annotated[
+    Number, about("neighbourhoods_kept / max(1, own_share): what the choice goes by.")
+]
+OwnShare: TypeAlias = Annotated[
+    Number, about("Share of a text's own language among its 10 nearest, over its share of all other texts.")
+]
+Kept: TypeAlias = Annotated[
+    Share, about("Overlap of the 10 nearest texts of the same language with those of the encoder.")
+]
+
+
 class Criteria(Struct, frozen=True):
     """What vectors and the languages of their texts say, without translations."""
 
-    value: Annotated[Number, about("neighbourhoods_kept / max(1, own_share): what the choice goes by.")]
-    own_share: Annotated[
-        Number,
-        about("Share of a text's own language among its 10 nearest, over its share of all other texts."),
-    ]
-    neighbourhoods_kept: Annotated[
-        Share, about("Overlap of the 10 nearest texts of the same language with those of the encoder.")
-    ]
+    value: Value
+    own_share: OwnShare
+    neighbourhoods_kept: Kept
     language_id: Annotated[
         Share | None,
         about("Share of held-out texts whose language a linear model finds; null for too few clusters."),
@@ -41,10 +47,12 @@ class Criteria(Struct, frozen=True):
 
 
 class TriedUnlabelled(Struct, frozen=True):
-    """A transform that was tried, and its criteria on the part for choosing."""
+    """A transform that was tried, and what the choice goes by, on the part for choosing."""
 
     spec: Annotated[str, about("The transforms without fit=, the last applied first; none for none.")]
-    criteria: Annotated[Criteria, about("On the part for choosing.")]
+    value: Value
+    own_share: OwnShare
+    neighbourhoods_kept: Kept
 
 
 class UnlabelledRepair(FolderDocument, frozen=True, tag="xlingual/unlabelled_repair/1"):

@@ -95,9 +95,9 @@ def test_parts_share_no_cluster_and_no_blank_text():
 def test_languages_that_lie_apart_are_brought_together(repaired):
     found = repaired.found
     assert found.chosen == found.tried[0].spec != "none"
-    values = [one.criteria.value for one in found.tried]
+    values = [one.value for one in found.tried]
     assert values == sorted(values, reverse=True) and len(values) >= 30
-    for one in [*(tried.criteria for tried in found.tried), found.before, found.after]:
+    for one in [*found.tried, found.before, found.after]:
         assert one.value == pytest.approx(one.neighbourhoods_kept / max(one.own_share, 1.0))
     assert found.before.neighbourhoods_kept == 1.0
     assert found.after.own_share < 1.3 < 1.8 < found.before.own_share

@@ -13,8 +13,8 @@ from xlingual.results.unlabelled_repair import Criteria, TriedUnlabelled, Unlabe
 
 _SHOWN = 8  # of what was tried, in a terminal
 _NOT_TESTED = (
-    "No item has texts in two languages, so nothing is tested for retrieval. With some translations retrieval "
-    "itself chooses, and is tested."
+    "No item has texts in two languages, so nothing is tested for retrieval. With some translations "
+    "retrieval itself chooses, and is tested."
 )
 _PRESUMES = (
     "The criterion presumes that all languages are about the same things. Where they were, none of its "
@@ -144,9 +144,9 @@ def _table(found: UnlabelledRepair, tried: Sequence[TriedUnlabelled], **more: An
                 (
                     Cell(one.spec, mark=" ←" if one.spec == found.chosen else ""),
                     Cell(in_words(one.spec)),
-                    Cell.of(one.criteria.value),
-                    Cell.of(one.criteria.own_share),
-                    Cell.of(one.criteria.neighbourhoods_kept),
+                    Cell.of(one.value),
+                    Cell.of(one.own_share),
+                    Cell.of(one.neighbourhoods_kept),
                 )
             )
             for one in tried
@@ -155,10 +155,8 @@ def _table(found: UnlabelledRepair, tried: Sequence[TriedUnlabelled], **more: An
         looks=narrower("in words"),
         records=[
             {
-                "transform": one.spec, "value": one.criteria.value, "own_share": one.criteria.own_share,
-                "neighbourhoods_kept": one.criteria.neighbourhoods_kept,
-                "language_id": one.criteria.language_id, "hub_skewness": one.criteria.hub_skewness,
-                "mutual_neighbours": one.criteria.mutual_neighbours,
+                "transform": one.spec, "value": one.value, "own_share": one.own_share,
+                "neighbourhoods_kept": one.neighbourhoods_kept,
             }
             for one in tried
         ],

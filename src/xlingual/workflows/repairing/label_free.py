@@ -24,7 +24,7 @@ from xlingual.repair.label_free import (
     own_language_share,
     within_languages,
 )
-from xlingual.results.unlabelled_repair import Criteria
+from xlingual.results.unlabelled_repair import Criteria, TriedUnlabelled
 from xlingual.transforms.affine import Affine
 
 
@@ -49,23 +49,34 @@ class Unlabelled:
     def _plain(self) -> dict[str, Neighbours]:
         return within_languages(self.vectors, self.languages, NEAREST, self.ranker)
 
+    def judged(self, spec: str, map: Affine | None) -> TriedUnlabelled:
+        """Return what a choice goes by, of the vectors through a map; `spec` is its name."""
+        return self._judged(spec, map, self._moved(map))[0]
+
     def criteria(self, map: Affine | None) -> Criteria:
-        """Return the criteria of the vectors through a map."""
-        moved = self.vectors if map is None else map.apply(self.vectors, self.languages)
-        near = nearest(moved, NEAREST, self.ranker)
-        own = self._plain if map is None else within_languages(moved, self.languages, NEAREST, self.ranker)
-        share = own_language_share(near, self.languages)
-        kept = neighbourhoods_kept(self._plain, own)
+        """Return all criteria of the vectors through a map."""
+        moved = self._moved(map)
+        found, near = self._judged("", map, moved)
         accuracy, chance = self._identified(moved)
         return Criteria(
-            value=kept_over_own_share(kept, share),
-            own_share=share,
-            neighbourhoods_kept=kept,
+            value=found.value,
+            own_share=found.own_share,
+            neighbourhoods_kept=found.neighbourhoods_kept,
             language_id=accuracy,
             language_id_chance=chance,
             hub_skewness=hub_skewness(near),
             mutual_neighbours=mutual_neighbours(moved, self.languages, self.ranker),
         )
+
+    def _moved(self, map: Affine | None) -> Vectors:
+        return self.vectors if map is None else map.apply(self.vectors, self.languages)
+
+    def _judged(self, spec: str, map: Affine | None, moved: Vectors) -> tuple[TriedUnlabelled, Neighbours]:
+        near = nearest(moved, NEAREST, self.ranker)
+        own = self._plain if map is None else within_languages(moved, self.languages, NEAREST, self.ranker)
+        share = own_language_share(near, self.languages)
+        kept = neighbourhoods_kept(self._plain, own)
+        return TriedUnlabelled(spec, kept_over_own_share(kept, share), share, kept), near
 
     def _identified(self, moved: Vectors) -> tuple[float | None, float | None]:
         """Return the accuracy of language identification, and that of chance; None for too few clusters."""

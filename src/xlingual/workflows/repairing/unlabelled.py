@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
+from msgspec import structs
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest, ManifestLike
@@ -26,7 +27,7 @@ from xlingual.repair.label_free import NEAREST, known
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
 from xlingual.results.repair import LeftOut
-from xlingual.results.unlabelled_repair import Criteria, TextsOfPart, TriedUnlabelled, UnlabelledRepair
+from xlingual.results.unlabelled_repair import TextsOfPart, TriedUnlabelled, UnlabelledRepair
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
@@ -98,10 +99,10 @@ def repair_unlabelled(
             identity = batch_identity(encoder, store=storing["store"])
         choose, test = (whole.unlabelled(part, ranker) for part in parts[1:])
         with clock.stage("search"):
-            seen: list[Criteria] = []
+            seen: list[TriedUnlabelled] = []
 
             def judge(map: Affine | None, _: str) -> Judged:
-                seen.append(choose.criteria(map))
+                seen.append(choose.judged("", map))
                 return Judged(seen[-1].value, np.array([len(seen) - 1.0]))
 
             fitting = whole.fit_data(parts[0])
@@ -124,7 +125,7 @@ def repair_unlabelled(
         fit=sizes[0],
         choose=sizes[1],
         test=sizes[2],
-        tried=[TriedUnlabelled(one.spec, seen[int(one.judged.values[0])]) for one in found.tried],
+        tried=[structs.replace(seen[int(one.judged.values[0])], spec=one.spec) for one in found.tried],
         left_out=[LeftOut(one.spec, one.why) for one in found.left_out],
         chosen=chosen.spec,
         similarity=COSINE,
