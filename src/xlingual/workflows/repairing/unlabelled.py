@@ -164,7 +164,7 @@ def three_parts(data: Manifest, shares: Sequence[float], seed: int) -> list[Ints
             tag, number = data.languages[int(counts.argmin())], int(counts.min())
             raise InputError(
                 f"{data.source}: the part for {what} has {number} texts in {tag}, at least {_FEWEST} are "
-                "needed: give more texts, leave the language out, or give another --shares"
+                "needed: give more texts, leave its rows out, or give another --shares"
             )
     return found
 
