@@ -58,6 +58,7 @@ DATA = (
         "pairs_as_pool",
         "csls",
         "repairs",
+        "label_free",
         "table1",
     ),
     *("order_simulated", "order_measured", "hub_bounds"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from msgspec.structs import replace
 
 from xlingual.cli import screen
@@ -11,6 +14,7 @@ from xlingual.cli.opening import manifest_or_pool, store_of, within_cost
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.wording import in_options
+from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.repairing import RepairRequest
 
@@ -20,24 +24,35 @@ def repair(request: RepairRequest) -> None:
     """Find a map of an encoder's vectors that brings languages together, and test it.
 
     MANIFEST holds items with texts in two languages or more, or is a multilingual pool. Maps are fitted on
-    one part of it, chosen on another and tested once on a third. With --out the one that was chosen is
-    written too, for model:DIR/model::SPEC.
+    one part of it, chosen on another and tested once on a third. Where no item has two languages, a criterion
+    that needs no translations chooses, and nothing is tested for retrieval. With --out the one that was
+    chosen is written too, for model:DIR/model::SPEC.
     """
-    from xlingual.workflows.repairing import repair as repaired
-    from xlingual.workflows.repairing.repaired import MODEL
+    from xlingual.workflows.repairing import has_no_translations, repair_unlabelled
+    from xlingual.workflows.repairing import repair as of_translations
+    from xlingual.workflows.repairing.repaired import MODEL, Repaired
     from xlingual.workflows.repairing.side_by_side import FOLDER
 
     output = request.output
     check_output(output.out, output.report, "repair")
     store = store_of(request.keeping)
-    given = keywords(request, repaired)
-    (given["text_encoder"],) = within_cost([request.text_encoder], request.keeping)
-    given |= {"store": store, "ranker": chosen_ranker(request.ranking, store, quiet=output.quiet)}
+    ranker = chosen_ranker(request.ranking, store, quiet=output.quiet)
+    (encoder,) = within_cost([request.text_encoder], request.keeping)
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
-        outcome = repaired(manifest_or_pool(request), **given, progress=progress)
+        data = manifest_or_pool(request)
+        repaired: Callable[..., Any] = of_translations
+        if has_no_translations(data):
+            if request.image_encoder is not None:
+                raise InputError(
+                    "--image-encoder is for data with translations, and no item of these has texts in two "
+                    "languages: leave it out"
+                )
+            repaired = repair_unlabelled
+        given = keywords(request, repaired) | {"text_encoder": encoder, "store": store, "ranker": ranker}
+        outcome = repaired(data, **given, progress=progress)
         beside = None
-        if output.out is not None and outcome.map is not None:
+        if output.out is not None and isinstance(outcome, Repaired) and outcome.map is not None:
             progress("looking at languages, before and after", 0, 1)
             beside = outcome.side_by_side()
     found = outcome.found
@@ -45,9 +60,10 @@ def repair(request: RepairRequest) -> None:
     found = signed(found, request)
     write_and_show(found, output)
     say_written(found, output, found.file)
-    if output.out is not None and beside is not None:
+    if output.out is not None and outcome.map is not None:
         outcome.write_model(output.out / MODEL)
         screen.wrote(output.out / MODEL, quiet=output.quiet)
+    if output.out is not None and beside is not None:
         below = replace(output, out=output.out / FOLDER)
         beside.write(output.out / FOLDER)
         say_written(beside, below)

@@ -25,6 +25,7 @@ _KINDS = {
     "compression": ("compression.json", "compression:Compression"),
     "calibration": ("calibration.json", "calibration:Calibration"),
     "repair": ("repair.json", "repair:Repair"),
+    "unlabelled_repair": ("unlabelled_repair.json", "unlabelled_repair:UnlabelledRepair"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
     "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
     "regime_study": ("regime_study.json", "regime_study:RegimeStudy"),

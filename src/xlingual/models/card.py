@@ -16,8 +16,7 @@ from xlingual.files import atomic_file
 from xlingual.models.card_words import DATA, words_of
 from xlingual.models.folder import BANK, CARD, TRANSFORM, WEIGHTS, ModelFolder
 from xlingual.models.recorded import ANYWHERE, OUTCOME, as_before
-from xlingual.models.transform_card import beside, chosen, shapes, sizes
-from xlingual.results.repair import Repair
+from xlingual.models.transform_card import Choice, beside, chosen, shapes, sizes
 from xlingual.signature import Signature
 
 CHOSEN = "How it was chosen and tested"
@@ -58,7 +57,7 @@ class ModelCard:
         return "\n\n".join([head, f"# {self.title}", *(part.markdown() for part in self.sections)]) + "\n"
 
 
-def card(folder: ModelFolder, where: str = PLACE, repair: Repair | None = None) -> ModelCard:
+def card(folder: ModelFolder, where: str = PLACE, repair: Choice | None = None) -> ModelCard:
     """Return the card of a model; `where` is the folder in its commands.
 
     `repair` chose the model, a transform; None: the one whose file lies beside the folder, if any.
@@ -87,7 +86,7 @@ def card(folder: ModelFolder, where: str = PLACE, repair: Repair | None = None) 
     return ModelCard(words.title(config), languages(config), kept)
 
 
-def write_card(folder: ModelFolder, repair: Repair | None = None) -> ModelFolder:
+def write_card(folder: ModelFolder, repair: Choice | None = None) -> ModelFolder:
     """Write the card of a model as the README.md of its folder, and return the model."""
     text = card(folder, repair=repair).markdown()
     with atomic_file(folder.path / CARD) as temporary:
@@ -175,7 +174,7 @@ def _scores(config: Mapping[str, Any]) -> CardSection:
     return CardSection("Scores", (f"On data held out from training: {words.scores}.{epochs}",), rows=rows)
 
 
-def _chosen(folder: ModelFolder, repair: Repair | None) -> CardSection:
+def _chosen(folder: ModelFolder, repair: Choice | None) -> CardSection:
     found = repair or (beside(folder) if folder.kind == TRANSFORM else None)
     return (
         CardSection(CHOSEN) if found is None else CardSection(CHOSEN, chosen(found)[0], rows=chosen(found)[1])

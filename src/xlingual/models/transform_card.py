@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from xlingual.errors import InputError
 from xlingual.models.card_words import all_of
 from xlingual.models.folder import BANK, WEIGHTS, ModelFolder
 from xlingual.results.repair import Change, Repair
+from xlingual.results.unlabelled_repair import UnlabelledRepair
+
+Choice: TypeAlias = Repair | UnlabelledRepair
 
 
 def shapes(folder: ModelFolder) -> dict[str, tuple[int, ...]]:
@@ -36,26 +40,27 @@ def sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
         yield "training questions", f"{found[BANK][0]:,}"
 
 
-def beside(folder: ModelFolder) -> Repair | None:
+def beside(folder: ModelFolder) -> Choice | None:
     """Return the repair whose file lies beside the folder, and which chose this transform; None without."""
     parent = folder.path.resolve().parent
-    if not (parent / Repair.file).is_file():
-        return None
-    try:
-        found = Repair.read(parent)
-    except InputError:
-        return None
     model, data = folder.config["model"], folder.config.get("data") or {}
-    same = (found.chosen, found.similarity, found.conditions.get("data")) == (
-        model.get("transforms"),
-        model.get("similarity", "cosine"),
-        data.get("digest"),
-    )
-    return found if same else None
+    wanted = model.get("transforms"), model.get("similarity", "cosine"), data.get("digest")
+    kinds: tuple[type[Choice], ...] = (Repair, UnlabelledRepair)
+    for kind in kinds:
+        if (parent / kind.file).is_file():
+            try:
+                found = kind.read(parent)
+            except InputError:
+                continue
+            if (found.chosen, found.similarity, found.conditions.get("data")) == wanted:
+                return found
+    return None
 
 
-def chosen(found: Repair) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def chosen(found: Choice) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Return sentences and rows on how a transform was chosen and tested."""
+    if isinstance(found, UnlabelledRepair):
+        return _without_translations(found)
     how = (
         f"Fitted on {found.fit.questions:,} questions and {found.fit.candidates:,} candidates; of "
         f"{len(found.tried) - 1:,} repairs that were tried it has the best {found.criterion} on "
@@ -72,6 +77,18 @@ def chosen(found: Repair) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
         worst = min(found.pairs, key=lambda one: one.difference)
         rows.append((f"worst pair, {worst.source} → {worst.target}", _change(worst)))
     return (how, harm), tuple(rows)
+
+
+def _without_translations(found: UnlabelledRepair) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    how = (
+        f"Fitted on {found.fit.texts:,} texts; of {len(found.tried) - 1:,} repairs that were tried it is the "
+        f"best on {found.choose.texts:,} others by a criterion without translations: {found.criterion}."
+    )
+    rows = (
+        ("own-language share, times chance", f"{found.before.own_share:.3f} → {found.after.own_share:.3f}"),
+        ("neighbourhoods kept", f"{found.after.neighbourhoods_kept:.3f}"),
+    )
+    return (how, "No translations were known, so nothing was tested for retrieval."), rows
 
 
 def _change(one: Change) -> str:

@@ -26,6 +26,7 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "compression": "xlingual.results.compression:Compression",
     "calibration": "xlingual.results.calibration:Calibration",
     "repair": "xlingual.results.repair:Repair",
+    "unlabelled_repair": "xlingual.results.unlabelled_repair:UnlabelledRepair",
     "case_study": "xlingual.results.case_study:CaseStudy",
     "mlmme_study": "xlingual.results.mlmme_study:MlmmeStudy",
     "regime_study": "xlingual.results.regime_study:RegimeStudy",

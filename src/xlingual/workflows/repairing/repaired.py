@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Generic, TypeAlias, TypeVar, Unpack
 
 import msgspec
 import numpy as np
@@ -41,6 +41,7 @@ from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
 from xlingual.results import Results
 from xlingual.results.repair import UNCHANGED, LeftOut, Repair, TriedRepair
+from xlingual.results.unlabelled_repair import UnlabelledRepair
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
@@ -62,19 +63,21 @@ CRITERION = "mAP"
 MODEL = "model"
 
 
+Record = TypeVar("Record", Repair, UnlabelledRepair)
+
+
 @dataclass
-class Repaired:
+class Chosen(Generic[Record]):
     """What was found, and the map that was chosen; None where the encoder stays as it is.
 
     `request` and `run` are those of `found`.
     """
 
-    found: Repair
+    found: Record
     map: Affine | None
     base: dict[str, Any]  # the encoder, as the folder of a model names it
     source: str  # the data
-    test: PartVectors  # the part for testing
-    bank: Vectors | None = None  # the questions that corrections of hubs know hubs by, at unit length
+    bank: Vectors | None = field(default=None, kw_only=True)  # see `Repaired`
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("request", "run"):
@@ -82,20 +85,10 @@ class Repaired:
         super().__setattr__(name, value)
 
     def write(self, folder: str | Path) -> None:
-        """Write `repair.json` into a folder, and the transform into `model` in it, if there is one."""
+        """Write the findings into a folder, and the transform into `model` in it, if there is one."""
         if self.map is not None:
             self.write_model(Path(folder) / MODEL)
         self.found.write(folder)
-
-    def side_by_side(self) -> Results:
-        """Return the evaluation of the part for testing, before and after, with all its views.
-
-        Both are compared by cosine. Raises InputError where there is no transform.
-        """
-        if self.map is None:
-            raise InputError("there is no transform, so that nothing changes")
-        seed = int(self.found.conditions["parts"].rpartition("#")[2])
-        return side_by_side(self.test, self.found.encoder, self.base["identity"], self.map, seed)
 
     def write_model(self, folder: str | Path) -> ModelFolder:
         """Write the folder of the transform, for model:FOLDER::SPEC; raise InputError where there is none."""
@@ -114,6 +107,26 @@ class Repaired:
         }
         bank = {} if self.bank is None else {BANK: self.bank}
         return write_card(write_model(folder, config, {**self.map.arrays(), **bank}), found)
+
+
+@dataclass
+class Repaired(Chosen[Repair]):
+    """What was found, the map that was chosen, and the part for testing.
+
+    `bank`: the questions that corrections of hubs know hubs by, at unit length.
+    """
+
+    test: PartVectors
+
+    def side_by_side(self) -> Results:
+        """Return the evaluation of the part for testing, before and after, with all its views.
+
+        Both are compared by cosine. Raises InputError where there is no transform.
+        """
+        if self.map is None:
+            raise InputError("there is no transform, so that nothing changes")
+        seed = int(self.found.conditions["parts"].rpartition("#")[2])
+        return side_by_side(self.test, self.found.encoder, self.base["identity"], self.map, seed)
 
 
 @takes_data(leave=MultilingualPool)
@@ -162,14 +175,14 @@ def repair(
         InputError: data, encoder or options are not what they must be; the text says what to do.
 
     """
-    _check(shares, delta, alpha)
+    check_options(shares, delta, alpha)
     ranker = Cpu(threads=threads) if ranker is None else ranker
-    clock = _Clock(progress)
+    clock = Clock(progress)
     with collected_warnings() as messages:
         pool = mix_pool(data, seed=seed) if isinstance(data, Manifest) else data
         parts = three_parts(pool, shares, seed, split_by)
         fit_texts = fit_texts_for(data) if isinstance(data, Manifest) else load_fit_texts
-        name, encoder = _encoder(text_encoder, pool, fit_texts)
+        name, encoder = one_encoder(text_encoder, pool.languages, fit_texts, pool.role_languages)
         judged = [side for part in parts[1:] for side in sides_of(part, candidate_text)]
         storing: Storing = {"store": open_store(store), "progress": progress}
         with clock.stage("texts: encode"):
@@ -226,10 +239,11 @@ def repair(
         n_texts=sum(len(part.questions) + len(part.candidates) for part in parts),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
-    return Repaired(result, map, base, pool.source, test, None if correction is None else fit.moved(map)[0])
+    bank = None if correction is None else fit.moved(map)[0]
+    return Repaired(result, map, base, pool.source, test, bank=bank)
 
 
-class _Clock:
+class Clock:
     """Seconds of each stage, and progress."""
 
     def __init__(self, progress: Progress | None) -> None:
@@ -252,11 +266,14 @@ class _Clock:
         self.seconds[name] = time.perf_counter() - began
 
 
-def _encoder(spec: EncoderLike, pool: MultilingualPool, fit_texts: FitTexts) -> tuple[str, Encoder]:
+def one_encoder(
+    spec: EncoderLike,
+    languages: Sequence[str],
+    fit_texts: FitTexts,
+    role_languages: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[str, Encoder]:
     """Return the name and the encoder; InputError where there are several, or one that cannot be repaired."""
-    made = text_encoders(
-        spec, languages=list(pool.languages), role_languages=pool.role_languages, fit_texts=fit_texts
-    )
+    made = text_encoders(spec, languages=list(languages), role_languages=role_languages, fit_texts=fit_texts)
     if len(made) != 1:
         raise InputError(f"one encoder is repaired at a time, found {', '.join(made)}")
     ((name, encoder),) = made.items()
@@ -322,7 +339,8 @@ def _conditions(
     }
 
 
-def _check(shares: Sequence[float], delta: float, alpha: float) -> None:
+def check_options(shares: Sequence[float], delta: float = 0.01, alpha: float = 0.05) -> None:
+    """Raise InputError for options that cannot be."""
     if len(shares) != len(SHARES) or not all(share > 0 for share in shares):
         raise InputError(
             f"{parameter('shares')}: expected three numbers above 0, to fit on, to choose on and to test on, "
