@@ -37,6 +37,7 @@ STATISTICS = (
     "calibration_transfer",
     "study_statistics",
     "chance_alarm",
+    "repair_noise",
 )
 NETWORKS = (
     "encoder_speed",

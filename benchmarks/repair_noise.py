@@ -16,7 +16,7 @@ from benchmarks.experiments import table
 from xlingual import DataWarning, Manifest
 from xlingual.data.pools.mix import mix_pool
 from xlingual.results.repair import BETTER, WORSE
-from xlingual.workflows.repairing import repair
+from xlingual.workflows.repairing import repair_encoder
 
 ITEMS, DIM, TAGS = 150, 12, ("de", "en")
 MOST = 0.067  # of 1,000 simulations at .05: more is no accident (99 %)
@@ -36,7 +36,7 @@ def main(simulations: int = 1000) -> None:
         warnings.simplefilter("ignore", DataWarning)
         for seed in range(simulations):
             spec = f"random:?dim={DIM}&seed={seed}"
-            found = repair(pool, spec, seed=seed, hubs=False, store=None).found
+            found = repair_encoder(pool, spec, seed=seed, hubs=False, store=None).found
             outcomes.append(found.outcome)
             plain = next(one.value for one in found.tried if one.spec == "none")
             gains.append((found.tried[0].value - plain, found.whole.difference))

@@ -23,7 +23,7 @@ from xlingual import DataWarning, Manifest, MultilingualPool
 from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.splitting import split_pool
 from xlingual.results.repair import BETTER, Change, Repair
-from xlingual.workflows.repairing import repair
+from xlingual.workflows.repairing import repair_encoder
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
 OUT = Path("out/repairs.json")
@@ -120,7 +120,7 @@ def main() -> None:
         for seed in SEEDS:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)
-                found = repair(source, {name: spec}, seed=seed, store=None, threads=2).found
+                found = repair_encoder(source, {name: spec}, seed=seed, store=None, threads=2).found
             runs.append({"seed": seed, **measured(found)})
         records.append({"data": data, "encoder": name, "runs": runs})
         OUT.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from xlingual.workflows.compress import compress
     from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.regime_study import run_regime_study
+    from xlingual.workflows.repairing import repair_encoder, repair_unlabelled
     from xlingual.workflows.study import new_study
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
     from xlingual.workflows.train_mlmme import train_mlmme
@@ -76,6 +77,8 @@ _HOMES = {
     "calibrate": "evaluation.calibration",
     "compare": "comparison.compare",
     "compress": "workflows.compress",
+    "repair_encoder": "workflows.repairing",
+    "repair_unlabelled": "workflows.repairing",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
     "encoder": "encoders.with_options",
@@ -135,6 +138,8 @@ __all__ = [
     "new_study",
     "parse_measure",
     "plan",
+    "repair_encoder",
+    "repair_unlabelled",
     "reranker",
     "retrieval",
     "run_case_study",

@@ -28,9 +28,13 @@ def repair(request: RepairRequest) -> None:
     that needs no translations chooses, and nothing is tested for retrieval. With --out the one that was
     chosen is written too, for model:DIR/model::SPEC.
     """
-    from xlingual.workflows.repairing import has_no_translations, repair_unlabelled
-    from xlingual.workflows.repairing import repair as of_translations
-    from xlingual.workflows.repairing.repaired import MODEL, Repaired
+    from xlingual.workflows.repairing import (
+        Repaired,
+        has_no_translations,
+        repair_encoder,
+        repair_unlabelled,
+    )
+    from xlingual.workflows.repairing.chosen import MODEL
     from xlingual.workflows.repairing.side_by_side import FOLDER
 
     output = request.output
@@ -41,7 +45,7 @@ def repair(request: RepairRequest) -> None:
     with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         progress("reading the data", 0, 1)
         data = manifest_or_pool(request)
-        repaired: Callable[..., Any] = of_translations
+        repaired: Callable[..., Any] = repair_encoder
         if has_no_translations(data):
             if request.image_encoder is not None:
                 raise InputError(

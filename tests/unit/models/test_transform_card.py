@@ -33,7 +33,7 @@ def change(source="all", target="pool", after=0.5):
     return Change(source, target, 0.4, after, after - 0.4, ci, 0.0, 0.01, 90, 45)
 
 
-def repair(chosen="whiten:", similarity="csls?k=10", data="abc", **more):
+def repair_encoder(chosen="whiten:", similarity="csls?k=10", data="abc", **more):
     return Repair(
         encoder="e5",
         spec=None,
@@ -98,7 +98,7 @@ def test_one_map_for_all_languages_is_said_so(tmp_path):
 
 def test_the_repair_that_lies_beside_it_says_how_it_was_chosen_and_tested(tmp_path):
     made = folder(tmp_path / "model")
-    repair().write(tmp_path)
+    repair_encoder().write(tmp_path)
     text = card(made).markdown()
     for part in (
         "Fitted on 80 questions and 100 candidates; of 1 repairs",
@@ -111,13 +111,13 @@ def test_the_repair_that_lies_beside_it_says_how_it_was_chosen_and_tested(tmp_pa
         "| worst pair, en → de | 0.400 → 0.390, -0.010",
     ):
         assert part in text
-    assert card(made, repair=repair()).markdown() == text
+    assert card(made, repair=repair_encoder()).markdown() == text
 
 
 @pytest.mark.parametrize("other", [{"chosen": "centre:"}, {"similarity": "cosine"}, {"data": "xyz"}])
 def test_the_repair_of_another_model_says_nothing(tmp_path, other):
     made = folder(tmp_path / "model")
-    repair(**other).write(tmp_path)
+    repair_encoder(**other).write(tmp_path)
     assert "How it was chosen" not in card(made).markdown()
     (tmp_path / "repair.json").write_text("{")
     assert "How it was chosen" not in card(made).markdown()
@@ -131,7 +131,7 @@ def test_the_folder_above_it_is_no_model(tmp_path):
 
 def test_show_needs_no_torch(tmp_path):
     made = folder(tmp_path / "model")
-    repair().write(tmp_path)
+    repair_encoder().write(tmp_path)
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from xlingual.cli.main import main\n"

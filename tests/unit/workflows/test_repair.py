@@ -11,7 +11,7 @@ from xlingual.encoders import Encoder, text_encoders
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
 from xlingual.results.repair import Repair
-from xlingual.workflows.repairing import repair
+from xlingual.workflows.repairing import repair_encoder
 from xlingual.workflows.repairing.parts import three_parts
 
 TAGS, DIM = ("de", "en", "zh"), 16
@@ -48,7 +48,7 @@ def manifest(items=150):
 
 @pytest.fixture(scope="module")
 def repaired():
-    return repair(manifest(), Apart(), hubs=False, store=None)
+    return repair_encoder(manifest(), Apart(), hubs=False, store=None)
 
 
 def test_parts_share_no_cluster_and_no_answer():
@@ -85,7 +85,7 @@ def test_the_own_language_loses_its_lead():
         for tag in TAGS
         for n in range(2)
     ]
-    found = repair(Manifest.from_rows(rows), Apart(), store=None).found
+    found = repair_encoder(Manifest.from_rows(rows), Apart(), store=None).found
     assert found.bias is not None and found.bias.ci is not None
     assert found.bias.after < found.bias.before / 2 and found.bias.ci.high < 0
 
@@ -116,8 +116,9 @@ def test_the_model_gives_the_tested_numbers(repaired, tmp_path):
 
 
 def test_corrections_of_hubs_are_tried_with_the_questions_of_the_first_part(tmp_path, monkeypatch):
-    monkeypatch.setattr("xlingual.workflows.repairing.repaired.CORRECTIONS", ("csls?k=5", "mutual-proximity"))
-    made = repair(manifest(90), Apart(), store=None)
+    tried = ("csls?k=5", "mutual-proximity")
+    monkeypatch.setattr("xlingual.workflows.repairing.repaired.CORRECTIONS", tried)
+    made = repair_encoder(manifest(90), Apart(), store=None)
     similarities = {one.similarity for one in made.found.tried}
     assert similarities == {"cosine", "csls?k=5", "mutual-proximity"}
     assert len(made.found.tried) > 40
@@ -145,7 +146,7 @@ def test_the_model_is_for_the_encoder_that_was_repaired(repaired, tmp_path):
 
 
 def test_an_encoder_without_any_signal_is_not_made_better():
-    found = repair(manifest(100), Apart(signal=0.0, apart=0.0), store=None).found
+    found = repair_encoder(manifest(100), Apart(signal=0.0, apart=0.0), store=None).found
     assert found.outcome in ("cannot tell", "unchanged")
 
 
@@ -158,13 +159,13 @@ def test_items_that_are_shuffled_give_no_gain_in_other_languages():
         for i in range(120)
         for tag in TAGS
     ]
-    found = repair(Manifest.from_rows(rows), Apart(apart=0.0), store=None).found
+    found = repair_encoder(Manifest.from_rows(rows), Apart(apart=0.0), store=None).found
     assert found.outcome in ("cannot tell", "unchanged")
 
 
 def test_the_same_again_and_another_seed():
-    one, same = (repair(manifest(90), Apart(), store=None).found for _ in range(2))
-    other = repair(manifest(90), Apart(), seed=1, store=None).found
+    one, same = (repair_encoder(manifest(90), Apart(), store=None).found for _ in range(2))
+    other = repair_encoder(manifest(90), Apart(), seed=1, store=None).found
     assert (one.whole, one.pairs, one.tried) == (same.whole, same.pairs, same.tried)
     assert one.whole != other.whole
     assert one.signature != other.signature
@@ -181,29 +182,31 @@ def test_the_same_again_and_another_seed():
 )
 def test_options_that_make_no_sense(options, message):
     with pytest.raises(InputError, match=message):
-        repair(manifest(20), Apart(), store=None, **options)
+        repair_encoder(manifest(20), Apart(), store=None, **options)
 
 
 def test_encoders_that_cannot_be_repaired_are_refused():
     with pytest.raises(InputError, match=r"other vectors among other texts.*fit=FILE#SPLIT"):
-        repair(manifest(60), "chargram", store=None)
+        repair_encoder(manifest(60), "chargram", store=None)
     with pytest.raises(InputError, match="one encoder is repaired at a time"):
-        repair(manifest(60), {"a": Apart(), "b": Apart(seed=1)}, store=None)
+        repair_encoder(manifest(60), {"a": Apart(), "b": Apart(seed=1)}, store=None)
     with pytest.raises(InputError, match=r"for .*ing has no texts in|leaves no question"):
-        repair(manifest(2), Apart(), store=None)
+        repair_encoder(manifest(2), Apart(), store=None)
 
 
 def test_numbers_without_translations_stand_beside_it(tmp_path):
     rows = manifest(90)
     images = np.random.default_rng(0).normal(size=(90, 6)).astype(np.float32)
     np.save(tmp_path / "images.npy", images)
-    found = repair(rows, Apart(), hubs=False, image_encoder=str(tmp_path / "images.npy"), store=None).found
+    found = repair_encoder(
+        rows, Apart(), hubs=False, image_encoder=str(tmp_path / "images.npy"), store=None
+    ).found
     assert [one.measure for one in found.beside] == ["R@10", "SIM"]
     for one in found.beside:
         assert one.ci is not None and one.ci.low <= one.difference <= one.ci.high
         assert one.after - one.before == pytest.approx(one.difference)
     with pytest.raises(InputError, match="a pool has no images"):
-        repair(mix_pool(rows), Apart(), image_encoder="pixels", hubs=False, store=None)
+        repair_encoder(mix_pool(rows), Apart(), image_encoder="pixels", hubs=False, store=None)
 
 
 def test_before_and_after_stand_side_by_side(repaired):

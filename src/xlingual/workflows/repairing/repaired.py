@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
-from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar, Unpack
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
-import msgspec
 import numpy as np
 
-from xlingual.arrays import Vectors
 from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.pools.mix import mix_pool
 from xlingual.data.pools.pool import MultilingualPool
@@ -27,25 +21,22 @@ from xlingual.embed import (
     load_fit_texts,
     refuse_fitted_rows,
 )
-from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse, text_encoders
+from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.multilingual_pool.evaluate import NAME, refuse_without_role
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
-from xlingual.models.card import write_card
-from xlingual.models.folder import BANK, TRANSFORM, ModelFolder, write_model
 from xlingual.ranking import Cpu, Ranker
-from xlingual.records import Texts
 from xlingual.repair import CORRECTIONS, Judged, Search, search, steps
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
 from xlingual.results import Results
 from xlingual.results.repair import UNCHANGED, LeftOut, Repair, TriedRepair
-from xlingual.results.unlabelled_repair import UnlabelledRepair
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.repairing.beside import beside
+from xlingual.workflows.repairing.chosen import MODEL, Chosen, Clock, check_options, one_encoder
 from xlingual.workflows.repairing.parts import (
     SHARES,
     PartVectors,
@@ -58,55 +49,7 @@ from xlingual.workflows.repairing.parts import (
 from xlingual.workflows.repairing.side_by_side import side_by_side
 from xlingual.workflows.repairing.tested import tested
 
-FitTexts: TypeAlias = Callable[[str], Texts]
 CRITERION = "mAP"
-MODEL = "model"
-
-
-Record = TypeVar("Record", Repair, UnlabelledRepair)
-
-
-@dataclass
-class Chosen(Generic[Record]):
-    """What was found, and the map that was chosen; None where the encoder stays as it is.
-
-    `request` and `run` are those of `found`.
-    """
-
-    found: Record
-    map: Affine | None
-    base: dict[str, Any]  # the encoder, as the folder of a model names it
-    source: str  # the data
-    bank: Vectors | None = field(default=None, kw_only=True)  # see `Repaired`
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name in ("request", "run"):
-            name, value = "found", msgspec.structs.replace(self.found, **{name: value})
-        super().__setattr__(name, value)
-
-    def write(self, folder: str | Path) -> None:
-        """Write the findings into a folder, and the transform into `model` in it, if there is one."""
-        if self.map is not None:
-            self.write_model(Path(folder) / MODEL)
-        self.found.write(folder)
-
-    def write_model(self, folder: str | Path) -> ModelFolder:
-        """Write the folder of the transform, for model:FOLDER::SPEC; raise InputError where there is none."""
-        if self.map is None:
-            raise InputError("nothing is better than the encoder as it is: there is no transform to write")
-        found = self.found
-        config = {
-            "kind": TRANSFORM,
-            "model": {
-                "languages": self.map.places,
-                "transforms": found.chosen,
-                "similarity": found.similarity,
-            },
-            "base": self.base,
-            "data": {"source": self.source, "digest": found.conditions["data"]},
-        }
-        bank = {} if self.bank is None else {BANK: self.bank}
-        return write_card(write_model(folder, config, {**self.map.arrays(), **bank}), found)
 
 
 @dataclass
@@ -131,7 +74,7 @@ class Repaired(Chosen[Repair]):
 
 @takes_data(leave=MultilingualPool)
 @answers(RepairRequest)
-def repair(
+def repair_encoder(
     data: ManifestLike | MultilingualPool,
     text_encoder: EncoderLike,
     *,
@@ -176,32 +119,33 @@ def repair(
 
     """
     check_options(shares, delta, alpha)
+    if image_encoder is not None and not isinstance(data, Manifest):
+        raise InputError(f"{parameter('image_encoder')}: a pool has no images: leave it out")
     ranker = Cpu(threads=threads) if ranker is None else ranker
     clock = Clock(progress)
+    storing: Storing = {"store": open_store(store), "progress": progress}
     with collected_warnings() as messages:
         pool = mix_pool(data, seed=seed) if isinstance(data, Manifest) else data
         parts = three_parts(pool, shares, seed, split_by)
         fit_texts = fit_texts_for(data) if isinstance(data, Manifest) else load_fit_texts
         name, encoder = one_encoder(text_encoder, pool.languages, fit_texts, pool.role_languages)
-        judged = [side for part in parts[1:] for side in sides_of(part, candidate_text)]
-        storing: Storing = {"store": open_store(store), "progress": progress}
         with clock.stage("texts: encode"):
+            judged = [side for part in parts[1:] for side in sides_of(part, candidate_text)]
             refuse_fitted_rows({name: encoder}, *judged, **storing)
             whole = _whole(data, name, encoder, candidate_text, storing)
             identity = batch_identity(encoder, store=storing["store"])
         fit, choose, test = (whole.part(part) for part in parts)
         with clock.stage("search"):
             found = _searched(fit, choose, ranker, clock.of("trying transforms"), hubs=hubs)
+        map, unchanged = found.chosen.map, found.chosen is found.plain
+        correction = fit.corrected(map, found.chosen.similarity)
         with clock.stage("test", "testing"):
-            before, chosen, map = test.found(None, ranker), found.chosen, found.chosen.map
-            correction = fit.corrected(map, chosen.similarity)
-            same = chosen is found.plain
-            after = before if same else test.found(map, ranker, correction)
+            before = test.found(None, ranker)
+            after = before if unchanged else test.found(map, ranker, correction)
             changes = tested(before, after, delta=delta, alpha=alpha, seed=seed)
         more = []
         if image_encoder is not None:
-            if not isinstance(data, Manifest):
-                raise InputError(f"{parameter('image_encoder')}: a pool has no images: leave it out")
+            assert isinstance(data, Manifest)
             items = set(parts[2].questions.key)
             more = beside(data, items, encoder, map, image_encoder, storing["store"], seed)
     conditions = _conditions(pool, shares, split_by, candidate_text, seed)
@@ -216,20 +160,9 @@ def repair(
         fit=size_of(parts[0]),
         choose=size_of(parts[1]),
         test=size_of(parts[2]),
-        tried=[TriedRepair(one.spec, one.similarity, one.judged.value) for one in found.tried],
-        left_out=[LeftOut(one.spec, one.why) for one in found.left_out],
-        chosen=found.chosen.spec,
-        similarity=found.chosen.similarity,
-        outcome=UNCHANGED if same else changes.outcome,
-        whole=changes.whole,
-        p=changes.p,
-        languages=changes.languages,
-        pairs=changes.pairs,
-        monolingual=changes.monolingual,
-        bias=changes.bias,
-        hubs=changes.hubs,
-        harmless=bool(changes.p_harmed <= alpha),
-        p_harmed=changes.p_harmed,
+        **_search_fields(found),
+        outcome=UNCHANGED if unchanged else changes.outcome,
+        **changes.fields(alpha),
         beside=more,
         signature=str(Signature(conditions, {"encoder": identity})),
         conditions=conditions,
@@ -243,46 +176,14 @@ def repair(
     return Repaired(result, map, base, pool.source, test, bank=bank)
 
 
-class Clock:
-    """Seconds of each stage, and progress."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self.seconds: dict[str, float] = {}
-        self._report = progress or (lambda *_: None)
-
-    def of(self, what: str) -> Callable[[int, int], None]:
-        """Return the progress of one piece of work."""
-        return partial(self._report, what)
-
-    @contextmanager
-    def stage(self, name: str, what: str | None = None) -> Iterator[None]:
-        """Count the time of the block."""
-        began = time.perf_counter()
-        if what is not None:
-            self._report(what, 0, 1)
-        yield
-        if what is not None:
-            self._report(what, 1, 1)
-        self.seconds[name] = time.perf_counter() - began
-
-
-def one_encoder(
-    spec: EncoderLike,
-    languages: Sequence[str],
-    fit_texts: FitTexts,
-    role_languages: Mapping[str, Sequence[str]] | None = None,
-) -> tuple[str, Encoder]:
-    """Return the name and the encoder; InputError where there are several, or one that cannot be repaired."""
-    made = text_encoders(spec, languages=list(languages), role_languages=role_languages, fit_texts=fit_texts)
-    if len(made) != 1:
-        raise InputError(f"one encoder is repaired at a time, found {', '.join(made)}")
-    ((name, encoder),) = made.items()
-    if encoder.depends_on_batch:
-        raise InputError(
-            f"{name!r} gives a text other vectors among other texts, so that what is fitted on some does "
-            "not hold for others: give it the texts that it is fitted on (fit=FILE#SPLIT)"
-        )
-    return name, encoder
+def _search_fields(found: Search) -> dict[str, Any]:
+    """Return what was tried and chosen, as fields of the record."""
+    return {
+        "tried": [TriedRepair(one.spec, one.similarity, one.judged.value) for one in found.tried],
+        "left_out": [LeftOut(one.spec, one.why) for one in found.left_out],
+        "chosen": found.chosen.spec,
+        "similarity": found.chosen.similarity,
+    }
 
 
 def _whole(
@@ -337,16 +238,3 @@ def _conditions(
         "ties": "expected",
         "conventions": CONVENTIONS,
     }
-
-
-def check_options(shares: Sequence[float], delta: float = 0.01, alpha: float = 0.05) -> None:
-    """Raise InputError for options that cannot be."""
-    if len(shares) != len(SHARES) or not all(share > 0 for share in shares):
-        raise InputError(
-            f"{parameter('shares')}: expected three numbers above 0, to fit on, to choose on and to test on, "
-            "such as 0.4,0.2,0.4"
-        )
-    if not 0 < delta < 1:
-        raise InputError(f"{parameter('delta', f'{delta:g}')}: expected more than 0 and less than 1")
-    if not 0 < alpha < 0.5:
-        raise InputError(f"{parameter('alpha', f'{alpha:g}')}: expected more than 0 and less than 0.5")

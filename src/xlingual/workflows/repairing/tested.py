@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -45,10 +46,14 @@ class Tested:
     bias: Change | None
     hubs: Hubs
 
-    @property
-    def p_harmed(self) -> float:
-        """The p of "some pair loses delta or more": that of an intersection–union test."""
-        return max((one.p_harmed for one in self.pairs), default=1.0)
+    def fields(self, alpha: float) -> dict[str, Any]:
+        """Return the changes as fields of the record, and whether every pair is shown to be unharmed.
+
+        The p of "some pair loses delta or more" is the largest of any pair: an intersection–union test.
+        """
+        p = max((one.p_harmed for one in self.pairs), default=1.0)
+        names = ("whole", "p", "languages", "pairs", "monolingual", "bias", "hubs")
+        return {name: getattr(self, name) for name in names} | {"p_harmed": p, "harmless": bool(p <= alpha)}
 
 
 def tested(before: Found, after: Found, *, delta: float, alpha: float, seed: int) -> Tested:

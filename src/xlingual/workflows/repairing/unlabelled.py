@@ -33,9 +33,9 @@ from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
+from xlingual.workflows.repairing.chosen import MODEL, Chosen, Clock, check_options, one_encoder
 from xlingual.workflows.repairing.label_free import Unlabelled
 from xlingual.workflows.repairing.parts import SHARES
-from xlingual.workflows.repairing.repaired import MODEL, Chosen, Clock, check_options, one_encoder
 
 CRITERION = "neighbourhoods kept / own-language share"
 NAME = "repair-unlabelled"

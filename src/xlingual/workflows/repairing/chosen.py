@@ -1,0 +1,127 @@
+"""What repairs with and without translations share: their encoder, their clock, and what they write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import msgspec
+
+from xlingual.arrays import Vectors
+from xlingual.encoders import Encoder, EncoderLike, text_encoders
+from xlingual.errors import InputError, parameter
+from xlingual.evaluation.run import Progress
+from xlingual.models.card import write_card
+from xlingual.models.folder import BANK, TRANSFORM, ModelFolder, write_model
+from xlingual.records import Texts
+from xlingual.results.repair import Repair
+from xlingual.results.unlabelled_repair import UnlabelledRepair
+from xlingual.transforms.affine import Affine
+from xlingual.workflows.repairing.parts import SHARES
+
+FitTexts: TypeAlias = Callable[[str], Texts]
+MODEL = "model"
+Record = TypeVar("Record", Repair, UnlabelledRepair)
+
+
+@dataclass
+class Chosen(Generic[Record]):
+    """What was found, and the map that was chosen; None where the encoder stays as it is.
+
+    `request` and `run` are those of `found`.
+    """
+
+    found: Record
+    map: Affine | None
+    base: dict[str, Any]  # the encoder, as the folder of a model names it
+    source: str  # the data
+    bank: Vectors | None = field(default=None, kw_only=True)  # see `Repaired`
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ("request", "run"):
+            name, value = "found", msgspec.structs.replace(self.found, **{name: value})
+        super().__setattr__(name, value)
+
+    def write(self, folder: str | Path) -> None:
+        """Write the findings into a folder, and the transform into `model` in it, if there is one."""
+        if self.map is not None:
+            self.write_model(Path(folder) / MODEL)
+        self.found.write(folder)
+
+    def write_model(self, folder: str | Path) -> ModelFolder:
+        """Write the folder of the transform, for model:FOLDER::SPEC; raise InputError where there is none."""
+        if self.map is None:
+            raise InputError("nothing is better than the encoder as it is: there is no transform to write")
+        found = self.found
+        config = {
+            "kind": TRANSFORM,
+            "model": {
+                "languages": self.map.places,
+                "transforms": found.chosen,
+                "similarity": found.similarity,
+            },
+            "base": self.base,
+            "data": {"source": self.source, "digest": found.conditions["data"]},
+        }
+        bank = {} if self.bank is None else {BANK: self.bank}
+        return write_card(write_model(folder, config, {**self.map.arrays(), **bank}), found)
+
+
+class Clock:
+    """Seconds of each stage, and progress."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._report = progress or (lambda *_: None)
+
+    def of(self, what: str) -> Callable[[int, int], None]:
+        """Return the progress of one piece of work."""
+        return partial(self._report, what)
+
+    @contextmanager
+    def stage(self, name: str, what: str | None = None) -> Iterator[None]:
+        """Count the time of the block."""
+        began = time.perf_counter()
+        if what is not None:
+            self._report(what, 0, 1)
+        yield
+        if what is not None:
+            self._report(what, 1, 1)
+        self.seconds[name] = time.perf_counter() - began
+
+
+def one_encoder(
+    spec: EncoderLike,
+    languages: Sequence[str],
+    fit_texts: FitTexts,
+    role_languages: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[str, Encoder]:
+    """Return the name and the encoder; InputError where there are several, or one that cannot be repaired."""
+    made = text_encoders(spec, languages=list(languages), role_languages=role_languages, fit_texts=fit_texts)
+    if len(made) != 1:
+        raise InputError(f"one encoder is repaired at a time, found {', '.join(made)}")
+    ((name, encoder),) = made.items()
+    if encoder.depends_on_batch:
+        raise InputError(
+            f"{name!r} gives a text other vectors among other texts, so that what is fitted on some does "
+            "not hold for others: give it the texts that it is fitted on (fit=FILE#SPLIT)"
+        )
+    return name, encoder
+
+
+def check_options(shares: Sequence[float], delta: float = 0.01, alpha: float = 0.05) -> None:
+    """Raise InputError for options that cannot be."""
+    if len(shares) != len(SHARES) or not all(share > 0 for share in shares):
+        raise InputError(
+            f"{parameter('shares')}: expected three numbers above 0, to fit on, to choose on and to test on, "
+            "such as 0.4,0.2,0.4"
+        )
+    if not 0 < delta < 1:
+        raise InputError(f"{parameter('delta', f'{delta:g}')}: expected more than 0 and less than 1")
+    if not 0 < alpha < 0.5:
+        raise InputError(f"{parameter('alpha', f'{alpha:g}')}: expected more than 0 and less than 0.5")
