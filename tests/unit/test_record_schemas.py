@@ -30,6 +30,8 @@ from xlingual import (
     crosslingual_retrieval,
     gate,
     plan,
+    repair_encoder,
+    repair_unlabelled,
     validate_backretrieval,
     validation_table,
 )
@@ -38,7 +40,9 @@ from xlingual.results import Interval
 from xlingual.results import case_study as studies
 from xlingual.results import regime_study as regimes
 from xlingual.results import study as analyses
+from xlingual.results.repair import Repair
 from xlingual.results.schemas import KINDS, kind_of, schema_of
+from xlingual.results.unlabelled_repair import UnlabelledRepair
 
 ITEMS = 60
 RECORDS = {
@@ -48,6 +52,8 @@ RECORDS = {
     "gate": Gate,
     "plan": Plan,
     "compression": Compression,
+    "repair": Repair,
+    "unlabelled_repair": UnlabelledRepair,
     "calibration": Calibration,
     "case_study": studies.CaseStudy,
     "regime_study": regimes.RegimeStudy,
@@ -116,6 +122,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             compress(manifest, {"a": texts[1]}, dims=[ITEMS, 8], measure="RR", store=None, replicates=99),
             compress(manifest, {"a": texts[0]}, dtypes=["binary"], dims=[ITEMS], pairs="en-de", store=None),
         ],
+        "repair": [
+            repair_encoder(manifest, texts[8], hubs=False, store=None).found,
+            repair_encoder(manifest.part(np.arange(50)), texts[1], hubs=False, store=None).found,
+        ],
+        "unlabelled_repair": [repair_unlabelled(manifest, texts[8], store=None).found],
         "calibration": [calibrate([full]), calibrate([short], with_sim=True)],
         "case_study": _studies(manifest, texts, str(tmp_path_factory.mktemp("study"))),
         "regime_study": _regimes(),
@@ -288,6 +299,7 @@ def written(found: Any, folder: Path) -> Path:
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / FILES.get(name, f"{name}.json")
     whole = ("validation", "validation_table", "comparison", "compression", "case_study", "regime_study")
+    whole += ("repair", "unlabelled_repair")
     whole += ("study_analysis",)
     found.write(folder if name in whole else path)
     assert path.is_file()
@@ -311,7 +323,7 @@ def with_more(content: Any) -> Any:
         return content
     more = {key: with_more(one) for key, one in content.items()}
     is_map = not content or all(isinstance(one, dict) for one in content.values())
-    of_one_kind = any(all(isinstance(one, kind) for one in content.values()) for kind in (str, float))
+    of_one_kind = any(all(isinstance(one, kind) for one in content.values()) for kind in (str, float, int))
     return more if is_map or of_one_kind else more | {"new": {"any": "thing"}}
 
 
@@ -349,6 +361,8 @@ INNER = {
     "gate": ("decisions", 0, "p_pass"),
     "plan": ("rows", 0, "variance_own"),
     "compression": ("forms", 0, "pairs", 0, "p_kept"),
+    "repair": ("languages", 0, "p_harmed"),
+    "unlabelled_repair": ("before", "own_share"),
     "calibration": ("cells", 0, "images"),
     "case_study": ("models", 0, "per_training"),
     "regime_study": ("regimes", 0, "models"),
