@@ -362,7 +362,7 @@ INNER = {
     "plan": ("rows", 0, "variance_own"),
     "compression": ("forms", 0, "pairs", 0, "p_kept"),
     "repair": ("languages", 0, "p_harmed"),
-    "unlabelled_repair": ("before", "own_share"),
+    "unlabelled_repair": ("tried", 0, "own_share"),
     "calibration": ("cells", 0, "images"),
     "case_study": ("models", 0, "per_training"),
     "regime_study": ("regimes", 0, "models"),
