@@ -1,8 +1,8 @@
 """The whole search of a repair against one evaluation of the same encoder and data, in processor time.
 
 XQuAD-R in seven languages, the half of the paragraphs that the encoder was not fitted on.
-`python -m benchmarks repair_speed` asserts that the repaired encoder's mAP is that of an evaluation of the part
-for testing.
+`python -m benchmarks repair_speed` asserts that the mAP after the repair is that of an evaluation of the
+part for testing.
 """
 
 from __future__ import annotations
