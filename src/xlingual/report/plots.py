@@ -140,11 +140,14 @@ def plots_of(found: Any) -> dict[str, Plot]:  # noqa: ANN401  (a record of resul
     return plots
 
 
-COST = "cost"  # the figure that is asked for by its name
+BY_NAME = ("cost", "how-often-candidates-are-found")  # figures that are asked for by their names
 
 
 def plot_of(found: Any, name: str | None = None) -> Plot:  # noqa: ANN401  (as above)
-    """Return the figure of a name, or the only one beside the cost; raise InputError that lists the names."""
+    """Return the figure of a name, or the only one beside those of cost and hubs.
+
+    Raises InputError that lists the names.
+    """
     plots = plots_of(found)
     kind = type(found).__name__
     if not plots:
@@ -152,7 +155,7 @@ def plot_of(found: Any, name: str | None = None) -> Plot:  # noqa: ANN401  (as a
             f"this {kind} has no plots: the page of one language pair or encoder has tables alone, which "
             "write_report and a notebook show"
         )
-    fitting = [one for one in plots if (one != COST if name is None else one == name)] or [
+    fitting = [one for one in plots if (not one.startswith(BY_NAME) if name is None else one == name)] or [
         one for one in plots if name is None or name in one
     ]
     if len(fitting) == 1:
