@@ -11,7 +11,7 @@ from errno import ENOSPC
 from pathlib import Path, PurePath
 from tempfile import NamedTemporaryFile
 
-from xlingual.errors import InputError, why
+from xlingual.errors import InputError, listed, why
 
 _PLACE = re.compile(r"[._-]*\{\w+\}")  # such as {source} in a file's name
 _KINDS = (
@@ -76,6 +76,13 @@ def make_folder(folder: str | Path) -> Path:
             f"cannot make the output folder {folder} ({why(error)}): choose another --out"
         ) from error
     return folder
+
+
+def refuse_loss(folder: str | Path, present: Sequence[Path], remedy: str) -> None:
+    """Raise InputError where files in a folder, `present`, would be replaced; `remedy` says how they may."""
+    if present:
+        names = listed((path.relative_to(folder) for path in present), 4)
+        raise InputError(f"{folder} holds {names}, which would be lost: choose another folder, or {remedy}")
 
 
 def sync(path: Path) -> None:

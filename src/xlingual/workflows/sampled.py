@@ -20,12 +20,12 @@ from xlingual.data.names import escaped
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.samples import resolve_pairs
-from xlingual.errors import InputError, listed, parameter
+from xlingual.errors import parameter
 from xlingual.evaluation.pair_run import PairTask, make_tasks, usable_rows
 from xlingual.evaluation.rankings import texts_of
 from xlingual.evaluation.run import Options
 from xlingual.evaluation.trec import QRELS, folder_of, unfinished
-from xlingual.files import make_folder
+from xlingual.files import make_folder, refuse_loss
 from xlingual.ragged import members
 
 QUERIES, TARGETS, IDS = "queries.jsonl", "targets.jsonl", "ids.txt"
@@ -93,12 +93,8 @@ def write_pool_texts(pool: MultilingualPool, out: str | Path, *, force: bool = F
 def _written(out: str | Path, folders: Sequence[str], force: bool) -> Iterator[Path]:
     """Give a folder whose files are moved into `out` on success, where they replace those of such names."""
     present = [path for folder in folders for name in _FILES if (path := Path(out) / folder / name).exists()]
-    if present and not force:
-        names = listed((path.relative_to(out) for path in present), 4)
-        raise InputError(
-            f"{out} holds {names}, which would be lost: choose another folder, or replace them with "
-            f"{parameter('force', True)}"
-        )
+    if not force:
+        refuse_loss(out, present, f"replace them with {parameter('force', True)}")
     with unfinished(out) as begun:
         yield begun
         for path in present:

@@ -27,7 +27,7 @@ from xlingual.data.reading.values import (
     texts_in,
 )
 from xlingual.errors import InputError, did_you_mean, listed, nearest
-from xlingual.files import atomic_file, make_folder
+from xlingual.files import atomic_file, make_folder, refuse_loss
 
 READERS: dict[str, Callable[[Path], SourceTable]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
 QUESTIONS, CANDIDATES = "questions", "candidates"
@@ -261,11 +261,7 @@ def refuse_file_name(folder: str | Path, what: str = "a pool") -> None:
 
 def refuse_pool_in(folder: str | Path, remedy: str = "replace them with overwrite=True") -> None:
     """Raise InputError where files of a pool stand in a folder: they would be lost."""
-    if present := pool_files(folder):
-        raise InputError(
-            f"{folder} holds {listed(path.name for path in present)}, which would be lost: choose another "
-            f"folder, or {remedy}"
-        )
+    refuse_loss(folder, pool_files(folder), remedy)
 
 
 def question_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 Column: TypeAlias = dict[str, str]  # by query
 QrelsLike: TypeAlias = "Qrels | str | Path | Mapping[str, Mapping[str, int]]"
 QUERIES, CLUSTER = ("query", "query_id", "query-id", "qid", "id"), "cluster"
-_WORDS = (
-    "text",
-    "lang",
-)  # of the queries that `data sample` writes: they divide nothing, or as the names do
+# of the queries that `data sample` writes: they divide nothing, or as the names do
+_WORDS = ("text", "lang")
 _COLUMNS = ("query-id", "corpus-id", "score")  # of BEIR and MTEB
 
 

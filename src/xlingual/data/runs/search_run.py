@@ -130,9 +130,13 @@ class SearchRun:
     @property
     def ended(self) -> np.ndarray:
         """Whether nothing more was found for a query, bool [n]: others have more results."""
-        returned = self.lengths if self.returned is None else self.returned
-        ended: np.ndarray = returned < returned.max()
+        ended: np.ndarray = self._counts < self._counts.max()
         return ended
+
+    @property
+    def _counts(self) -> Ints:
+        """How many results each query has, repeated ones included [n]."""
+        return self.lengths if self.returned is None else self.returned
 
     def in_trec_order(self) -> SearchRun:
         """Return the run as trec_eval orders it: scores as float32, of equal ones the last name first."""
@@ -171,7 +175,7 @@ class SearchRun:
 
         Then different numbers of results were asked for, or most lists were cut. None where nothing is.
         """
-        returned = (self.lengths if self.returned is None else self.returned)[queries]
+        returned = self._counts[queries]
         common, longest = int(np.bincount(returned).argmax()), int(returned.max())
         count = int((returned == common).sum())
         if not (_LIKELY_CUT <= common < longest and 2 * count > len(returned)):
