@@ -225,10 +225,7 @@ class Run:
     @property
     def similarity(self) -> str | None:
         """What signatures call the similarity; None for plain cosine."""
-        repair = self.options.repair
-        if repair is None:
-            return None
-        return repair.name if self._bank is None else self._bank.name
+        return getattr(self._bank or self.options.repair, "name", None)
 
     def identity(self, encoder: Encoder, *texts: Texts) -> str:
         """Return everything that an encoder's vectors of these texts depend on, as one line."""
