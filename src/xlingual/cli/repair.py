@@ -35,10 +35,13 @@ def repair(request: RepairRequest) -> None:
         repair_unlabelled,
     )
     from xlingual.workflows.repairing.chosen import MODEL
+    from xlingual.workflows.repairing.divided import refuse_replacing
     from xlingual.workflows.repairing.side_by_side import FOLDER
 
     output = request.output
     check_output(output.out, output.report, "repair")
+    if output.out is not None:
+        refuse_replacing(output.out, request.data.manifest)
     store = store_of(request.keeping)
     ranker = chosen_ranker(request.ranking, store, quiet=output.quiet)
     (encoder,) = within_cost([request.text_encoder], request.keeping)
@@ -64,6 +67,8 @@ def repair(request: RepairRequest) -> None:
     found = signed(found, request)
     write_and_show(found, output)
     say_written(found, output, found.file)
+    if output.out is not None:
+        screen.wrote(outcome.divided.write(output.out), quiet=output.quiet)
     if output.out is not None and outcome.map is not None:
         outcome.write_model(output.out / MODEL)
         screen.wrote(output.out / MODEL, quiet=output.quiet)

@@ -22,6 +22,7 @@ from xlingual.records import Texts
 from xlingual.results.repair import Repair
 from xlingual.results.unlabelled_repair import UnlabelledRepair
 from xlingual.transforms.affine import Affine
+from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.parts import SHARES
 
 FitTexts: TypeAlias = Callable[[str], Texts]
@@ -40,6 +41,7 @@ class Chosen(Generic[Record]):
     map: Affine | None
     base: dict[str, Any]  # the encoder, as the folder of a model names it
     source: str  # the data
+    divided: Divided = field(kw_only=True)  # the rows of its parts
     bank: Vectors | None = field(default=None, kw_only=True)  # see `Repaired`
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -48,7 +50,8 @@ class Chosen(Generic[Record]):
         super().__setattr__(name, value)
 
     def write(self, folder: str | Path) -> None:
-        """Write the findings into a folder, and the transform into `model` in it, if there is one."""
+        """Write the findings into a folder, the rows of the parts, and the transform, if any, in `model`."""
+        self.divided.write(folder)
         if self.map is not None:
             self.write_model(Path(folder) / MODEL)
         self.found.write(folder)

@@ -37,6 +37,7 @@ from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.repairing.beside import beside
 from xlingual.workflows.repairing.chosen import MODEL, Chosen, Clock, check_options, one_encoder
+from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.parts import (
     SHARES,
     PartVectors,
@@ -148,6 +149,7 @@ def repair_encoder(
             assert isinstance(data, Manifest)
             items = set(parts[2].questions.key)
             more = beside(data, items, encoder, map, image_encoder, storing["store"], seed)
+    divided = Divided(data, [whole.rows(part) for part in parts])
     conditions = _conditions(pool, shares, split_by, candidate_text, seed)
     dim = int(fit.questions.shape[1])
     result = Repair(
@@ -169,11 +171,12 @@ def repair_encoder(
         warnings=list(messages),
         timings=clock.seconds,
         model=None if map is None else MODEL,
+        parts=divided.name,
         n_texts=sum(len(part.questions) + len(part.candidates) for part in parts),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
     bank = None if correction is None else fit.moved(map)[0]
-    return Repaired(result, map, base, pool.source, test, bank=bank)
+    return Repaired(result, map, base, pool.source, test, bank=bank, divided=divided)
 
 
 def _search_fields(found: Search) -> dict[str, Any]:
