@@ -1,4 +1,4 @@
-"""`repair`: the rows of its parts are written and used again; equal texts stay together; too few are refused."""
+"""`repair`: the rows of its parts are written and used again; equal texts stay together; no tiny parts."""
 
 import json
 

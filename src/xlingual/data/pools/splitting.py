@@ -54,7 +54,7 @@ def split_pool(
 
 
 def _labels(pool: PoolRows, groups: Ints, by_text: bool) -> Ints:
-    """Return one label for each cluster: equal where clusters share a key, a group of questions, or a text."""
+    """Return one label for each cluster: equal where clusters share a key, a group, or a text."""
     q, c = pool.questions, pool.candidates
     question, candidate = pool.relevant
     pairs = [f"question {row}" for row in question.tolist()]
