@@ -107,7 +107,7 @@ def test_texts_that_no_part_holds_have_no_split(tmp_path):
 
 
 def test_files_of_vectors_fit_as_they_did_and_the_spec_names_the_part(tmp_path):
-    """The rows of the whole file are there, also where some were chosen; a transform is fitted on the part."""
+    """All rows of the file are there, also where some were chosen; a transform is fitted on the part."""
     wide = [
         {
             "id": str(i),
@@ -206,7 +206,7 @@ def test_other_divisions_do_not_look_at_texts():
 @pytest.mark.parametrize(
     ("items", "shares", "message"),
     [
-        (3, (0.4, 0.2, 0.4), r"choosing has 1 cluster of questions.*There are 3 in all.*another shares="),
+        (3, (0.4, 0.2, 0.4), r"choosing has 1 cluster of questions.*There are 3 in all.*other shares="),
         (12, (0.4, 0.2, 0.4), "choosing has 2 clusters of questions, and choosing and testing need 5"),
         (60, (0.5, 0.45, 0.05), "the part for testing has 3 clusters"),
         (60, (0.99, 0.005, 0.005), "has (no question|1 cluster)"),

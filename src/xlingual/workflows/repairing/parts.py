@@ -1,4 +1,4 @@
-"""The three parts of a pool, which share no cluster, no answer and no text; and the vectors of one of them."""
+"""The three parts of a pool, which share no cluster, answer or text; and the vectors of one of them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def three_parts(
             lost = sorted(set(pool.languages) - set(part.languages))
             raise InputError(
                 f"{pool.source}: the part for {what} has no texts in {', '.join(lost)}: there are too few; "
-                "leave the language out with --languages, or give another --shares"
+                "leave the language out with --languages, or give other --shares"
             )
     return first, second, third
 
@@ -71,7 +71,7 @@ def _too_few(pool: PoolRows, what: str, clusters: int) -> InputError:
     return InputError(
         f"{pool.source}: {what} has {found}, and choosing and testing need {FEWEST_CLUSTERS} clusters each. "
         f"There are {len(np.unique(pool.questions.cluster))} in all, and those with equal texts stay "
-        f"together: give more data, or another {parameter('shares')}"
+        f"together: give more data, or other {parameter('shares')}"
     )
 
 
