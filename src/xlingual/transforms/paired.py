@@ -57,8 +57,12 @@ def ridge(data: FitData, to: str | None = None) -> Affine:
             maps[language] = None, np.zeros(len(data.moments[language].mean))
             continue
         pairs = data.pairs(language, to)
-        penalty = choose_penalty(pairs)
         x, y, xx, xy, _ = _halves(pairs.whole())
+        if not xx.any():
+            raise InputError(
+                f"all vectors in {language!r} that it is fitted on are equal: there is nothing to fit"
+            )
+        penalty = choose_penalty(pairs)
         matrix = _ridge(xx, xy, penalty)
         maps[language] = matrix, y - x @ matrix
     return by_language(_all_with_a_matrix(maps))
@@ -72,7 +76,7 @@ def choose_penalty(pairs: PairMoments) -> float:
     for place, fold in enumerate(pairs.folds):
         x, y, xx, xy, _ = _halves(pairs.whole(without=place))
         for number, penalty in enumerate(_PENALTIES):
-            matrix = _ridge(xx, xy, penalty)
+            matrix = _ridge(xx, xy, penalty) if xx.any() else np.zeros_like(xy)
             error[number] += fold.count * _squared_error(fold, matrix, y - x @ matrix)
     return float(_PENALTIES[error.argmin()])
 

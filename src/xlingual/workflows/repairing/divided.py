@@ -25,7 +25,7 @@ POOL, ROWS = "pool", "parts.parquet"  # below the folder of a repair
 
 @dataclass(frozen=True)
 class Divided:
-    """The data, and the rows of each part: of questions and of candidates (of a manifest: its texts, twice)."""
+    """The data, and the rows of each part: of questions and of candidates; of a manifest, of its texts."""
 
     data: Manifest | MultilingualPool
     rows: Sequence[tuple[Ints, Ints]]
