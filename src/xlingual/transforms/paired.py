@@ -24,6 +24,22 @@ def delta(data: FitData, start: str, to: str) -> Affine:
     return Affine({None: 0, start: 1}, offsets)
 
 
+def deltas(data: FitData, to: str | None = None) -> Affine:
+    """Return x + the mean difference of translations in the language `to` and in its own: `delta` for all.
+
+    `to` is the language with the most pairs unless given; its texts stay as they are. Where every item has a
+    text in every language this is `centre` with the mean of `to` put back.
+    """
+    to = data_pivot(data, to)
+    maps: dict[str, tuple[Floats | None, Floats]] = {}
+    for language, part in data.moments.items():
+        here, there = part.mean, part.mean
+        if language != to:
+            here, there = _halves(data.pairs(language, to).whole())[:2]
+        maps[language] = None, there - here
+    return by_language(maps)
+
+
 def procrustes(data: FitData, to: str | None = None) -> Affine:
     """Return x·W with the rotation W that brings texts closest to their translations in the language `to`.
 
