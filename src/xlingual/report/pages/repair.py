@@ -58,7 +58,7 @@ def page(found: Repair, *, title: str | None = None) -> Page:
         of = "QUESTIONS" if found.parts is None else f"DIR/{found.parts}#fit"
         facts["compare with"] = f"--similarity '{found.similarity}{mark}fit={of}'"
     if found.parts is not None:
-        facts["rows of the parts"] = f"DIR/{found.parts}, whose splits are fit, choose and test"
+        facts["rows of the parts"] = f"DIR/{found.parts}, with --split fit, choose or test"
     sections = [Section("Before and after", [*_before_and_after(found), Prose(_ABOUT)])]
     sections.append(Section("What was tried", _tried(found)))
     methods = {one.ci.method for one in [found.whole, *found.languages, *found.pairs] if one.ci is not None}

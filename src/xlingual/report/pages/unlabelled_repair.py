@@ -57,7 +57,7 @@ def page(found: UnlabelledRepair, *, title: str | None = None) -> Page:
     if found.model is not None:
         facts["use it as"] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
     if found.parts is not None:
-        facts["rows of the parts"] = f"DIR/{found.parts}, whose splits are fit, choose and test"
+        facts["rows of the parts"] = f"DIR/{found.parts}, with --split fit, choose or test"
     return Page(
         kind="repair",
         title=title or f"Can {found.encoder} be repaired without translations?",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import msgspec
 
 from xlingual.arrays import Vectors
+from xlingual.data.manifest import Manifest
 from xlingual.encoders import Encoder, EncoderLike, text_encoders
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress
@@ -117,9 +119,18 @@ def one_encoder(
     return name, encoder
 
 
+def check_languages(data: Manifest) -> None:
+    """Raise InputError where data have texts in one language only."""
+    if len(data.languages) < 2:
+        raise InputError(
+            f"{data.source} has texts in {data.languages[0]!r} only, and a repair brings languages together: "
+            "give texts in two languages at least"
+        )
+
+
 def check_options(shares: Sequence[float], delta: float = 0.01, alpha: float = 0.05) -> None:
     """Raise InputError for options that cannot be."""
-    if len(shares) != len(SHARES) or not all(share > 0 for share in shares):
+    if len(shares) != len(SHARES) or not all(0 < share < math.inf for share in shares):
         raise InputError(
             f"{parameter('shares')}: expected three numbers above 0, to fit on, to choose on and to test on, "
             "such as 0.4,0.2,0.4"

@@ -116,7 +116,7 @@ def _write(data: Manifest, split: list[str], path: Path) -> None:
     if data.has_images and all(isinstance(image, bytes) for image in data.image_source):
         images = [data.image_source[code] if code >= 0 else None for code in data.image]
         own["image"] = pa.array(images, type=pa.binary())
-    columns = {**data.labels, **data.fields}
+    columns: dict[str, Sequence[str | None]] = {**data.labels, **data.fields}
     further = {name: list(values) for name, values in columns.items() if name not in own}
     with atomic_file(path) as temporary:
         pq.write_table(pa.table(own | further), temporary, compression="zstd")

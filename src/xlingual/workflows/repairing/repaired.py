@@ -36,7 +36,14 @@ from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.repairing.beside import beside
-from xlingual.workflows.repairing.chosen import MODEL, Chosen, Clock, check_options, one_encoder
+from xlingual.workflows.repairing.chosen import (
+    MODEL,
+    Chosen,
+    Clock,
+    check_languages,
+    check_options,
+    one_encoder,
+)
 from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.parts import (
     SHARES,
@@ -120,7 +127,9 @@ def repair_encoder(
 
     """
     check_options(shares, delta, alpha)
-    if image_encoder is not None and not isinstance(data, Manifest):
+    if isinstance(data, Manifest):
+        check_languages(data)
+    elif image_encoder is not None:
         raise InputError(f"{parameter('image_encoder')}: a pool has no images: leave it out")
     ranker = Cpu(threads=threads) if ranker is None else ranker
     clock = Clock(progress)

@@ -34,7 +34,14 @@ from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
-from xlingual.workflows.repairing.chosen import MODEL, Chosen, Clock, check_options, one_encoder
+from xlingual.workflows.repairing.chosen import (
+    MODEL,
+    Chosen,
+    Clock,
+    check_languages,
+    check_options,
+    one_encoder,
+)
 from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.label_free import Unlabelled
 from xlingual.workflows.repairing.parts import SHARES
@@ -88,6 +95,7 @@ def repair_unlabelled(
     """
     assert isinstance(data, Manifest)
     check_options(shares)
+    check_languages(data)
     ranker = Cpu(threads=threads) if ranker is None else ranker
     clock = Clock(progress)
     with collected_warnings() as messages:
