@@ -14,9 +14,27 @@ from xlingual.cli.opening import manifest_or_pool, store_of, within_cost
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.wording import in_options
-from xlingual.errors import InputError
-from xlingual.requests import signed
+from xlingual.errors import InputError, listed
+from xlingual.requests import leaves, signed
 from xlingual.requests.repairing import RepairRequest
+
+_OF_TRANSLATIONS = ("split_by", "delta", "alpha", "image_encoder", "hubs", "candidate_text")
+
+
+def _refuse_options_of_translations(request: RepairRequest) -> None:
+    """Raise InputError for options that would have no effect without translations."""
+    known = leaves(RepairRequest)
+    given = [
+        known[name].names[0].rpartition("/")[2]
+        for name in _OF_TRANSLATIONS
+        if getattr(request, name) != known[name].default
+    ]
+    if given:
+        verb, them = ("is", "it") if len(given) == 1 else ("are", "them")
+        raise InputError(
+            f"{listed(given)} {verb} for data with translations, and no item of these has texts in two "
+            f"languages: leave {them} out"
+        )
 
 
 @command(RepairRequest)
@@ -35,10 +53,13 @@ def repair(request: RepairRequest) -> None:
         repair_unlabelled,
     )
     from xlingual.workflows.repairing.chosen import MODEL
+    from xlingual.workflows.repairing.divided import refuse_replacing
     from xlingual.workflows.repairing.side_by_side import FOLDER
 
     output = request.output
     check_output(output.out, output.report, "repair")
+    if output.out is not None:
+        refuse_replacing(output.out, request.data.manifest)
     store = store_of(request.keeping)
     ranker = chosen_ranker(request.ranking, store, quiet=output.quiet)
     (encoder,) = within_cost([request.text_encoder], request.keeping)
@@ -47,11 +68,7 @@ def repair(request: RepairRequest) -> None:
         data = manifest_or_pool(request)
         repaired: Callable[..., Any] = repair_encoder
         if has_no_translations(data):
-            if request.image_encoder is not None:
-                raise InputError(
-                    "--image-encoder is for data with translations, and no item of these has texts in two "
-                    "languages: leave it out"
-                )
+            _refuse_options_of_translations(request)
             repaired = repair_unlabelled
         given = keywords(request, repaired) | {"text_encoder": encoder, "store": store, "ranker": ranker}
         outcome = repaired(data, **given, progress=progress)
@@ -64,6 +81,8 @@ def repair(request: RepairRequest) -> None:
     found = signed(found, request)
     write_and_show(found, output)
     say_written(found, output, found.file)
+    if output.out is not None:
+        screen.wrote(outcome.divided.write(output.out), quiet=output.quiet)
     if output.out is not None and outcome.map is not None:
         outcome.write_model(output.out / MODEL)
         screen.wrote(output.out / MODEL, quiet=output.quiet)

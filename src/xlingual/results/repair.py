@@ -138,6 +138,10 @@ class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
         list[Beside], about("Backretrieval and SIM on the part for testing, where images were given.")
     ] = field(default_factory=list)
     model: Annotated[str | None, about("Folder of the transform, below the folder of this file.")] = None
+    parts: Annotated[
+        str | None,
+        about("The data with the part of each row as its split: fit, choose, test; below the same folder."),
+    ] = None
     signature: Annotated[str, about("What the values of the encoder as it is depend on.")] = ""
     conditions: Conditions = field(default_factory=dict)
     warnings: Warnings = field(default_factory=list)

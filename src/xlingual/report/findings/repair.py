@@ -14,6 +14,8 @@ _ALL, _POOL = "all", "pool"
 
 def findings(found: Repair) -> list[str]:
     """Return the verdict, what changes by language, and for whom it is worse."""
+    if len({one.value for one in found.tried}) == 1 < len(found.tried):
+        return [_all_equal(found)]
     if found.outcome == UNCHANGED:
         return [_unchanged(found)]
     sentences = [_verdict(found), _bias(found), _pairs(found), _monolingual(found), _harmless(found)]
@@ -27,6 +29,17 @@ def label(change: Change, *, alone: bool = False) -> str:
     if change.target == _POOL:
         return "all languages" if change.source == _ALL else named(change.source)
     return f"{named(change.source)} → {named(change.target)}"
+
+
+def _all_equal(found: Repair) -> str:
+    value = numbers.number(found.tried[0].value)
+    of = numbers.counted(found.choose.questions, "question")
+    too = "easy" if found.tried[0].value == 1 else "hard"
+    return (
+        f"These data cannot tell repairs apart: all {len(found.tried) - 1} that were tried, and "
+        f"{found.encoder} as it is, have mAP {value} over the {of} that the choice goes by. They are too "
+        f"few, or too {too}: take more data, with more candidates."
+    )
 
 
 def _unchanged(found: Repair) -> str:
@@ -52,7 +65,7 @@ def _verdict(found: Repair) -> str:
 
 
 def _tested(found: Repair) -> str:
-    return f"{numbers.count(found.whole.n_questions)} questions that took no part in the choice"
+    return f"{numbers.counted(found.whole.n_questions, 'question')} that took no part in the choice"
 
 
 def _begun(found: Repair) -> str:

@@ -39,8 +39,14 @@ def page(found: Repair, *, title: str | None = None) -> Page:
         "compared by": found.similarity,
         "criterion": f"{found.criterion} on the part for choosing",
         **{
-            name: f"{numbers.count(part.questions)} questions, {numbers.count(part.candidates)} candidates, "
-            f"{numbers.count(part.clusters)} clusters"
+            name: ", ".join(
+                numbers.counted(count, noun)
+                for count, noun in (
+                    (part.questions, "question"),
+                    (part.candidates, "candidate"),
+                    (part.clusters, "cluster"),
+                )
+            )
             for name, part in parts.items()
         },
         "dimensions": numbers.count(found.dim),
@@ -49,7 +55,10 @@ def page(found: Repair, *, title: str | None = None) -> Page:
         facts["use it as"] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
     if found.similarity != "cosine":
         mark = "&" if "?" in found.similarity else "?"
-        facts["compare with"] = f"--similarity '{found.similarity}{mark}fit=QUESTIONS'"
+        of = "QUESTIONS" if found.parts is None else f"DIR/{found.parts}#fit"
+        facts["compare with"] = f"--similarity '{found.similarity}{mark}fit={of}'"
+    if found.parts is not None:
+        facts["rows of the parts"] = f"DIR/{found.parts}, with --split fit, choose or test"
     sections = [Section("Before and after", [*_before_and_after(found), Prose(_ABOUT)])]
     sections.append(Section("What was tried", _tried(found)))
     methods = {one.ci.method for one in [found.whole, *found.languages, *found.pairs] if one.ci is not None}

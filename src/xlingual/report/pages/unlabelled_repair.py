@@ -48,7 +48,7 @@ def page(found: UnlabelledRepair, *, title: str | None = None) -> Page:
         "criterion": f"{found.criterion}, on the part for choosing",
         "tested for retrieval": "no: no translations are known",
         **{
-            name: f"{numbers.count(part.texts)} texts, {numbers.count(part.clusters)} clusters"
+            name: f"{numbers.counted(part.texts, 'text')}, {numbers.counted(part.clusters, 'cluster')}"
             for name, part in parts.items()
         },
         "texts": ", ".join(f"{tag} {numbers.count(n)}" for tag, n in found.languages.items()),
@@ -56,6 +56,8 @@ def page(found: UnlabelledRepair, *, title: str | None = None) -> Page:
     }
     if found.model is not None:
         facts["use it as"] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
+    if found.parts is not None:
+        facts["rows of the parts"] = f"DIR/{found.parts}, with --split fit, choose or test"
     return Page(
         kind="repair",
         title=title or f"Can {found.encoder} be repaired without translations?",
