@@ -5,7 +5,12 @@ from __future__ import annotations
 from xlingual.report import numbers
 from xlingual.report.blocks import STEPS, Heat, HeatMap, Matrix
 from xlingual.report.findings.repair import label
-from xlingual.results.repair import Change, Repair
+from xlingual.results.repair import CROSSLINGUAL_MAP, POOL_MAP, Change, Repair
+
+_VALUE = {
+    POOL_MAP: "mAP of a single answer",
+    CROSSLINGUAL_MAP: "mAP among the candidates of the answer's language",
+}
 
 
 def changes_by_pair(found: Repair) -> Matrix:
@@ -18,7 +23,7 @@ def changes_by_pair(found: Repair) -> Matrix:
         [HeatMap("after − before", targets, lines)],
         scale="difference",
         ends=(numbers.signed(-most), numbers.signed(most)),
-        title="mAP of a single answer: what changes, by language pair",
+        title=f"{_VALUE[found.criterion]}: what changes, by language pair",
         corner="question ↓\nanswer →",
         hue="d",
         style="close wide",
