@@ -9,6 +9,7 @@ from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError
 from xlingual.ranking import CPU
+from xlingual.report.figures.repair import changes_by_pair
 from xlingual.report.findings.repair import findings
 from xlingual.report.pages.repair import page
 from xlingual.results.repair import CROSSLINGUAL_MAP, POOL_MAP
@@ -155,6 +156,12 @@ def test_the_page_names_it(found):
     assert "mAP among the candidates of each other language by itself, by the question's language" in titles
     assert "mAP over the pool" in titles
     assert "mAP over the pool, by the question's language" not in titles
+
+
+def test_columns_of_the_matrix_are_in_the_order_of_its_rows(found):
+    (matrix,) = changes_by_pair(found[CROSSLINGUAL]).maps
+    assert [tag for tag, _ in matrix.lines] == list(matrix.columns) == list(TAGS)
+    assert [matrix.lines[i][1][i] for i in range(3)] == [None] * 3
 
 
 def test_intervals_of_all_lists_hold_together(found):

@@ -16,7 +16,8 @@ _VALUE = {
 def changes_by_pair(found: Repair) -> Matrix:
     """Return the differences by the question's language (rows) and the answer's (columns), two hues."""
     place = {(one.source, one.target): one for one in found.pairs}
-    sources, targets = (list(dict.fromkeys(pair[side] for pair in place)) for side in (0, 1))
+    sources, seen = (list(dict.fromkeys(pair[side] for pair in place)) for side in (0, 1))
+    targets = [tag for tag in dict.fromkeys([*sources, *seen]) if tag in seen]  # in the order of the rows
     most = max(abs(one.difference) for one in found.pairs) or 1.0
     lines = [(tag, [_cell(place.get((tag, other)), most) for other in targets]) for tag in sources]
     return Matrix(
