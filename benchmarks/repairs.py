@@ -23,12 +23,15 @@ from benchmarks.splits import by_items, corrected, shown
 from xlingual import DataWarning, Manifest, MultilingualPool
 from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.splitting import split_pool
+from xlingual.encoders import text_encoders
 from xlingual.evaluation.similarities import correction_of
 from xlingual.ranking import CPU
 from xlingual.ranking.banks import Bank, Banked
+from xlingual.repair.search import PLAIN
 from xlingual.results import Interval
 from xlingual.results.repair import BETTER, Change, Repair
 from xlingual.workflows.repairing import Repaired, repair_encoder
+from xlingual.workflows.repairing.beside import beside
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
 OUT = Path("out/repairs.json")
@@ -78,8 +81,8 @@ def problems() -> Iterator[tuple[str, str, Any, str]]:
 def by_question(made: Repaired) -> dict[str, list[float]]:
     """Return the average precision before and after, by the id of the question (mean over its languages)."""
     found, banked = made.found, None
-    if made.bank is not None:
-        banked = Banked(correction_of(found.similarity), Bank.of(made.bank), found.similarity)
+    if made.correction is not None:
+        banked = Banked(correction_of(found.similarity), Bank.of(made.correction.bank), found.similarity)
     unchanged = made.map is None and banked is None
     before = made.test.precision(None, CPU)
     after = before if unchanged else made.test.precision(made.map, CPU, banked)
@@ -112,8 +115,18 @@ def measured(found: Repair) -> dict[str, Any]:
         - plain,
         "seconds": {name: round(value, 2) for name, value in found.timings.items()},
         "tried": len(found.tried),
-        "beside": {one.measure: [one.before, one.after] for one in found.beside},
     }
+
+
+def backretrieval(data: Manifest, spec: str, made: Repaired, seed: int) -> dict[str, list[float]]:
+    """Return BkR and SIM before and after the transform alone, on the items to test on; none without one."""
+    if made.found.chosen == PLAIN:
+        return {}
+    (encoder,) = text_encoders(spec, languages=data.languages).values()
+    images = str(DATA / "ikea/ikea_en_de_eval_features.npy")
+    items = set(made.test.pool.questions.key)
+    rows = beside(data, items, encoder, made.map, None, images, None, seed)
+    return {one.measure: [one.before, one.after] for one in rows}
 
 
 def _change(one: Change) -> dict[str, Any]:
@@ -128,17 +141,17 @@ def main() -> None:
     records = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else []
     known = {(one["data"], one["encoder"]) for one in records}
     OUT.parent.mkdir(exist_ok=True)
-    images = str(DATA / "ikea/ikea_en_de_eval_features.npy")
     for data, name, source, spec in problems():
         if (data, name) in known:
             continue
-        more = {"image_encoder": images} if isinstance(source, Manifest) else {}
         runs = []
         for seed in SEEDS:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)
-                made = repair_encoder(source, {name: spec}, seed=seed, store=None, **more)
-            runs.append({"seed": seed, **measured(made.found), "questions": by_question(made)})
+                made = repair_encoder(source, {name: spec}, seed=seed, store=None)
+                back = backretrieval(source, spec, made, seed) if isinstance(source, Manifest) else {}
+            more = {"questions": by_question(made), "beside": back}
+            runs.append({"seed": seed, **measured(made.found), **more})
         cluster = {}
         if isinstance(source, MultilingualPool):
             cluster = dict(zip(source.questions.ids, source.questions.cluster.tolist(), strict=True))
