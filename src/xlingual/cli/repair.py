@@ -28,6 +28,7 @@ def repair(request: RepairRequest) -> None:
     that needs no translations chooses, and nothing is tested for retrieval. With --out the one that was
     chosen is written too, for model:DIR/model::SPEC.
     """
+    from xlingual.results.repair import BeforeAndAfter
     from xlingual.workflows.repairing import (
         Repaired,
         has_no_translations,
@@ -63,7 +64,8 @@ def repair(request: RepairRequest) -> None:
     found.warnings[:] = map(in_options, found.warnings)
     found = signed(found, request)
     write_and_show(found, output)
-    say_written(found, output, found.file)
+    shown = found if beside is None else BeforeAndAfter(found, beside, f"{FOLDER}/report.html")
+    say_written(shown, output, found.file)
     if output.out is not None and outcome.map is not None:
         outcome.write_model(output.out / MODEL)
         screen.wrote(output.out / MODEL, quiet=output.quiet)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Struct, field
 
@@ -21,6 +23,10 @@ from xlingual.results.values import (
     among,
 )
 
+if TYPE_CHECKING:
+    from xlingual.results.evaluation import Results
+
+TEST = "test"  # the folder of the evaluation before and after, below that of the repair
 BETTER, WORSE, UNDECIDED, UNCHANGED = "better", "worse", "cannot tell", "unchanged"  # outcomes
 
 
@@ -149,3 +155,23 @@ class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
         if (self.chosen, self.similarity) not in {(one.spec, one.similarity) for one in self.tried}:
             return f"chosen is {self.chosen!r}, which was not tried"
         return None
+
+
+@dataclass(frozen=True)
+class BeforeAndAfter:
+    """A repair, and the evaluation of the encoder before and after it on the part for testing.
+
+    `full`: the page of that evaluation, relative to the page of both; None where there is none.
+    """
+
+    found: Repair
+    test: Results
+    full: str | None = None
+
+    @staticmethod
+    def read(path: str | Path) -> BeforeAndAfter | Repair:
+        """Read the file of a repair, with the evaluation in the folder beside it, if there is one."""
+        from xlingual.results.evaluation import Results
+
+        found, beside = Repair.read(path), Path(path).parent / TEST
+        return BeforeAndAfter(found, Results.read(beside)) if (beside / "results.json").is_file() else found
