@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from xlingual.report import leaders
@@ -25,7 +25,7 @@ _ABOUT = (
 class SideBySide:
     """The views of the encoder before and after, in this order."""
 
-    runs: list[Results]
+    runs: Sequence[Results]
     found: list[EncoderViews]
     full: str | None
 

@@ -21,8 +21,10 @@ _TONES: Mapping[str, Tone] = {KEPT: "gain", LOSES: "loss", UNDECIDED: "quiet"}
 _LOSS = (
     "A loss is the full vectors' value less the form's, on the same queries. “At most” is the one-sided "
     "upper bound of the pair for which the least is shown. That every pair loses less than delta is shown "
-    "where it is shown for each, without a correction for their number (Berger 1982); for that of the forms "
-    "there is one (Holm), since the smallest is looked for among them."
+    "where it is shown for each, without a correction for their number (Berger 1982). Forms are tested in a "
+    "fixed order, so that the smallest may be looked for among them: all dimensions in f16, then int8; after "
+    "these three lines that share alpha, the first dimensions, PCA and binary. A line ends at the "
+    "first form that is not shown (Maurer, Hothorn and Lehmacher 1995; Bretz and others 2009)."
 )
 _FORM = (
     "f16: half precision. int8: the nearest of 256 levels, evenly spaced between the ends of each dimension "

@@ -29,9 +29,8 @@ _NO_JUDGE = (
 
 def page(found: Repair | BeforeAndAfter, *, title: str | None = None) -> Page:
     """Return the page of a repair; with the evaluation of both, the space, languages and hubs too."""
-    both = None
-    if isinstance(found, BeforeAndAfter):
-        found, both = found.found, SideBySide.of(found)
+    both = SideBySide.of(found) if isinstance(found, BeforeAndAfter) else None
+    found = found.found if isinstance(found, BeforeAndAfter) else found
     methods = {one.ci.method for one in [found.whole, *found.languages, *found.pairs] if one.ci is not None}
     return Page(
         kind="repair",
