@@ -14,6 +14,7 @@ from xlingual.results.compression import KEPT, LOSES, UNDECIDED, Compression, Fo
 from xlingual.tasks import task_of
 
 _FORMS = 5  # whose losses are shown by language pair
+_ON_SCREEN = 3  # of them, in a terminal
 _PAIRS = 8  # in a terminal
 _FEW_LANGUAGES = 3  # from which on a map shows more than a table
 _OUTCOMES = {KEPT: "kept", LOSES: "loses more", UNDECIDED: "cannot tell"}
@@ -101,7 +102,8 @@ def _table(found: Compression, forms: Sequence[Form], name: str, **more: Any) ->
         "Forms, those with the most bytes first",
         columns,
         tuple(Row(_cells(found, form)) for form in forms),
-        looks=narrower("mean loss"),
+        looks=narrower("mean loss", "worst pair"),
+        in_verdict=("mean loss", "worst pair"),
         titled=False,
         records=records,
         **more,
@@ -157,7 +159,7 @@ def _by_pair(found: Compression) -> list[Block]:
         Prose(f"Losses; the intervals of one form hold together{each}."),
         *maps,
         Fold("Every language pair", [whole], where="written") if maps else whole,
-        _pairs(found, chosen, order[:_PAIRS], where="screen", notes=note),
+        _pairs(found, chosen[:_ON_SCREEN], order[:_PAIRS], where="screen", notes=note),
     ]
 
 
