@@ -64,7 +64,7 @@ def _left(why: str) -> str:
 
 
 def _tested(found: Repair) -> str:
-    return f"{numbers.count(found.whole.n_questions)} questions that took no part in the choice"
+    return f"{numbers.counted(found.whole.n_questions, 'question')} that took no part in the choice"
 
 
 def _begun(found: Repair) -> str:

@@ -55,7 +55,7 @@ def page(found: UnlabelledRepair, *, title: str | None = None) -> Page:
         "dimensions": numbers.count(found.dim),
     }
     if found.model is not None:
-        facts["use it as"] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
+        facts["the model"] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
     return Page(
         kind="repair",
         title=title or f"Can {found.encoder} be repaired without translations?",
