@@ -28,8 +28,9 @@ def test_a_manifest_is_repaired_and_the_model_is_used(xlingual: Any, work: Path)
         return
     assert Path("r/test/report.html").exists()
     spec = f"model:r/model::{ENCODER}"
-    used = xlingual("evaluate", "xlr", "s", "--split", "test", "--text-encoder", spec)
-    assert used.code == 0, used.err
+    use = ("evaluate", "xlr", "--text-encoder", spec)
+    refused(xlingual(*use, "s", "--split", "test"), "was fitted on", "its part for testing")
+    refused(xlingual("repair", "s", "--split", "test", "--text-encoder", spec), "was fitted on")
 
 
 def test_formats_and_quiet(xlingual: Any, work: Path) -> None:

@@ -28,7 +28,7 @@ def repair(request: RepairRequest) -> None:
     that needs no translations chooses, and nothing is tested for retrieval. With --out the one that was
     chosen is written too, for model:DIR/model::SPEC.
     """
-    from xlingual.results.repair import BeforeAndAfter
+    from xlingual.results.repair import TEST, BeforeAndAfter
     from xlingual.workflows.repairing import (
         Repaired,
         has_no_translations,
@@ -36,7 +36,6 @@ def repair(request: RepairRequest) -> None:
         repair_unlabelled,
     )
     from xlingual.workflows.repairing.chosen import MODEL
-    from xlingual.workflows.repairing.side_by_side import FOLDER
 
     output = request.output
     check_output(output.out, output.report, "repair")
@@ -64,12 +63,12 @@ def repair(request: RepairRequest) -> None:
     found.warnings[:] = map(in_options, found.warnings)
     found = signed(found, request)
     write_and_show(found, output)
-    shown = found if beside is None else BeforeAndAfter(found, beside, f"{FOLDER}/report.html")
+    shown = found if beside is None else BeforeAndAfter(found, beside, f"{TEST}/report.html")
     say_written(shown, output, found.file)
     if output.out is not None and outcome.map is not None:
         outcome.write_model(output.out / MODEL)
         screen.wrote(output.out / MODEL, quiet=output.quiet)
     if output.out is not None and beside is not None:
-        below = replace(output, out=output.out / FOLDER)
-        beside.write(output.out / FOLDER)
+        below = replace(output, out=output.out / TEST)
+        beside.write(output.out / TEST)
         say_written(beside, below)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
-from xlingual.arrays import Floats, Vectors
+from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.pool import MultilingualPool
@@ -27,7 +27,7 @@ from xlingual.evaluation.similarities import COSINE, correction_of
 from xlingual.measures import average_precision
 from xlingual.ranking import HubRepair, Ranker
 from xlingual.ranking.banks import Bank, Banked
-from xlingual.records import Texts
+from xlingual.records import HubCorrection, Texts
 from xlingual.results.repair import PartSize
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
@@ -125,9 +125,30 @@ def _rows(pool: PoolRows, part: Questions | Candidates) -> list[Row]:
     return list(zip(tags, part.ids, part.text, strict=True))
 
 
-def sides_of(pool: PoolRows, candidate_text: str) -> tuple[Texts, Texts]:
-    """Return the texts of a pool."""
-    return pool.question_texts(), pool.candidate_texts(candidate_text)
+def texts_of(data: Manifest | PoolRows, part: MultilingualPool, candidate_text: str) -> list[Texts]:
+    """Return the texts of a part, with the ids that they have in the data."""
+    if isinstance(data, Manifest):
+        return [data.texts(manifest_rows(data, part))]
+    return [part.question_texts(), part.candidate_texts(candidate_text)]
+
+
+def manifest_rows(data: Manifest, part: MultilingualPool) -> Ints:
+    """Return the rows of a manifest of which a part of the pool was mixed, ascending."""
+    asked, answered = set(_rows(part, part.questions)), set(_rows(part, part.candidates))
+    tags = [data.languages[code] for code in data.language]
+    items = [data.item_ids[own] for own in data.item]
+    queries, candidates = (
+        zip(tags, items, data.text, strict=True),
+        zip(tags, data.ids, data.text, strict=True),
+    )
+    rows = enumerate(zip(queries, candidates, strict=True))
+    found = [row for row, (query, candidate) in rows if query in asked or candidate in answered]
+    return np.array(found, dtype=np.int64)
+
+
+def digests_of(texts: Iterable[Texts]) -> frozenset[bytes]:
+    """Return the digests of all rows of some texts."""
+    return frozenset[bytes]().union(*(each.row_digests() for each in texts))
 
 
 @dataclass(frozen=True)
@@ -154,11 +175,14 @@ class PartVectors:
         )
         return asked, answered
 
-    def corrected(self, map: Affine | None, similarity: str) -> Banked | None:
+    def correction(self, map: Affine | None, similarity: str) -> HubCorrection | None:
         """Return a correction of hubs whose bank are the questions through a map; None for the cosine."""
-        if similarity == COSINE:
-            return None
-        return Banked(correction_of(similarity), Bank.of(self.moved(map)[0]), similarity)
+        return None if similarity == COSINE else HubCorrection(similarity, self.moved(map)[0])
+
+    def corrected(self, map: Affine | None, similarity: str) -> Banked | None:
+        """Return the same, ready to rank with."""
+        found = self.correction(map, similarity)
+        return None if found is None else Banked(correction_of(similarity), Bank.of(found.bank), similarity)
 
     def precision(self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None) -> Floats:
         """Return the average precision of each question over the pool [n]."""

@@ -41,9 +41,10 @@ from xlingual.workflows.repairing.parts import (
     SHARES,
     PartVectors,
     WholeVectors,
+    digests_of,
     has_translations,
-    sides_of,
     size_of,
+    texts_of,
     three_parts,
 )
 from xlingual.workflows.repairing.side_by_side import side_by_side
@@ -54,22 +55,21 @@ CRITERION = "mAP"
 
 @dataclass
 class Repaired(Chosen[Repair]):
-    """What was found, the map that was chosen, and the part for testing.
-
-    `bank`: the questions that corrections of hubs know hubs by, at unit length.
-    """
+    """What was found, the map that was chosen, and the part for testing."""
 
     test: PartVectors
 
     def side_by_side(self) -> Results:
         """Return the evaluation of the part for testing, before and after, with all its views.
 
-        Both are compared by cosine. Raises InputError where there is no transform.
+        Raises InputError where nothing changes.
         """
         if self.map is None:
-            raise InputError("there is no transform, so that nothing changes")
+            raise InputError("the encoder stays as it is: there is no other one beside it")
         seed = int(self.found.conditions["parts"].rpartition("#")[2])
-        return side_by_side(self.test, self.found.encoder, self.base["identity"], self.map, seed)
+        return side_by_side(
+            self.test, self.found.encoder, self.base["identity"], self.map, self.correction, seed
+        )
 
 
 @takes_data(leave=MultilingualPool)
@@ -130,24 +130,27 @@ def repair_encoder(
         fit_texts = fit_texts_for(data) if isinstance(data, Manifest) else load_fit_texts
         name, encoder = one_encoder(text_encoder, pool.languages, fit_texts, pool.role_languages)
         with clock.stage("texts: encode"):
-            judged = [side for part in parts[1:] for side in sides_of(part, candidate_text)]
-            refuse_fitted_rows({name: encoder}, *judged, **storing)
+            texts = [texts_of(data, part, candidate_text) for part in parts]
+            refuse_fitted_rows({name: encoder}, *texts[1], *texts[2], **storing)
             whole = _whole(data, name, encoder, candidate_text, storing)
             identity = batch_identity(encoder, store=storing["store"])
         fit, choose, test = (whole.part(part) for part in parts)
         with clock.stage("search"):
             found = _searched(fit, choose, ranker, clock.of("trying transforms"), hubs=hubs)
-        map, unchanged = found.chosen.map, found.chosen is found.plain
-        correction = fit.corrected(map, found.chosen.similarity)
+        unchanged = found.chosen is found.plain
+        map = None if unchanged else found.chosen.map or Affine.identity(fit.questions.shape[1])
+        correction = fit.correction(map, found.chosen.similarity)
         with clock.stage("test", "testing"):
             before = test.found(None, ranker)
-            after = before if unchanged else test.found(map, ranker, correction)
+            after = (
+                before if unchanged else test.found(map, ranker, fit.corrected(map, found.chosen.similarity))
+            )
             changes = tested(before, after, delta=delta, alpha=alpha, seed=seed)
         more = []
         if image_encoder is not None:
             assert isinstance(data, Manifest)
             items = set(parts[2].questions.key)
-            more = beside(data, items, encoder, map, image_encoder, storing["store"], seed)
+            more = beside(data, items, encoder, map, correction, image_encoder, storing["store"], seed)
     conditions = _conditions(pool, shares, split_by, candidate_text, seed)
     dim = int(fit.questions.shape[1])
     result = Repair(
@@ -172,8 +175,8 @@ def repair_encoder(
         n_texts=sum(len(part.questions) + len(part.candidates) for part in parts),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
-    bank = None if correction is None else fit.moved(map)[0]
-    return Repaired(result, map, base, pool.source, test, bank=bank)
+    seen = digests_of([*texts[0], *texts[1]])
+    return Repaired(result, map, base, pool.source, seen, test, correction=correction)
 
 
 def _search_fields(found: Search) -> dict[str, Any]:
