@@ -93,7 +93,7 @@ def _pairs(found: Repair) -> str | None:
         return None
     gain, lose = shown(found.pairs)
     counts = (
-        f"A single answer among the candidates of all languages: of {len(found.pairs)} language pairs "
+        f"Of {len(found.pairs)} language pairs (a single answer, among candidates of all languages) "
         f"{len(gain)} are shown to gain and {len(lose)} to lose"
     )
     worst = min(found.pairs, key=lambda one: one.difference)

@@ -83,13 +83,11 @@ def _before_and_after(found: Repair, both: SideBySide | None) -> Iterator[Block]
 
 
 def _by_pair(found: Repair, maps: Matrix | None) -> Iterator[Block]:
-    """Yield maps before and after, the changes, and a table: of all pairs, in a terminal of the worst."""
+    """Yield maps before, after and of the changes, and a table: of all pairs, in a terminal of the worst."""
     title = "mAP of a single answer, by language pair"
-    if maps is not None:
-        yield maps
     every = _changes(title, found.pairs, where="written")
     if len({tag for one in found.pairs for tag in (one.source, one.target)}) >= _FEW_LANGUAGES:
-        yield changes_by_pair(found)
+        yield from (one for one in (maps, changes_by_pair(found)) if one is not None)
         yield Fold("Every language pair, with the interval of its change", [every], where="written")
     else:
         yield every
