@@ -74,7 +74,7 @@ def losses(
             progress(place + 1, len(names))
     p = {name: max(1.0 if t is None else t.p_above(-delta) for t in own) for name, own in tests.items()}
     before = dict(zip(names, [None, *names], strict=False)) if after is None else after
-    places = [None if (name := before[own]) is None else names.index(name) for own in names]
+    places = [None if (first := before[own]) is None else names.index(first) for own in names]
     adjusted = dict(zip(names, in_sequence(np.array([p[own] for own in names]), places), strict=True))
     whole = {name: _tested(queries, name, f"{name}|all", seed, replicates) for name in names}
     return {
