@@ -170,8 +170,20 @@ class BeforeAndAfter:
 
     @staticmethod
     def read(path: str | Path) -> BeforeAndAfter | Repair:
-        """Read the file of a repair, with the evaluation in the folder beside it, if there is one."""
+        """Read the file of a repair, with the evaluation in the folder beside it, if there is one of it."""
         from xlingual.results.evaluation import Results
 
         found, beside = Repair.read(path), Path(path).parent / TEST
-        return BeforeAndAfter(found, Results.read(beside)) if (beside / "results.json").is_file() else found
+        if found.model is None or not (beside / "results.json").is_file():
+            return found
+        both = BeforeAndAfter(found, Results.read(beside))
+        return both if both.alike else found
+
+    @property
+    def alike(self) -> bool:
+        """Whether the evaluation is of this encoder, on as many questions and candidates."""
+        sizes = self.found.test.questions, self.found.test.candidates
+        return any(
+            one.encoder == self.found.encoder and (one.n_source, one.n_target) == sizes
+            for one in self.test.entries
+        )

@@ -40,6 +40,7 @@ def repaired(pairs=None, monolingual=(), bias=None, tried=30, **more):
     fields = {
         "outcome": BETTER,
         "model": "model",
+        "test": PartSize(45, 90, 99),
         "pairs": [
             change(s, t, pairs.get((s, t), 0.03 if s != t else 0.01)) for s in LANGUAGES for t in LANGUAGES
         ],
@@ -47,7 +48,7 @@ def repaired(pairs=None, monolingual=(), bias=None, tried=30, **more):
     }
     return Repair(
         encoder="chargram", spec="chargram:", dim=3, criterion="mAP", alpha=0.05, delta=0.01,
-        fit=PartSize(40, 80, 100), choose=PartSize(20, 50, 60), test=PartSize(45, 90, 99),
+        fit=PartSize(40, 80, 100), choose=PartSize(20, 50, 60),
         tried=[TriedRepair("whiten:", "csls?k=10", 0.6), *other, TriedRepair("none", "cosine", 0.1)],
         left_out=[], chosen="whiten:", similarity="csls?k=10", whole=change("all", "pool", 0.1), p=0.01,
         languages=[change(tag, "pool", 0.1) for tag in LANGUAGES],
@@ -165,10 +166,16 @@ def test_every_transform_is_folded_below_the_best():
 
 
 def test_it_is_read_with_the_evaluation_beside_it(pool, tmp_path):
-    found = repaired()
+    results = pool.results(encoders=NAMES, languages=LANGUAGES)
+    sizes = results.entries[0].n_source, results.entries[0].n_target
+    found = repaired(test=PartSize(45, *sizes))
     found.write(tmp_path)
     assert BeforeAndAfter.read(tmp_path / "repair.json") == found
-    pool.results(encoders=NAMES, languages=LANGUAGES).write(tmp_path / "test")
+    results.write(tmp_path / "test")
+    for other in ({"test": PartSize(45, 90, 99)}, {"test": found.test, "model": None}):
+        repaired(**other).write(tmp_path)  # the evaluation is of an earlier repair
+        assert BeforeAndAfter.read(tmp_path / "repair.json") == repaired(**other)
+    found.write(tmp_path)
     both = BeforeAndAfter.read(tmp_path / "repair.json")
     assert both.found == found and {row.encoder for row in both.test.summary} == {*NAMES}
     (tmp_path / "test" / "results.json").write_text("{", encoding="utf-8")
