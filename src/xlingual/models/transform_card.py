@@ -14,9 +14,13 @@ from xlingual.results.unlabelled_repair import UnlabelledRepair
 Choice: TypeAlias = Repair | UnlabelledRepair
 _VERDICTS = {
     BETTER: "the test shows that it makes the encoder better",
-    WORSE: "the test shows that it makes the encoder worse: leave the encoder as it is",
-    UNDECIDED: "the test does not show that it helps: leave the encoder as it is, or test on more data",
+    WORSE: "the test shows that it makes the encoder worse",
+    UNDECIDED: "the test does not show that it helps",
     UNCHANGED: "nothing is changed",
+}
+_CAUTIONS = {
+    WORSE: "It makes the encoder worse: leave the encoder as it is.",
+    UNDECIDED: "It is not shown to help: leave the encoder as it is, or test on more data.",
 }
 
 
@@ -63,6 +67,13 @@ def beside(folder: ModelFolder) -> Choice | None:
             if (found.chosen, found.similarity, found.conditions.get("data")) == wanted:
                 return found
     return None
+
+
+def caution(found: Choice) -> str | None:
+    """Return what to know before it is used; None where the test shows that it helps."""
+    if isinstance(found, UnlabelledRepair):
+        return "Whether search gets better by it is not known: no translations were known to test it."
+    return _CAUTIONS.get(found.outcome)
 
 
 def chosen(found: Choice) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

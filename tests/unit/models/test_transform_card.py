@@ -33,7 +33,7 @@ def change(source="all", target="pool", after=0.5):
     return Change(source, target, 0.4, after, after - 0.4, ci, 0.0, 0.01, 90, 45)
 
 
-def repair_encoder(chosen="whiten:", similarity="csls?k=10", data="abc", **more):
+def repair_encoder(chosen="whiten:", similarity="csls?k=10", data="abc", outcome="better", **more):
     return Repair(
         encoder="e5",
         spec=None,
@@ -48,7 +48,7 @@ def repair_encoder(chosen="whiten:", similarity="csls?k=10", data="abc", **more)
         left_out=[],
         chosen=chosen,
         similarity=similarity,
-        outcome="better",
+        outcome=outcome,
         whole=change(),
         p=0.001,
         languages=[change("de"), change("en")],
@@ -112,6 +112,20 @@ def test_the_repair_that_lies_beside_it_says_how_it_was_chosen_and_tested(tmp_pa
     ):
         assert part in text
     assert card(made, repair=repair_encoder()).markdown() == text
+
+
+@pytest.mark.parametrize(
+    ("outcome", "caution"),
+    [
+        ("better", None),
+        ("cannot tell", "It is not shown to help: leave the encoder as it is, or test on more data."),
+        ("worse", "It makes the encoder worse: leave the encoder as it is."),
+    ],
+)
+def test_what_is_not_shown_to_help_is_not_recommended(tmp_path, outcome, caution):
+    what, use, *_ = card(folder(tmp_path / "m"), repair=repair_encoder(outcome=outcome)).sections
+    assert use.title == "How to use it"
+    assert [one for one in what.sentences if "leave the encoder" in one] == [one for one in [caution] if one]
 
 
 @pytest.mark.parametrize("other", [{"chosen": "centre:"}, {"similarity": "cosine"}, {"data": "xyz"}])
