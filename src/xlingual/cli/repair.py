@@ -46,6 +46,7 @@ def repair(request: RepairRequest) -> None:
     that needs no translations chooses, and nothing is tested for retrieval. With --out the one that was
     chosen is written too, for model:DIR/model::SPEC.
     """
+    from xlingual.results.repair import TEST, BeforeAndAfter
     from xlingual.workflows.repairing import (
         Repaired,
         has_no_translations,
@@ -54,7 +55,6 @@ def repair(request: RepairRequest) -> None:
     )
     from xlingual.workflows.repairing.chosen import MODEL
     from xlingual.workflows.repairing.divided import refuse_replacing
-    from xlingual.workflows.repairing.side_by_side import FOLDER
 
     output = request.output
     check_output(output.out, output.report, "repair")
@@ -80,13 +80,14 @@ def repair(request: RepairRequest) -> None:
     found.warnings[:] = map(in_options, found.warnings)
     found = signed(found, request)
     write_and_show(found, output)
-    say_written(found, output, found.file)
+    shown = found if beside is None else BeforeAndAfter(found, beside, f"{TEST}/report.html")
+    say_written(shown, output, found.file)
     if output.out is not None:
         screen.wrote(outcome.divided.write(output.out), quiet=output.quiet)
     if output.out is not None and outcome.map is not None:
         outcome.write_model(output.out / MODEL)
         screen.wrote(output.out / MODEL, quiet=output.quiet)
     if output.out is not None and beside is not None:
-        below = replace(output, out=output.out / FOLDER)
-        beside.write(output.out / FOLDER)
+        below = replace(output, out=output.out / TEST)
+        beside.write(output.out / TEST)
         say_written(beside, below)
