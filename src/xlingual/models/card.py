@@ -14,7 +14,7 @@ from typing import Any
 
 from xlingual.files import atomic_file
 from xlingual.models.card_words import DATA, words_of
-from xlingual.models.folder import BANK, CARD, TRANSFORM, WEIGHTS, ModelFolder
+from xlingual.models.folder import BANK, CARD, FITTED_ON, TRANSFORM, WEIGHTS, ModelFolder
 from xlingual.models.recorded import ANYWHERE, OUTCOME, as_before
 from xlingual.models.transform_card import Choice, beside, caution, chosen, shapes, sizes
 from xlingual.signature import Signature
@@ -131,8 +131,8 @@ def languages(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def parameters(folder: ModelFolder) -> int:
-    """Return how many numbers the weights are; training questions of a transform are none of them."""
-    return sum(prod(shape) for name, shape in shapes(folder).items() if name != BANK)
+    """Return how many numbers the weights are; what a transform keeps of its data is none of them."""
+    return sum(prod(shape) for name, shape in shapes(folder).items() if name not in (BANK, FITTED_ON))
 
 
 def front_matter(tags: tuple[str, ...], topics: tuple[str, ...], library: str = "xlingual") -> str:

@@ -19,6 +19,7 @@ def folder(path, places=("de", "en"), similarity="csls?k=10", bank=7):
     arrays = {"offset": np.zeros((n, 2), np.float32), "matrix": np.ones((n, 3, 2), np.float32)}
     if bank:
         arrays["bank"] = np.ones((bank, 2), np.float32)
+        arrays["fitted_on"] = np.zeros((9, 16), np.uint8)
     content = {
         "kind": "transform",
         "model": {"languages": list(places), "transforms": "whiten:", "similarity": similarity},
@@ -92,7 +93,7 @@ def test_one_map_for_all_languages_is_said_so(tmp_path):
     others = folder(tmp_path / "o", ("fr", None))
     assert "(fr and all others)" in card(others).markdown()
     assert languages(others.config) == ("de", "en", "fr")
-    assert parameters(others) == 2 * (2 + 6)  # training questions are no parameters
+    assert parameters(others) == 2 * (2 + 6)  # neither training questions nor digests of texts
     assert str(signature(others)) != str(signature(alike))
 
 
