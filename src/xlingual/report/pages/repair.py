@@ -90,8 +90,6 @@ def _facts(found: Repair) -> dict[str, str]:
     if found.model is not None:
         said = "use it as" if found.outcome == BETTER else "the model, not shown to help"
         facts[said] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
-    if found.similarity != "cosine":
-        facts["ranks with"] = f"{found.similarity}, which the model brings along"
     if found.parts is not None:
         facts["rows of the parts"] = f"DIR/{found.parts}, with --split fit, choose or test"
     return facts
