@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,6 +37,14 @@ class Numbering:
     def take(self, rows: Ints) -> Numbering:
         """Return the numbering of the chosen rows of the batch."""
         return replace(self, index=self.index[rows])
+
+
+@dataclass(frozen=True)
+class HubCorrection:
+    """How hubs are corrected where an encoder's vectors are ranked, and the queries that show them."""
+
+    similarity: str  # as it is written without fit=, such as "csls?k=10"
+    bank: Vectors = field(repr=False)  # [n, d], vectors of training queries by the same encoder
 
 
 @dataclass(frozen=True)

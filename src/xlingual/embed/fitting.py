@@ -72,7 +72,8 @@ def refuse_fitted_rows(
         if seen := digests & fitted_on:
             raise InputError(
                 f"text encoder {name!r} was fitted on {len(seen)} of the {sum(map(len, evaluated))} texts "
-                "that are evaluated: choose other rows (for instance fit=FILE#train and --split test)"
+                "that are evaluated: choose other rows (for instance fit=FILE#train and --split test; of a "
+                "repaired encoder its part for testing)"
             )
     for name, encoder in encoders.items():
         _fit(encoder, VectorSource(f"text encoder {name!r}", f"fitting: {name}", store, progress))

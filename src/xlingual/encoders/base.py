@@ -14,7 +14,7 @@ from xlingual.encoders import objects
 from xlingual.encoders.objects import name_of
 from xlingual.encoders.takes import takes_strings
 from xlingual.errors import InputError
-from xlingual.records import Encoded, Images
+from xlingual.records import Encoded, HubCorrection, Images
 
 E = TypeVar("E", bound="Encoder")
 
@@ -52,6 +52,8 @@ class Encoder(ABC):
     has_own_identity: bool = True
     # whether a text has another vector as a query than as a candidate, so that tasks encode it in both roles
     by_role: bool = False
+    # how hubs are corrected where its vectors are ranked and no similarity is asked for; None: not at all
+    hub_correction: HubCorrection | None = None
     # what results call it, where it is an object without an identity: objects of two names are different
     label: str = ""
     # whether `estimate` knows what encoding costs: a service does the work
@@ -188,6 +190,7 @@ class Stacked(Adapter):
 
     space: str | None = None
     compares_by: str | None = None
+    hub_correction: HubCorrection | None = None  # that of the base is in its space
 
     @property
     def content(self) -> tuple[str, ...]:

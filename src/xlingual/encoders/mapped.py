@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.errors import InputError
-from xlingual.records import digest
+from xlingual.records import HubCorrection, digest
 from xlingual.transforms.affine import Affine
 
 
@@ -45,14 +45,16 @@ class MappedTexts(MappedBase):
     map: Affine = None  # type: ignore[assignment]  # set below
     who = "map"
 
-    def __init__(self, base: Encoder, map: Affine) -> None:
+    def __init__(self, base: Encoder, map: Affine, hub_correction: HubCorrection | None = None) -> None:
         super().__init__(base)
-        self.map = map
+        self.map, self.hub_correction = map, hub_correction
 
     @property
     def identity(self) -> str:
         """A digest of the map, and the identity of the encoder below."""
         parts = [each.tobytes() for each in self.map.arrays().values()]
+        if self.hub_correction is not None:
+            parts.append(self.hub_correction.bank.tobytes())
         return f"map:{digest(*parts, *(tag or '' for tag in self.map.places)).hex()}::{self.base.identity}"
 
 

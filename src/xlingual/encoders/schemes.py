@@ -233,6 +233,12 @@ SCHEMES: Mapping[str, Scheme] = {
                     "same",
                     "same: only the encoder below that it was trained on; trusted: any of its dimensions",
                 ),
+                Option(
+                    "hubs",
+                    one_of("corrected", "plain"),
+                    "corrected",
+                    "of a repaired encoder: whether its own correction of hubs ranks texts",
+                ),
             ),
             extra="torch",
             over="may",

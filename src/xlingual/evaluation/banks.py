@@ -1,8 +1,11 @@
-"""The bank of a run: training queries, which are not evaluated, and their vectors by each encoder."""
+"""The bank of a run: training queries, which are not evaluated, and their vectors by each encoder.
+
+An encoder may bring its own along, as a repaired one does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -12,10 +15,13 @@ from xlingual.embed import embed_bank
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError, listed, parameter, warn
-from xlingual.evaluation.similarities import Fitted
-from xlingual.ranking import Bank, Banked, Csls, Repair
-from xlingual.records import Texts, digest
+from xlingual.evaluation.similarities import Fitted, correction_of
+from xlingual.ranking import Bank, Banked, Csls, Ranker, Repair
+from xlingual.ranking.approximate import Approximate
+from xlingual.records import HubCorrection, Texts, digest
 from xlingual.store import Store
+from xlingual.systems import ListSystem
+from xlingual.systems.made_of import parts_of
 
 
 class TrainingQueries:
@@ -84,6 +90,44 @@ class TrainingQueries:
             vectors = embed_bank(texts, name, encoder, store=store, progress=progress)
             self._kept = key, Bank.of(vectors)
         return Banked(self.repair.correction, self._kept[1], self.name)
+
+
+class OwnCorrections:
+    """Corrections of hubs that encoders bring along, for a run whose similarity is the plain cosine."""
+
+    def __init__(self) -> None:
+        self.similarities: dict[str, str] = {}  # by encoder, as they are written without fit=
+        self._encoders: dict[str, HubCorrection] = {}
+        self._kept: tuple[str, Banked] | None = None
+
+    def take(self, systems: Mapping[str, Encoder | ListSystem], ranker: Ranker) -> None:
+        """Take those of some encoders; raise InputError where one is not known, or cannot be used."""
+        parts = {part for name in systems for part in parts_of(systems[name])}
+        for name, encoder in systems.items():
+            own = encoder.hub_correction if isinstance(encoder, Encoder) else None
+            if own is None:
+                continue
+            why = None
+            if isinstance(ranker, Approximate):
+                why = "--approximate does not find the nearest queries of every candidate"
+            elif name in parts:
+                why = "a system that is made of others takes their results by cosine"
+            if why is not None:
+                raise InputError(
+                    f"text encoder {name!r} was chosen with a correction of hubs ({own.similarity}), and "
+                    f"{why}: write model:DIR?hubs=plain::SPEC, which leaves the correction out"
+                )
+            correction_of(own.similarity)
+            self._encoders[name], self.similarities[name] = own, own.similarity
+
+    def bound(self, name: str) -> Banked | None:
+        """Return that of an encoder, None where it has none; the last one's bank is kept."""
+        if name not in self._encoders:
+            return None
+        if self._kept is None or self._kept[0] != name:
+            own = self._encoders[name]
+            self._kept = name, Banked(correction_of(own.similarity), Bank.of(own.bank), own.similarity)
+        return self._kept[1]
 
 
 def warned_of_transduction(repair: Repair | None) -> bool:

@@ -26,7 +26,7 @@ from xlingual.embed.encoding import VectorSource, encode, is_kept
 from xlingual.embed.spent import Spent
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, parameter, warn
-from xlingual.evaluation.banks import TrainingQueries, warned_of_transduction
+from xlingual.evaluation.banks import OwnCorrections, TrainingQueries, warned_of_transduction
 from xlingual.evaluation.near_duplicates import CLUSTERS, DECLARED, NearDuplicates
 from xlingual.evaluation.similarities import COSINE, Fitted, TextRepair, repair_of
 from xlingual.evaluation.unchanged import ChangedError, FewVectors
@@ -130,6 +130,8 @@ P = ParamSpec("P")
 class Run:
     """The parts of every evaluation: options, text encoders, and a record of how it went."""
 
+    ranks_texts = True  # by texts, so that an encoder's own correction of hubs holds
+
     def __init__(self, task: str, options: Options) -> None:
         self.task, self.options = task, options
         self.text_encoders: dict[str, Encoder] = {}
@@ -147,6 +149,7 @@ class Run:
         self._spent: Spent | None = None  # of the text encoder that encodes now
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
         self._bank: TrainingQueries | None = None  # of the similarity, where it has one
+        self._own = OwnCorrections()  # of encoders that bring one along
         self._warned = False  # of a similarity that takes the queries that are evaluated
 
     @contextmanager
@@ -196,6 +199,9 @@ class Run:
                 f"{parameter('similarity', repair.name)} changes the similarity of vectors, and "
                 f"{next(name for name in systems if name not in made)!r} returns lists: leave one of them out"
             )
+        if repair is None and self.ranks_texts:
+            self._own.take(systems, self.options.ranker)
+            self.compared |= self._own.similarities
         self.by_name |= systems
         for name, encoder in made.items():
             self.text_encoders[name] = encoder
@@ -207,6 +213,8 @@ class Run:
         A bank of training queries has the vectors of that encoder, as queries unless `roles` say nothing.
         """
         repair = self.options.repair
+        if repair is None:
+            return self._own.bound(name)
         if not isinstance(repair, Fitted):
             self._warned = self._warned or warned_of_transduction(repair)
             return repair
@@ -217,10 +225,7 @@ class Run:
     @property
     def similarity(self) -> str | None:
         """What signatures call the similarity; None for plain cosine."""
-        repair = self.options.repair
-        if repair is None:
-            return None
-        return repair.name if self._bank is None else self._bank.name
+        return getattr(self._bank or self.options.repair, "name", None)
 
     def identity(self, encoder: Encoder, *texts: Texts) -> str:
         """Return everything that an encoder's vectors of these texts depend on, as one line."""

@@ -96,6 +96,11 @@ def repair_of(similarity: str | Repair) -> TextRepair | None:
 def correction_of(written: str) -> Correction:
     """Return the correction of hubs that a similarity without fit= stands for, such as "csls?k=10"."""
     word, _, _ = written.partition("?")
+    if word not in _CORRECTIONS:
+        raise InputError(
+            f"similarity {written!r} is not known: it may be of a later version of xlingual; known: "
+            f"{', '.join(_CORRECTIONS)}"
+        )
     make, names = _CORRECTIONS[word]
     return make(**_options(written, word, names))
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SCHEMA = "xlingual/model/1"
 TRANSFORM = "transform"  # fitted, not trained: it needs no torch
 BANK = "bank"  # the array of a transform that holds training questions
+FITTED_ON = "fitted_on"  # and the one that holds digests of the texts it was fitted and chosen on
 KINDS = ("mlmme", "triplet", "dual-encoder", TRANSFORM)
 CONFIG, WEIGHTS, LOG, CARD, NETWORK, CHECKPOINT = (
     "config.json",

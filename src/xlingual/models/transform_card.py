@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from xlingual.errors import InputError
 from xlingual.models.card_words import all_of
-from xlingual.models.folder import BANK, WEIGHTS, ModelFolder
+from xlingual.models.folder import BANK, FITTED_ON, WEIGHTS, ModelFolder
 from xlingual.results.repair import Change, Repair
 from xlingual.results.unlabelled_repair import UnlabelledRepair
 
@@ -38,6 +38,8 @@ def sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
     yield "similarity", str(model.get("similarity", "cosine"))
     if BANK in found:
         yield "training questions", f"{found[BANK][0]:,}"
+    if FITTED_ON in found:
+        yield "fitted and chosen on", f"{found[FITTED_ON][0]:,} texts, which it is never evaluated on"
 
 
 def beside(folder: ModelFolder) -> Choice | None:

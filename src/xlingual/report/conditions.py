@@ -28,7 +28,7 @@ def similarity(entries: Iterable[Entry]) -> list[str]:
     """Return a sentence where something else than cosine ranks, and one for each way to compare vectors."""
     systems = dict.fromkeys((entry.encoder, entry.signature) for entry in entries)
     encoders: dict[str, dict[str, None]] = {}  # by how their vectors are compared
-    repairs: dict[str, None] = {}
+    repairs: dict[str, dict[str, None]] = {}
     for encoder, signature in systems:
         system = parsed(signature).system
         by_words = system.get("encoder", "").rpartition("::")[2].startswith("bm25:")
@@ -38,12 +38,14 @@ def similarity(entries: Iterable[Entry]) -> list[str]:
             if name in _COMPARED:
                 encoders.setdefault(name, {})[encoder] = None
             elif name:
-                repairs[name] = None
+                repairs.setdefault(name, {})[encoder] = None
     lines = {", ".join(who): _COMPARED[name] for name, who in encoders.items()}
-    return [
-        *(f"{who}: ranked by {how}, not by cosine." for who, how in lines.items()),
-        *ranked_by(", ".join(repairs)),
-    ]
+    found = [f"{who}: ranked by {how}, not by cosine." for who, how in lines.items()]
+    everyone = {encoder for encoder, _ in systems}
+    if all(who.keys() == everyone for who in repairs.values()):
+        return found + ranked_by(", ".join(repairs))
+    own = (f"{', '.join(who)}: ranked by {how}, not by cosine" for how, who in repairs.items())
+    return found + [f"{sentence}: its hubs are repaired." for sentence in own]
 
 
 _COMPARED = {

@@ -54,6 +54,13 @@ class RepairRequest(Request, frozen=True, kw_only=True):
         Literal["paragraph", "article"],
         option("What stays in one part: paragraphs (clusters of questions), or whole articles."),
     ] = "paragraph"
+    criterion: Annotated[
+        Literal["pool", "crosslingual"],
+        option(
+            "What is chosen by and tested: mAP over the pool of all languages, or among the candidates of "
+            "each other language by itself."
+        ),
+    ] = "pool"
     delta: Annotated[
         AboveZero, option("The loss from which a language pair counts as harmed.", metavar="D")
     ] = 0.01

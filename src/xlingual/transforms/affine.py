@@ -26,6 +26,11 @@ class Affine:
     offset: Floats  # [s, e]
     matrix: Floats | None = None  # [s, d, e] or [1, d, e]
 
+    @classmethod
+    def identity(cls, dim: int) -> Affine:
+        """Return the map that leaves vectors of d dimensions as they are, in any language."""
+        return cls({None: 0}, np.zeros((1, dim)))
+
     @property
     def dim(self) -> int:
         """The dimensions it takes."""

@@ -12,8 +12,7 @@ from xlingual.encoders import Encoder
 from xlingual.encoders.mapped import unit_rows
 from xlingual.encoders.trained_transform import FittedTransform
 from xlingual.errors import InputError
-from xlingual.evaluation.similarities import COSINE, correction_of
-from xlingual.models.folder import BANK, ModelFolder
+from xlingual.evaluation.similarities import correction_of
 from xlingual.ranking.banks import Bank, Banked
 from xlingual.ranking.columns import check_column, column
 from xlingual.ranking.cpu import Cpu
@@ -37,13 +36,19 @@ class Indexed:
                 f"text encoder {name!r} has no correction of hubs: --offsets is for model:DIR::SPEC of what "
                 "xlingual repair chose"
             )
-        similarity = str(encoder.folder.config["model"].get("similarity", COSINE))
-        if similarity == COSINE:
+        if (own := encoder.hub_correction) is None:
             raise InputError(
-                f"{encoder.who} was chosen without a correction of hubs: its vectors are searched by cosine "
-                "as they are; leave --offsets out"
+                f"{encoder.who} has no correction of hubs: its vectors are searched by cosine as they are; "
+                "leave --offsets out"
             )
-        return cls(name, _repair(encoder.folder, encoder.who, similarity))
+        correction = correction_of(own.similarity)
+        try:
+            check_column(correction)
+        except InputError as error:
+            raise InputError(
+                f"{encoder.who} was chosen with a correction of hubs that --offsets cannot write: {error}"
+            ) from None
+        return cls(name, Banked(correction, Bank.of(own.bank), own.similarity))
 
     def rows(self, vectors: Vectors, progress: Progress | None = None) -> Vectors:
         """Return float32 [n, e + 1] for candidates [n, e]: unit length, and the correction."""
@@ -54,23 +59,3 @@ class Indexed:
 
         last = column(self.repair, vectors, Cpu(available_cores()), shown)
         return np.hstack([unit_rows(vectors), last[:, None].astype(np.float32)])
-
-
-def _repair(folder: ModelFolder, who: str, similarity: str) -> Banked:
-    try:
-        correction = correction_of(similarity)
-    except (KeyError, InputError):
-        raise InputError(
-            f"{who}: its config.json names an unknown similarity, {similarity!r}: it may be of a later "
-            "version of xlingual"
-        ) from None
-    try:
-        check_column(correction)
-    except InputError as error:
-        raise InputError(
-            f"{who} was chosen with a correction of hubs that --offsets cannot write: {error}"
-        ) from None
-    bank = folder.arrays().get(BANK)
-    if bank is None:
-        raise InputError(f"{who}: its training questions are missing: copy the model anew")
-    return Banked(correction, Bank.of(bank), similarity)

@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from xlingual import Manifest, multilingual_pool
+from xlingual import Manifest, crosslingual_retrieval, multilingual_pool
 from xlingual.data.pools.mix import mix_pool
 from xlingual.encoders import Encoder, text_encoders
+from xlingual.encoders.trained_transform import FittedTransform
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
+from xlingual.ranking.approximate import Approximate
 from xlingual.results.repair import Repair
 from xlingual.workflows.repairing import repair_encoder
 from xlingual.workflows.repairing.parts import three_parts
@@ -37,10 +39,10 @@ class Apart(Encoder):
         return np.array(rows, dtype=np.float32)
 
 
-def manifest(items=150):
+def manifest(items=150, first=0):
     rows = [
         {"id": f"{tag}{i}", "lang": tag, "text": f"{tag} {i}", "item": str(i)}
-        for i in range(items)
+        for i in range(first, first + items)
         for tag in TAGS
     ]
     return Manifest.from_rows(rows)
@@ -106,8 +108,6 @@ def test_the_model_gives_the_tested_numbers(repaired, tmp_path):
     folder = ModelFolder.read(tmp_path / "model")
     assert folder.config["model"]["transforms"] == again.chosen
     test = three_parts(mix_pool(manifest(), seed=0), (0.4, 0.2, 0.4), 0, "paragraph")[2]
-    from xlingual.encoders.trained_transform import FittedTransform
-
     both = {"plain": Apart(), "repaired": FittedTransform(folder, Apart())}
     results = multilingual_pool(test, both, views="none", store=None)
     values = {entry.encoder: entry.value for entry in results.entries}
@@ -115,17 +115,54 @@ def test_the_model_gives_the_tested_numbers(repaired, tmp_path):
     assert values["repaired"] == pytest.approx(repaired.found.whole.after, abs=1e-12)
 
 
-def test_corrections_of_hubs_are_tried_with_the_questions_of_the_first_part(tmp_path, monkeypatch):
-    tried = ("csls?k=5", "mutual-proximity")
-    monkeypatch.setattr("xlingual.workflows.repairing.repaired.CORRECTIONS", tried)
-    made = repair_encoder(manifest(90), Apart(), store=None)
-    similarities = {one.similarity for one in made.found.tried}
-    assert similarities == {"cosine", "csls?k=5", "mutual-proximity"}
+@pytest.fixture(scope="module")
+def corrected(tmp_path_factory):
+    """A repair with a correction of hubs, the folder it is written to, and its part for testing."""
+    repairing = "xlingual.workflows.repairing.repaired"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"{repairing}.CORRECTIONS", ("csls?k=5", "mutual-proximity"))
+        made = repair_encoder(manifest(90), Apart(seed=1), store=None)
+    assert {one.similarity for one in made.found.tried} == {"cosine", "csls?k=5", "mutual-proximity"}
     assert len(made.found.tried) > 40
-    if made.found.similarity != "cosine":
-        made.write(tmp_path)
-        bank = ModelFolder.read(tmp_path / "model").arrays()["bank"]
-        assert len(bank) == made.found.fit.questions
+    folder = tmp_path_factory.mktemp("corrected")
+    made.write(folder)
+    return made, ModelFolder.read(folder / "model"), made.test.pool
+
+
+def test_corrections_of_hubs_have_the_questions_of_the_first_part(corrected):
+    made, folder, test = corrected
+    assert made.found.similarity != "cosine"
+    assert len(folder.arrays()["bank"]) == made.found.fit.questions
+    both = {"plain": Apart(seed=1), "own": FittedTransform(folder, Apart(seed=1))}
+    both["cosine"] = FittedTransform(folder, Apart(seed=1), hubs=False)
+    results = multilingual_pool(test, both, store=None)
+    values = {entry.encoder: entry.value for entry in results.entries if entry.target == "pool"}
+    assert values["plain"] == made.found.whole.before
+    assert values["own"] == made.found.whole.after != values["cosine"]
+    said = {entry.encoder: "similarity:" in entry.signature for entry in results.entries}
+    assert said == {"plain": False, "own": True, "cosine": False}
+    aside = {e.encoder: e.value for e in made.side_by_side().entries if e.target == "pool"}
+    assert set(aside.values()) == {values["plain"], values["own"]}
+
+
+def test_a_correction_that_cannot_be_used_is_refused(corrected):
+    _, folder, test = corrected
+    own = FittedTransform(folder, Apart(seed=1))
+    fused = {"own": own, "plain": Apart(seed=1), "both": "rrf:own+plain"}
+    with pytest.raises(InputError, match=r"takes their results by cosine.*hubs=plain"):
+        multilingual_pool(test, fused, views="none", store=None)
+    with pytest.raises(InputError, match=r"--approximate does not find.*hubs=plain"):
+        crosslingual_retrieval(manifest(60, first=200), own, ranker=Approximate(), measures="R@1", store=None)
+
+
+def test_rows_it_was_fitted_or_chosen_on_are_not_evaluated(corrected):
+    _, folder, test = corrected
+    own = FittedTransform(folder, Apart(seed=1))
+    multilingual_pool(test, own, views="none", store=None)
+    with pytest.raises(InputError, match=r"was fitted on 162 of the 270 texts.*its part for testing"):
+        crosslingual_retrieval(manifest(90), own, measures="R@1", store=None)
+    with pytest.raises(InputError, match="was fitted on"):
+        repair_encoder(manifest(90), own, store=None)
 
 
 def test_the_model_is_for_the_encoder_that_was_repaired(repaired, tmp_path):

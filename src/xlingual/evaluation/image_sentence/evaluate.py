@@ -147,6 +147,8 @@ def image_sentence(
 class ImageSentence(Run):
     """One evaluation: a manifest, systems, and the captions of each language."""
 
+    ranks_texts = False
+
     def __init__(self, manifest: Manifest, options: Options, fold: int | None) -> None:
         super().__init__(NAME, options)
         self.manifest, self.fold = manifest, fold

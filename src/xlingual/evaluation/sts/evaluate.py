@@ -93,6 +93,8 @@ def sts(
 class _Sts(Run):
     """One evaluation: files of pairs, their distinct sentences, and the cosines by encoder and file."""
 
+    ranks_texts = False
+
     def __init__(self, files: Sequence[SentencePairs], language: str, options: Options) -> None:
         super().__init__(NAME, options)
         self.files, self.language = files, language

@@ -9,7 +9,7 @@ from xlingual.report import numbers
 from xlingual.report.transforms import repaired_by
 from xlingual.results.repair import BETTER, UNCHANGED, UNDECIDED, Change, Repair
 
-_ALL, _POOL = "all", "pool"
+_ALL, _POOL, _OTHERS = "all", "pool", "others"
 
 
 def findings(found: Repair) -> list[str]:
@@ -26,7 +26,7 @@ def label(change: Change, *, alone: bool = False) -> str:
     """Return the languages of a change in English names; `alone`: question and answer are in one."""
     if alone:
         return named(change.source)
-    if change.target == _POOL:
+    if change.target in (_POOL, _OTHERS):
         return "all languages" if change.source == _ALL else named(change.source)
     return f"{named(change.source)} → {named(change.target)}"
 
@@ -45,13 +45,14 @@ def _all_equal(found: Repair) -> str:
 def _unchanged(found: Repair) -> str:
     return (
         f"Nothing does better than {found.encoder} as it is, of {len(found.tried) - 1} repairs that were "
-        f"tried: mAP {numbers.number(found.whole.before)} over {_tested(found)}. Leave it as it is."
+        f"tried: {found.criterion} {numbers.number(found.whole.before)} over {_tested(found)}. Leave it as "
+        "it is."
     )
 
 
 def _verdict(found: Repair) -> str:
     whole = found.whole
-    values = f"mAP {numbers.number(whole.before)} → {numbers.number(whole.after)}"
+    values = f"{found.criterion} {numbers.number(whole.before)} → {numbers.number(whole.after)}"
     by = _by(whole)
     said = {
         BETTER: f"{_begun(found)} makes {found.encoder} better",

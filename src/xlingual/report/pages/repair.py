@@ -11,15 +11,25 @@ from xlingual.report.figures.repair import changes_by_pair
 from xlingual.report.findings.repair import findings, label
 from xlingual.report.table import Cell, Column, Row, Table, Where, narrower
 from xlingual.report.transforms import in_words, repaired_by
-from xlingual.results.repair import Change, Repair, TriedRepair
+from xlingual.results.repair import CROSSLINGUAL_MAP, POOL_MAP, Change, Repair, TriedRepair
 
 _SHOWN = 8  # of what was tried, in a terminal
 _FEW_LANGUAGES = 3
 _ABOUT = (
     "Transforms were fitted on one part of the data, one was chosen on another, and this is the third, which "
-    "was used once. Differences are paired by question; the intervals of a table hold together (max-t), so "
-    "that the worst of them can be read."
+    "was used once. Differences are paired by question; the intervals by language, by pair and within one "
+    "language hold together, all of them (max-t), so that the worst of them can be read; those over all "
+    "languages stand alone."
 )
+_WHOLE = {
+    POOL_MAP: "mAP over the pool",
+    CROSSLINGUAL_MAP: "mAP among the candidates of each other language by itself",
+}
+_OTHER = {POOL_MAP: CROSSLINGUAL_MAP, CROSSLINGUAL_MAP: POOL_MAP}
+_PAIR = {
+    POOL_MAP: "mAP of a single answer, by language pair",
+    CROSSLINGUAL_MAP: "mAP among the candidates of the answer's language, by language pair",
+}
 _NO_JUDGE = (
     "Backretrieval and SIM are no judges of a repair: they fall where search over all languages gets better "
     "(docs/repair.md)."
@@ -77,11 +87,14 @@ def page(found: Repair, *, title: str | None = None) -> Page:
 
 def _before_and_after(found: Repair) -> list[Block]:
     blocks: list[Block] = [
-        _changes("mAP over the pool, by the question's language", [found.whole, *found.languages])
+        _changes(f"{_WHOLE[found.criterion]}, by the question's language", [found.whole, *found.languages])
     ]
+    if found.other is not None:
+        blocks.append(_changes(_WHOLE[_OTHER[found.criterion]], [found.other]))
+    by_pair = _PAIR[found.criterion]
     if len(found.pairs) > 1:
         languages = {tag for one in found.pairs for tag in (one.source, one.target)}
-        table = _changes("mAP of a single answer, by language pair", found.pairs, where="written")
+        table = _changes(by_pair, found.pairs, where="written")
         worst = sorted(found.pairs, key=lambda one: one.difference)[:_SHOWN]
         if len(languages) >= _FEW_LANGUAGES:
             blocks += [changes_by_pair(found), Fold("Every language pair", [table], where="written")]
@@ -90,7 +103,7 @@ def _before_and_after(found: Repair) -> list[Block]:
         note = f"the {len(worst)} that gain least, of {len(found.pairs)}"
         blocks.append(
             _changes(
-                "mAP of a single answer, by language pair",
+                by_pair,
                 worst,
                 where="screen",
                 notes=(note,) if len(worst) < len(found.pairs) else (),
@@ -207,7 +220,7 @@ def _tried_table(found: Repair, tried: Sequence[TriedRepair], **more: Any) -> Ta
         Column("Transform", "name", "transform"),
         Column("Compared by", "name", "compared by"),
         Column("In words", "words", "in words"),
-        Column("mAP, part for choosing", short="mAP", main=True),
+        Column(f"{found.criterion}, part for choosing", short="mAP", main=True),
     )
     return Table(
         "Transforms, the best first",

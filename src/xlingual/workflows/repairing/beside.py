@@ -12,6 +12,7 @@ from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.encoders.mapped import MappedTexts
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.records import HubCorrection
 from xlingual.results.repair import Beside
 from xlingual.store import StoreLike
 from xlingual.transforms.affine import Affine
@@ -24,13 +25,14 @@ def beside(
     items: Collection[str],
     encoder: Encoder,
     map: Affine | None,
+    correction: HubCorrection | None,
     image_encoder: ImageModelLike,
     store: StoreLike,
     seed: int,
 ) -> list[Beside]:
-    """Return BkR and SIM of the encoder as it is and through the map, on some items of the data.
+    """Return BkR and SIM of the encoder as it is and repaired, on some items of the data.
 
-    Corrections of hubs are left out. Where there is no map nothing changes, and nothing is evaluated.
+    Where there is no map nothing changes, and nothing is evaluated.
     """
     if map is None:
         return []
@@ -38,7 +40,7 @@ def beside(
     part = data.part(np.unique(data.table_row[tested]))
     found = backretrieval(
         part,
-        {BEFORE: encoder, AFTER: MappedTexts(encoder, map)},
+        {BEFORE: encoder, AFTER: MappedTexts(encoder, map, correction)},
         image_encoder=image_encoder,
         examples=False,
         store=store,

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
+import numpy as np
 
-from xlingual.arrays import Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.encoders import Encoder, EncoderLike, text_encoders
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress
 from xlingual.models.card import write_card
-from xlingual.models.folder import BANK, TRANSFORM, ModelFolder, write_model
-from xlingual.records import Texts
+from xlingual.models.folder import BANK, FITTED_ON, TRANSFORM, ModelFolder, write_model
+from xlingual.records import HubCorrection, Texts
 from xlingual.results.repair import Repair
 from xlingual.results.unlabelled_repair import UnlabelledRepair
 from xlingual.transforms.affine import Affine
@@ -43,8 +43,9 @@ class Chosen(Generic[Record]):
     map: Affine | None
     base: dict[str, Any]  # the encoder, as the folder of a model names it
     source: str  # the data
+    seen: frozenset[bytes]  # digests of the rows it was fitted or chosen on
     divided: Divided = field(kw_only=True)  # the rows of its parts
-    bank: Vectors | None = field(default=None, kw_only=True)  # see `Repaired`
+    correction: HubCorrection | None = field(default=None, kw_only=True)  # None: the cosine
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("request", "run"):
@@ -73,8 +74,11 @@ class Chosen(Generic[Record]):
             "base": self.base,
             "data": {"source": self.source, "digest": found.conditions["data"]},
         }
-        bank = {} if self.bank is None else {BANK: self.bank}
-        return write_card(write_model(folder, config, {**self.map.arrays(), **bank}), found)
+        digests = np.array([list(each) for each in sorted(self.seen)], dtype=np.uint8)
+        arrays = self.map.arrays() | {FITTED_ON: digests}
+        if self.correction is not None:
+            arrays[BANK] = self.correction.bank
+        return write_card(write_model(folder, config, arrays), found)
 
 
 class Clock:

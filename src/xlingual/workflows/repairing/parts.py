@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -20,14 +20,15 @@ from xlingual.errors import InputError, parameter
 from xlingual.evaluation.multilingual_pool.language_bias import (
     monolingual_average_precision,
     single_answer_precision,
+    single_language_precision,
 )
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts, one_pass
-from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
+from xlingual.evaluation.multilingual_pool.relevant_ranks import own_and_other, relevant_ranks
 from xlingual.evaluation.similarities import COSINE, correction_of
 from xlingual.measures import average_precision
 from xlingual.ranking import HubRepair, Ranker
 from xlingual.ranking.banks import Bank, Banked
-from xlingual.records import Texts
+from xlingual.records import HubCorrection, Texts
 from xlingual.results.repair import PartSize
 from xlingual.stats.paired import FEWEST_CLUSTERS
 from xlingual.transforms.affine import Affine
@@ -36,6 +37,7 @@ from xlingual.transforms.moments import FitData
 Row: TypeAlias = tuple[str, str, str]  # language, id and text
 SHARES = (0.4, 0.2, 0.4)  # fit, choose, test
 HUB_PLACES = 10
+POOL, CROSSLINGUAL = "pool", "crosslingual"  # what a repair is chosen by
 
 
 def three_parts(
@@ -95,10 +97,31 @@ class Found:
     """Where the answers of a part stand: values of each question [n], with answers by language [n, G]."""
 
     precision: Floats  # [n] over the pool of all languages
+    crosslingual: Floats  # [n] among candidates of other languages, see `crosslingual`; NaN without an answer
+    alone: Floats  # [n, G] among candidates of each language by itself; NaN for no answer in it
     single: Floats  # [n, G] of a single answer in the pool; NaN for no answer in the language
     monolingual: Floats  # [n] among candidates of the question's language; NaN without an answer there
     counts: PoolCounts
     heads: Heads | None
+
+
+def crosslingual(counts: PoolCounts, alone: Floats) -> Floats:
+    """Return the mean over the other languages of the precision in each language by itself, [n] of [n, G].
+
+    NaN where a question has no answer in another language.
+    """
+    return own_and_other(counts, alone)[1]
+
+
+def refuse_without_other(parts: Sequence[MultilingualPool]) -> None:
+    """Raise InputError where a part to choose or to test on has no answer in another language."""
+    for what, part in zip(("choosing", "testing"), parts[1:], strict=True):
+        question, candidate = part.relevant
+        if (part.questions.language[question] == part.candidates.language[candidate]).all():
+            raise InputError(
+                f"{part.source}: {parameter('criterion', CROSSLINGUAL)} needs questions with an answer in "
+                f"another language, and the part for {what} has none: choose by {POOL!r}"
+            )
 
 
 @dataclass(frozen=True)
@@ -148,9 +171,30 @@ def _rows(pool: PoolRows, part: Questions | Candidates) -> list[Row]:
     return list(zip(tags, part.ids, part.text, strict=True))
 
 
-def sides_of(pool: PoolRows, candidate_text: str) -> tuple[Texts, Texts]:
-    """Return the texts of a pool."""
-    return pool.question_texts(), pool.candidate_texts(candidate_text)
+def texts_of(data: Manifest | PoolRows, part: MultilingualPool, candidate_text: str) -> list[Texts]:
+    """Return the texts of a part, with the ids that they have in the data."""
+    if isinstance(data, Manifest):
+        return [data.texts(manifest_rows(data, part))]
+    return [part.question_texts(), part.candidate_texts(candidate_text)]
+
+
+def manifest_rows(data: Manifest, part: MultilingualPool) -> Ints:
+    """Return the rows of a manifest of which a part of the pool was mixed, ascending."""
+    asked, answered = set(_rows(part, part.questions)), set(_rows(part, part.candidates))
+    tags = [data.languages[code] for code in data.language]
+    items = [data.item_ids[own] for own in data.item]
+    queries, candidates = (
+        zip(tags, items, data.text, strict=True),
+        zip(tags, data.ids, data.text, strict=True),
+    )
+    rows = enumerate(zip(queries, candidates, strict=True))
+    found = [row for row, (query, candidate) in rows if query in asked or candidate in answered]
+    return np.array(found, dtype=np.int64)
+
+
+def digests_of(texts: Iterable[Texts]) -> frozenset[bytes]:
+    """Return the digests of all rows of some texts."""
+    return frozenset[bytes]().union(*(each.row_digests() for each in texts))
 
 
 @dataclass(frozen=True)
@@ -177,16 +221,23 @@ class PartVectors:
         )
         return asked, answered
 
-    def corrected(self, map: Affine | None, similarity: str) -> Banked | None:
+    def correction(self, map: Affine | None, similarity: str) -> HubCorrection | None:
         """Return a correction of hubs whose bank are the questions through a map; None for the cosine."""
-        if similarity == COSINE:
-            return None
-        return Banked(correction_of(similarity), Bank.of(self.moved(map)[0]), similarity)
+        return None if similarity == COSINE else HubCorrection(similarity, self.moved(map)[0])
 
-    def precision(self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None) -> Floats:
-        """Return the average precision of each question over the pool [n]."""
-        found = one_pass(self.pool, *self.moved(map), ranker=ranker, repair=repair)
-        values: Floats = average_precision(found.counts.whole_pool())
+    def corrected(self, map: Affine | None, similarity: str) -> Banked | None:
+        """Return the same, ready to rank with."""
+        found = self.correction(map, similarity)
+        return None if found is None else Banked(correction_of(similarity), Bank.of(found.bank), similarity)
+
+    def precision(
+        self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None, criterion: str = POOL
+    ) -> Floats:
+        """Return the average precision of each question, by the criterion [n]; NaN where it has none."""
+        counts = one_pass(self.pool, *self.moved(map), ranker=ranker, repair=repair).counts
+        if criterion == CROSSLINGUAL:
+            return crosslingual(counts, single_language_precision(relevant_ranks(counts)))
+        values: Floats = average_precision(counts.whole_pool())
         return values
 
     def found(self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None) -> Found:
@@ -194,8 +245,11 @@ class PartVectors:
         top = min(HUB_PLACES, len(self.pool.candidates))
         passed = one_pass(self.pool, *self.moved(map), top=top, depth=top, ranker=ranker, repair=repair)
         ranks = relevant_ranks(passed.counts)
+        alone = single_language_precision(ranks)
         return Found(
             average_precision(passed.counts.whole_pool()),
+            crosslingual(passed.counts, alone),
+            alone,
             single_answer_precision(ranks),
             monolingual_average_precision(ranks),
             passed.counts,

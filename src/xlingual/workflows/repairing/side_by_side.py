@@ -8,6 +8,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders import Encoder
 from xlingual.encoders.mapped import MappedTexts
 from xlingual.evaluation.multilingual_pool import multilingual_pool
+from xlingual.records import HubCorrection
 from xlingual.results import Results
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.repairing.parts import PartVectors
@@ -28,8 +29,10 @@ class Known(Encoder):
         return self.part.questions if batch.role == "query" else self.part.candidates
 
 
-def side_by_side(part: PartVectors, name: str, identity: str, map: Affine, seed: int) -> Results:
-    """Return the results of the encoder and of the repaired one, both compared by cosine."""
+def side_by_side(
+    part: PartVectors, name: str, identity: str, map: Affine, correction: HubCorrection | None, seed: int
+) -> Results:
+    """Return the results of the encoder, compared by cosine, and of the repaired one with its correction."""
     known = Known(part, identity)
-    both = {name: known, f"{name}-repaired": MappedTexts(known, map)}
+    both = {name: known, f"{name}-repaired": MappedTexts(known, map, correction)}
     return multilingual_pool(part.pool, both, seed=seed, store=None)

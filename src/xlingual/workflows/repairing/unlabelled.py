@@ -44,7 +44,7 @@ from xlingual.workflows.repairing.chosen import (
 )
 from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.label_free import Unlabelled
-from xlingual.workflows.repairing.parts import SHARES
+from xlingual.workflows.repairing.parts import SHARES, digests_of
 
 CRITERION = "neighbourhoods kept / own-language share"
 NAME = "repair-unlabelled"
@@ -151,7 +151,8 @@ def repair_unlabelled(
         n_texts=len(rows),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(data.languages)}
-    return Chosen(result, chosen.map, base, data.source, divided=divided)
+    fitted_on = digests_of([data.texts(part) for part in parts[:2]])
+    return Chosen(result, chosen.map, base, data.source, fitted_on, divided=divided)
 
 
 def three_parts(data: Manifest, shares: Sequence[float], seed: int) -> list[Ints]:
