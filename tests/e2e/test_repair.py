@@ -24,6 +24,10 @@ def test_a_manifest_is_repaired_and_the_model_is_used(xlingual: Any, work: Path)
     assert "</html>" in Path("r/report.html").read_text(encoding="utf-8")
     again = xlingual("report", "r", "--out", "again.html")
     assert again.code == 0, again.err
+    assert found["parts"] == "parts.parquet" and "wrote r/parts.parquet" in done.err
+    spec = f"centre:?fit=r/parts.parquet#fit::{ENCODER}"
+    parts = xlingual("evaluate", "xlr", "r/parts.parquet", "--split", "test", "--text-encoder", spec)
+    assert parts.code == 0, parts.err
     if found["model"] is None:
         return
     assert Path("r/test/report.html").exists()

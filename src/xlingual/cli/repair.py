@@ -18,7 +18,7 @@ from xlingual.errors import InputError, listed
 from xlingual.requests import leaves, signed
 from xlingual.requests.repairing import RepairRequest
 
-_OF_TRANSLATIONS = ("split_by", "delta", "alpha", "image_encoder", "hubs", "candidate_text")
+_OF_TRANSLATIONS = ("split_by", "criterion", "delta", "alpha", "image_encoder", "hubs", "candidate_text")
 
 
 def _refuse_options_of_translations(request: RepairRequest) -> None:
@@ -44,7 +44,7 @@ def repair(request: RepairRequest) -> None:
     MANIFEST holds items with texts in two languages or more, or is a multilingual pool. Maps are fitted on
     one part of it, chosen on another and tested once on a third. Where no item has two languages, a criterion
     that needs no translations chooses, and nothing is tested for retrieval. With --out the one that was
-    chosen is written too, for model:DIR/model::SPEC.
+    chosen is written too, for model:DIR/model::SPEC, and the rows of the parts, as splits.
     """
     from xlingual.results.repair import TEST, BeforeAndAfter
     from xlingual.workflows.repairing import (

@@ -77,6 +77,7 @@ def test_numbers_may_begin_with_a_point():
         (["--no-hubs"], "--no-hubs is for data"),
         (["--delta", ".02"], "--delta is for data"),
         (["--split-by", "article", "--alpha", "0.1"], "--split-by, --alpha are for data"),
+        (["--criterion", "crosslingual"], "--criterion is for data"),
         (["--candidate-text", "sentence+context"], "--candidate-text is for data"),
         (["--image-encoder", "pixels:"], "--image-encoder is for data"),
     ],

@@ -45,8 +45,8 @@ def _all_equal(found: Repair) -> str:
     too = "easy" if found.tried[0].value == 1 else "hard"
     return (
         f"These data cannot tell repairs apart: all {len(found.tried) - 1} that were tried, and "
-        f"{found.encoder} as it is, have mAP {value} over the {of} that the choice goes by. They are too "
-        f"few, or too {too}: take more data, with more candidates."
+        f"{found.encoder} as it is, have {found.criterion} {value} over the {of} that the choice goes "
+        f"by. They are too few, or too {too}: take more data, with more candidates."
     )
 
 
