@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from xlingual.languages import named
 from xlingual.report import numbers
 from xlingual.report.transforms import repaired_by
-from xlingual.results.repair import BETTER, UNCHANGED, UNDECIDED, Change, Repair
+from xlingual.results.repair import BETTER, CROSSLINGUAL_MAP, UNCHANGED, UNDECIDED, Change, Repair
 
 _ALL, _POOL, _OTHERS = "all", "pool", "others"
 _SEVERAL = 3  # pairs of a language that lose alike: two may by chance
@@ -106,9 +106,10 @@ def _pairs(found: Repair) -> str | None:
     if len(found.pairs) < 2:
         return None
     gain, lose = shown(found.pairs)
+    among = "of the answer's language" if found.criterion == CROSSLINGUAL_MAP else "of all languages"
     counts = (
-        f"Of {len(found.pairs)} language pairs (a single answer, among candidates of all languages) "
-        f"{len(gain)} are shown to gain and {len(lose)} to lose"
+        f"Of {len(found.pairs)} language pairs (a single answer, among candidates {among}) {len(gain)} "
+        f"{'is' if len(gain) == 1 else 'are'} shown to gain and {len(lose)} to lose"
     )
     worst = min(found.pairs, key=lambda one: one.difference)
     if worst.difference >= 0:
@@ -140,7 +141,8 @@ def _monolingual(found: Repair) -> str | None:
         span = f"{numbers.signed(least)} to {numbers.signed(most)}"
         return f"{begun} no language is shown to lose there ({span})."
     return (
-        f"{begun} {len(lose)} of {len(found.monolingual)} languages are shown to lose there, "
+        f"{begun} {len(lose)} of {numbers.counted(len(found.monolingual), 'language')} "
+        f"{'is' if len(lose) == 1 else 'are'} shown to lose there, "
         f"{label(worst, alone=True)} most: {_by(worst)}."
     )
 

@@ -31,7 +31,7 @@ _ABOUT = (
 )
 _WHOLE = {
     POOL_MAP: "mAP over the pool",
-    CROSSLINGUAL_MAP: "mAP among the candidates of each other language by itself",
+    CROSSLINGUAL_MAP: "mAP in each other language by itself",
 }
 _OTHER = {POOL_MAP: CROSSLINGUAL_MAP, CROSSLINGUAL_MAP: POOL_MAP}
 _PAIR = {

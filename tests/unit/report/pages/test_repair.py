@@ -41,13 +41,14 @@ def repaired(pairs=None, monolingual=(), bias=None, tried=30, **more):
         "outcome": BETTER,
         "model": "model",
         "test": PartSize(45, 90, 99),
+        "criterion": "mAP",
         "pairs": [
             change(s, t, pairs.get((s, t), 0.03 if s != t else 0.01)) for s in LANGUAGES for t in LANGUAGES
         ],
         **more,
     }
     return Repair(
-        encoder="chargram", spec="chargram:", dim=3, criterion="mAP", alpha=0.05, delta=0.01,
+        encoder="chargram", spec="chargram:", dim=3, alpha=0.05, delta=0.01,
         fit=PartSize(40, 80, 100), choose=PartSize(20, 50, 60),
         tried=[TriedRepair("whiten:", "csls?k=10", 0.6), *other, TriedRepair("none", "cosine", 0.1)],
         left_out=[], chosen="whiten:", similarity="csls?k=10", whole=change("all", "pool", 0.1), p=0.01,
@@ -98,13 +99,21 @@ def test_all_pairs_of_one_language_that_lose_are_named():
     assert any(one.startswith("Questions in German (de) find answers") for one in verdict(repaired(of)))
 
 
+def test_pairs_are_those_of_the_criterion():
+    said = [" ".join(verdict(repaired(criterion=one))) for one in ("mAP", "cross-lingual mAP")]
+    assert "a single answer, among candidates of all languages)" in said[0]
+    assert "a single answer, among candidates of the answer's language)" in said[1]
+    most = {(s, t): 0.001 for s in LANGUAGES for t in LANGUAGES} | {("de", "en"): 0.1}
+    assert "1 is shown to gain and 0 to lose" in " ".join(verdict(repaired(most)))
+
+
 def test_the_pool_and_one_language_alone_are_told_apart():
     (alone,) = [one for one in verdict(repaired({("de", "de"): -0.05}, [("de", -0.01), ("en", 0.004)]))
                 if "one language alone" in one]  # fmt: skip
     assert "without candidates of other languages: no language is shown to lose there" in alone
     assert "(−0.010 to +0.004)" in alone
     (alone,) = [one for one in verdict(repaired(monolingual=[("de", -0.1)])) if "one language alone" in one]
-    assert "1 of 1 languages are shown to lose there, German (de) most: −0.100" in alone
+    assert "1 of 1 language is shown to lose there, German (de) most: −0.100" in alone
 
 
 def test_the_advantage_of_the_own_language_has_an_interval():
