@@ -130,7 +130,7 @@ P = ParamSpec("P")
 class Run:
     """The parts of every evaluation: options, text encoders, and a record of how it went."""
 
-    ranks_texts = True  # by texts, so that an encoder's own correction of hubs holds
+    ranks_texts = True  # whether texts are ranked so that an encoder's own correction of hubs holds
 
     def __init__(self, task: str, options: Options) -> None:
         self.task, self.options = task, options
