@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -226,6 +226,11 @@ class Run:
     def similarity(self) -> str | None:
         """What signatures call the similarity; None for plain cosine."""
         return getattr(self._bank or self.options.repair, "name", None)
+
+    def similarities(self, encoders: Iterable[str]) -> str | None:
+        """Return the similarity of all of some encoders, None for plain cosine; several in one line."""
+        found = {self._own.similarities.get(name, self.similarity or COSINE) for name in encoders}
+        return None if found == {COSINE} else ", ".join(sorted(found))
 
     def identity(self, encoder: Encoder, *texts: Texts) -> str:
         """Return everything that an encoder's vectors of these texts depend on, as one line."""
