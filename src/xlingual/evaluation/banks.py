@@ -14,6 +14,7 @@ import numpy as np
 from xlingual.embed import embed_bank
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
+from xlingual.encoders.base import Adapter
 from xlingual.errors import InputError, listed, parameter, warn
 from xlingual.evaluation.similarities import Fitted, correction_of
 from xlingual.ranking import Bank, Banked, Csls, Ranker, Repair
@@ -106,6 +107,7 @@ class OwnCorrections:
         for name, encoder in systems.items():
             own = encoder.hub_correction if isinstance(encoder, Encoder) else None
             if own is None:
+                _warn_of_one_below(name, encoder)
                 continue
             why = None
             if isinstance(ranker, Approximate):
@@ -128,6 +130,20 @@ class OwnCorrections:
             own = self._encoders[name]
             self._kept = name, Banked(correction_of(own.similarity), Bank.of(own.bank), own.similarity)
         return self._kept[1]
+
+
+def _warn_of_one_below(name: str, encoder: Encoder | ListSystem) -> None:
+    """Warn where an encoder stands on one with a correction of hubs, which is of that one's vectors."""
+    below = encoder
+    while isinstance(below, Adapter):
+        below = below.base
+        if below.hub_correction is not None:
+            warn(
+                f"text encoder {name!r} stands on one that was chosen with a correction of hubs "
+                f"({below.hub_correction.similarity}), and is ranked without it: the correction is of the "
+                "vectors below"
+            )
+            return
 
 
 def warned_of_transduction(repair: Repair | None) -> bool:
