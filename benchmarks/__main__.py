@@ -60,6 +60,7 @@ DATA = (
         "pairs_as_pool",
         "csls",
         "repairs",
+        "fixed_repairs",
         "label_free",
         "table1",
     ),

@@ -1,8 +1,8 @@
 """Repairs on real data, five splits each: what was chosen, what it gains, and what did not help.
 
 XQuAD-R (seven languages; character n-grams and LSA, fitted on the other half of the paragraphs) and IKEA
-(English and German; encoders of the data set). `python -m benchmarks.keep
-repair python -m benchmarks repairs`: ten minutes on two cores.
+(English and German; all encoders of the data set). `python -m benchmarks.keep
+repair python -m benchmarks repairs`: @@ minutes of processor time.
 """
 
 from __future__ import annotations
@@ -19,11 +19,19 @@ from typing import Any
 import numpy as np
 
 from benchmarks.experiments import table
+from benchmarks.splits import by_items, corrected, shown
 from xlingual import DataWarning, Manifest, MultilingualPool
 from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.splitting import split_pool
+from xlingual.encoders import text_encoders
+from xlingual.evaluation.similarities import correction_of
+from xlingual.ranking import CPU
+from xlingual.ranking.banks import Bank, Banked
+from xlingual.repair.search import PLAIN
+from xlingual.results import Interval
 from xlingual.results.repair import BETTER, Change, Repair
-from xlingual.workflows.repairing import repair_encoder
+from xlingual.workflows.repairing import Repaired, repair_encoder
+from xlingual.workflows.repairing.beside import beside
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
 OUT = Path("out/repairs.json")
@@ -38,15 +46,6 @@ POOL_ENCODERS = (
         "chargram:?dim=200&n=2-3&fit={pool}#train",
     ),
 )
-IKEA = (
-    "cllsa_50",
-    "cllsa_200",
-    "procrustes_50",
-    "procrustes_200",
-    "ridge_50",
-    "clesa_200",
-    "minilm_ibm1_1000",
-)
 METHODS = (
     "centre:",
     "standardize:",
@@ -59,6 +58,7 @@ METHODS = (
 )
 
 NEED_TRANSLATIONS = ("procrustes", "ridge", "cca")
+TESTED = 0.4  # the share of the part for testing
 
 
 def problems() -> Iterator[tuple[str, str, Any, str]]:
@@ -73,8 +73,25 @@ def problems() -> Iterator[tuple[str, str, Any, str]]:
             test = MultilingualPool.read(Path(folder) / "pool", languages, split="test")
             yield data, name, test, spec.format(pool=Path(folder) / "pool")
     manifest = Manifest.read(DATA / "ikea/ikea_en_de_eval.parquet")
-    for name in IKEA:
-        yield "IKEA, en-de", name, manifest, str(DATA / f"ikea/embeddings/{name}.{{lang}}.npy")
+    folder = DATA / "ikea/embeddings"
+    for name in json.loads((folder / "models.json").read_text())["models"]:
+        yield "IKEA, en-de", name, manifest, str(folder / f"{name}.{{lang}}.npy")
+
+
+def by_question(made: Repaired) -> dict[str, list[float]]:
+    """Return the average precision before and after, by the id of the question (mean over its languages)."""
+    found, banked = made.found, None
+    if made.correction is not None:
+        banked = Banked(correction_of(found.similarity), Bank.of(made.correction.bank), found.similarity)
+    unchanged = made.map is None and banked is None
+    before = made.test.precision(None, CPU)
+    after = before if unchanged else made.test.precision(made.map, CPU, banked)
+    assert abs(before.mean() - found.whole.before) < 1e-12
+    assert abs(after.mean() - found.whole.after) < 1e-12
+    by: dict[str, list[tuple[float, float]]] = {}
+    for key, *pair in zip(made.test.pool.questions.ids, before.tolist(), after.tolist(), strict=True):
+        by.setdefault(key, []).append((pair[0], pair[1]))
+    return {key: np.mean(each, axis=0).tolist() for key, each in by.items()}
 
 
 def measured(found: Repair) -> dict[str, Any]:
@@ -101,6 +118,17 @@ def measured(found: Repair) -> dict[str, Any]:
     }
 
 
+def backretrieval(data: Manifest, spec: str, made: Repaired, seed: int) -> dict[str, list[float]]:
+    """Return BkR and SIM before and after the transform alone, on the items to test on; none without one."""
+    if made.found.chosen == PLAIN:
+        return {}
+    (encoder,) = text_encoders(spec, languages=data.languages).values()
+    images = str(DATA / "ikea/ikea_en_de_eval_features.npy")
+    items = set(made.test.pool.questions.key)
+    rows = beside(data, items, encoder, made.map, None, images, None, seed)
+    return {one.measure: [one.before, one.after] for one in rows}
+
+
 def _change(one: Change) -> dict[str, Any]:
     return {
         "source": one.source, "target": one.target, "before": one.before, "after": one.after,
@@ -120,30 +148,40 @@ def main() -> None:
         for seed in SEEDS:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)
-                found = repair_encoder(source, {name: spec}, seed=seed, store=None, threads=2).found
-            runs.append({"seed": seed, **measured(found)})
-        records.append({"data": data, "encoder": name, "runs": runs})
-        OUT.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+                made = repair_encoder(source, {name: spec}, seed=seed, store=None)
+                back = backretrieval(source, spec, made, seed) if isinstance(source, Manifest) else {}
+            more = {"questions": by_question(made), "beside": back}
+            runs.append({"seed": seed, **measured(made.found), **more})
+        cluster = {}
+        if isinstance(source, MultilingualPool):
+            cluster = dict(zip(source.questions.ids, source.questions.cluster.tolist(), strict=True))
+        records.append({"data": data, "encoder": name, "runs": runs, "cluster": cluster})
+        OUT.write_text(json.dumps(records) + "\n", encoding="utf-8")
+    printed(sorted(records, key=lambda one: _mean_whole(one, "before")))
+
+
+def printed(records: list[dict[str, Any]]) -> None:
+    """Print the tables."""
     heads = [
         "data",
         "encoder",
         "before",
         "after",
-        "gain (five splits)",
+        "gain [95 %]",
         "better",
         "no pair loses .01",
         "chosen",
     ]
-    table(
-        "mAP on the part for testing, before and after: means over five splits", [heads, *map(_row, records)]
-    )
+    title = "mAP on the part for testing, before and after: five splits"
+    rows = sorted(records, key=lambda one: one["data"], reverse=True)
+    table(title, [heads, *map(_row, rows)])
     heads = ["method alone", "lowers mAP of", "worst", "best"]
     title = "Change of mAP on the part for choosing: means over five splits"
     table(title, [heads, *(_method(records, name) for name in METHODS)])
     optimism = [_mean(one, "gain_where_chosen") - _mean_gain(one) for one in records]
     corrections = [_mean(one, "corrections_alone") for one in records]
     alone = [_mean(one, "without_translations") for one in records]
-    rows = [
+    rows_of = [
         ["gain where it was chosen less gain where it was tested, mean", f"{np.mean(optimism):+.3f}"],
         [
             "encoders with a larger gain where it was chosen",
@@ -151,8 +189,63 @@ def main() -> None:
         ],
         ["corrections of hubs alone, worst and best", f"{min(corrections):+.3f}, {max(corrections):+.3f}"],
         ["the best without translations, worst and best", f"{min(alone):+.3f}, {max(alone):+.3f}"],
+        ["intervals of gains above zero, by items", _above(records, _by_items)],
+        ["the same, by the corrected resampled t-test", _above(records, _corrected)],
     ]
-    table("What else", [["what", "mAP"], *rows])
+    table("What else", [["what", "mAP"], *rows_of])
+    heads = ["encoders", "mAP", "BkR R@10", "SIM", "BkR falls", "both rise"]
+    title = "IKEA, before and after: what Backretrieval says of the transforms that were chosen"
+    table(title, [heads, *(_beside(title, own) for title, own in _groups(records))])
+
+
+def _groups(records: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the encoders of IKEA: all, and those that repairs gain .05 or more."""
+    own = [one for one in records if one["runs"][0]["beside"] or one["data"].startswith("IKEA")]
+    yield "all", own
+    yield "with a gain of .05 or more", [one for one in own if _mean_gain(one) >= 0.05]
+
+
+def _beside(title: str, records: list[dict[str, Any]]) -> list[str]:
+    """Return a row of the last table; a split without a transform has nothing to compare, and is left out."""
+    changes = {name: [] for name in ("R@10", "SIM", "mAP")}  # type: dict[str, list[tuple[float, float]]]
+    falls = rises = 0
+    for record in records:
+        runs = [run for run in record["runs"] if run["beside"]]
+        if not runs:
+            continue
+        for name in ("R@10", "SIM"):
+            changes[name].append(tuple(np.mean([run["beside"][name] for run in runs], axis=0)))
+        both = [[run["whole"]["before"], run["whole"]["after"]] for run in runs]
+        changes["mAP"].append(tuple(np.mean(both, axis=0)))
+        gain = changes["R@10"][-1][1] - changes["R@10"][-1][0]
+        falls, rises = falls + (gain < 0), rises + (gain > 0)
+    n = len(changes["mAP"])
+    cells = ["{:.3f} → {:.3f}".format(*np.mean(changes[name], axis=0)) for name in ("mAP", "R@10", "SIM")]
+    return [f"{title} ({n})", *cells, f"{falls} of {n}", f"{rises} of {n}"]
+
+
+def _by_items(record: dict[str, Any]) -> tuple[float, Interval]:
+    """Return the gain over the splits and its interval by items."""
+    gains = [{key: b - a for key, (a, b) in run["questions"].items()} for run in record["runs"]]
+    return by_items(gains, record["cluster"] or None)
+
+
+def _corrected(record: dict[str, Any]) -> tuple[float, Interval]:
+    found = corrected([run["whole"]["difference"] for run in record["runs"]], TESTED)
+    return _mean_gain(record), found
+
+
+def _above(records: list[dict[str, Any]], rule: Any) -> str:
+    """Return how many intervals lie above zero, and the encoders whose interval does not."""
+    found = [(one["encoder"], rule(one)[1]) for one in records]
+    not_above = [name for name, ci in found if ci.low <= 0]
+    below = [name for name, ci in found if ci.high < 0]
+    more = f"; below zero: {', '.join(below)}" if below else ""
+    return f"{len(found) - len(not_above)} of {len(found)} (not: {', '.join(not_above) or 'none'}{more})"
+
+
+def _mean_whole(record: dict[str, Any], side: str) -> float:
+    return float(np.mean([run["whole"][side] for run in record["runs"]]))
 
 
 def _mean(record: dict[str, Any], key: str) -> float:
@@ -178,21 +271,24 @@ def _method(records: list[dict[str, Any]], name: str) -> list[str]:
 
 
 def _row(record: dict[str, Any]) -> list[str]:
-    """Return a row of the first table."""
-    whole = [run["whole"] for run in record["runs"]]
-    gains = [one["difference"] for one in whole]
-    before, after = (float(np.mean([one[side] for one in whole])) for side in ("before", "after"))
+    """Return a row of the first table: means over items of their means over splits."""
+    sides = [
+        [{key: pair[side] for key, pair in run["questions"].items()} for run in record["runs"]]
+        for side in (0, 1)
+    ]
+    before, after = (by_items(each)[0] for each in sides)
+    runs = len(record["runs"])
     better, harmless = (sum(map(of, record["runs"])) for of in (_is_better, lambda run: run["harmless"]))
-    chosen = Counter(run["chosen"] for run in record["runs"]).most_common(1)[0][0]
+    (chosen, times) = Counter(run["chosen"] for run in record["runs"]).most_common(1)[0]
     return [
         record["data"],
         record["encoder"],
         f"{before:.3f}",
         f"{after:.3f}",
-        f"{np.mean(gains):+.3f} ({min(gains):+.3f} to {max(gains):+.3f})",
-        f"{better} of {len(gains)}",
-        f"{harmless} of {len(gains)}",
-        f"`{chosen}`",
+        shown(*_by_items(record)),
+        f"{better} of {runs}",
+        f"{harmless} of {runs}",
+        f"`{chosen}` ({times})",
     ]
 
 

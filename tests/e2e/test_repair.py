@@ -27,6 +27,9 @@ def test_a_manifest_is_repaired_and_the_model_is_used(xlingual: Any, work: Path)
     if found["model"] is None:
         return
     assert Path("r/test/report.html").exists()
+    page, again = (Path(file).read_text(encoding="utf-8") for file in ("r/report.html", "again.html"))
+    assert 'href="test/report.html"' in page and "The space, before and after" in page
+    assert "The space, before and after" in again and "href" not in again  # it may lie anywhere
     spec = f"model:r/model::{ENCODER}"
     use = ("evaluate", "xlr", "--text-encoder", spec)
     refused(xlingual(*use, "s", "--split", "test"), "was fitted on", "its part for testing")
@@ -39,11 +42,16 @@ def test_formats_and_quiet(xlingual: Any, work: Path) -> None:
     assert "transform" in table and "difference" in table
     as_json = json.loads(xlingual(*REPAIR, "--no-hubs", "--json").out)
     assert {one["similarity"] for one in as_json["tried"]} == {"cosine"}
+    assert as_json["criterion"] == "mAP"
+    other = json.loads(xlingual(*REPAIR, "--no-hubs", "--criterion", "crosslingual", "--json").out)
+    assert other["criterion"] == "cross-lingual mAP"
+    assert other["whole"]["before"] == as_json["other"]["before"]
 
 
 def test_mistakes(xlingual: Any, work: Path) -> None:
     refused(xlingual(*REPAIR, "--shares", "1,2"), "--shares", "three numbers above 0")
     refused(xlingual(*REPAIR, "--shares", "a,b,c"), "--shares")
     refused(xlingual(*REPAIR, "--delta", "3"), "--delta")
+    refused(xlingual(*REPAIR, "--criterion", "mrr"), "--criterion", "crosslingual")
     refused(xlingual("repair", "s", "--text-encoder", "chargram"), "other vectors among other texts")
     refused(xlingual("repair", "s", "--text-encoder", ENCODER), "was fitted on", "choose other rows")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Struct, field
 
@@ -21,7 +23,12 @@ from xlingual.results.values import (
     among,
 )
 
+if TYPE_CHECKING:
+    from xlingual.results.evaluation import Results
+
+TEST = "test"  # the folder of the evaluation before and after, below that of the repair
 BETTER, WORSE, UNDECIDED, UNCHANGED = "better", "worse", "cannot tell", "unchanged"  # outcomes
+POOL_MAP, CROSSLINGUAL_MAP = "mAP", "cross-lingual mAP"  # criteria
 
 
 class PartSize(Struct, frozen=True):
@@ -51,15 +58,20 @@ class Change(Struct, frozen=True):
     """A value before and after the repair, on the part for testing."""
 
     source: Annotated[str, about('Language of the questions; "all" for all.')]
-    target: Annotated[str, about('Language of the answers; "pool" for those of all languages.')]
+    target: Annotated[
+        str,
+        about(
+            'Language of the answers; "pool" for those of all languages, "others" for each other language.'
+        ),
+    ]
     before: Annotated[Number, about("Value of the encoder as it is.")]
     after: Annotated[Number, about("Value of the repaired encoder.")]
     difference: Annotated[Number, about("The second less the first.")]
     ci: Annotated[
         Interval | None,
         about(
-            "Paired interval of the difference. Those of one list hold together (max-t). Null where there "
-            "are too few clusters of questions."
+            "Paired interval of the difference. Those of languages, pairs and monolingual hold together, all "
+            "of them (max-t); others stand alone. Null where there are too few clusters of questions."
         ),
     ]
     least: Annotated[
@@ -97,7 +109,14 @@ class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
     encoder: Annotated[str, about("Name of the encoder.")]
     spec: Annotated[str | None, about("Its spec; null for an object.")]
     dim: Annotated[Size, about("Dimensions of its vectors.")]
-    criterion: Annotated[str, about("What the choice goes by.")]
+    criterion: Annotated[
+        str,
+        among(POOL_MAP, CROSSLINGUAL_MAP),
+        about(
+            "What the choice goes by and the test tests: mAP over the pool of all languages; or, "
+            "cross-lingual, the mean over the other languages of AP among the candidates of each by itself."
+        ),
+    ]
     alpha: Annotated[Level, about("Level of the tests.")]
     delta: Annotated[Number, about("The loss from which a language or pair counts as harmed.")]
     fit: Annotated[PartSize, about("The part that transforms are fitted on.")]
@@ -112,11 +131,15 @@ class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
         among(BETTER, WORSE, UNDECIDED, UNCHANGED),
         about("What the test says of all languages together."),
     ]
-    whole: Annotated[Change, about("mAP over the pool, questions of all languages.")]
+    whole: Annotated[Change, about("The criterion, questions of all languages.")]
     p: Annotated[Share, about("p of the difference, two-sided.")]
     languages: Annotated[list[Change], about("The same by the language of the questions.")]
     pairs: Annotated[
-        list[Change], about("mAP of a single answer in the pool, by question and answer language.")
+        list[Change],
+        about(
+            "By question and answer language: mAP of a single answer in the pool; with cross-lingual mAP, "
+            "mAP among the candidates of the answer's language."
+        ),
     ]
     monolingual: Annotated[
         list[Change], about("mAP among candidates in the question's own language, by language.")
@@ -134,10 +157,18 @@ class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
         about("Whether it is shown for every language pair that it loses less than delta (Berger 1982)."),
     ]
     p_harmed: Annotated[Share, about("The largest p_harmed of the language pairs.")]
+    other: Annotated[
+        Change | None,
+        about("The criterion that was not chosen by; null where no question has an answer to it."),
+    ] = None
     beside: Annotated[
         list[Beside], about("Backretrieval and SIM on the part for testing, where images were given.")
     ] = field(default_factory=list)
     model: Annotated[str | None, about("Folder of the transform, below the folder of this file.")] = None
+    parts: Annotated[
+        str | None,
+        about("The data with the part of each row as its split: fit, choose, test; below the same folder."),
+    ] = None
     signature: Annotated[str, about("What the values of the encoder as it is depend on.")] = ""
     conditions: Conditions = field(default_factory=dict)
     warnings: Warnings = field(default_factory=list)
@@ -149,3 +180,35 @@ class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
         if (self.chosen, self.similarity) not in {(one.spec, one.similarity) for one in self.tried}:
             return f"chosen is {self.chosen!r}, which was not tried"
         return None
+
+
+@dataclass(frozen=True)
+class BeforeAndAfter:
+    """A repair, and the evaluation of the encoder before and after it on the part for testing.
+
+    `full`: the page of that evaluation, relative to the page of both; None where there is none.
+    """
+
+    found: Repair
+    test: Results
+    full: str | None = None
+
+    @staticmethod
+    def read(path: str | Path) -> BeforeAndAfter | Repair:
+        """Read the file of a repair, with the evaluation in the folder beside it, if there is one of it."""
+        from xlingual.results.evaluation import Results
+
+        found, beside = Repair.read(path), Path(path).parent / TEST
+        if found.model is None or not (beside / "results.json").is_file():
+            return found
+        both = BeforeAndAfter(found, Results.read(beside))
+        return both if both.alike else found
+
+    @property
+    def alike(self) -> bool:
+        """Whether the evaluation is of this encoder, on as many questions and candidates."""
+        sizes = self.found.test.questions, self.found.test.candidates
+        return any(
+            one.encoder == self.found.encoder and (one.n_source, one.n_target) == sizes
+            for one in self.test.entries
+        )

@@ -34,12 +34,12 @@ class Several:
 
 
 def max_t(
-    several: Several, rng: np.random.Generator, *, level: float = LEVEL, draws: int = DRAWS, span: float = 1.0
+    several: Several, rng: np.random.Generator, *, level: float = LEVEL, draws: int = DRAWS
 ) -> list[Interval]:
     """Return the simultaneous intervals of the means, in the order of the sets.
 
     The critical value is never below that of Student's t with the fewest clusters of any set. A set without
-    any variance gets its own interval by the rule of three for values of range `span`, at the level that
+    any variance gets its own interval by the rule of three for values of range 1, at the level that
     Bonferroni gives it.
     """
     means = [float(np.mean(values)) for values in several.values]

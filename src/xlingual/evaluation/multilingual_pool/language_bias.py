@@ -200,6 +200,27 @@ def monolingual_average_precision(ranks: RelevantRanks) -> Floats:
     return ranks.per_question(ranks.without_missed(precision, rows), rows)
 
 
+def single_language_precision(ranks: RelevantRanks) -> Floats:
+    """Return each question's average precision among the candidates of each single language [n, G].
+
+    Each language's candidates are a pool of their own, with the answers in it; NaN for no answer there. Of
+    the question's own language it is `monolingual_average_precision`; with one answer in another language it
+    is the reciprocal rank of a search from one language into another.
+    """
+    s = ranks
+    precision = np.zeros(len(s.line))
+    for code in range(len(s.counts.languages)):
+        chosen = s.answer_language == code
+        rows = np.flatnonzero(chosen)
+        precision[rows] = precision_at(
+            s.above_of(code, rows),
+            s.tied_of(code, rows),
+            s.relevant_above(chosen, rows),
+            s.relevant_tied(chosen, rows),
+        )
+    return s.by_answer_language(s.without_missed(precision))
+
+
 def subsets(ranks: RelevantRanks, chosen: Iterable[Sequence[str]] = ()) -> View:
     """Return mAP in the pool of some languages (LAReQA, Table 5), by their names joined with commas.
 

@@ -1,4 +1,4 @@
-"""The three parts of a pool, which share no cluster and no answer; and the vectors of one of them."""
+"""The three parts of a pool, which share no cluster, answer or text; and the vectors of one of them."""
 
 from __future__ import annotations
 
@@ -14,27 +14,30 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
-from xlingual.data.pools.splitting import TEST, TRAIN, split_pool
+from xlingual.data.pools.splitting import TEST, TRAIN, NoQuestionError, split_pool
 from xlingual.encoders.mapped import unit_rows
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.evaluation.multilingual_pool.language_bias import (
     monolingual_average_precision,
     single_answer_precision,
+    single_language_precision,
 )
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts, one_pass
-from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
+from xlingual.evaluation.multilingual_pool.relevant_ranks import own_and_other, relevant_ranks
 from xlingual.evaluation.similarities import COSINE, correction_of
 from xlingual.measures import average_precision
 from xlingual.ranking import HubRepair, Ranker
 from xlingual.ranking.banks import Bank, Banked
 from xlingual.records import HubCorrection, Texts
 from xlingual.results.repair import PartSize
+from xlingual.stats.paired import FEWEST_CLUSTERS
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
 
 Row: TypeAlias = tuple[str, str, str]  # language, id and text
 SHARES = (0.4, 0.2, 0.4)  # fit, choose, test
 HUB_PLACES = 10
+POOL, CROSSLINGUAL = "pool", "crosslingual"  # what a repair is chosen by
 
 
 def three_parts(
@@ -42,23 +45,40 @@ def three_parts(
 ) -> tuple[MultilingualPool, MultilingualPool, MultilingualPool]:
     """Return the parts to fit on, to choose on and to test on; whole clusters, drawn with the seed.
 
-    Raises InputError where a part would have no questions, or one of its languages no question or candidate.
+    Raises InputError where there are too few clusters of questions to choose on or to test on, or a language
+    has no question or candidate in a part.
     """
     fit, choose, test = shares
-    first, rest = _halves(pool, fit / sum(shares), seed, by)
-    second, third = _halves(rest, choose / (choose + test), seed, by)
+    try:
+        first, rest = _halves(pool, fit / sum(shares), seed, by)
+        second, third = _halves(rest, choose / (choose + test), seed, by)
+    except NoQuestionError:
+        raise _too_few(pool, "one of the three parts", 0) from None
+    for what, part in (("the part for choosing", second), ("the part for testing", third)):
+        if (clusters := len(np.unique(part.questions.cluster))) < FEWEST_CLUSTERS:
+            raise _too_few(pool, what, clusters)
     for what, part in (("fitting", first), ("choosing", second), ("testing", third)):
         if set(part.languages) != set(pool.languages):
             lost = sorted(set(pool.languages) - set(part.languages))
             raise InputError(
                 f"{pool.source}: the part for {what} has no texts in {', '.join(lost)}: there are too few; "
-                "leave the language out with --languages, or give another --shares"
+                "leave the language out with --languages, or give other --shares"
             )
     return first, second, third
 
 
+def _too_few(pool: PoolRows, what: str, clusters: int) -> InputError:
+    """Return the error for a part with so few clusters of questions."""
+    found = f"{clusters} cluster{'' if clusters == 1 else 's'} of questions" if clusters else "no question"
+    return InputError(
+        f"{pool.source}: {what} has {found}, and choosing and testing need {FEWEST_CLUSTERS} clusters each. "
+        f"There are {len(np.unique(pool.questions.cluster))} in all, and those with equal texts stay "
+        f"together: give more data, or other {parameter('shares')}"
+    )
+
+
 def _halves(pool: PoolRows, share: float, seed: int, by: str) -> tuple[MultilingualPool, MultilingualPool]:
-    marked = split_pool(pool, share, seed, by)
+    marked = split_pool(pool, share, seed, by, by_text=True)
     made = [
         build_pool(pool.source, pool.languages, marked.questions, marked.candidates, pool.languages, split)
         for split in (TRAIN, TEST)
@@ -77,10 +97,31 @@ class Found:
     """Where the answers of a part stand: values of each question [n], with answers by language [n, G]."""
 
     precision: Floats  # [n] over the pool of all languages
+    crosslingual: Floats  # [n] among candidates of other languages, see `crosslingual`; NaN without an answer
+    alone: Floats  # [n, G] among candidates of each language by itself; NaN for no answer in it
     single: Floats  # [n, G] of a single answer in the pool; NaN for no answer in the language
     monolingual: Floats  # [n] among candidates of the question's language; NaN without an answer there
     counts: PoolCounts
     heads: Heads | None
+
+
+def crosslingual(counts: PoolCounts, alone: Floats) -> Floats:
+    """Return the mean over the other languages of the precision in each language by itself, [n] of [n, G].
+
+    NaN where a question has no answer in another language.
+    """
+    return own_and_other(counts, alone)[1]
+
+
+def refuse_without_other(parts: Sequence[MultilingualPool]) -> None:
+    """Raise InputError where a part to choose or to test on has no answer in another language."""
+    for what, part in zip(("choosing", "testing"), parts[1:], strict=True):
+        question, candidate = part.relevant
+        if (part.questions.language[question] == part.candidates.language[candidate]).all():
+            raise InputError(
+                f"{part.source}: {parameter('criterion', CROSSLINGUAL)} needs questions with an answer in "
+                f"another language, and the part for {what} has none: choose by {POOL!r}"
+            )
 
 
 @dataclass(frozen=True)
@@ -113,10 +154,15 @@ class WholeVectors:
         answered = {(tag, own, text): i for i, (tag, _, own, text) in enumerate(texts)}
         return cls(queries, candidates, asked, answered)
 
-    def part(self, pool: MultilingualPool) -> PartVectors:
-        """Return the vectors of a pool's rows, at unit length."""
+    def rows(self, pool: MultilingualPool) -> tuple[Ints, Ints]:
+        """Return which rows of the data a pool's questions and candidates are."""
         asked = [self.asked[row] for row in _rows(pool, pool.questions)]
         answered = [self.answered[row] for row in _rows(pool, pool.candidates)]
+        return np.array(asked, dtype=np.int64), np.array(answered, dtype=np.int64)
+
+    def part(self, pool: MultilingualPool) -> PartVectors:
+        """Return the vectors of a pool's rows, at unit length."""
+        asked, answered = self.rows(pool)
         return PartVectors(pool, unit_rows(self.questions[asked]), unit_rows(self.candidates[answered]))
 
 
@@ -184,10 +230,14 @@ class PartVectors:
         found = self.correction(map, similarity)
         return None if found is None else Banked(correction_of(similarity), Bank.of(found.bank), similarity)
 
-    def precision(self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None) -> Floats:
-        """Return the average precision of each question over the pool [n]."""
-        found = one_pass(self.pool, *self.moved(map), ranker=ranker, repair=repair)
-        values: Floats = average_precision(found.counts.whole_pool())
+    def precision(
+        self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None, criterion: str = POOL
+    ) -> Floats:
+        """Return the average precision of each question, by the criterion [n]; NaN where it has none."""
+        counts = one_pass(self.pool, *self.moved(map), ranker=ranker, repair=repair).counts
+        if criterion == CROSSLINGUAL:
+            return crosslingual(counts, single_language_precision(relevant_ranks(counts)))
+        values: Floats = average_precision(counts.whole_pool())
         return values
 
     def found(self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None) -> Found:
@@ -195,8 +245,11 @@ class PartVectors:
         top = min(HUB_PLACES, len(self.pool.candidates))
         passed = one_pass(self.pool, *self.moved(map), top=top, depth=top, ranker=ranker, repair=repair)
         ranks = relevant_ranks(passed.counts)
+        alone = single_language_precision(ranks)
         return Found(
             average_precision(passed.counts.whole_pool()),
+            crosslingual(passed.counts, alone),
+            alone,
             single_answer_precision(ranks),
             monolingual_average_precision(ranks),
             passed.counts,

@@ -31,18 +31,29 @@ from xlingual.repair import CORRECTIONS, Judged, Search, search, steps
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
 from xlingual.results import Results
-from xlingual.results.repair import UNCHANGED, LeftOut, Repair, TriedRepair
+from xlingual.results.repair import CROSSLINGUAL_MAP, POOL_MAP, UNCHANGED, LeftOut, Repair, TriedRepair
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.repairing.beside import beside
-from xlingual.workflows.repairing.chosen import MODEL, Chosen, Clock, check_options, one_encoder
+from xlingual.workflows.repairing.chosen import (
+    MODEL,
+    Chosen,
+    Clock,
+    check_languages,
+    check_options,
+    one_encoder,
+)
+from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.parts import (
+    CROSSLINGUAL,
+    POOL,
     SHARES,
     PartVectors,
     WholeVectors,
     digests_of,
     has_translations,
+    refuse_without_other,
     size_of,
     texts_of,
     three_parts,
@@ -50,7 +61,7 @@ from xlingual.workflows.repairing.parts import (
 from xlingual.workflows.repairing.side_by_side import side_by_side
 from xlingual.workflows.repairing.tested import tested
 
-CRITERION = "mAP"
+CRITERIA = {POOL: POOL_MAP, CROSSLINGUAL: CROSSLINGUAL_MAP}
 
 
 @dataclass
@@ -80,6 +91,7 @@ def repair_encoder(
     *,
     shares: Sequence[float] = SHARES,
     split_by: str = "paragraph",
+    criterion: str = POOL,
     delta: float = 0.01,
     alpha: float = 0.05,
     image_encoder: ImageModelLike | None = None,
@@ -95,13 +107,19 @@ def repair_encoder(
     """Find the transform of an encoder's vectors that brings languages together best, and test it.
 
     The data are divided by whole clusters. Transforms are fitted on the first part; the one with the highest
-    mAP on the second is chosen; the third says once what it changes, with paired intervals.
+    mAP on the second is chosen; the third says once what it changes, with paired intervals. Two criteria:
+
+    - "pool": AP over the pool of all languages, the mean over questions;
+    - "crosslingual": AP among the candidates of each other language by itself, the mean over the languages in
+      which the question has an answer, then over questions. With one answer it is the mean reciprocal rank of
+      a search from one language into another.
 
     Args:
         data: a multilingual pool, or a manifest with translations, which is mixed to one (`mix_pool`).
         text_encoder: the encoder, a spec or an object.
         shares: of the three parts: to fit on, to choose on, to test on.
         split_by: "paragraph" (clusters), or "article" where questions have articles.
+        criterion: "pool" or "crosslingual": it is what is chosen by and tested; the other stands beside it.
         delta: the loss from which a language pair counts as harmed.
         alpha: level of the tests.
         image_encoder: of the images of a manifest: Backretrieval and SIM are shown beside the test.
@@ -119,7 +137,11 @@ def repair_encoder(
 
     """
     check_options(shares, delta, alpha)
-    if image_encoder is not None and not isinstance(data, Manifest):
+    if criterion not in CRITERIA:
+        raise InputError(f"{parameter('criterion', criterion)}: expected {' or '.join(CRITERIA)}")
+    if isinstance(data, Manifest):
+        check_languages(data)
+    elif image_encoder is not None:
         raise InputError(f"{parameter('image_encoder')}: a pool has no images: leave it out")
     ranker = Cpu(threads=threads) if ranker is None else ranker
     clock = Clock(progress)
@@ -127,6 +149,8 @@ def repair_encoder(
     with collected_warnings() as messages:
         pool = mix_pool(data, seed=seed) if isinstance(data, Manifest) else data
         parts = three_parts(pool, shares, seed, split_by)
+        if criterion == CROSSLINGUAL:
+            refuse_without_other(parts)
         fit_texts = fit_texts_for(data) if isinstance(data, Manifest) else load_fit_texts
         name, encoder = one_encoder(text_encoder, pool.languages, fit_texts, pool.role_languages)
         with clock.stage("texts: encode"):
@@ -136,7 +160,7 @@ def repair_encoder(
             identity = batch_identity(encoder, store=storing["store"])
         fit, choose, test = (whole.part(part) for part in parts)
         with clock.stage("search"):
-            found = _searched(fit, choose, ranker, clock.of("trying transforms"), hubs=hubs)
+            found = _searched(fit, choose, ranker, clock.of("trying transforms"), criterion, hubs=hubs)
         unchanged = found.chosen is found.plain
         map = None if unchanged else found.chosen.map or Affine.identity(fit.questions.shape[1])
         correction = fit.correction(map, found.chosen.similarity)
@@ -145,19 +169,20 @@ def repair_encoder(
             after = (
                 before if unchanged else test.found(map, ranker, fit.corrected(map, found.chosen.similarity))
             )
-            changes = tested(before, after, delta=delta, alpha=alpha, seed=seed)
+            changes = tested(before, after, criterion=criterion, delta=delta, alpha=alpha, seed=seed)
         more = []
         if image_encoder is not None:
             assert isinstance(data, Manifest)
             items = set(parts[2].questions.key)
             more = beside(data, items, encoder, map, correction, image_encoder, storing["store"], seed)
-    conditions = _conditions(pool, shares, split_by, candidate_text, seed)
+    divided = Divided(data, [whole.rows(part) for part in parts])
+    conditions = _conditions(pool, shares, split_by, candidate_text, criterion, seed)
     dim = int(fit.questions.shape[1])
     result = Repair(
         encoder=name,
         spec=str(replace(parse(text_encoder, Known()), name=None)) if isinstance(text_encoder, str) else None,
         dim=dim,
-        criterion=CRITERION,
+        criterion=CRITERIA[criterion],
         alpha=alpha,
         delta=delta,
         fit=size_of(parts[0]),
@@ -172,11 +197,12 @@ def repair_encoder(
         warnings=list(messages),
         timings=clock.seconds,
         model=None if map is None else MODEL,
+        parts=divided.name,
         n_texts=sum(len(part.questions) + len(part.candidates) for part in parts),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
     seen = digests_of([*texts[0], *texts[1]])
-    return Repaired(result, map, base, pool.source, seen, test, correction=correction)
+    return Repaired(result, map, base, pool.source, seen, test, divided=divided, correction=correction)
 
 
 def _search_fields(found: Search) -> dict[str, Any]:
@@ -207,6 +233,7 @@ def _searched(
     choose: PartVectors,
     ranker: Ranker,
     progress: Callable[[int, int], None],
+    criterion: str,
     *,
     hubs: bool,
 ) -> Search:
@@ -214,7 +241,8 @@ def _searched(
     fitting = fit.fit_data()
 
     def judge(map: Affine | None, similarity: str) -> Judged:
-        values = choose.precision(map, ranker, fit.corrected(map, similarity))
+        values = choose.precision(map, ranker, fit.corrected(map, similarity), criterion)
+        values = values[~np.isnan(values)]
         return Judged(float(values.mean()), values)
 
     return search(
@@ -227,7 +255,12 @@ def _searched(
 
 
 def _conditions(
-    pool: MultilingualPool, shares: Sequence[float], split_by: str, candidate_text: str, seed: int
+    pool: MultilingualPool,
+    shares: Sequence[float],
+    split_by: str,
+    candidate_text: str,
+    criterion: str,
+    seed: int,
 ) -> dict[str, str]:
     """Return what the numbers depend on, beside the encoder."""
     return {
@@ -238,6 +271,7 @@ def _conditions(
         "parts-by": split_by,
         "candidates": candidate_text,
         "measure": "AP",
+        **({} if criterion == POOL else {"criterion": criterion}),
         "ties": "expected",
         "conventions": CONVENTIONS,
     }

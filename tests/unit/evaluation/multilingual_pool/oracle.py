@@ -188,6 +188,16 @@ def monolingual(pool):
     return found
 
 
+def single_languages(pool):
+    """Return {(question, language): average precision} in the pool of each language with an answer."""
+    found = {}
+    for q in pool.questions:
+        for there in {pool.language[c] for c in pool.relevant[q]}:
+            kept = [c for c in pool.candidates if pool.language[c] == there]
+            found[q, there] = pool.precision(q, kept, pool.relevant[q] & set(kept))
+    return found
+
+
 def loss(pool):
     def of_kind(kind):
         def value(q, c):

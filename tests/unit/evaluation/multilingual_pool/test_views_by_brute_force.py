@@ -12,7 +12,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from xlingual.evaluation.multilingual_pool.alignment import SUMMARY, alignment_counts
-from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views
+from xlingual.evaluation.multilingual_pool.language_bias import (
+    agnostic_views,
+    monolingual_average_precision,
+    single_language_precision,
+)
 from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
 from xlingual.evaluation.multilingual_pool.relevant_ranks import relevant_ranks
 from xlingual.evaluation.multilingual_pool.views import question_languages, record_of
@@ -241,3 +245,20 @@ def test_questions_of_which_a_relevant_candidate_ties_with_an_irrelevant_one(cas
     s = relevant_ranks(counts)
     assert s.n_tied() == tied(lambda q: pool.relevant[q])
     assert s.n_tied(s.own) == tied(pool.own)
+
+
+@given(random_pools())
+@example(ALL_TIED)
+def test_precision_among_the_candidates_of_each_single_language(drawn):
+    pool, counts = drawn
+    ranks = relevant_ranks(counts)
+    table = single_language_precision(ranks)
+    expected = oracle.single_languages(pool)
+    for q in pool.questions:
+        for code, there in enumerate(LANGUAGES):
+            value = table[q, code]
+            assert (
+                np.isnan(value) if (q, there) not in expected else value == pytest.approx(expected[q, there])
+            )
+    own = table[np.arange(len(table)), counts.question_language]
+    np.testing.assert_array_equal(own, monolingual_average_precision(ranks))
