@@ -5,7 +5,7 @@ An encoder may bring its own along, as a repaired one does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
 from xlingual.encoders.base import Adapter
 from xlingual.errors import InputError, listed, parameter, warn
-from xlingual.evaluation.similarities import Fitted, correction_of
+from xlingual.evaluation.similarities import COSINE, Fitted, correction_of
 from xlingual.ranking import Bank, Banked, Csls, Ranker, Repair
 from xlingual.ranking.approximate import Approximate
 from xlingual.records import HubCorrection, Texts, digest
@@ -121,6 +121,11 @@ class OwnCorrections:
                 )
             correction_of(own.similarity)
             self._encoders[name], self.similarities[name] = own, own.similarity
+
+    def of_all(self, encoders: Iterable[str], usual: str | None) -> str | None:
+        """Return how some encoders are compared, the others by the `usual`; None: all by cosine."""
+        found = {self.similarities.get(name, usual or COSINE) for name in encoders}
+        return None if found == {COSINE} else ", ".join(sorted(found))
 
     def bound(self, name: str) -> Banked | None:
         """Return that of an encoder, None where it has none; the last one's bank is kept."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -149,7 +149,7 @@ class Run:
         self._spent: Spent | None = None  # of the text encoder that encodes now
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
         self._bank: TrainingQueries | None = None  # of the similarity, where it has one
-        self._own = OwnCorrections()  # of encoders that bring one along
+        self.own_corrections = OwnCorrections()  # of encoders that bring one along
         self._warned = False  # of a similarity that takes the queries that are evaluated
 
     @contextmanager
@@ -200,8 +200,8 @@ class Run:
                 f"{next(name for name in systems if name not in made)!r} returns lists: leave one of them out"
             )
         if repair is None and self.ranks_texts:
-            self._own.take(systems, self.options.ranker)
-            self.compared |= self._own.similarities
+            self.own_corrections.take(systems, self.options.ranker)
+            self.compared |= self.own_corrections.similarities
         self.by_name |= systems
         for name, encoder in made.items():
             self.text_encoders[name] = encoder
@@ -214,7 +214,7 @@ class Run:
         """
         repair = self.options.repair
         if repair is None:
-            return self._own.bound(name)
+            return self.own_corrections.bound(name)
         if not isinstance(repair, Fitted):
             self._warned = self._warned or warned_of_transduction(repair)
             return repair
@@ -226,11 +226,6 @@ class Run:
     def similarity(self) -> str | None:
         """What signatures call the similarity; None for plain cosine."""
         return getattr(self._bank or self.options.repair, "name", None)
-
-    def similarities(self, encoders: Iterable[str]) -> str | None:
-        """Return the similarity of all of some encoders, None for plain cosine; several in one line."""
-        found = {self._own.similarities.get(name, self.similarity or COSINE) for name in encoders}
-        return None if found == {COSINE} else ", ".join(sorted(found))
 
     def identity(self, encoder: Encoder, *texts: Texts) -> str:
         """Return everything that an encoder's vectors of these texts depend on, as one line."""
