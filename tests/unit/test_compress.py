@@ -11,7 +11,9 @@ import pytest
 
 from xlingual import Compression, Manifest, compress, crosslingual_retrieval, multilingual_pool
 from xlingual.cli.main import run
+from xlingual.encoders import text_encoders
 from xlingual.errors import DataWarning, InputError
+from xlingual.models.folder import write_model
 from xlingual.report import page_of, verdict
 from xlingual.report.blocks import walk
 from xlingual.report.render import html
@@ -200,3 +202,25 @@ def test_the_command_writes_and_shows(folder, spec, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["schema"] == "xlingual/compression/1"
     assert run([*options[:-1], "--dims", "x"]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_an_encoders_own_correction_of_hubs_is_left_out(manifest, spec, tmp_path):
+    """Forms are compared by cosine, as the signature says, and a warning too."""
+    (base,) = text_encoders(spec, languages=manifest.languages).values()
+    content = {
+        "kind": "transform",
+        "model": {"languages": [None], "transforms": "x:", "similarity": "csls?k=2"},
+        "base": {"name": "e", "identity": base.identity, "dim": DIM, "languages": []},
+    }
+    arrays = {
+        "matrix": np.eye(DIM, dtype=np.float32)[None],
+        "offset": np.zeros((1, DIM), dtype=np.float32),
+        "bank": np.random.default_rng(1).normal(size=(5, DIM)).astype(np.float32),
+    }
+    below = spec.removeprefix("e=")
+    model = f"model:{write_model(tmp_path / 'm', content, arrays).path}"
+    own, plain = (quiet(manifest, f"{model}{how}::{below}", dtypes=["f16"]) for how in ("", "?hubs=plain"))
+    assert (own.full, own.forms[0].value) == (plain.full, plain.forms[0].value)
+    assert "csls" not in own.signature
+    assert any("csls?k=2), which is left out" in one for one in own.warnings)
+    assert not any("correction" in one for one in plain.warnings)

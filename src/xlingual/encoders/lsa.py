@@ -188,6 +188,8 @@ def choose_power(chosen: Texts, languages: Sequence[str], dim: int, seed: int) -
     if set(rest.language) != set(languages):
         return 0.0
     plain, *others, chance = _reciprocal_ranks(fit_lsa(rest, languages, dim, seed), held_out)
+    if not len(plain):  # no item that is held out has texts in two languages
+        return 0.0
     power, best = max(zip(_POWERS[1:], others, strict=True), key=lambda pair: float(pair[1].mean()))
     power, best = (power, best) if _is_clear(best - plain) else (0.0, plain)
     if len(plain) >= _LEAST_HELD_OUT and not _is_clear(best - chance):

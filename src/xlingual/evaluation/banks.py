@@ -5,7 +5,7 @@ An encoder may bring its own along, as a repaired one does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -14,8 +14,9 @@ import numpy as np
 from xlingual.embed import embed_bank
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
+from xlingual.encoders.base import Adapter
 from xlingual.errors import InputError, listed, parameter, warn
-from xlingual.evaluation.similarities import Fitted, correction_of
+from xlingual.evaluation.similarities import COSINE, Fitted, correction_of
 from xlingual.ranking import Bank, Banked, Csls, Ranker, Repair
 from xlingual.ranking.approximate import Approximate
 from xlingual.records import HubCorrection, Texts, digest
@@ -106,6 +107,7 @@ class OwnCorrections:
         for name, encoder in systems.items():
             own = encoder.hub_correction if isinstance(encoder, Encoder) else None
             if own is None:
+                _warn_of_one_below(name, encoder)
                 continue
             why = None
             if isinstance(ranker, Approximate):
@@ -120,6 +122,11 @@ class OwnCorrections:
             correction_of(own.similarity)
             self._encoders[name], self.similarities[name] = own, own.similarity
 
+    def of_all(self, encoders: Iterable[str], usual: str | None) -> str | None:
+        """Return how some encoders are compared, the others by the `usual`; None: all by cosine."""
+        found = {self.similarities.get(name, usual or COSINE) for name in encoders}
+        return None if found == {COSINE} else ", ".join(sorted(found))
+
     def bound(self, name: str) -> Banked | None:
         """Return that of an encoder, None where it has none; the last one's bank is kept."""
         if name not in self._encoders:
@@ -128,6 +135,20 @@ class OwnCorrections:
             own = self._encoders[name]
             self._kept = name, Banked(correction_of(own.similarity), Bank.of(own.bank), own.similarity)
         return self._kept[1]
+
+
+def _warn_of_one_below(name: str, encoder: Encoder | ListSystem) -> None:
+    """Warn where an encoder stands on one with a correction of hubs, which is of that one's vectors."""
+    below = encoder
+    while isinstance(below, Adapter):
+        below = below.base
+        if below.hub_correction is not None:
+            warn(
+                f"text encoder {name!r} stands on one that was chosen with a correction of hubs "
+                f"({below.hub_correction.similarity}), and is ranked without it: the correction is of the "
+                "vectors below"
+            )
+            return
 
 
 def warned_of_transduction(repair: Repair | None) -> bool:

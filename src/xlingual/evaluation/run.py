@@ -130,7 +130,7 @@ P = ParamSpec("P")
 class Run:
     """The parts of every evaluation: options, text encoders, and a record of how it went."""
 
-    ranks_texts = True  # by texts, so that an encoder's own correction of hubs holds
+    ranks_texts = True  # whether texts are ranked so that an encoder's own correction of hubs holds
 
     def __init__(self, task: str, options: Options) -> None:
         self.task, self.options = task, options
@@ -149,7 +149,7 @@ class Run:
         self._spent: Spent | None = None  # of the text encoder that encodes now
         self.compared: dict[str, str] = {}  # how the vectors of an encoder are compared, where not by cosine
         self._bank: TrainingQueries | None = None  # of the similarity, where it has one
-        self._own = OwnCorrections()  # of encoders that bring one along
+        self.own_corrections = OwnCorrections()  # of encoders that bring one along
         self._warned = False  # of a similarity that takes the queries that are evaluated
 
     @contextmanager
@@ -200,8 +200,8 @@ class Run:
                 f"{next(name for name in systems if name not in made)!r} returns lists: leave one of them out"
             )
         if repair is None and self.ranks_texts:
-            self._own.take(systems, self.options.ranker)
-            self.compared |= self._own.similarities
+            self.own_corrections.take(systems, self.options.ranker)
+            self.compared |= self.own_corrections.similarities
         self.by_name |= systems
         for name, encoder in made.items():
             self.text_encoders[name] = encoder
@@ -214,7 +214,7 @@ class Run:
         """
         repair = self.options.repair
         if repair is None:
-            return self._own.bound(name)
+            return self.own_corrections.bound(name)
         if not isinstance(repair, Fitted):
             self._warned = self._warned or warned_of_transduction(repair)
             return repair

@@ -56,7 +56,9 @@ _COMPARED = {
 
 
 def ranked_by(similarity: str | None) -> list[str]:
-    """Return a sentence that names a similarity, none for cosine."""
+    """Return a sentence that names a similarity, none for cosine; several are those of some encoders each."""
+    if similarity and similarity.startswith("cosine, "):
+        return [f"Encoders are ranked each by its own similarity: {similarity}. Hubs of some are repaired."]
     return [f"Ranked by {similarity}, not by cosine: hubs are repaired."] if similarity else []
 
 

@@ -117,8 +117,9 @@ def cca(data: FitData, k: int | None = None) -> Affine:
 
     Canonical correlation analysis of two languages (Faruqui and Dyer, EACL 2014), and its extension MAXVAR
     to more (Kettenring, Biometrika 58, 1971): each language is whitened, its covariance shrunk by `oas`, and
-    mapped on the first k eigenvectors of all of them side by side. Fitted on items that have texts in all
-    languages. `k` is the number of dimensions unless given.
+    mapped on the first k eigenvectors of all of them side by side. Without shrinkage that is CCA; with it the
+    own variance of a language counts a little, too. Fitted on items that have texts in all languages. `k` is
+    the number of dimensions unless given.
     """
     languages = tuple(sorted(data.moments))
     if len(languages) < 2:

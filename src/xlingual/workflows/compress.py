@@ -21,7 +21,7 @@ from xlingual.data.taking import takes_data
 from xlingual.embed import fit_texts_for, load_fit_texts
 from xlingual.encoders import EncoderLike, parse
 from xlingual.encoders.plugins import Known
-from xlingual.errors import InputError, parameter
+from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.compression import Asked, OverPairs, OverPool
 from xlingual.evaluation.compression.asked import Fitting, FormValues
 from xlingual.evaluation.compression.forms import Form, Wanted, order_of_tests, vectors_of
@@ -111,6 +111,11 @@ def compress(
         else:
             asked = OverPairs(data, text_encoder, options, measure)
             load = fit_texts_for(data)
+        if (own := asked.encoder.hub_correction) is not None:
+            warn(
+                f"text encoder {asked.name!r} was chosen with a correction of hubs ({own.similarity}), which "
+                "is left out: all forms are compared by cosine"
+            )
         with asked.run.stage("texts: encode", "encoding texts to fit on"):
             fitting = None if fit is None else asked.fitting(partial(load, fit))
         forms = wanted.forms(asked.dim, 0 if fitting is None else fitting.rank)

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -291,3 +293,10 @@ def test_a_language_that_only_held_out_items_have_leaves_the_axes_as_they_are():
     last = choose(texts(rows), CATALOGUE, None, 0).items[-1]
     chosen = choose(texts([*rows, (last, "fr", "seul")]), CATALOGUE, None, 0)
     assert choose_power(chosen, CATALOGUE, 150, 0) == 0
+
+
+def test_held_out_items_in_one_language_weigh_nothing_and_give_no_warning():
+    alone = [row for row in titles(600, lacking=0) if row[1] == CATALOGUE[0]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert choose_power(texts(alone), CATALOGUE[:1], 5, 0) == 0

@@ -8,11 +8,13 @@ import pytest
 from xlingual import Manifest, crosslingual_retrieval, multilingual_pool
 from xlingual.data.pools.mix import mix_pool
 from xlingual.encoders import Encoder, text_encoders
+from xlingual.encoders.compressed import SmallerTexts
 from xlingual.encoders.trained_transform import FittedTransform
-from xlingual.errors import InputError
+from xlingual.errors import DataWarning, InputError
 from xlingual.models.folder import ModelFolder
 from xlingual.ranking.approximate import Approximate
 from xlingual.results.repair import Repair
+from xlingual.transforms.compression import halved
 from xlingual.workflows.repairing import repair_encoder
 from xlingual.workflows.repairing.parts import three_parts
 
@@ -252,3 +254,14 @@ def test_before_and_after_stand_side_by_side(repaired):
     assert values["Apart"] == pytest.approx(repaired.found.whole.before, abs=1e-12)
     assert values["Apart-repaired"] == pytest.approx(repaired.found.whole.after, abs=1e-12)
     assert "points" in results.tables
+
+
+def test_what_stands_on_a_corrected_encoder_is_ranked_by_cosine_and_says_so(corrected):
+    _, folder, test = corrected
+    own, plain = (FittedTransform(folder, Apart(seed=1), hubs=hubs) for hubs in (True, False))
+    with pytest.warns(DataWarning, match=r"'on' stands on one .* is ranked without it"):
+        on = multilingual_pool(test, {"on": SmallerTexts(own, "f16", halved)}, views="none", store=None)
+    assert "similarity:" not in on.entries[0].signature
+    again = multilingual_pool(test, {"on": SmallerTexts(plain, "f16", halved)}, views="none", store=None)
+    assert again.entries[0].value == on.entries[0].value
+    assert not [one for one in again.warnings if "stands on" in one]

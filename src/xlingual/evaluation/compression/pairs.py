@@ -37,6 +37,7 @@ class OverPairs(Asked):
     def __init__(self, manifest: Manifest, spec: EncoderLike, options: Options, measure: str | None) -> None:
         named = parse_rank_measures(() if measure is None else (measure,))
         self.run: PairRun = PairRun(NAME, manifest, options, matching=True)
+        self.run.ranks_texts = False  # by cosine alone
         self.run.prepare(spec)
         self.several = several_answers(manifest, self.run.tasks)
         if not self.several:

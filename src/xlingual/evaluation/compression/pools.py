@@ -60,6 +60,7 @@ class OverPool(Asked):
             )
         self.run: PoolRun = PoolRun(pool, choose(pool, "none", "agnostic", candidate_text, ()), options)
         self.pool, self.text = pool, candidate_text
+        self.run.ranks_texts = False  # by cosine alone
         self.run.prepare(spec, None)
         self.run.near = near_questions(pool.questions, options.cluster)
         self._cluster = (self.run.near.clusters or pool.questions).cluster
