@@ -193,7 +193,7 @@ def printed(records: list[dict[str, Any]]) -> None:
         ["the same, by the corrected resampled t-test", _above(records, _corrected)],
     ]
     table("What else", [["what", "mAP"], *rows_of])
-    heads = ["encoders", "mAP", "BkR R@10", "SIM", "BkR falls", "both rise"]
+    heads = ["encoders", "mAP", "BkR R@10", "SIM", "BkR falls", "BkR rises"]
     title = "IKEA, before and after: what Backretrieval says of the transforms that were chosen"
     table(title, [heads, *(_beside(title, own) for title, own in _groups(records))])
 
