@@ -43,7 +43,7 @@ _PLAIN = frozenset(
         ),
         *("trained_on", "unknown", "weight", "words"),
         *("b", "field", "index", "k1", "method", "stemmer", "stopwords"),
-        *("depth", "first", "ids", "k", "latency", "order", "over", "scale", "weights"),
+        *("depth", "first", "hubs", "ids", "k", "latency", "order", "over", "scale", "weights"),
         *("parallel", "profile", "body.NAME", "query_body.NAME", "candidate_body.NAME", "url.NAME"),
     }
 )

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -91,13 +91,22 @@ def _shared_or_copied(source: str, to: str) -> None:
     (os.link if source.endswith(".png") else shutil.copyfile)(source, to)
 
 
+_ADD_UP = ("--text-encoder", "--system")
+
+
 @pytest.fixture
 def xlingual(work: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return the command line in this process: `xlingual("data", "check", "s")`."""
+    """Return the command line in this process: `xlingual("data", "check", "s")`.
 
-    def command(*arguments: object) -> Outcome:
+    Options `instead`, with their values, take the place of those among the arguments; encoders add up.
+    """
+
+    def command(*arguments: object, instead: Sequence[object] = ()) -> Outcome:
         capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
+        once = [word for word in instead if str(word).startswith("--") and word not in _ADD_UP]
+        places = [place for place, word in enumerate(arguments) if word in once]
+        kept = [word for place, word in enumerate(arguments) if not {place, place - 1} & {*places}]
+        code = run([str(argument) for argument in (*kept, *instead)])
         out, err = capsys.readouterr()
         return Outcome(code, out, err)
 
@@ -111,10 +120,8 @@ def bkr(xlingual: Command) -> Command:
     def command(
         *more: object, manifest: str = "s", text: str = "v/good.{lang}.npy", image: str = "img.npy"
     ) -> Outcome:
-        return xlingual(
-            *("evaluate", "bkr", manifest, "--text-encoder", text, "--image-encoder", image),
-            *("--out", "out", "--threads", "1", *more),
-        )
+        given = ("--text-encoder", text, "--image-encoder", image, "--out", "out", "--threads", "1")
+        return xlingual("evaluate", "bkr", manifest, *given, instead=more)
 
     return command
 

@@ -32,7 +32,7 @@ def evaluate(xlingual: Any) -> Any:
 
     def command(*more: object, pool: str = "pool", text: str = BOTH) -> Any:
         named = ("--text-encoder", text, "--out", "out", "--trec", "trec", "--threads", "1")
-        return xlingual("evaluate", "lareqa", pool, *named, *more)
+        return xlingual("evaluate", "lareqa", pool, *named, instead=more)
 
     return command
 

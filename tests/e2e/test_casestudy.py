@@ -33,7 +33,7 @@ def study(recipes: Path, xlingual: Any, monkeypatch: pytest.MonkeyPatch, tmp_pat
     """Return the command, run in a folder that has the recipes as `r`."""
     (tmp_path / "r").symlink_to(recipes / "r")
     monkeypatch.chdir(tmp_path)
-    return lambda *more: xlingual("casestudy", "r", *GIVEN, *more)
+    return lambda *more: xlingual("casestudy", "r", *GIVEN, instead=more)
 
 
 def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
@@ -247,9 +247,9 @@ def test_regimes_of_dual_encoders(pool: Path, xlingual: Any, tmp_path: Path) -> 
     assert kept["request"]["regimes"] == ["x-y", "x-x"] and kept["request"]["epochs"] == 1
     page = xlingual("report", out, "--out", tmp_path / "again.html")
     assert page.code == 0 and (tmp_path / "again.html").read_bytes() != b""
-    other = xlingual(*asked, "--epochs", "2")
+    other = xlingual(*asked, instead=("--epochs", "2"))
     assert other.code == 2 and "was trained with other settings (epochs was 1 and is 2)" in other.err
-    assert xlingual(*asked, "--epochs", "2", "--force").code == 0
+    assert xlingual(*asked, instead=("--epochs", "2", "--force")).code == 0
 
 
 def test_regimes_from_a_file(pool: Path, xlingual: Any, tmp_path: Path) -> None:

@@ -27,6 +27,9 @@ def test_a_manifest_is_repaired_and_the_model_is_used(xlingual: Any, work: Path)
     if found["model"] is None:
         return
     assert Path("r/test/report.html").exists()
+    page, again = (Path(file).read_text(encoding="utf-8") for file in ("r/report.html", "again.html"))
+    assert 'href="test/report.html"' in page and "The space, before and after" in page
+    assert "The space, before and after" in again and "href" not in again  # it may lie anywhere
     spec = f"model:r/model::{ENCODER}"
     use = ("evaluate", "xlr", "--text-encoder", spec)
     refused(xlingual(*use, "s", "--split", "test"), "was fitted on", "its part for testing")

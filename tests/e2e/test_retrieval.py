@@ -43,7 +43,7 @@ def shop(work: Path) -> str:
 def evaluate(shop: str, xlingual: Any) -> Any:
     def command(*more: object) -> Any:
         systems = ("--text-encoder", "letters=chargram", "--text-encoder", "engine=run:engine.trec")
-        return xlingual("evaluate", "retrieval", shop, "--qrels", "shop.qrels", *systems, *more)
+        return xlingual("evaluate", "retrieval", shop, "--qrels", "shop.qrels", *systems, instead=more)
 
     return command
 

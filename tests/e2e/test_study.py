@@ -99,7 +99,7 @@ def test_a_study_is_never_written_over(study: Path, xlingual: Any) -> None:
     ],
 )
 def test_bad_input_is_one_line(work: Path, xlingual: Any, more: tuple[str, ...], words: str) -> None:
-    outcome = xlingual("study", "new", *NEW, *FEW, *more)
+    outcome = xlingual("study", "new", *NEW, *FEW, instead=more)
     assert outcome.code == 2 and words in outcome.err and outcome.err.count("\n") == 1, outcome.err
     assert not (work / "STUDY").exists()
 

@@ -187,14 +187,14 @@ def test_bad_input_is_one_line_and_leaves_no_model(xlingual: Any, more: tuple[st
     vectors = np.load("img.npy")
     np.save("bad.npy", vectors[:7])
     np.save("nan.npy", np.where(np.arange(len(vectors))[:, None] == 3, np.nan, vectors))
-    refused(xlingual(*TWO, "--epochs", "2", "--out", "m", *more), said)
+    refused(xlingual(*TWO, "--epochs", "2", "--out", "m", instead=more), said)
     assert not Path("m/config.json").exists()
 
 
 def test_dimensions_that_differ_between_training_and_validation(xlingual: Any) -> None:
     np.save("wide.npy", np.hstack([np.load("img.npy")] * 2))
     parts = ("--rows", "0:60", "--validation", "s#60:90", "--validation-image-encoder", "wide.npy")
-    refused(xlingual(*TWO, *parts, "--out", "m"), "16 dimensions in training and 32 in validation")
+    refused(xlingual(*TWO, "--out", "m", instead=parts), "16 dimensions in training and 32 in validation")
 
 
 def test_what_lies_in_the_folder_stays(xlingual: Any) -> None:
@@ -212,8 +212,9 @@ def test_a_language_that_the_validation_lacks_is_reported(xlingual: Any) -> None
     for i in range(5):
         rows[i]["text_es"] = f"c {i}"
     Path("rare.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    parts = ("--beta", "0", *SMALL, "--epochs", "1", "--rows", "0:40", "--validation", "rare.jsonl#40:60")
-    done = xlingual("train", "mlmme", "rare.jsonl", *parts, "--out", "m")
+    parts = ("--epochs", "1", "--rows", "0:40", "--validation", "rare.jsonl#40:60")
+    asked = ("train", "mlmme", "rare.jsonl", "--beta", "0", *SMALL, "--out", "m")
+    done = xlingual(*asked, instead=parts)
     assert done.code == 0 and any("no texts in es" in line for line in done.warnings)
     assert "en-de" in done.out and "en-es" not in done.out
 
@@ -224,11 +225,12 @@ def test_images_and_items_on_both_sides(xlingual: Any) -> None:
     Path("long.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     parts = ("--rows", "0:91", "--validation", "long.jsonl#91:180", "--epochs", "1", "--out", "m")
     refused(
-        xlingual("train", "mlmme", "long.jsonl", "--beta", "0", *SMALL, *parts), "both sides of --validation"
+        xlingual("train", "mlmme", "long.jsonl", "--beta", "0", *SMALL, instead=parts),
+        "both sides of --validation",
     )
     Path("copy.jsonl").write_text("".join(f"{json.dumps({**row, 'id': row['id'] + 'x'})}\n" for row in rows))
     parts = ("--validation", "copy.jsonl#0:90", "--epochs", "1", "--out", "m")
-    done = xlingual("train", "mlmme", "long.jsonl", "--image-encoder", "pixels", *SMALL, *parts)
+    done = xlingual("train", "mlmme", "long.jsonl", "--image-encoder", "pixels", *SMALL, instead=parts)
     assert done.code == 0 and any("30 images are both" in line for line in done.warnings)
 
 

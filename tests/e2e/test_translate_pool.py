@@ -57,7 +57,7 @@ def write_dictionary(to: str, words: dict[str, str] | None = None) -> None:
 
 def translate(xlingual: Any, *more: object) -> Any:
     command = ("data", "translate-pool", "pool", "--by", "translate:{lang}-{to}.tsv", "--out", "out")
-    return xlingual(*command, *more)
+    return xlingual(*command, instead=more)
 
 
 def test_rows_are_translated_and_keep_their_ids(xlingual: Any) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -97,6 +98,7 @@ class RequestCommand(click.Command):
         New names stand in place of old ones, and names of other programs are known (`other_names`).
         """
         try:
+            self._refuse_repeated(ctx, args)
             rest = super().parse_args(ctx, args)
             self._refuse_none(ctx)
             return rest
@@ -112,6 +114,16 @@ class RequestCommand(click.Command):
             if error.possibilities:
                 error.possibilities[:] = dict.fromkeys(new.get(name, name) for name in error.possibilities)
             raise
+
+    def _refuse_repeated(self, ctx: click.Context, args: Sequence[str]) -> None:
+        """Raise an error where an option of one value is given twice: no value is dropped in silence."""
+        if ctx.resilient_parsing:
+            return
+        given = Counter(one for one in self.make_parser(ctx).parse_args(args=[*args])[2])
+        for one, times in given.items():
+            if times > 1 and isinstance(one, click.Option) and not (one.multiple or one.is_flag):
+                said = f"{one.opts[0]} is given {times} times, and takes one value: give it once"
+                raise click.UsageError(said, ctx)
 
     def _refuse_none(self, ctx: click.Context) -> None:
         """Raise an error where one of some options must be given, and none is."""

@@ -14,9 +14,27 @@ from xlingual.cli.opening import manifest_or_pool, store_of, within_cost
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.wording import in_options
-from xlingual.errors import InputError
-from xlingual.requests import signed
+from xlingual.errors import InputError, listed
+from xlingual.requests import leaves, signed
 from xlingual.requests.repairing import RepairRequest
+
+_OF_TRANSLATIONS = ("split_by", "delta", "alpha", "image_encoder", "hubs", "candidate_text")
+
+
+def _refuse_options_of_translations(request: RepairRequest) -> None:
+    """Raise InputError for options that would have no effect without translations."""
+    known = leaves(RepairRequest)
+    given = [
+        known[name].names[0].rpartition("/")[2]
+        for name in _OF_TRANSLATIONS
+        if getattr(request, name) != known[name].default
+    ]
+    if given:
+        verb, them = ("is", "it") if len(given) == 1 else ("are", "them")
+        raise InputError(
+            f"{listed(given)} {verb} for data with translations, and no item of these has texts in two "
+            f"languages: leave {them} out"
+        )
 
 
 @command(RepairRequest)
@@ -28,6 +46,7 @@ def repair(request: RepairRequest) -> None:
     that needs no translations chooses, and nothing is tested for retrieval. With --out the one that was
     chosen is written too, for model:DIR/model::SPEC.
     """
+    from xlingual.results.repair import TEST, BeforeAndAfter
     from xlingual.workflows.repairing import (
         Repaired,
         has_no_translations,
@@ -35,10 +54,12 @@ def repair(request: RepairRequest) -> None:
         repair_unlabelled,
     )
     from xlingual.workflows.repairing.chosen import MODEL
-    from xlingual.workflows.repairing.side_by_side import FOLDER
+    from xlingual.workflows.repairing.divided import refuse_replacing
 
     output = request.output
     check_output(output.out, output.report, "repair")
+    if output.out is not None:
+        refuse_replacing(output.out, request.data.manifest)
     store = store_of(request.keeping)
     ranker = chosen_ranker(request.ranking, store, quiet=output.quiet)
     (encoder,) = within_cost([request.text_encoder], request.keeping)
@@ -47,11 +68,7 @@ def repair(request: RepairRequest) -> None:
         data = manifest_or_pool(request)
         repaired: Callable[..., Any] = repair_encoder
         if has_no_translations(data):
-            if request.image_encoder is not None:
-                raise InputError(
-                    "--image-encoder is for data with translations, and no item of these has texts in two "
-                    "languages: leave it out"
-                )
+            _refuse_options_of_translations(request)
             repaired = repair_unlabelled
         given = keywords(request, repaired) | {"text_encoder": encoder, "store": store, "ranker": ranker}
         outcome = repaired(data, **given, progress=progress)
@@ -63,11 +80,14 @@ def repair(request: RepairRequest) -> None:
     found.warnings[:] = map(in_options, found.warnings)
     found = signed(found, request)
     write_and_show(found, output)
-    say_written(found, output, found.file)
+    shown = found if beside is None else BeforeAndAfter(found, beside, f"{TEST}/report.html")
+    say_written(shown, output, found.file)
+    if output.out is not None:
+        screen.wrote(outcome.divided.write(output.out), quiet=output.quiet)
     if output.out is not None and outcome.map is not None:
         outcome.write_model(output.out / MODEL)
         screen.wrote(output.out / MODEL, quiet=output.quiet)
     if output.out is not None and beside is not None:
-        below = replace(output, out=output.out / FOLDER)
-        beside.write(output.out / FOLDER)
+        below = replace(output, out=output.out / TEST)
+        beside.write(output.out / TEST)
         say_written(beside, below)

@@ -24,7 +24,7 @@ _KINDS = {
     "plan": ("plan.json", "plan:Plan"),
     "compression": ("compression.json", "compression:Compression"),
     "calibration": ("calibration.json", "calibration:Calibration"),
-    "repair": ("repair.json", "repair:Repair"),
+    "repair": ("repair.json", "repair:BeforeAndAfter"),
     "unlabelled_repair": ("unlabelled_repair.json", "unlabelled_repair:UnlabelledRepair"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
     "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),

@@ -2,8 +2,8 @@
 
 "No pair loses δ or more" is shown where it is shown for each pair at level α: an intersection–union test,
 which needs no correction for the number of pairs (Berger 1982, "Multiparameter hypothesis testing and
-acceptance sampling", Technometrics 24). Forms are many, and the smallest is looked for among them: their p
-are corrected by Holm.
+acceptance sampling", Technometrics 24). Forms are many, and the smallest is looked for among them: they are
+tested in a fixed order (`in_sequence`), each after one that keeps more.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xlingual.comparison.outcome import too_few
 from xlingual.comparison.queries import Queries
 from xlingual.results import Interval
 from xlingual.results.compression import KEPT, LOSES, UNDECIDED, PairLoss, PairValue
-from xlingual.stats.corrections import holm, simultaneous_level
+from xlingual.stats.corrections import holm, in_sequence, simultaneous_level
 from xlingual.stats.paired import PairedTest, paired_test
 from xlingual.streams import stream
 
@@ -54,11 +54,15 @@ def losses(
     delta: float,
     alpha: float,
     *,
+    after: Mapping[str, str | None] | None = None,
     seed: int = 0,
     replicates: int = REPLICATES,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, FormLoss]:
-    """Return what each form loses against `FULL`, by its name; all are encoders of the queries."""
+    """Return what each form loses against `FULL`, by its name; all are encoders of the queries.
+
+    `after`: which form is tested before which; unless given, in the order of the queries' encoders.
+    """
     names = [name for name in queries.encoders if name != FULL]
     parts = queries.slices("pair")
     tests: dict[str, list[PairedTest | None]] = {}
@@ -69,7 +73,9 @@ def losses(
         if progress is not None:
             progress(place + 1, len(names))
     p = {name: max(1.0 if t is None else t.p_above(-delta) for t in own) for name, own in tests.items()}
-    adjusted = dict(zip(names, holm(np.array([p[name] for name in names])).tolist(), strict=True))
+    before = dict(zip(names, [None, *names], strict=False)) if after is None else after
+    places = [None if (first := before[own]) is None else names.index(first) for own in names]
+    adjusted = dict(zip(names, in_sequence(np.array([p[own] for own in names]), places), strict=True))
     whole = {name: _tested(queries, name, f"{name}|all", seed, replicates) for name in names}
     return {
         name: _loss(
@@ -120,7 +126,7 @@ def _loss(
         pairs=tuple(pairs),
         outcome=KEPT if p[1] <= alpha else LOSES if min(lost) <= alpha else UNDECIDED,
         p=p[0],
-        p_adjusted=p[1],
+        p_adjusted=float(p[1]),
         note=note,
     )
 

@@ -36,8 +36,8 @@ def _written(pattern: str, value: Callable[[str], T], expected: str) -> Callable
 
 
 integer = _written(r"-?[0-9]{1,9}", int, "a whole number")  # it may be negative
-amount = _written(r"[0-9]{1,12}(\.[0-9]{1,9})?", float, "a number of at least 0, such as 0.5")
-share = _written(r"0(\.[0-9]{1,9})?|1(\.0{1,9})?", float, "a number from 0 to 1, such as 0.75")
+amount = _written(r"[0-9]{1,12}(\.[0-9]{1,9})?|\.[0-9]{1,9}", float, "a number of at least 0, such as 0.5")
+share = _written(r"0?\.[0-9]{1,9}|0|1(\.0{1,9})?", float, "a number from 0 to 1, such as 0.75")
 not_empty = _written(r"(?s:.+)", str, "a value")
 anything = _written(r"(?s:.*)", str, "a value")
 

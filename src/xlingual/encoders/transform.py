@@ -42,6 +42,7 @@ class TransformedTexts(MappedBase):
     ) -> None:
         super().__init__(base)
         self.who, self.fit, self._texts, self.by_language = name, fit, texts, by_language
+        self.shown = name.replace("?v=1&", "?").removesuffix("?v=1")  # in errors
         self.unit_below = not isinstance(base, TransformedTexts)
         self._wanted = frozenset(languages)
 
@@ -52,7 +53,7 @@ class TransformedTexts(MappedBase):
         rows = [row for row, language in enumerate(found.language) if language in self._wanted]
         if not rows:
             raise InputError(
-                f"{self.who}: the texts it is to be fitted on are in {listed(sorted(set(found.language)))}, "
+                f"{self.shown}: the texts that it is fitted on are in {listed(sorted(set(found.language)))}, "
                 f"and those to be encoded in {listed(sorted(self._wanted), 20)}: name others with fit="
             )
         chosen = found.take(np.array(rows, dtype=np.int64))
@@ -69,11 +70,11 @@ class TransformedTexts(MappedBase):
         self.map = self._fitted(vectors)
 
     def _fitted(self, vectors: Any) -> Affine:  # noqa: ANN401
-        texts, given = self.chosen, dense(vectors, "the encoder below", self.who)
+        texts, given = self.chosen, dense(vectors, "the encoder below", self.shown)
         try:
             return self.fit(FitData(given, texts.language, texts.items, self.unit_below))
         except InputError as error:
-            raise InputError(f"{self.who}: {error}") from None
+            raise InputError(f"{self.shown}: {error}") from None
 
     @cached_property
     def fitted_on(self) -> frozenset[bytes]:
@@ -92,7 +93,7 @@ class TransformedTexts(MappedBase):
         self.base.check_languages(asked)
         if self.by_language and (unknown := sorted(asked - set(self.chosen.language))):
             raise InputError(
-                f"{self.who}: its texts have none in {listed(unknown)}, and it is fitted for each language "
+                f"{self.shown}: its texts have none in {listed(unknown)}, and it is fitted for each language "
                 "by itself: name texts in all languages with fit="
             )
 
@@ -117,6 +118,8 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Transf
     written = "&".join(f"{key}={value}" for key, value in sorted(own.items()) if value is not None)
     called = f"{name}:{argument}?v=1{'&' if written else ''}{written}"
     by_language = own.get("by", _BY_LANGUAGE.get(name)) == methods.LANGUAGE
+    if name == "delta":
+        by_language = own["from"] is None
     fit = _fit(name, argument, own)
     return TransformedTexts(base, called, fit, texts, context.languages, by_language=by_language)
 
@@ -146,8 +149,13 @@ def _fit(name: str, argument: str, options: dict[str, Any]) -> Fit:
     """Return the function that fits the method; raise InputError where a number is needed and not there."""
     if name == "delta":
         start, to = options["from"], options["to"]
-        if not start or not to or start == to:
-            raise InputError("delta: write two languages, as in delta:?from=de&to=en&fit=FILE#train")
+        if start is None:
+            return partial(paired.deltas, to=to)
+        if to is None or start == to:
+            raise InputError(
+                "delta: write two languages, as in delta:?from=de&to=en&fit=FILE#train, or leave from= out: "
+                "then all move to one"
+            )
         return partial(paired.delta, start=start, to=to)
     if name in _OTHERS:
         return partial(_OTHERS[name], **options)

@@ -9,7 +9,7 @@ _FIT = Option("fit", not_empty, None, f"{FIT}; required")
 _BY = Option(
     "by", one_of("language", "all"), "language", "language: each by its own texts; all: by all texts"
 )
-_TO = Option("to", not_empty, None, "language that the others are mapped to; unless given, with most pairs")
+_TO = Option("to", not_empty, None, "language that others are mapped to; unless given, with the most pairs")
 
 
 def _transform(name: str, summary: str, *options: Option, argument: str | None = None) -> Scheme:
@@ -46,9 +46,9 @@ TRANSFORMS: tuple[Scheme, ...] = (
     _transform("pca", "the D principal components of the vectors", argument="D"),
     _transform(
         "delta",
-        "vectors of one language moved by the mean difference to another",
-        Option("from", not_empty, None, "language that is moved; required"),
-        Option("to", not_empty, None, "language that it is moved to; required"),
+        "vectors of a language moved by the mean difference of translations to another",
+        Option("from", not_empty, None, "language that is moved; all others unless given"),
+        _TO,
     ),
     _transform("procrustes", "vectors rotated to those of their translations", _TO),
     _transform("ridge", "vectors mapped to those of their translations, linearly", _TO),

@@ -14,9 +14,9 @@ from typing import Any
 
 from xlingual.files import atomic_file
 from xlingual.models.card_words import DATA, words_of
-from xlingual.models.folder import BANK, CARD, TRANSFORM, WEIGHTS, ModelFolder
+from xlingual.models.folder import BANK, CARD, FITTED_ON, TRANSFORM, WEIGHTS, ModelFolder
 from xlingual.models.recorded import ANYWHERE, OUTCOME, as_before
-from xlingual.models.transform_card import Choice, beside, chosen, shapes, sizes
+from xlingual.models.transform_card import Choice, beside, caution, chosen, shapes, sizes
 from xlingual.signature import Signature
 
 CHOSEN = "How it was chosen and tested"
@@ -64,12 +64,14 @@ def card(folder: ModelFolder, where: str = PLACE, repair: Choice | None = None) 
     """
     config = folder.config
     words = words_of(folder.kind)
+    choice = repair or (beside(folder) if folder.kind == TRANSFORM else None)
+    sentences = words.what(config), None if choice is None else caution(choice), words.reference
     found = (
-        CardSection("What it is", tuple(filter(None, (words.what(config), words.reference)))),
+        CardSection("What it is", tuple(filter(None, sentences))),
         _use(folder, where),
         CardSection("Data", rows=tuple(_rows(config.get("data") or {}, DATA))),
         _scores(config),
-        _chosen(folder, repair),
+        _chosen(choice),
         CardSection("Training", rows=tuple(_rows(_only_training(config)))),
         CardSection("Sizes", rows=tuple(_sizes(folder))),
         CardSection("Environment", rows=tuple(_rows(config.get("environment") or {}))),
@@ -129,8 +131,8 @@ def languages(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def parameters(folder: ModelFolder) -> int:
-    """Return how many numbers the weights are; training questions of a transform are none of them."""
-    return sum(prod(shape) for name, shape in shapes(folder).items() if name != BANK)
+    """Return how many numbers the weights are; what a transform keeps of its data is none of them."""
+    return sum(prod(shape) for name, shape in shapes(folder).items() if name not in (BANK, FITTED_ON))
 
 
 def front_matter(tags: tuple[str, ...], topics: tuple[str, ...], library: str = "xlingual") -> str:
@@ -174,8 +176,7 @@ def _scores(config: Mapping[str, Any]) -> CardSection:
     return CardSection("Scores", (f"On data held out from training: {words.scores}.{epochs}",), rows=rows)
 
 
-def _chosen(folder: ModelFolder, repair: Choice | None) -> CardSection:
-    found = repair or (beside(folder) if folder.kind == TRANSFORM else None)
+def _chosen(found: Choice | None) -> CardSection:
     return (
         CardSection(CHOSEN) if found is None else CardSection(CHOSEN, chosen(found)[0], rows=chosen(found)[1])
     )

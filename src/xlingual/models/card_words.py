@@ -136,8 +136,8 @@ def _transform(config: Config) -> str:
     compared = "Vectors are compared by cosine."
     if model.get("similarity") not in (None, "cosine"):
         compared = (
-            "Vectors are compared by cosine; it was chosen with the correction of hubs "
-            f"{model['similarity']}, whose training questions are in the folder."
+            f"Texts are ranked with the correction of hubs {model['similarity']}, whose training questions "
+            "are in the folder; model:DIR?hubs=plain::SPEC ranks by cosine."
         )
     return (
         f"A linear map of the vectors of an encoder of texts, vector / norm @ matrix + offset: {maps}. It "

@@ -8,10 +8,20 @@ from typing import TypeAlias
 from xlingual.errors import InputError
 from xlingual.models.card_words import all_of
 from xlingual.models.folder import BANK, FITTED_ON, WEIGHTS, ModelFolder
-from xlingual.results.repair import Change, Repair
+from xlingual.results.repair import BETTER, UNCHANGED, UNDECIDED, WORSE, Change, Repair
 from xlingual.results.unlabelled_repair import UnlabelledRepair
 
 Choice: TypeAlias = Repair | UnlabelledRepair
+_VERDICTS = {
+    BETTER: "the test shows that it makes the encoder better",
+    WORSE: "the test shows that it makes the encoder worse",
+    UNDECIDED: "the test does not show that it helps",
+    UNCHANGED: "nothing is changed",
+}
+_CAUTIONS = {
+    WORSE: "It makes the encoder worse: leave the encoder as it is.",
+    UNDECIDED: "It is not shown to help: leave the encoder as it is, or test on more data.",
+}
 
 
 def shapes(folder: ModelFolder) -> dict[str, tuple[int, ...]]:
@@ -59,6 +69,13 @@ def beside(folder: ModelFolder) -> Choice | None:
     return None
 
 
+def caution(found: Choice) -> str | None:
+    """Return what to know before it is used; None where the test shows that it helps."""
+    if isinstance(found, UnlabelledRepair):
+        return "Whether search gets better by it is not known: no translations were known to test it."
+    return _CAUTIONS.get(found.outcome)
+
+
 def chosen(found: Choice) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Return sentences and rows on how a transform was chosen and tested."""
     if isinstance(found, UnlabelledRepair):
@@ -67,11 +84,12 @@ def chosen(found: Choice) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
         f"Fitted on {found.fit.questions:,} questions and {found.fit.candidates:,} candidates; of "
         f"{len(found.tried) - 1:,} repairs that were tried it has the best {found.criterion} on "
         f"{found.choose.questions:,} other questions. It was then tested once, on {found.test.questions:,} "
-        f"that took no part in the choice; the verdict: {found.outcome}."
+        f"that took no part in the choice; {_VERDICTS[found.outcome]}."
     )
     harm = (
-        f"It is {'' if found.harmless else 'not '}shown for every language pair that it loses less than "
-        f"{found.delta:g}."
+        f"Every language pair is shown to lose less than {found.delta:g}."
+        if found.harmless
+        else f"It is not shown that every language pair loses less than {found.delta:g}."
     )
     rows = [(f"{found.criterion}, all languages", _change(found.whole))]
     rows += [(f"questions in {one.source}", _change(one)) for one in found.languages]

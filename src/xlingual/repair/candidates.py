@@ -40,6 +40,7 @@ def steps(dim: int, n_languages: int, *, translations: bool) -> list[tuple[Step,
     after = [Step("centre:", methods.centre)]
     found += [(*after, step) for step in _after_centring(dim)]
     if translations:
+        found.append((Step("delta:", paired.deltas),))
         alone = list(_of_translations(dim))
         found += [(step,) for step in alone]
         found += [(*after, step) for step in alone]

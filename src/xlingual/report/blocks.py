@@ -159,6 +159,7 @@ class Prose:
     where: Where = "page"
     whole: bool = False  # in a terminal one line, however long, so that it can be copied
     bold: bool = False  # explains bold type: left out where a console has none
+    link: str = ""  # a page beside this one, named and linked at the end of the text
 
 
 @dataclass(frozen=True)

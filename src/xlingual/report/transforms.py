@@ -12,6 +12,7 @@ _WORDS = {
     "lir": "removing the first {} directions of each language (LIR)",
     "lsar": "removing {} directions between languages (LSAR)",
     "pca": "{} principal components",
+    "delta": "moving to one language",
     "procrustes": "rotating to one language",
     "ridge": "mapping to one language",
     "cca": "{} canonical directions",

@@ -32,7 +32,7 @@ def byte_size(text: str) -> int:
 
     K, M, G and T are powers of 1000, Ki, Mi … of 1024.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip().lower())
+    found = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*([kmgt]?)(i?)b?", text.strip().lower())
     if found is None:
         raise InputError(f"{text!r} is no size: write it like 500MB or 8GiB")
     number, unit, binary = found.groups()

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
+from xlingual.errors import InputError
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Request, option
 from xlingual.requests.shared import EqualIds, Keeping, ManifestOptions, Output, PoolLanguages
 from xlingual.requests.values import AboveZero, Natural, Share, comma_list
 
 
-def shares_of(text: str) -> list[float | str]:
-    """Return the numbers of "0.4,0.2,0.4"; what is none stays a text, which the check names."""
-    found: list[float | str] = []
-    for word in comma_list(text):
-        try:
-            found.append(float(word))
-        except ValueError:
-            found.append(word)
+def shares_of(text: str) -> list[float]:
+    """Return the numbers of "0.4,0.2,0.4" or ".4,.2,.4"; raise InputError for anything else.
+
+    >>> shares_of(".4, .2, .4")
+    [0.4, 0.2, 0.4]
+    """
+    try:
+        found = [float(word) for word in comma_list(text)]
+    except ValueError:
+        found = []
+    if len(found) != 3 or not all(0 < share < math.inf for share in found):
+        raise InputError(
+            f"found {text!r}: give three numbers above 0, to fit on, to choose on and to test on, such as "
+            "0.4,0.2,0.4"
+        )
     return found
 
 

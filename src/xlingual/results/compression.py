@@ -84,7 +84,10 @@ class Form(Struct, frozen=True):
         about("kept: no pair loses delta or more; loses: some pair loses more; else cannot tell."),
     ]
     p: Annotated[Share, about('The largest p_kept: p of "some pair loses delta or more".')]
-    p_adjusted: Annotated[Share, about("The same after Holm's correction over all forms.")]
+    p_adjusted: Annotated[
+        Share,
+        about("The same after the forms that are tested before it, in a fixed order: kept up to alpha."),
+    ]
     pairs: Annotated[list[PairLoss], about("One for each language pair, in the order of `full`.")]
     note: Note = None
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Struct, field
 
@@ -21,6 +23,10 @@ from xlingual.results.values import (
     among,
 )
 
+if TYPE_CHECKING:
+    from xlingual.results.evaluation import Results
+
+TEST = "test"  # the folder of the evaluation before and after, below that of the repair
 BETTER, WORSE, UNDECIDED, UNCHANGED = "better", "worse", "cannot tell", "unchanged"  # outcomes
 POOL_MAP, CROSSLINGUAL_MAP = "mAP", "cross-lingual mAP"  # criteria
 
@@ -159,6 +165,10 @@ class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
         list[Beside], about("Backretrieval and SIM on the part for testing, where images were given.")
     ] = field(default_factory=list)
     model: Annotated[str | None, about("Folder of the transform, below the folder of this file.")] = None
+    parts: Annotated[
+        str | None,
+        about("The data with the part of each row as its split: fit, choose, test; below the same folder."),
+    ] = None
     signature: Annotated[str, about("What the values of the encoder as it is depend on.")] = ""
     conditions: Conditions = field(default_factory=dict)
     warnings: Warnings = field(default_factory=list)
@@ -170,3 +180,35 @@ class Repair(FolderDocument, frozen=True, tag="xlingual/repair/1"):
         if (self.chosen, self.similarity) not in {(one.spec, one.similarity) for one in self.tried}:
             return f"chosen is {self.chosen!r}, which was not tried"
         return None
+
+
+@dataclass(frozen=True)
+class BeforeAndAfter:
+    """A repair, and the evaluation of the encoder before and after it on the part for testing.
+
+    `full`: the page of that evaluation, relative to the page of both; None where there is none.
+    """
+
+    found: Repair
+    test: Results
+    full: str | None = None
+
+    @staticmethod
+    def read(path: str | Path) -> BeforeAndAfter | Repair:
+        """Read the file of a repair, with the evaluation in the folder beside it, if there is one of it."""
+        from xlingual.results.evaluation import Results
+
+        found, beside = Repair.read(path), Path(path).parent / TEST
+        if found.model is None or not (beside / "results.json").is_file():
+            return found
+        both = BeforeAndAfter(found, Results.read(beside))
+        return both if both.alike else found
+
+    @property
+    def alike(self) -> bool:
+        """Whether the evaluation is of this encoder, on as many questions and candidates."""
+        sizes = self.found.test.questions, self.found.test.candidates
+        return any(
+            one.encoder == self.found.encoder and (one.n_source, one.n_target) == sizes
+            for one in self.test.entries
+        )

@@ -76,6 +76,10 @@ class UnlabelledRepair(FolderDocument, frozen=True, tag="xlingual/unlabelled_rep
     before: Annotated[Criteria, about("Of the encoder as it is, on the third part.")]
     after: Annotated[Criteria, about("Of the repaired encoder, on the third part.")]
     model: Annotated[str | None, about("Folder of the transform, below the folder of this file.")] = None
+    parts: Annotated[
+        str | None,
+        about("The data with the part of each row as its split: fit, choose, test; below the same folder."),
+    ] = None
     signature: Annotated[str, about("What the criteria of the encoder as it is depend on.")] = ""
     conditions: Conditions = field(default_factory=dict)
     warnings: Warnings = field(default_factory=list)

@@ -65,7 +65,13 @@ class Affine:
             )
         out = np.empty((len(vectors), self.offset.shape[1]), dtype=np.float32)
         for language, rows in rows_of_each(languages).items():
-            matrix, offset = self.of(language)
+            try:
+                matrix, offset = self.of(language)
+            except InputError:
+                if np.any(vectors[rows]):
+                    raise
+                out[rows] = 0
+                continue
             for start in range(0, len(rows), _ROWS):
                 piece = rows[start : start + _ROWS]
                 x = np.asarray(vectors[piece], dtype=np.float64)

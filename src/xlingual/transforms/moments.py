@@ -18,6 +18,7 @@ from xlingual.errors import InputError, listed
 from xlingual.transforms.affine import Affine, rows_of_each
 
 _ROWS = 8192  # of a piece
+_ROUNDING = 1e-13  # the variance of a dimension, by its mean square, that is none: float32 has no such digits
 Axes: TypeAlias = tuple[Floats, Floats]
 FOLDS = 5  # parts of the pairs, on which options are chosen
 
@@ -66,7 +67,15 @@ def pooled(parts: Sequence[Moments]) -> Moments:
     count = sum(part.count for part in parts)
     mean: Floats = np.sum([part.count * part.mean for part in parts], axis=0) / count
     second: Floats = np.sum([part.count * part.second for part in parts], axis=0) / count
-    return Moments(count, mean, second - np.outer(mean, mean))
+    return Moments(count, mean, _covariance(second, mean))
+
+
+def _covariance(second: Floats, mean: Floats) -> Floats:
+    """Return the covariance, exactly 0 in a dimension that does not vary by more than rounding."""
+    covariance: Floats = second - np.outer(mean, mean)
+    constant = np.diagonal(covariance) <= _ROUNDING * np.diagonal(second)
+    covariance[constant, :] = covariance[:, constant] = 0
+    return covariance
 
 
 @dataclass(frozen=True)
@@ -235,4 +244,4 @@ def _moments_of(pieces: Iterator[Floats]) -> Moments | None:
     if total is None or squares is None:
         return None
     mean = total / count
-    return Moments(count, mean, squares / count - np.outer(mean, mean))
+    return Moments(count, mean, _covariance(squares / count, mean))

@@ -24,6 +24,22 @@ def delta(data: FitData, start: str, to: str) -> Affine:
     return Affine({None: 0, start: 1}, offsets)
 
 
+def deltas(data: FitData, to: str | None = None) -> Affine:
+    """Return x + the mean difference of translations in the language `to` and in its own: `delta` for all.
+
+    `to` is the language with the most pairs unless given; its texts stay as they are. Where every item has a
+    text in every language this is `centre` with the mean of `to` put back.
+    """
+    to = data_pivot(data, to)
+    maps: dict[str, tuple[Floats | None, Floats]] = {}
+    for language, part in data.moments.items():
+        here, there = part.mean, part.mean
+        if language != to:
+            here, there = _halves(data.pairs(language, to).whole())[:2]
+        maps[language] = None, there - here
+    return by_language(maps)
+
+
 def procrustes(data: FitData, to: str | None = None) -> Affine:
     """Return x·W with the rotation W that brings texts closest to their translations in the language `to`.
 
@@ -57,8 +73,12 @@ def ridge(data: FitData, to: str | None = None) -> Affine:
             maps[language] = None, np.zeros(len(data.moments[language].mean))
             continue
         pairs = data.pairs(language, to)
-        penalty = choose_penalty(pairs)
         x, y, xx, xy, _ = _halves(pairs.whole())
+        if not xx.any():
+            raise InputError(
+                f"all vectors in {language!r} that it is fitted on are equal: there is nothing to fit"
+            )
+        penalty = choose_penalty(pairs)
         matrix = _ridge(xx, xy, penalty)
         maps[language] = matrix, y - x @ matrix
     return by_language(_all_with_a_matrix(maps))
@@ -72,7 +92,7 @@ def choose_penalty(pairs: PairMoments) -> float:
     for place, fold in enumerate(pairs.folds):
         x, y, xx, xy, _ = _halves(pairs.whole(without=place))
         for number, penalty in enumerate(_PENALTIES):
-            matrix = _ridge(xx, xy, penalty)
+            matrix = _ridge(xx, xy, penalty) if xx.any() else np.zeros_like(xy)
             error[number] += fold.count * _squared_error(fold, matrix, y - x @ matrix)
     return float(_PENALTIES[error.argmin()])
 

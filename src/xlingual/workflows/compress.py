@@ -24,7 +24,7 @@ from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.compression import Asked, OverPairs, OverPool
 from xlingual.evaluation.compression.asked import Fitting, FormValues
-from xlingual.evaluation.compression.forms import Form, Wanted, vectors_of
+from xlingual.evaluation.compression.forms import Form, Wanted, order_of_tests, vectors_of
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.run import Options, Progress, collected_warnings
 from xlingual.ranking import Ranker, one_library_thread
@@ -119,7 +119,10 @@ def compress(
         queries = _queries(asked, forms, values)
         with asked.run.stage("statistics"):
             report = asked.run.progress("testing forms")
-            lost = losses(queries, delta, alpha, seed=seed, replicates=replicates, progress=report)
+            order = order_of_tests(forms)
+            lost = losses(
+                queries, delta, alpha, after=order, seed=seed, replicates=replicates, progress=report
+            )
     below = str(replace(parse(text_encoder, Known()), name=None)) if isinstance(text_encoder, str) else None
     records = [
         _form(

@@ -163,6 +163,16 @@ def test_mistakes_in_specs(spec, message):
         made(spec)
 
 
+def test_delta_without_from_moves_all_languages_to_one():
+    rows = texts(manifest())
+    found = made("delta:?to=en&fit=F::random:?dim=6")
+    one = made("delta:?from=de&to=en&fit=F::random:?dim=6")
+    np.testing.assert_allclose(found.encode(rows), one.encode(rows), atol=1e-6)
+    with pytest.raises(InputError, match="fitted for each language by itself"):
+        found.check_languages(["fr"])
+    one.check_languages(["fr"])
+
+
 def test_delta_moves_one_language_only():
     rows = texts(manifest())
     found = made("delta:?from=de&to=en&fit=F::random:?dim=6").encode(rows)

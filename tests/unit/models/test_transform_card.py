@@ -19,6 +19,7 @@ def folder(path, places=("de", "en"), similarity="csls?k=10", bank=7):
     arrays = {"offset": np.zeros((n, 2), np.float32), "matrix": np.ones((n, 3, 2), np.float32)}
     if bank:
         arrays["bank"] = np.ones((bank, 2), np.float32)
+        arrays["fitted_on"] = np.zeros((9, 16), np.uint8)
     content = {
         "kind": "transform",
         "model": {"languages": list(places), "transforms": "whiten:", "similarity": similarity},
@@ -33,7 +34,7 @@ def change(source="all", target="pool", after=0.5):
     return Change(source, target, 0.4, after, after - 0.4, ci, 0.0, 0.01, 90, 45)
 
 
-def repair_encoder(chosen="whiten:", similarity="csls?k=10", data="abc", **more):
+def repair_encoder(chosen="whiten:", similarity="csls?k=10", data="abc", outcome="better", **more):
     return Repair(
         encoder="e5",
         spec=None,
@@ -48,7 +49,7 @@ def repair_encoder(chosen="whiten:", similarity="csls?k=10", data="abc", **more)
         left_out=[],
         chosen=chosen,
         similarity=similarity,
-        outcome="better",
+        outcome=outcome,
         whole=change(),
         p=0.001,
         languages=[change("de"), change("en")],
@@ -92,7 +93,7 @@ def test_one_map_for_all_languages_is_said_so(tmp_path):
     others = folder(tmp_path / "o", ("fr", None))
     assert "(fr and all others)" in card(others).markdown()
     assert languages(others.config) == ("de", "en", "fr")
-    assert parameters(others) == 2 * (2 + 6)  # training questions are no parameters
+    assert parameters(others) == 2 * (2 + 6)  # neither training questions nor digests of texts
     assert str(signature(others)) != str(signature(alike))
 
 
@@ -104,14 +105,28 @@ def test_the_repair_that_lies_beside_it_says_how_it_was_chosen_and_tested(tmp_pa
         "Fitted on 80 questions and 100 candidates; of 1 repairs",
         "on 50 other questions",
         "tested once, on 90",
-        "the verdict: better",
-        "not shown for every language pair that it loses less than 0.01",
+        "the test shows that it makes the encoder better",
+        "It is not shown that every language pair loses less than 0.01",
         "| mAP, all languages | 0.400 → 0.500, +0.100 [+0.050, +0.150] |",
         "| questions in en |",
         "| worst pair, en → de | 0.400 → 0.390, -0.010",
     ):
         assert part in text
     assert card(made, repair=repair_encoder()).markdown() == text
+
+
+@pytest.mark.parametrize(
+    ("outcome", "caution"),
+    [
+        ("better", None),
+        ("cannot tell", "It is not shown to help: leave the encoder as it is, or test on more data."),
+        ("worse", "It makes the encoder worse: leave the encoder as it is."),
+    ],
+)
+def test_what_is_not_shown_to_help_is_not_recommended(tmp_path, outcome, caution):
+    what, use, *_ = card(folder(tmp_path / "m"), repair=repair_encoder(outcome=outcome)).sections
+    assert use.title == "How to use it"
+    assert [one for one in what.sentences if "leave the encoder" in one] == [one for one in [caution] if one]
 
 
 @pytest.mark.parametrize("other", [{"chosen": "centre:"}, {"similarity": "cosine"}, {"data": "xyz"}])
@@ -138,6 +153,6 @@ def test_show_needs_no_torch(tmp_path):
         f"sys.argv = ['xlingual', 'model', 'show', {str(made.path)!r}]\nmain()"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert ran.returncode == 0 and "the verdict: better" in ran.stdout, ran.stderr
+    assert ran.returncode == 0 and "makes the encoder better" in ran.stdout, ran.stderr
     assert json.loads((made.path / "config.json").read_text())["kind"] == "transform"
     assert ModelFolder.read(made.path).digest == made.digest

@@ -8,6 +8,7 @@ from sklearn.cross_decomposition import CCA
 from xlingual.arrays import Floats, Vectors
 from xlingual.errors import InputError
 from xlingual.transforms import paired
+from xlingual.transforms.methods import centre
 from xlingual.transforms.moments import FitData
 
 
@@ -164,3 +165,47 @@ def test_no_translations_are_said() -> None:
 def test_others_are_mapped_to_the_language_with_most_translations() -> None:
     data = FitData(np.eye(5), ["de", "en", "en", "zh", "zh"], ["1", "1", "2", "2", "3"])
     assert paired.data_pivot(data, None) == "en"
+
+
+def three_languages() -> FitData:
+    """German and English for all of 60 items, French for the first 20 and twice for the first."""
+    rng = np.random.default_rng(5)
+    rows = [("de", i) for i in range(60)] + [("en", i) for i in range(60)]
+    rows += [("fr", i) for i in (0, *range(20))]
+    apart = np.array([["de", "en", "fr"].index(tag) for tag, _ in rows])[:, None]
+    vectors = (rng.normal(size=(len(rows), 4)) + apart).astype(np.float32)
+    return FitData(vectors, [tag for tag, _ in rows], [str(item) for _, item in rows], unit=False)
+
+
+def test_deltas_move_every_language_as_delta_moves_one() -> None:
+    data = three_languages()
+    whole = paired.deltas(data, "en")
+    for tag in ("de", "fr"):
+        own = paired.delta(data, tag, "en")
+        np.testing.assert_array_equal(whole.of(tag)[1], own.of(tag)[1])
+    in_a_row = paired.delta(data, "de", "en").then(paired.delta(data, "fr", "en"))
+    x = np.asarray(data.vectors, dtype=np.float32)
+    np.testing.assert_allclose(
+        whole.apply(x, data.languages), in_a_row.apply(x, data.languages), rtol=0, atol=1e-6
+    )
+    mean = {tag: np.array([x[r] for r in range(len(x)) if data.languages[r] == tag]) for tag in ("de", "fr")}
+    french = [mean["fr"][:2].mean(axis=0), *mean["fr"][2:]]  # of items 0 … 19
+    english = [x[60 + item] for item in range(20)]
+    np.testing.assert_allclose(
+        whole.of("fr")[1], np.mean(english, axis=0) - np.mean(french, axis=0), atol=1e-6
+    )
+    assert not paired.deltas(data).of("de")[1].any()  # the first of those with most translations
+
+
+def test_deltas_of_items_in_all_languages_are_centring_with_a_mean_put_back() -> None:
+    sides = translations(3)
+    data = data_of(sides)
+    for tag in sides:
+        moved_to = paired.deltas(data, "en").of(tag)[1]
+        np.testing.assert_allclose(moved_to, centre(data).of(tag)[1] + data.moments["en"].mean, atol=1e-12)
+
+
+def test_deltas_need_translations_of_every_language() -> None:
+    data = FitData(np.eye(4), ["de", "en", "fr", "fr"], ["1", "1", "2", "3"])
+    with pytest.raises(InputError, match="no item that it is fitted on has texts in all of fr, de"):
+        paired.deltas(data, "de")

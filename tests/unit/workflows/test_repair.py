@@ -227,7 +227,7 @@ def test_encoders_that_cannot_be_repaired_are_refused():
         repair_encoder(manifest(60), "chargram", store=None)
     with pytest.raises(InputError, match="one encoder is repaired at a time"):
         repair_encoder(manifest(60), {"a": Apart(), "b": Apart(seed=1)}, store=None)
-    with pytest.raises(InputError, match=r"for .*ing has no texts in|leaves no question"):
+    with pytest.raises(InputError, match="one of the three parts has no question"):
         repair_encoder(manifest(2), Apart(), store=None)
 
 

@@ -16,12 +16,19 @@ TRAIN, TEST = "train", "test"
 PARTS = ("paragraph", "article")
 
 
-def split_pool(pool: PoolRows, train: float, seed: int = 0, by: str = "paragraph") -> PoolRows:
+class NoQuestionError(InputError):
+    """A part would have no question."""
+
+
+def split_pool(
+    pool: PoolRows, train: float, seed: int = 0, by: str = "paragraph", *, by_text: bool = False
+) -> PoolRows:
     """Return the pool with a split "train" or "test" on every row, drawn by clusters (paragraphs).
 
     A share `train` of the clusters with questions, rounded, is in train, and the same share of the others.
-    No cluster and no key is in both; with `by="article"` no article either, and articles are drawn. Raise
-    InputError where a part would have no questions, or articles are not known.
+    No cluster and no key is in both; with `by="article"` no article either, and articles are drawn; with
+    `by_text` no text of a language either. Raise InputError where a part would have no questions, or articles
+    are not known.
     """
     if by not in PARTS:
         raise ValueError(f"by must be one of {', '.join(PARTS)}: {by!r}")
@@ -29,7 +36,7 @@ def split_pool(pool: PoolRows, train: float, seed: int = 0, by: str = "paragraph
     groups = q.article if by == "article" else q.cluster
     if groups is None:
         raise InputError(f"{pool.source}: its questions have no articles: split it by paragraph")
-    label = _labels(pool, groups)
+    label = _labels(pool, groups, by_text)
     numbers = np.unique(label[q.cluster])
     silent = np.setdiff1d(label[c.cluster], numbers)  # paragraphs without questions are divided apart
     rng = stream(seed, "pool split")
@@ -37,7 +44,7 @@ def split_pool(pool: PoolRows, train: float, seed: int = 0, by: str = "paragraph
     questions, candidates = np.isin(label[q.cluster], chosen), np.isin(label[c.cluster], chosen)
     for part, rows in ((TRAIN, questions), (TEST, ~questions)):
         if not rows.any():
-            raise InputError(
+            raise NoQuestionError(
                 f"{pool.source}: a share of {train} of {len(numbers)} {by}s in {TRAIN!r} leaves no "
                 f"question in {part!r}: choose another --train"
             )
@@ -46,14 +53,19 @@ def split_pool(pool: PoolRows, train: float, seed: int = 0, by: str = "paragraph
     )
 
 
-def _labels(pool: PoolRows, groups: Ints) -> Ints:
-    """Return one label for each cluster: equal where clusters share a key, or a group of questions."""
+def _labels(pool: PoolRows, groups: Ints, by_text: bool) -> Ints:
+    """Return one label for each cluster: equal where clusters share a key, a group, or a text."""
     q, c = pool.questions, pool.candidates
     question, candidate = pool.relevant
     pairs = [f"question {row}" for row in question.tolist()]
-    clusters = np.concatenate([q.cluster, q.cluster[question], c.cluster[candidate]])
+    clusters = [q.cluster, q.cluster[question], c.cluster[candidate]]
+    names = [*groups.tolist(), *pairs, *pairs]
+    for part in (q, c) if by_text else ():
+        rows = [row for row, text in enumerate(part.text) if text.strip()]
+        clusters.append(part.cluster[rows])
+        names += [f"text {pool.languages[part.language[row]]} {part.text[row].strip()}" for row in rows]
     size = 1 + int(max(q.cluster.max(), c.cluster.max()))
-    return joined(clusters, [*groups.tolist(), *pairs, *pairs], size=size)
+    return joined(np.concatenate(clusters), names, size=size)
 
 
 def _names(train: np.ndarray) -> list[str]:

@@ -129,6 +129,26 @@ class Wanted:
         return f"Not tried: {' and '.join(missing)}, fitted on texts: {_FIT}." if missing else None
 
 
+def order_of_tests(forms: Sequence[Form]) -> dict[str, str | None]:
+    """Return which form is tested before which, by their names; None for what comes first.
+
+    An order that no data choose, as in all lines what is kept of a vector gets less: first all dimensions in
+    f16 and int8; after these three lines: fewer first dimensions, fewer by PCA (at each number f32, f16,
+    int8), and binary, of all dimensions, then of fewer.
+    """
+    lines: dict[tuple[bool, str], list[Form]] = {}
+    for form in sorted(forms, key=lambda one: (-one.dim, DTYPES.index(one.dtype), not one.rescored)):
+        lines.setdefault((form.dtype == BINARY, form.reduction), []).append(form)
+    after: dict[str, str | None] = {}
+    for (binary, reduction), own in lines.items():
+        begin = [(False, WHOLE)] if binary or reduction != WHOLE else []
+        begin = [(True, WHOLE), *begin] if binary and reduction != WHOLE else begin
+        before = next((lines[line][-1].name for line in begin if line in lines), None)
+        for form in own:
+            after[form.name], before = before, form.name
+    return after
+
+
 @dataclass(frozen=True)
 class _Reduced:
     """Vectors of fewer dimensions, and those of the texts to fit on likewise."""

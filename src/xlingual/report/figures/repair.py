@@ -37,7 +37,8 @@ def _cell(one: Change | None, most: float) -> Heat | None:
     if one is None:
         return None
     text = numbers.signed(one.difference)
-    title = f"{label(one)}: {numbers.number(one.before)} → {numbers.number(one.after)}"
+    by = numbers.signed(one.difference, one.ci)
+    title = f"{label(one)}: {numbers.number(one.before)} → {numbers.number(one.after)}, {by}"
     step = round((one.difference / most + 1) / 2 * (STEPS - 1))
     return Heat(
         text, text, title, step, one.difference, None if one.ci is None else (one.ci.low, one.ci.high)

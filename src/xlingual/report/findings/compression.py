@@ -54,8 +54,9 @@ def _closest(found: Compression) -> str:
     if near.p > found.alpha:
         return f"{close}: {up_to}."
     return (
-        f"{close}: {up_to}, which is enough for one form, but not where {len(found.forms)} are tried: name "
-        "fewer (--dims, --dtype, --reduce), or evaluate more queries."
+        f"{close}: {up_to}. That is enough for a form that is tried alone; of several, those before it in "
+        "their fixed order must be shown too, at their share of alpha. Evaluate more queries, or decide for "
+        "fewer forms beforehand (--dims, --dtype, --reduce)."
     )
 
 

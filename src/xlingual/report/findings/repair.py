@@ -1,8 +1,8 @@
-"""What a repair says in sentences: what was chosen, what it changes, and who is worse off."""
+"""What a repair says in sentences: what was chosen, what it changes, and who loses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xlingual.languages import named
 from xlingual.report import numbers
@@ -10,13 +10,23 @@ from xlingual.report.transforms import repaired_by
 from xlingual.results.repair import BETTER, UNCHANGED, UNDECIDED, Change, Repair
 
 _ALL, _POOL, _OTHERS = "all", "pool", "others"
+_SEVERAL = 3  # pairs of a language that lose alike: two may by chance
 
 
 def findings(found: Repair) -> list[str]:
-    """Return the verdict, what changes by language, and for whom it is worse."""
+    """Return the verdict, what changes by language, and who loses."""
+    if len({one.value for one in found.tried}) == 1 < len(found.tried):
+        return [_all_equal(found)]
     if found.outcome == UNCHANGED:
         return [_unchanged(found)]
-    sentences = [_verdict(found), _bias(found), _pairs(found), _monolingual(found), _harmless(found)]
+    sentences = [
+        _verdict(found),
+        _bias(found),
+        _pairs(found),
+        *_one_language(found.pairs),
+        _monolingual(found),
+        _harmless(found),
+    ]
     return [sentence for sentence in sentences if sentence]
 
 
@@ -27,6 +37,17 @@ def label(change: Change, *, alone: bool = False) -> str:
     if change.target in (_POOL, _OTHERS):
         return "all languages" if change.source == _ALL else named(change.source)
     return f"{named(change.source)} → {named(change.target)}"
+
+
+def _all_equal(found: Repair) -> str:
+    value = numbers.number(found.tried[0].value)
+    of = numbers.counted(found.choose.questions, "question")
+    too = "easy" if found.tried[0].value == 1 else "hard"
+    return (
+        f"These data cannot tell repairs apart: all {len(found.tried) - 1} that were tried, and "
+        f"{found.encoder} as it is, have mAP {value} over the {of} that the choice goes by. They are too "
+        f"few, or too {too}: take more data, with more candidates."
+    )
 
 
 def _unchanged(found: Repair) -> str:
@@ -47,13 +68,17 @@ def _verdict(found: Repair) -> str:
     }.get(found.outcome, f"{_begun(found)} was chosen for {found.encoder}, and makes it worse")
     ending = {
         BETTER: "The interval excludes zero.",
-        UNDECIDED: "The interval contains zero: take more data, or leave the encoder as it is.",
-    }.get(found.outcome, "Leave the encoder as it is.")
+        UNDECIDED: f"The interval contains zero. {_left('is not shown to help')}, or test on more data.",
+    }.get(found.outcome, f"{_left('makes it worse')}.")
     return f"{said}: {values}, {by}, over {_tested(found)}. {ending}"
 
 
+def _left(why: str) -> str:
+    return f"With --out the model is written (model:DIR/model), but it {why}: leave the encoder as it is"
+
+
 def _tested(found: Repair) -> str:
-    return f"{numbers.count(found.whole.n_questions)} questions that took no part in the choice"
+    return f"{numbers.counted(found.whole.n_questions, 'question')} that took no part in the choice"
 
 
 def _begun(found: Repair) -> str:
@@ -70,37 +95,58 @@ def _bias(found: Repair) -> str | None:
     if bias is None:
         return None
     return (
-        "An answer in the question's own language has a lead over one in another of "
-        f"{numbers.number(bias.after)} in place of {numbers.number(bias.before)} (mAP of a single answer)."
+        "The advantage of the question's own language goes from "
+        f"{numbers.number(bias.before)} to {numbers.number(bias.after)}: {_by(bias)} (mAP of a single answer "
+        "in it, less that of one in another)."
     )
 
 
 def _pairs(found: Repair) -> str | None:
-    """Return how many pairs gain and lose clearly, and the worst."""
+    """Return how many pairs are shown to gain and to lose, and the worst."""
     if len(found.pairs) < 2:
         return None
-    gain, lose = _clear(found.pairs)
-    counts = f"Of {len(found.pairs)} language pairs {len(gain)} gain and {len(lose)} lose clearly"
+    gain, lose = shown(found.pairs)
+    counts = (
+        f"Of {len(found.pairs)} language pairs (a single answer, among candidates of all languages) "
+        f"{len(gain)} are shown to gain and {len(lose)} to lose"
+    )
     worst = min(found.pairs, key=lambda one: one.difference)
     if worst.difference >= 0:
         return f"{counts}; none loses anything."
     return f"{counts}; {label(worst)} loses most: {_by(worst)}."
 
 
+def _one_language(pairs: Sequence[Change]) -> Iterator[str]:
+    """Yield the languages whose answers, or questions, lose in every pair, and are shown to in some."""
+    for side, sentence in (
+        ("target", "Answers in {} are found less well by questions in every language"),
+        ("source", "Questions in {} find answers in every language less well"),
+    ):
+        for tag in dict.fromkeys(getattr(one, side) for one in pairs):
+            own = [one for one in pairs if getattr(one, side) == tag]
+            n = len(shown(own)[1])
+            if n and len(own) >= _SEVERAL and all(one.difference < 0 for one in own):
+                yield f"{sentence.format(named(tag))}; in {n} of {len(own)} pairs the interval excludes zero."
+
+
 def _monolingual(found: Repair) -> str | None:
     if not found.monolingual:
         return None
-    _, lose = _clear(found.monolingual)
+    _, lose = shown(found.monolingual)
+    least, most = (pick(one.difference for one in found.monolingual) for pick in (min, max))
     worst = min(found.monolingual, key=lambda one: one.difference)
+    begun = "A search in one language alone is measured apart, without candidates of other languages:"
     if not lose:
-        return "Within no language search becomes clearly worse."
+        span = f"{numbers.signed(least)} to {numbers.signed(most)}"
+        return f"{begun} no language is shown to lose there ({span})."
     return (
-        f"Search within one language becomes clearly worse in {len(lose)} of {len(found.monolingual)}, "
-        f"most in {label(worst, alone=True)}: {_by(worst)}."
+        f"{begun} {len(lose)} of {len(found.monolingual)} languages are shown to lose there, "
+        f"{label(worst, alone=True)} most: {_by(worst)}."
     )
 
 
-def _clear(changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
+def shown(changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
+    """Return the changes whose intervals are above zero, and those below."""
     known = [one for one in changes if one.ci is not None]
     return [one for one in known if one.ci and one.ci.low > 0], [
         one for one in known if one.ci and one.ci.high < 0
@@ -109,5 +155,5 @@ def _clear(changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
 
 def _harmless(found: Repair) -> str:
     if found.harmless:
-        return f"It is shown for every language pair that it loses less than {found.delta:g}."
-    return f"It is not shown for every language pair that it loses less than {found.delta:g}."
+        return f"Every language pair is shown to lose less than {found.delta:g}."
+    return f"It is not shown that every language pair loses less than {found.delta:g}."

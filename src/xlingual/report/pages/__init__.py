@@ -23,6 +23,7 @@ PAGES: Mapping[str, str] = {
     "Compression": "compression",
     "Calibration": "calibration",
     "Repair": "repair",
+    "BeforeAndAfter": "repair",
     "UnlabelledRepair": "unlabelled_repair",
     "CaseStudy": "case_study",
     "MlmmeStudy": "mlmme_study",

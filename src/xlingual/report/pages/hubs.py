@@ -33,15 +33,15 @@ TERM = (
 )
 
 
-def blocks(runs: Sequence[Results], rows: Iterable[BoardRow]) -> list[Block]:
-    """Return the blocks about hubs; nothing where no ranking has any."""
+def blocks(runs: Sequence[Results], rows: Iterable[BoardRow], *, folded: bool = True) -> list[Block]:
+    """Return the blocks about hubs, `folded` where there is no alarm; nothing where no ranking has any."""
     found = hubs_of(runs, rows)
     if not found:
         return []
     shown = chosen(found)
     drawings = [drawing for one in shown if (drawing := distribution(one)) is not None]
-    alarm = any(one.hubs.alarm for one in found)
-    made: list[Block] = [_table(found, titled=alarm)]
+    opened = not folded or any(one.hubs.alarm for one in found)
+    made: list[Block] = [_table(found, titled=opened)]
     if drawings:
         keys = Key("candidates, on a logarithmic scale", BAR), Key("the same by chance", BY_CHANCE)
         made += [Heading("How often candidates are found"), Group("scatters", list(map(Figure, drawings)))]
@@ -53,7 +53,7 @@ def blocks(runs: Sequence[Results], rows: Iterable[BoardRow]) -> list[Block]:
     ]
     if cards:
         made.append(Fold("The largest hubs", [Cards(cards, "three", data=True)]))
-    return made if alarm else [Fold("Hubs", made, "no alarm")]
+    return made if opened else [Fold("Hubs", made, "no alarm")]
 
 
 def chosen(found: Sequence[EncoderHubs]) -> list[EncoderHubs]:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Block, Finding, Fold, Page, Prose, Section
+from xlingual.report.blocks import Block, Finding, Fold, Matrix, Page, Prose, Section
 from xlingual.report.figures.repair import changes_by_pair
 from xlingual.report.findings.repair import findings, label
-from xlingual.report.table import Cell, Column, Row, Table, Where, narrower
+from xlingual.report.pages.before_and_after import SideBySide
+from xlingual.report.table import Badge, Cell, Column, Row, Table, Where, narrower
 from xlingual.report.transforms import in_words, repaired_by
-from xlingual.results.repair import CROSSLINGUAL_MAP, POOL_MAP, Change, Repair, TriedRepair
+from xlingual.results.repair import (
+    BETTER,
+    CROSSLINGUAL_MAP,
+    POOL_MAP,
+    BeforeAndAfter,
+    Change,
+    Repair,
+    TriedRepair,
+)
 
 _SHOWN = 8  # of what was tried, in a terminal
 _FEW_LANGUAGES = 3
@@ -30,45 +38,28 @@ _PAIR = {
     POOL_MAP: "mAP of a single answer, by language pair",
     CROSSLINGUAL_MAP: "mAP among the candidates of the answer's language, by language pair",
 }
+_LEAST = "lower bound of the difference, one-sided, for one line alone"
 _NO_JUDGE = (
     "Backretrieval and SIM are no judges of a repair: they fall where search over all languages gets better "
     "(docs/repair.md)."
 )
 
 
-def page(found: Repair, *, title: str | None = None) -> Page:
-    """Return the page of a repair."""
-    parts = {
-        "fitted on": found.fit,
-        "chosen on": found.choose,
-        "tested on": found.test,
-    }
-    facts = {
-        "encoder": found.encoder,
-        "transform": found.chosen,
-        "compared by": found.similarity,
-        "criterion": f"{found.criterion} on the part for choosing",
-        **{
-            name: f"{numbers.count(part.questions)} questions, {numbers.count(part.candidates)} candidates, "
-            f"{numbers.count(part.clusters)} clusters"
-            for name, part in parts.items()
-        },
-        "dimensions": numbers.count(found.dim),
-    }
-    if found.model is not None:
-        facts["use it as"] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
-    if found.similarity != "cosine":
-        mark = "&" if "?" in found.similarity else "?"
-        facts["compare with"] = f"--similarity '{found.similarity}{mark}fit=QUESTIONS'"
-    sections = [Section("Before and after", [*_before_and_after(found), Prose(_ABOUT)])]
-    sections.append(Section("What was tried", _tried(found)))
+def page(found: Repair | BeforeAndAfter, *, title: str | None = None) -> Page:
+    """Return the page of a repair; with the evaluation of both, the space, languages and hubs too."""
+    both = SideBySide.of(found) if isinstance(found, BeforeAndAfter) else None
+    found = found.found if isinstance(found, BeforeAndAfter) else found
     methods = {one.ci.method for one in [found.whole, *found.languages, *found.pairs] if one.ci is not None}
     return Page(
         kind="repair",
         title=title or f"Can {found.encoder} be repaired?",
         verdict=[Finding(findings(found))],
-        sections=sections,
-        facts=list(facts.items()),
+        sections=[
+            Section("Before and after", list(_before_and_after(found, both)), _ABOUT),
+            *([] if both is None else [both.section()]),
+            Section("What was tried", _tried(found)),
+        ],
+        facts=list(_facts(found).items()),
         warnings=found.warnings,
         conditions=[(key, [value]) for key, value in found.conditions.items()],
         methods=sorted(methods),
@@ -76,40 +67,94 @@ def page(found: Repair, *, title: str | None = None) -> Page:
     )
 
 
-def _before_and_after(found: Repair) -> list[Block]:
-    blocks: list[Block] = [
-        _changes(f"{_WHOLE[found.criterion]}, by the question's language", [found.whole, *found.languages])
-    ]
-    if found.other is not None:
-        blocks.append(_changes(_WHOLE[_OTHER[found.criterion]], [found.other]))
-    by_pair = _PAIR[found.criterion]
-    if len(found.pairs) > 1:
-        languages = {tag for one in found.pairs for tag in (one.source, one.target)}
-        table = _changes(by_pair, found.pairs, where="written")
-        worst = sorted(found.pairs, key=lambda one: one.difference)[:_SHOWN]
-        if len(languages) >= _FEW_LANGUAGES:
-            blocks += [changes_by_pair(found), Fold("Every language pair", [table], where="written")]
-        else:
-            blocks.append(table)
-        note = f"the {len(worst)} that gain least, of {len(found.pairs)}"
-        blocks.append(
-            _changes(
-                by_pair,
-                worst,
-                where="screen",
-                notes=(note,) if len(worst) < len(found.pairs) else (),
+def _facts(found: Repair) -> dict[str, str]:
+    parts = {"fitted on": found.fit, "chosen on": found.choose, "tested on": found.test}
+    facts = {
+        "encoder": found.encoder,
+        "transform": found.chosen,
+        "compared by": found.similarity,
+        "criterion": f"{found.criterion} on the part for choosing",
+        **{
+            name: ", ".join(
+                numbers.counted(count, noun)
+                for count, noun in (
+                    (part.questions, "question"),
+                    (part.candidates, "candidate"),
+                    (part.clusters, "cluster"),
+                )
             )
-        )
+            for name, part in parts.items()
+        },
+        "dimensions": numbers.count(found.dim),
+    }
+    if found.model is not None:
+        said = "use it as" if found.outcome == BETTER else "the model, not shown to help"
+        facts[said] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
+    if found.parts is not None:
+        facts["rows of the parts"] = f"DIR/{found.parts}, with --split fit, choose or test"
+    return facts
+
+
+def _before_and_after(found: Repair, both: SideBySide | None) -> Iterator[Block]:
+    title = f"{_WHOLE[found.criterion]}, by the question's language"
+    yield _changes(title, [found.whole, *found.languages], least=_LEAST)
+    if found.other is not None:
+        yield _changes(_WHOLE[_OTHER[found.criterion]], [found.other])
+    if len(found.pairs) > 1:
+        maps = None if both is None or found.criterion != POOL_MAP else both.by_pair()
+        yield from _by_pair(found, maps)
     if found.monolingual:
-        blocks.append(_changes("mAP within one language", found.monolingual, alone=True))
-    more = [
-        f"Skewness of hubs (first {found.hubs.k} places): {numbers.number(found.hubs.before)} before, "
-        f"{numbers.number(found.hubs.after)} after."
-    ]
-    blocks.append(Prose(" ".join(more)))
+        title = "mAP in one language alone, without candidates of other languages"
+        yield _changes(title, found.monolingual, alone=True)
+    yield _space(found, where="both" if both is None else "screen")
     if found.beside:
-        blocks += [_beside_table(found), Prose(_NO_JUDGE)]
-    return blocks
+        yield from (_beside_table(found), Prose(_NO_JUDGE))
+
+
+def _by_pair(found: Repair, maps: Matrix | None) -> Iterator[Block]:
+    """Yield maps before, after and of the changes, and a table: of all pairs, in a terminal of the worst."""
+    title = _PAIR[found.criterion]
+    every = _changes(title, found.pairs, where="written")
+    if len({tag for one in found.pairs for tag in (one.source, one.target)}) >= _FEW_LANGUAGES:
+        yield from (one for one in (maps, changes_by_pair(found)) if one is not None)
+        yield Fold("Every language pair, with the interval of its change", [every], where="written")
+    else:
+        yield every
+    worst = sorted(found.pairs, key=lambda one: one.difference)[:_SHOWN]
+    notes = (f"the {len(worst)} that gain least, of {len(found.pairs)}",)
+    yield _changes(title, worst, where="screen", notes=notes if len(worst) < len(found.pairs) else ())
+
+
+def _space(found: Repair, where: Where) -> Table:
+    """Return the advantage of the own language, and hubs, before and after."""
+    rows = []
+    if (bias := found.bias) is not None:
+        rows.append(
+            ("own language's advantage", bias.before, bias.after, Cell.difference(bias.difference, bias.ci))
+        )
+    change = found.hubs.after - found.hubs.before
+    rows.append(
+        (
+            f"skewness of hubs, first {found.hubs.k}",
+            found.hubs.before,
+            found.hubs.after,
+            Cell.difference(change, None),
+        )
+    )
+    columns = (
+        Column("", "name", "what"),
+        Column("Before", short="before"),
+        Column("After", short="after", main=True),
+        Column("Difference", short="difference", interval="interval"),
+    )
+    return Table(
+        "Own language and hubs",
+        columns,
+        tuple(
+            Row((Cell(name), Cell.of(before), Cell.of(after), change)) for name, before, after, change in rows
+        ),
+        where=where,
+    )
 
 
 def _changes(
@@ -119,13 +164,14 @@ def _changes(
     where: Where = "both",
     alone: bool = False,
     notes: tuple[str, ...] = (),
+    least: str = "",
 ) -> Table:
     columns = (
         Column("Language", "name", "language"),
         Column("Before", short="before"),
         Column("After", short="after", main=True),
         Column("Difference", short="difference", interval="interval"),
-        Column("At least", short="at least"),
+        Column("At least", short="at least", meaning=least),
         Column("Questions", short="questions"),
     )
     return Table(
@@ -145,6 +191,7 @@ def _changes(
             for one in changes
         ),
         looks=narrower("questions", "at least"),
+        in_verdict=("questions", "at least"),
         records=[
             {
                 "table": title, "source": one.source, "target": one.target, "before": one.before,
@@ -195,22 +242,34 @@ def _tried(found: Repair) -> list[Block]:
     ]
     note = f"the best {len(best)} of {len(found.tried)}" + (", and none" if plain else "")
     left = [Prose(f"Not possible on these data: {in_words(one.spec)} ({one.why}).") for one in found.left_out]
+    shown, few = [*best, *plain], len(found.tried) == len(best) + len(plain)
     return [
-        _tried_table(found, found.tried, where="written"),
-        _tried_table(found, [*best, *plain], where="screen", notes=(note,)),
+        _tried_table(found, shown, where="written" if few else "page", notes=() if few else (note,)),
+        *(
+            []
+            if few
+            else [Fold(f"All {len(found.tried)}", [_tried_table(found, found.tried)], where="written")]
+        ),
+        _tried_table(found, shown, where="screen", notes=(note,), words=False),
         *left,
     ]
 
 
-def _is_chosen(found: Repair, one: TriedRepair) -> bool:
-    return (one.spec, one.similarity) == (found.chosen, found.similarity)
+def _spec(found: Repair, one: TriedRepair) -> Cell:
+    if (one.spec, one.similarity) != (found.chosen, found.similarity):
+        return Cell(one.spec)
+    return Cell(one.spec, mark=" ←", badges=(Badge("chosen", where="page"),))
 
 
-def _tried_table(found: Repair, tried: Sequence[TriedRepair], **more: Any) -> Table:  # noqa: ANN401
+def _tried_table(
+    found: Repair, tried: Sequence[TriedRepair], *, where: Where = "written", notes: tuple[str, ...] = (),
+    words: bool = True,
+) -> Table:  # fmt: skip
+    """Return what was tried, in `words` too: a terminal has no room for them."""
     columns = (
         Column("Transform", "name", "transform"),
         Column("Compared by", "name", "compared by"),
-        Column("In words", "words", "in words"),
+        *([Column("In words", "words", "in words")] if words else []),
         Column(f"{found.criterion}, part for choosing", short="mAP", main=True),
     )
     return Table(
@@ -219,9 +278,9 @@ def _tried_table(found: Repair, tried: Sequence[TriedRepair], **more: Any) -> Ta
         tuple(
             Row(
                 (
-                    Cell(one.spec, mark=" ←" if _is_chosen(found, one) else ""),
+                    _spec(found, one),
                     Cell(one.similarity),
-                    Cell(repaired_by(one.spec, one.similarity)),
+                    *([Cell(repaired_by(one.spec, one.similarity))] if words else []),
                     Cell.of(one.value),
                 )
             )
@@ -230,5 +289,6 @@ def _tried_table(found: Repair, tried: Sequence[TriedRepair], **more: Any) -> Ta
         titled=False,
         looks=narrower("in words"),
         records=[{"transform": one.spec, "similarity": one.similarity, "value": one.value} for one in tried],
-        **more,
+        where=where,
+        notes=notes,
     )

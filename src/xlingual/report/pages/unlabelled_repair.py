@@ -48,14 +48,16 @@ def page(found: UnlabelledRepair, *, title: str | None = None) -> Page:
         "criterion": f"{found.criterion}, on the part for choosing",
         "tested for retrieval": "no: no translations are known",
         **{
-            name: f"{numbers.count(part.texts)} texts, {numbers.count(part.clusters)} clusters"
+            name: f"{numbers.counted(part.texts, 'text')}, {numbers.counted(part.clusters, 'cluster')}"
             for name, part in parts.items()
         },
         "texts": ", ".join(f"{tag} {numbers.count(n)}" for tag, n in found.languages.items()),
         "dimensions": numbers.count(found.dim),
     }
     if found.model is not None:
-        facts["use it as"] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
+        facts["the model"] = f"model:DIR/{found.model}::{found.spec or 'SPEC'}"
+    if found.parts is not None:
+        facts["rows of the parts"] = f"DIR/{found.parts}, with --split fit, choose or test"
     return Page(
         kind="repair",
         title=title or f"Can {found.encoder} be repaired without translations?",
@@ -123,15 +125,18 @@ def _tried(found: UnlabelledRepair) -> list[Block]:
     left = [Prose(f"Not possible on these data: {in_words(one.spec)} ({one.why}).") for one in found.left_out]
     return [
         _table(found, found.tried, where="written"),
-        _table(found, [*best, *plain], where="screen", notes=(note,)),
+        _table(found, [*best, *plain], where="screen", notes=(note,), words=False),
         *left,
     ]
 
 
-def _table(found: UnlabelledRepair, tried: Sequence[TriedUnlabelled], **more: Any) -> Table:  # noqa: ANN401
+def _table(
+    found: UnlabelledRepair, tried: Sequence[TriedUnlabelled], *, words: bool = True, **more: Any  # noqa: ANN401
+) -> Table:  # fmt: skip
+    """Return what was tried, in `words` too: a terminal has no room for them."""
     columns = (
         Column("Transform", "name", "transform"),
-        Column("In words", "words", "in words"),
+        *([Column("In words", "words", "in words")] if words else []),
         Column("Criterion", short="criterion", main=True),
         Column("Own-language share", short="own"),
         Column("Neighbourhoods kept", short="kept"),
@@ -143,7 +148,7 @@ def _table(found: UnlabelledRepair, tried: Sequence[TriedUnlabelled], **more: An
             Row(
                 (
                     Cell(one.spec, mark=" ←" if one.spec == found.chosen else ""),
-                    Cell(in_words(one.spec)),
+                    *([Cell(in_words(one.spec))] if words else []),
                     Cell.of(one.value),
                     Cell.of(one.own_share),
                     Cell.of(one.neighbourhoods_kept),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import msgspec
 import numpy as np
 
+from xlingual.data.manifest import Manifest
 from xlingual.encoders import Encoder, EncoderLike, text_encoders
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress
@@ -22,6 +24,7 @@ from xlingual.records import HubCorrection, Texts
 from xlingual.results.repair import Repair
 from xlingual.results.unlabelled_repair import UnlabelledRepair
 from xlingual.transforms.affine import Affine
+from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.parts import SHARES
 
 FitTexts: TypeAlias = Callable[[str], Texts]
@@ -41,6 +44,7 @@ class Chosen(Generic[Record]):
     base: dict[str, Any]  # the encoder, as the folder of a model names it
     source: str  # the data
     seen: frozenset[bytes]  # digests of the rows it was fitted or chosen on
+    divided: Divided = field(kw_only=True)  # the rows of its parts
     correction: HubCorrection | None = field(default=None, kw_only=True)  # None: the cosine
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -49,7 +53,8 @@ class Chosen(Generic[Record]):
         super().__setattr__(name, value)
 
     def write(self, folder: str | Path) -> None:
-        """Write the findings into a folder, and the transform into `model` in it, if there is one."""
+        """Write the findings into a folder, the rows of the parts, and the transform, if any, in `model`."""
+        self.divided.write(folder)
         if self.map is not None:
             self.write_model(Path(folder) / MODEL)
         self.found.write(folder)
@@ -118,9 +123,18 @@ def one_encoder(
     return name, encoder
 
 
+def check_languages(data: Manifest) -> None:
+    """Raise InputError where data have texts in one language only."""
+    if len(data.languages) < 2:
+        raise InputError(
+            f"{data.source} has texts in {data.languages[0]!r} only, and a repair brings languages together: "
+            "give texts in two languages at least"
+        )
+
+
 def check_options(shares: Sequence[float], delta: float = 0.01, alpha: float = 0.05) -> None:
     """Raise InputError for options that cannot be."""
-    if len(shares) != len(SHARES) or not all(share > 0 for share in shares):
+    if len(shares) != len(SHARES) or not all(0 < share < math.inf for share in shares):
         raise InputError(
             f"{parameter('shares')}: expected three numbers above 0, to fit on, to choose on and to test on, "
             "such as 0.4,0.2,0.4"

@@ -1,4 +1,4 @@
-"""The three parts of a pool, which share no cluster and no answer; and the vectors of one of them."""
+"""The three parts of a pool, which share no cluster, answer or text; and the vectors of one of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
-from xlingual.data.pools.splitting import TEST, TRAIN, split_pool
+from xlingual.data.pools.splitting import TEST, TRAIN, NoQuestionError, split_pool
 from xlingual.encoders.mapped import unit_rows
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.multilingual_pool.language_bias import (
@@ -30,6 +30,7 @@ from xlingual.ranking import HubRepair, Ranker
 from xlingual.ranking.banks import Bank, Banked
 from xlingual.records import HubCorrection, Texts
 from xlingual.results.repair import PartSize
+from xlingual.stats.paired import FEWEST_CLUSTERS
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
 
@@ -44,23 +45,40 @@ def three_parts(
 ) -> tuple[MultilingualPool, MultilingualPool, MultilingualPool]:
     """Return the parts to fit on, to choose on and to test on; whole clusters, drawn with the seed.
 
-    Raises InputError where a part would have no questions, or one of its languages no question or candidate.
+    Raises InputError where there are too few clusters of questions to choose on or to test on, or a language
+    has no question or candidate in a part.
     """
     fit, choose, test = shares
-    first, rest = _halves(pool, fit / sum(shares), seed, by)
-    second, third = _halves(rest, choose / (choose + test), seed, by)
+    try:
+        first, rest = _halves(pool, fit / sum(shares), seed, by)
+        second, third = _halves(rest, choose / (choose + test), seed, by)
+    except NoQuestionError:
+        raise _too_few(pool, "one of the three parts", 0) from None
+    for what, part in (("the part for choosing", second), ("the part for testing", third)):
+        if (clusters := len(np.unique(part.questions.cluster))) < FEWEST_CLUSTERS:
+            raise _too_few(pool, what, clusters)
     for what, part in (("fitting", first), ("choosing", second), ("testing", third)):
         if set(part.languages) != set(pool.languages):
             lost = sorted(set(pool.languages) - set(part.languages))
             raise InputError(
                 f"{pool.source}: the part for {what} has no texts in {', '.join(lost)}: there are too few; "
-                "leave the language out with --languages, or give another --shares"
+                "leave the language out with --languages, or give other --shares"
             )
     return first, second, third
 
 
+def _too_few(pool: PoolRows, what: str, clusters: int) -> InputError:
+    """Return the error for a part with so few clusters of questions."""
+    found = f"{clusters} cluster{'' if clusters == 1 else 's'} of questions" if clusters else "no question"
+    return InputError(
+        f"{pool.source}: {what} has {found}, and choosing and testing need {FEWEST_CLUSTERS} clusters each. "
+        f"There are {len(np.unique(pool.questions.cluster))} in all, and those with equal texts stay "
+        f"together: give more data, or other {parameter('shares')}"
+    )
+
+
 def _halves(pool: PoolRows, share: float, seed: int, by: str) -> tuple[MultilingualPool, MultilingualPool]:
-    marked = split_pool(pool, share, seed, by)
+    marked = split_pool(pool, share, seed, by, by_text=True)
     made = [
         build_pool(pool.source, pool.languages, marked.questions, marked.candidates, pool.languages, split)
         for split in (TRAIN, TEST)
@@ -136,10 +154,15 @@ class WholeVectors:
         answered = {(tag, own, text): i for i, (tag, _, own, text) in enumerate(texts)}
         return cls(queries, candidates, asked, answered)
 
-    def part(self, pool: MultilingualPool) -> PartVectors:
-        """Return the vectors of a pool's rows, at unit length."""
+    def rows(self, pool: MultilingualPool) -> tuple[Ints, Ints]:
+        """Return which rows of the data a pool's questions and candidates are."""
         asked = [self.asked[row] for row in _rows(pool, pool.questions)]
         answered = [self.answered[row] for row in _rows(pool, pool.candidates)]
+        return np.array(asked, dtype=np.int64), np.array(answered, dtype=np.int64)
+
+    def part(self, pool: MultilingualPool) -> PartVectors:
+        """Return the vectors of a pool's rows, at unit length."""
+        asked, answered = self.rows(pool)
         return PartVectors(pool, unit_rows(self.questions[asked]), unit_rows(self.candidates[answered]))
 
 

@@ -36,7 +36,15 @@ from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.repairing.beside import beside
-from xlingual.workflows.repairing.chosen import MODEL, Chosen, Clock, check_options, one_encoder
+from xlingual.workflows.repairing.chosen import (
+    MODEL,
+    Chosen,
+    Clock,
+    check_languages,
+    check_options,
+    one_encoder,
+)
+from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.parts import (
     CROSSLINGUAL,
     POOL,
@@ -131,7 +139,9 @@ def repair_encoder(
     check_options(shares, delta, alpha)
     if criterion not in CRITERIA:
         raise InputError(f"{parameter('criterion', criterion)}: expected {' or '.join(CRITERIA)}")
-    if image_encoder is not None and not isinstance(data, Manifest):
+    if isinstance(data, Manifest):
+        check_languages(data)
+    elif image_encoder is not None:
         raise InputError(f"{parameter('image_encoder')}: a pool has no images: leave it out")
     ranker = Cpu(threads=threads) if ranker is None else ranker
     clock = Clock(progress)
@@ -165,6 +175,7 @@ def repair_encoder(
             assert isinstance(data, Manifest)
             items = set(parts[2].questions.key)
             more = beside(data, items, encoder, map, correction, image_encoder, storing["store"], seed)
+    divided = Divided(data, [whole.rows(part) for part in parts])
     conditions = _conditions(pool, shares, split_by, candidate_text, criterion, seed)
     dim = int(fit.questions.shape[1])
     result = Repair(
@@ -186,11 +197,12 @@ def repair_encoder(
         warnings=list(messages),
         timings=clock.seconds,
         model=None if map is None else MODEL,
+        parts=divided.name,
         n_texts=sum(len(part.questions) + len(part.candidates) for part in parts),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
     seen = digests_of([*texts[0], *texts[1]])
-    return Repaired(result, map, base, pool.source, seen, test, correction=correction)
+    return Repaired(result, map, base, pool.source, seen, test, divided=divided, correction=correction)
 
 
 def _search_fields(found: Search) -> dict[str, Any]:

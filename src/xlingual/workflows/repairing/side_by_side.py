@@ -13,8 +13,6 @@ from xlingual.results import Results
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.repairing.parts import PartVectors
 
-FOLDER = "test"  # below that of the repair
-
 
 class Known(Encoder):
     """Gives the vectors that were computed before, for the questions and candidates of a part of the pool."""

@@ -11,6 +11,7 @@ from msgspec import structs
 
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest, ManifestLike
+from xlingual.data.pools.clusters import joined
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity, embed_roles, fit_texts_for, refuse_fitted_rows
@@ -33,7 +34,15 @@ from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
 from xlingual.transforms.affine import Affine
 from xlingual.transforms.moments import FitData
-from xlingual.workflows.repairing.chosen import MODEL, Chosen, Clock, check_options, one_encoder
+from xlingual.workflows.repairing.chosen import (
+    MODEL,
+    Chosen,
+    Clock,
+    check_languages,
+    check_options,
+    one_encoder,
+)
+from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.label_free import Unlabelled
 from xlingual.workflows.repairing.parts import SHARES, digests_of
 
@@ -86,6 +95,7 @@ def repair_unlabelled(
     """
     assert isinstance(data, Manifest)
     check_options(shares)
+    check_languages(data)
     ranker = Cpu(threads=threads) if ranker is None else ranker
     clock = Clock(progress)
     with collected_warnings() as messages:
@@ -112,6 +122,7 @@ def repair_unlabelled(
             chosen = found.chosen
             before = test.criteria(None)
             after = before if chosen.map is None else test.criteria(chosen.map)
+    divided = Divided(data, [(part, part) for part in parts])
     conditions = _conditions(data, rows, shares, seed)
     dim = int(whole.vectors.shape[1])
     sizes = [TextsOfPart(len(np.unique(data.cluster[part])), len(part)) for part in parts]
@@ -136,21 +147,26 @@ def repair_unlabelled(
         warnings=list(messages),
         timings=clock.seconds,
         model=None if chosen.map is None else MODEL,
+        parts=divided.name,
         n_texts=len(rows),
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(data.languages)}
     fitted_on = digests_of([data.texts(part) for part in parts[:2]])
-    return Chosen(result, chosen.map, base, data.source, fitted_on)
+    return Chosen(result, chosen.map, base, data.source, fitted_on, divided=divided)
 
 
 def three_parts(data: Manifest, shares: Sequence[float], seed: int) -> list[Ints]:
     """Return the rows of the three parts: whole clusters, drawn with the seed, each language by its shares.
 
-    A cluster of several languages is drawn with the first of them. Texts that are blank are left out. Raises
-    InputError where a part would have too few texts in a language.
+    Clusters that share a text of a language stay together. One of several languages is drawn with the first
+    of them. Texts that are blank are left out. Raises InputError where a part would have too few texts in a
+    language.
     """
-    rows = np.array([row for row, text in enumerate(data.text) if text.strip()], dtype=np.int64)
-    clusters, first, place = np.unique(data.cluster[rows], return_index=True, return_inverse=True)
+    texts = [text.strip() for text in data.text]
+    rows = np.array([row for row, text in enumerate(texts) if text], dtype=np.int64)
+    names = [(int(data.language[row]), texts[row]) for row in rows]
+    label = joined(data.cluster[rows], names)[data.cluster[rows]]
+    clusters, first, place = np.unique(label, return_index=True, return_inverse=True)
     language = data.language[rows][first]
     ends = np.cumsum(shares) / sum(shares)
     part = np.zeros(len(clusters), dtype=np.int64)

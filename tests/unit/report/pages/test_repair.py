@@ -1,0 +1,183 @@
+"""The page of a repair: its verdict in words, and before and after side by side."""
+
+import re
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from xlingual.errors import InputError
+from xlingual.report import page_of, verdict
+from xlingual.report.blocks import Figure, Fold, Matrix, Prose, walk
+from xlingual.report.render import html, terminal, text
+from xlingual.report.table import Table
+from xlingual.results.repair import (
+    BETTER,
+    UNCHANGED,
+    UNDECIDED,
+    WORSE,
+    BeforeAndAfter,
+    Change,
+    Hubs,
+    PartSize,
+    Repair,
+    TriedRepair,
+)
+from xlingual.results.values import Interval
+
+NAMES = ("chargram", "balanced_mix")  # before and after, of the made-up results
+LANGUAGES = ("de", "en", "es")
+
+
+def change(source, target, difference, half=0.02, before=0.4):
+    ci = Interval(difference - half, difference + half, 0.95, "max-t")
+    return Change(source, target, before, before + difference, difference, ci, difference - half, 0.2, 90, 45)
+
+
+def repaired(pairs=None, monolingual=(), bias=None, tried=30, **more):
+    pairs = {} if pairs is None else pairs
+    other = [TriedRepair(f"lir:{k}", "cosine", 0.5 - k / 100) for k in range(1, tried)]
+    fields = {
+        "outcome": BETTER,
+        "model": "model",
+        "test": PartSize(45, 90, 99),
+        "pairs": [
+            change(s, t, pairs.get((s, t), 0.03 if s != t else 0.01)) for s in LANGUAGES for t in LANGUAGES
+        ],
+        **more,
+    }
+    return Repair(
+        encoder="chargram", spec="chargram:", dim=3, criterion="mAP", alpha=0.05, delta=0.01,
+        fit=PartSize(40, 80, 100), choose=PartSize(20, 50, 60),
+        tried=[TriedRepair("whiten:", "csls?k=10", 0.6), *other, TriedRepair("none", "cosine", 0.1)],
+        left_out=[], chosen="whiten:", similarity="csls?k=10", whole=change("all", "pool", 0.1), p=0.01,
+        languages=[change(tag, "pool", 0.1) for tag in LANGUAGES],
+        monolingual=[change(tag, tag, value) for tag, value in monolingual], bias=bias,
+        hubs=Hubs(10, 2.0, 1.0), harmless=False, p_harmed=0.3, **fields,
+    )  # fmt: skip
+
+
+def printed(found, width):
+    screen = Console(file=StringIO(), width=width, highlight=False)
+    for section in page_of(found).sections:
+        terminal.show_section(screen, section)
+    return screen.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "advice"),
+    [
+        (UNDECIDED, "it is not shown to help: leave the encoder as it is, or test on more data"),
+        (WORSE, "it makes it worse: leave the encoder as it is."),
+        (BETTER, "The interval excludes zero."),
+    ],
+)
+def test_a_model_is_recommended_only_where_it_is_shown_to_help(outcome, advice):
+    found = repaired(outcome=outcome)
+    assert advice in verdict(found)[0]
+    facts = dict(page_of(found).facts)
+    spec = "model:DIR/model::chargram:"
+    assert (facts.get("use it as") == spec) == (outcome == BETTER)
+    assert spec in facts.values()
+    assert dict(page_of(repaired(outcome=UNCHANGED, model=None)).facts).get("use it as") is None
+
+
+def test_all_pairs_of_one_language_that_lose_are_named():
+    into = {(tag, "es"): -0.015 for tag in LANGUAGES}
+    assert not any("every language;" in one for one in verdict(repaired(into)))  # no interval excludes zero
+    into["de", "es"] = -0.05
+    said = verdict(repaired(into))
+    assert (
+        "Answers in Spanish (es) are found less well by questions in every language; in 1 of 3 pairs the "
+        "interval excludes zero." in said
+    )
+    assert not any(one.startswith("Questions in") for one in said)
+    into["en", "es"] = 0.001
+    assert not any("every language;" in one for one in verdict(repaired(into)))
+    of = {("de", tag): -0.05 for tag in LANGUAGES}
+    assert any(one.startswith("Questions in German (de) find answers") for one in verdict(repaired(of)))
+
+
+def test_the_pool_and_one_language_alone_are_told_apart():
+    (alone,) = [one for one in verdict(repaired({("de", "de"): -0.05}, [("de", -0.01), ("en", 0.004)]))
+                if "one language alone" in one]  # fmt: skip
+    assert "without candidates of other languages: no language is shown to lose there" in alone
+    assert "(−0.010 to +0.004)" in alone
+    (alone,) = [one for one in verdict(repaired(monolingual=[("de", -0.1)])) if "one language alone" in one]
+    assert "1 of 1 languages are shown to lose there, German (de) most: −0.100" in alone
+
+
+def test_the_advantage_of_the_own_language_has_an_interval():
+    bias = change("all", "pool", -0.018, half=0.01, before=0.288)
+    (said,) = [one for one in verdict(repaired(bias=bias)) if "advantage" in one]
+    assert "goes from 0.288 to 0.270: −0.018 [−0.028, −0.008]" in said
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_terminal_has_room_for_every_column(width):
+    found = repaired(bias=change("all", "pool", -0.018), monolingual=[("de", -0.01)])
+    shown = printed(found, width)
+    assert "left out" not in shown and max(map(len, shown.splitlines())) <= width
+    assert "whiten: ←" in shown and "skewness of hubs, first 10" in shown
+    assert not re.search("clearly|has a lead", shown + " ".join(verdict(found)))
+
+
+def test_before_and_after_are_side_by_side_on_one_page(pool):
+    results = pool.results(encoders=NAMES, languages=LANGUAGES)
+    both = BeforeAndAfter(repaired(), results, "test/report.html")
+    alone, page = (page_of(one) for one in (both.found, both))
+    blocks = list(walk([block for section in page.sections for block in section.blocks]))
+    maps = [one for one in blocks if isinstance(one, Matrix)]
+    assert [[each.label for each in one.maps] for one in maps] == [[*NAMES], ["after − before"], [*NAMES]]
+    figures = [one.drawing.name for one in blocks if isinstance(one, Figure)]
+    assert figures == [*NAMES, *NAMES]  # the space, and how often candidates are found
+    (hubs,) = [one for one in blocks if isinstance(one, Table) and one.title == "Hubs"]
+    assert [row.cells[0].text for row in hubs.rows] == [*NAMES]
+    assert not any(isinstance(one, Fold) and one.title == "Hubs" for one in blocks)
+    shown = html.render(page)
+    assert '<a href="test/report.html">test/report.html</a>' in shown
+    assert verdict(both) == verdict(both.found)
+    assert "href" not in html.render(page_of(BeforeAndAfter(both.found, results)))
+    assert len(alone.sections) == len(page.sections) - 1
+    assert printed(both, 100).count("skewness") == 1  # a terminal shows less
+    for form in ("markdown", "latex", "csv"):
+        assert re.search(r"balanced.*mix", text.as_text(page, form))
+
+
+def test_the_order_is_before_then_after_whoever_leads(pool):
+    for names in (NAMES, NAMES[::-1]):
+        results = pool.results(encoders=names, languages=LANGUAGES)
+        page = page_of(BeforeAndAfter(repaired(), results))
+        blocks = walk([block for section in page.sections for block in section.blocks])
+        first = next(one for one in blocks if isinstance(one, Matrix))
+        assert [each.label for each in first.maps] == [*NAMES]
+
+
+def test_every_transform_is_folded_below_the_best():
+    page = page_of(repaired())
+    blocks = list(walk(page.sections[-1].blocks))
+    (fold,) = [one for one in blocks if isinstance(one, Fold)]
+    assert fold.title == "All 31"
+    short, full = [one for one in blocks if isinstance(one, Table)]
+    assert (len(short.rows), len(full.rows)) == (9, 31)
+    few = list(walk(page_of(repaired(tried=3)).sections[-1].blocks))
+    assert not any(isinstance(one, Fold | Prose) for one in few)
+    assert text.as_text(page, "csv").count("lir:7,") == 1
+
+
+def test_it_is_read_with_the_evaluation_beside_it(pool, tmp_path):
+    results = pool.results(encoders=NAMES, languages=LANGUAGES)
+    sizes = results.entries[0].n_source, results.entries[0].n_target
+    found = repaired(test=PartSize(45, *sizes))
+    found.write(tmp_path)
+    assert BeforeAndAfter.read(tmp_path / "repair.json") == found
+    results.write(tmp_path / "test")
+    for other in ({"test": PartSize(45, 90, 99)}, {"test": found.test, "model": None}):
+        repaired(**other).write(tmp_path)  # the evaluation is of an earlier repair
+        assert BeforeAndAfter.read(tmp_path / "repair.json") == repaired(**other)
+    found.write(tmp_path)
+    both = BeforeAndAfter.read(tmp_path / "repair.json")
+    assert both.found == found and {row.encoder for row in both.test.summary} == {*NAMES}
+    (tmp_path / "test" / "results.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match="results"):
+        BeforeAndAfter.read(tmp_path / "repair.json")
