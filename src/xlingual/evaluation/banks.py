@@ -101,13 +101,22 @@ class OwnCorrections:
         self._encoders: dict[str, HubCorrection] = {}
         self._kept: tuple[str, Banked] | None = None
 
-    def take(self, systems: Mapping[str, Encoder | ListSystem], ranker: Ranker) -> None:
-        """Take those of some encoders; raise InputError where one is not known, or cannot be used."""
+    def take(self, systems: Mapping[str, Encoder | ListSystem], ranker: Ranker, *, used: bool = True) -> None:
+        """Take those of some encoders; raise InputError where one is not known, or cannot be used.
+
+        `used`: False for a task that does not search texts by texts, which then warns of each.
+        """
         parts = {part for name in systems for part in parts_of(systems[name])}
         for name, encoder in systems.items():
             own = encoder.hub_correction if isinstance(encoder, Encoder) else None
             if own is None:
                 _warn_of_one_below(name, encoder)
+                continue
+            if not used:
+                warn(
+                    f"text encoder {name!r} was chosen with a correction of hubs ({own.similarity}), for "
+                    "texts that are searched by texts: here its vectors are compared by cosine"
+                )
                 continue
             why = None
             if isinstance(ranker, Approximate):

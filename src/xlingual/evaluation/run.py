@@ -199,8 +199,8 @@ class Run:
                 f"{parameter('similarity', repair.name)} changes the similarity of vectors, and "
                 f"{next(name for name in systems if name not in made)!r} returns lists: leave one of them out"
             )
-        if repair is None and self.ranks_texts:
-            self.own_corrections.take(systems, self.options.ranker)
+        if repair is None:
+            self.own_corrections.take(systems, self.options.ranker, used=self.ranks_texts)
             self.compared |= self.own_corrections.similarities
         self.by_name |= systems
         for name, encoder in made.items():

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from xlingual import Manifest, crosslingual_retrieval, multilingual_pool
+from xlingual import Manifest, crosslingual_retrieval, multilingual_pool, sts
 from xlingual.data.pools.mix import mix_pool
+from xlingual.data.sentence_pairs import SentencePairs
 from xlingual.encoders import Encoder, text_encoders
 from xlingual.encoders.compressed import SmallerTexts
 from xlingual.encoders.trained_transform import FittedTransform
@@ -164,7 +165,7 @@ def test_rows_it_was_fitted_or_chosen_on_are_not_evaluated(corrected):
     with pytest.raises(InputError, match=r"was fitted on 162 of the 270 texts.*its part for testing"):
         crosslingual_retrieval(manifest(90), own, measures="R@1", store=None)
     with pytest.raises(InputError, match="was fitted on"):
-        repair_encoder(manifest(90), own, store=None)
+        repair_encoder(manifest(90), FittedTransform(folder, Apart(seed=1), hubs=False), store=None)
 
 
 def test_the_model_is_for_the_encoder_that_was_repaired(repaired, tmp_path):
@@ -265,3 +266,18 @@ def test_what_stands_on_a_corrected_encoder_is_ranked_by_cosine_and_says_so(corr
     again = multilingual_pool(test, {"on": SmallerTexts(plain, "f16", halved)}, views="none", store=None)
     assert again.entries[0].value == on.entries[0].value
     assert not [one for one in again.warnings if "stands on" in one]
+
+
+def test_an_encoder_that_was_repaired_with_a_correction_is_no_beginning(corrected):
+    own = FittedTransform(corrected[1], Apart(seed=1))
+    with pytest.raises(InputError, match=r"was repaired before.*hubs=plain"):
+        repair_encoder(manifest(60, first=200), own, store=None)
+
+
+def test_a_task_that_searches_no_texts_says_that_it_leaves_the_correction_out(corrected):
+    own = FittedTransform(corrected[1], Apart(seed=1))
+    first, second = [f"de {i}" for i in range(1, 9)], [f"de {i}" for i in range(11, 19)]
+    pairs = SentencePairs("pairs", "pairs", list("abcdefgh"), np.arange(8.0), first, second)
+    with pytest.warns(DataWarning, match="for texts that are searched by texts"):
+        found = sts(pairs, text_encoders=own, language="de", store=None)
+    assert all("similarity" not in entry.signature for entry in found.entries)

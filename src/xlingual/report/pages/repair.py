@@ -40,8 +40,8 @@ _PAIR = {
 }
 _LEAST = "lower bound of the difference, one-sided, for one line alone"
 _NO_JUDGE = (
-    "Backretrieval and SIM are no judges of a repair: they fall where search over all languages gets better "
-    "(docs/repair.md)."
+    "Backretrieval and SIM are no judges of a repair: they may fall where search over all languages gets "
+    "better (docs/repair.md)."
 )
 
 

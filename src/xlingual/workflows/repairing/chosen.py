@@ -120,6 +120,11 @@ def one_encoder(
             f"{name!r} gives a text other vectors among other texts, so that what is fitted on some does "
             "not hold for others: give it the texts that it is fitted on (fit=FILE#SPLIT)"
         )
+    if encoder.hub_correction is not None:
+        raise InputError(
+            f"{name!r} was repaired before, and has a correction of hubs, and a repair begins with plain "
+            "cosines: repair the encoder below it, or write model:DIR?hubs=plain::SPEC"
+        )
     return name, encoder
 
 
