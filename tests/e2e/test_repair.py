@@ -35,9 +35,10 @@ def test_a_manifest_is_repaired_and_the_model_is_used(xlingual: Any, work: Path)
     assert 'href="test/report.html"' in page and "The space, before and after" in page
     assert "The space, before and after" in again and "href" not in again  # it may lie anywhere
     spec = f"model:r/model::{ENCODER}"
+    plain = f"model:r/model?hubs=plain::{ENCODER}"
     use = ("evaluate", "xlr", "--text-encoder", spec)
     refused(xlingual(*use, "s", "--split", "test"), "was fitted on", "its part for testing")
-    refused(xlingual("repair", "s", "--split", "test", "--text-encoder", spec), "was fitted on")
+    refused(xlingual("repair", "s", "--split", "test", "--text-encoder", plain), "was fitted on")
 
 
 def test_formats_and_quiet(xlingual: Any, work: Path) -> None:
