@@ -2,7 +2,7 @@
 
 XQuAD-R (seven languages; character n-grams and LSA, fitted on the other half of the paragraphs) and IKEA
 (English and German; all encoders of the data set). `python -m benchmarks.keep
-repair python -m benchmarks repairs`: some 15 minutes of processor time. A run that was stopped goes on with
+repair python -m benchmarks repairs`: some 18 minutes of processor time. A run that was stopped goes on with
 what is in out/repairs.json; `python -m benchmarks.repairs --known` prints what is there.
 """
 
