@@ -79,15 +79,18 @@ def repair(request: RepairRequest) -> None:
     found = outcome.found
     found.warnings[:] = map(in_options, found.warnings)
     found = signed(found, request)
+    if output.out is not None:  # all of it before anything is shown: a reader may close the pipe
+        parts = outcome.divided.write(output.out)
+        if outcome.map is not None:
+            outcome.write_model(output.out / MODEL)
+        if beside is not None:
+            beside.write(output.out / TEST)
     write_and_show(found, output)
     shown = found if beside is None else BeforeAndAfter(found, beside, f"{TEST}/report.html")
     say_written(shown, output, found.file)
     if output.out is not None:
-        screen.wrote(outcome.divided.write(output.out), quiet=output.quiet)
-    if output.out is not None and outcome.map is not None:
-        outcome.write_model(output.out / MODEL)
-        screen.wrote(output.out / MODEL, quiet=output.quiet)
-    if output.out is not None and beside is not None:
-        below = replace(output, out=output.out / TEST)
-        beside.write(output.out / TEST)
-        say_written(beside, below)
+        screen.wrote(parts, quiet=output.quiet)
+        if outcome.map is not None:
+            screen.wrote(output.out / MODEL, quiet=output.quiet)
+        if beside is not None:
+            say_written(beside, replace(output, out=output.out / TEST))
