@@ -198,3 +198,16 @@ def test_empty_texts_are_one_warning():
 def test_columns_cannot_be_written_to():
     with pytest.raises(ValueError, match="read-only"):
         Manifest.from_rows(LONG).item[0] = 1
+
+
+@pytest.mark.parametrize("rows", ["2:6", None])
+def test_a_part_of_chosen_rows_keeps_items_and_lines_of_files(tmp_path, rows):
+    """Items of the wide form are numbered anew where rows are chosen, and again in a part of them."""
+    path = tmp_path / "wide.csv"
+    lines = [f"i{number},de {number},{'' if number == 3 else f'en {number}'}" for number in range(8)]
+    path.write_text("\n".join(["id,text_de,text_en", *lines]))
+    part = Manifest.read(path, rows=rows).part(np.array([3, 5]))
+    assert list(part.text) == ["de 3", "de 5", "en 5"] and part.languages == ("de", "en")
+    assert [part.item_ids[code] for code in part.item] == ["i3", "i5", "i5"]
+    by_item = [one for one in part.numberings if one.unit.startswith("items before")]
+    assert by_item[-1].index.tolist() == [3, 5, 5] if rows is None else [1, 3, 3]

@@ -84,7 +84,9 @@ def chosen_rows(rows: R, table_rows: Ints) -> R:
     chosen[table_rows] = True
     kept = np.flatnonzero(chosen[rows.table_row])
     if rows.wide:  # an item is a row of the table, with or without texts; columns order the languages
-        item_codes, language_codes = table_rows, distinct_values(rows.language[kept])
+        whole = rows.n_items == rows.n_table_rows  # of a part, items are numbered anew: those with texts stay
+        item_codes = table_rows if whole else distinct_values(rows.item[kept])
+        language_codes = distinct_values(rows.language[kept])
         item = np.searchsorted(item_codes, rows.item[kept])
         language = np.searchsorted(language_codes, rows.language[kept])
     else:
