@@ -37,7 +37,7 @@ def write_parquet(path):
     [
         ("a.qrels", TREC.encode()),
         ("a.txt", TREC.replace(" ", "\t").encode()),
-        ("a.qrels.gz", gzip.compress(TREC.encode())),
+        ("a.qrels.gz", gzip.compress(TREC.encode(), mtime=0)),
         ("a.tsv", BEIR.encode()),
         ("b.tsv", (HEADER + BEIR).encode()),
         ("c.tsv", (HEADER + BEIR).replace("\n", "\r\n").encode()),
