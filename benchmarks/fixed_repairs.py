@@ -28,14 +28,14 @@ from xlingual.data.pools.reading import read_pool
 from xlingual.data.pools.splitting import split_pool
 from xlingual.embed import load_fit_texts
 from xlingual.encoders import text_encoders
-from xlingual.encoders.mapped import unit_rows
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.relevant_ranks import RelevantRanks, precision_at, relevant_ranks
 from xlingual.measures import average_precision
 from xlingual.measures.harmonic import harmonic_difference
 from xlingual.transforms import methods
-from xlingual.transforms.affine import Affine
+from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.transforms.moments import FitData
+from xlingual.workflows.repairing.parts import Places
 from xlingual.workflows.repairing.repaired import _whole
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
@@ -248,7 +248,7 @@ def xquad() -> None:
             ((name, encoder),) = made.items()
             storing = {"store": None, "progress": None}
             first, second = (
-                _whole(each, name, encoder, "sentence", storing).part(each)  # type: ignore[arg-type]
+                _whole(each, Places.of(each), name, encoder, "sentence", storing).part(each)  # type: ignore[arg-type]
                 for each in (fit, test)
             )
             data = first.fit_data()

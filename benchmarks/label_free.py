@@ -39,7 +39,7 @@ from xlingual.repair.candidates import steps
 from xlingual.repair.search import PLAIN, fitted
 from xlingual.transforms.moments import FitData
 from xlingual.workflows.repairing.label_free import Unlabelled
-from xlingual.workflows.repairing.parts import PartVectors, three_parts
+from xlingual.workflows.repairing.parts import PartVectors, Places, three_parts
 from xlingual.workflows.repairing.repaired import _whole
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
@@ -131,7 +131,14 @@ def measured(part: Problem, seed: int, kept: dict[str, Any]) -> Iterator[dict[st
         role_languages=pool.role_languages,
         fit_texts=load_fit_texts,
     ).values()
-    whole = _whole(part.source, part.encoder, encoder, "sentence", {"store": None, "progress": None})
+    whole = _whole(
+        part.source,
+        Places.of(part.source),
+        part.encoder,
+        encoder,
+        "sentence",
+        {"store": None, "progress": None},
+    )
     fit, choose, test = (whole.part(each) for each in three_parts(pool, SHARES, seed, "paragraph"))
     for way, key in keys.items():
         if key in kept:

@@ -6,14 +6,15 @@ import pytest
 from xlingual.evaluation.compression.asked import ordered_again
 from xlingual.evaluation.parts import vector_lists
 from xlingual.ranking import CPU, TextPool, rows_of
-from xlingual.transforms.compression import Levels, signs, unit
+from xlingual.transforms.affine import unit_rows
+from xlingual.transforms.compression import Levels, signs
 from xlingual.transforms.moments import FitData
 
 quantization = pytest.importorskip("sentence_transformers.quantization")
 
 
 def drawn(seed, n, d=32):
-    return unit(np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32))
+    return unit_rows(np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32))
 
 
 def test_levels_are_their_int8_but_for_the_rounding():

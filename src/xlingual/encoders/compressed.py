@@ -13,7 +13,8 @@ from xlingual.encoders.scheme import Context
 from xlingual.encoders.transform import Fit, TransformedTexts
 from xlingual.errors import InputError
 from xlingual.records import Texts
-from xlingual.transforms.compression import BINARY, F16, INT8, Levels, halved, signs, truncated, unit
+from xlingual.transforms.affine import unit_rows
+from xlingual.transforms.compression import BINARY, F16, INT8, Levels, halved, signs, truncated
 
 KINDS = (F16, INT8, BINARY)
 
@@ -33,7 +34,7 @@ class SmallerTexts(Stacked):
     def apply(self, *vectors: Vectors) -> Vectors:
         """Return float32 [n, e] for the base's vectors float32 [n, d]."""
         try:
-            return self._smaller(unit(vectors[0]))
+            return self._smaller(unit_rows(vectors[0]))
         except InputError as error:
             raise InputError(f"{self.name.partition('?')[0]}: {error}") from None
 

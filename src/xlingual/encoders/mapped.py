@@ -5,13 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-import numpy as np
-
 from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.errors import InputError
 from xlingual.records import HubCorrection, digest
-from xlingual.transforms.affine import Affine
+from xlingual.transforms.affine import Affine, unit_rows
 
 
 class MappedBase(Stacked):
@@ -56,10 +54,3 @@ class MappedTexts(MappedBase):
         if self.hub_correction is not None:
             parts.append(self.hub_correction.bank.tobytes())
         return f"map:{digest(*parts, *(tag or '' for tag in self.map.places)).hex()}::{self.base.identity}"
-
-
-def unit_rows(vectors: Vectors) -> Vectors:
-    """Return the rows [n, d] at unit length, computed in float64; a zero row stays zero."""
-    exact = np.asarray(vectors, dtype=np.float64)
-    length = np.sqrt(np.einsum("nd,nd->n", exact, exact))[:, None]
-    return np.asarray(np.divide(exact, length, out=np.zeros_like(exact), where=length > 0), dtype=np.float32)

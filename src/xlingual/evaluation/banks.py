@@ -93,6 +93,11 @@ class TrainingQueries:
         return Banked(self.repair.correction, self._kept[1], self.name)
 
 
+def banked(own: HubCorrection) -> Banked:
+    """Return a correction of hubs ready to rank with; raise InputError where its similarity is not known."""
+    return Banked(correction_of(own.similarity), Bank.of(own.bank), own.similarity)
+
+
 class OwnCorrections:
     """Corrections of hubs that encoders bring along, for a run whose similarity is the plain cosine."""
 
@@ -141,8 +146,7 @@ class OwnCorrections:
         if name not in self._encoders:
             return None
         if self._kept is None or self._kept[0] != name:
-            own = self._encoders[name]
-            self._kept = name, Banked(correction_of(own.similarity), Bank.of(own.bank), own.similarity)
+            self._kept = name, banked(self._encoders[name])
         return self._kept[1]
 
 

@@ -144,6 +144,13 @@ def _product(first: Floats | None, second: Floats | None) -> Floats | None:
     return product
 
 
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Return the rows [n, d] at unit length, computed in float64; a zero row stays zero."""
+    exact = np.asarray(vectors, dtype=np.float64)
+    length = np.sqrt(np.einsum("nd,nd->n", exact, exact))[:, None]
+    return np.asarray(np.divide(exact, length, out=np.zeros_like(exact), where=length > 0), dtype=np.float32)
+
+
 def rows_of_each(languages: Sequence[str]) -> dict[str, Ints]:
     """Return language → its rows, ascending; languages in the order in which they first occur."""
     found: dict[str, list[int]] = {}

@@ -28,13 +28,6 @@ def bytes_of(dim: int, dtype: str) -> int:
     return {F32: 4 * dim, F16: 2 * dim, INT8: dim, BINARY: -(-dim // 8)}[dtype]
 
 
-def unit(vectors: Vectors) -> Vectors:
-    """Return vectors [n, d] at unit length; zero vectors stay zero."""
-    exact = np.asarray(vectors, dtype=np.float64)
-    length = np.sqrt(np.einsum("nd,nd->n", exact, exact))[:, None]
-    return np.asarray(np.divide(exact, length, out=np.zeros_like(exact), where=length > 0), dtype=np.float32)
-
-
 def truncated(vectors: Vectors, dim: int) -> Vectors:
     """Return the first `dim` dimensions; raise InputError where there are fewer.
 

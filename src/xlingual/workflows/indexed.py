@@ -9,14 +9,14 @@ import numpy as np
 from xlingual.arrays import Vectors
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
-from xlingual.encoders.mapped import unit_rows
 from xlingual.encoders.trained_transform import FittedTransform
 from xlingual.errors import InputError
-from xlingual.evaluation.similarities import correction_of
-from xlingual.ranking.banks import Bank, Banked
+from xlingual.evaluation.banks import banked
+from xlingual.ranking.banks import Banked
 from xlingual.ranking.columns import check_column, column
 from xlingual.ranking.cpu import Cpu
 from xlingual.requests.ranking import available_cores
+from xlingual.transforms.affine import unit_rows
 
 FOLDER = "index"
 
@@ -41,14 +41,14 @@ class Indexed:
                 f"{encoder.who} has no correction of hubs: its vectors are searched by cosine as they are; "
                 "leave --offsets out"
             )
-        correction = correction_of(own.similarity)
+        repair = banked(own)
         try:
-            check_column(correction)
+            check_column(repair.correction)
         except InputError as error:
             raise InputError(
                 f"{encoder.who} was chosen with a correction of hubs that --offsets cannot write: {error}"
             ) from None
-        return cls(name, Banked(correction, Bank.of(own.bank), own.similarity))
+        return cls(name, repair)
 
     def rows(self, vectors: Vectors, progress: Progress | None = None) -> Vectors:
         """Return float32 [n, e + 1] for candidates [n, e]: unit length, and the correction."""

@@ -7,7 +7,8 @@ from xlingual import Manifest
 from xlingual.embed import refuse_fitted_rows
 from xlingual.encoders import text_encoders
 from xlingual.errors import InputError
-from xlingual.transforms.compression import Levels, halved, signs, unit
+from xlingual.transforms.affine import unit_rows
+from xlingual.transforms.compression import Levels, halved, signs
 from xlingual.transforms.moments import FitData
 
 TAGS = ("de", "en")
@@ -33,18 +34,18 @@ def vectors(spec, rows=None):
 
 
 def test_the_first_dimensions_of_unit_vectors():
-    np.testing.assert_array_equal(vectors(f"truncate:5::{BASE}"), unit(vectors(BASE))[:, :5])
+    np.testing.assert_array_equal(vectors(f"truncate:5::{BASE}"), unit_rows(vectors(BASE))[:, :5])
 
 
 @pytest.mark.parametrize(("dtype", "function"), [("f16", halved), ("binary", signs)])
 def test_numbers_of_fewer_bits(dtype, function):
-    np.testing.assert_array_equal(vectors(f"quantize:{dtype}::{BASE}"), function(unit(vectors(BASE))))
+    np.testing.assert_array_equal(vectors(f"quantize:{dtype}::{BASE}"), function(unit_rows(vectors(BASE))))
 
 
 @pytest.mark.parametrize("below", [BASE, f"truncate:5::{BASE}", f"pca:4?fit=F::{BASE}"])
 def test_levels_of_unit_vectors_whatever_is_below(below):
     fitted = Levels.of(FitData(vectors(below, texts(100, 140)), ["en"] * 80, unit=True))
-    expected = fitted.apply(unit(vectors(below)))
+    expected = fitted.apply(unit_rows(vectors(below)))
     np.testing.assert_array_equal(vectors(f"quantize:int8?fit=F::{below}"), expected)
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from xlingual.errors import InputError
 from xlingual.transforms import moments
+from xlingual.transforms.affine import unit_rows
 from xlingual.transforms.compression import (
     BINARY,
     DTYPES,
@@ -18,7 +19,6 @@ from xlingual.transforms.compression import (
     halved,
     signs,
     truncated,
-    unit,
 )
 from xlingual.transforms.moments import FitData
 
@@ -125,5 +125,5 @@ def test_the_first_dimensions():
 
 def test_unit_length():
     x = np.vstack([drawn(11), np.zeros((1, 7), np.float32)])
-    length = np.linalg.norm(unit(x), axis=1)
+    length = np.linalg.norm(unit_rows(x), axis=1)
     np.testing.assert_allclose(length, [*[1.0] * 20, 0.0], atol=1e-6)

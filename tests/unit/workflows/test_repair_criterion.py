@@ -16,7 +16,7 @@ from xlingual.results.repair import CROSSLINGUAL_MAP, POOL_MAP
 from xlingual.transforms import methods
 from xlingual.workflows.repairing import repair_encoder
 from xlingual.workflows.repairing import tested as the_test
-from xlingual.workflows.repairing.parts import CROSSLINGUAL, PartVectors, WholeVectors
+from xlingual.workflows.repairing.parts import CROSSLINGUAL, PartVectors, Places, WholeVectors
 
 TAGS, DIM, TEXTS = ("de", "en", "zh"), 12, 2
 
@@ -61,7 +61,7 @@ def found():
 
 def part_of(pool):
     sides = (pool.question_texts(), pool.candidate_texts("sentence"))
-    return WholeVectors.of_pool(pool, *(Vectors().encode(side) for side in sides)).part(pool)
+    return WholeVectors(*(Vectors().encode(side) for side in sides), Places.of(pool)).part(pool)
 
 
 def naive(part: PartVectors, map) -> np.ndarray:

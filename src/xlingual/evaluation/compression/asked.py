@@ -21,7 +21,7 @@ from xlingual.ranking import TextPool, TextRows, similarity_of
 from xlingual.ranking.listed import Lists
 from xlingual.records import Texts, digest
 from xlingual.systems.reranker import reordered
-from xlingual.transforms.compression import unit
+from xlingual.transforms.affine import unit_rows
 from xlingual.transforms.moments import FitData
 
 _RANK = 1e-10  # variances below this part of the largest one are rounding
@@ -52,7 +52,7 @@ class Fitting:
     @cached_property
     def data(self) -> FitData:
         """The vectors at unit length, as transforms are fitted on them."""
-        return FitData(unit(self.vectors), self.languages)
+        return FitData(unit_rows(self.vectors), self.languages)
 
     @property
     def rank(self) -> int:

@@ -13,7 +13,7 @@ from xlingual.errors import InputError, did_you_mean, parameter
 from xlingual.evaluation.compression.asked import Fitting, Sides, Smaller
 from xlingual.results.compression import PCA, TRUNCATED, WHOLE
 from xlingual.transforms import methods
-from xlingual.transforms.affine import Affine
+from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.transforms.compression import (
     BINARY,
     DTYPES,
@@ -25,7 +25,6 @@ from xlingual.transforms.compression import (
     halved,
     signs,
     truncated,
-    unit,
 )
 from xlingual.transforms.moments import FitData
 
@@ -161,7 +160,7 @@ class _Reduced:
         """Return the vectors as numbers of a kind."""
         if dtype == F32:
             return self.vectors
-        return self.vectors.mapped(lambda vectors: self._rounded(dtype)(unit(vectors)))
+        return self.vectors.mapped(lambda vectors: self._rounded(dtype)(unit_rows(vectors)))
 
     def _rounded(self, dtype: str) -> Smaller:
         if dtype == INT8:
@@ -177,7 +176,7 @@ def vectors_of(
 
     Raises InputError where PCA is asked for more directions than its texts vary in.
     """
-    whole = full.mapped(unit)
+    whole = full.mapped(unit_rows)
     fit = None if fitting is None else fitting.data.vectors
     languages = () if fitting is None else fitting.languages
     rotated: tuple[Sides, Vectors] | None = None

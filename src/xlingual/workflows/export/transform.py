@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from xlingual.arrays import Floats, Vectors
-from xlingual.encoders.mapped import unit_rows
 from xlingual.encoders.trained_transform import map_of
 from xlingual.errors import listed
 from xlingual.models.card import identity, signature
 from xlingual.models.card_words import place_name
 from xlingual.models.folder import CARD, ModelFolder
 from xlingual.streams import stream
-from xlingual.transforms.affine import Affine
+from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.workflows.export.about import check_same, python, readme
 from xlingual.workflows.export.checkpoint import write_settings
 from xlingual.workflows.export.onnx import check_file, write_graph

@@ -15,8 +15,8 @@ from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.pools.splitting import TEST, TRAIN, NoQuestionError, split_pool
-from xlingual.encoders.mapped import unit_rows
 from xlingual.errors import InputError, parameter
+from xlingual.evaluation.banks import banked
 from xlingual.evaluation.multilingual_pool.language_bias import (
     monolingual_average_precision,
     single_answer_precision,
@@ -24,14 +24,14 @@ from xlingual.evaluation.multilingual_pool.language_bias import (
 )
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts, one_pass
 from xlingual.evaluation.multilingual_pool.relevant_ranks import own_and_other, relevant_ranks
-from xlingual.evaluation.similarities import COSINE, correction_of
+from xlingual.evaluation.similarities import COSINE
 from xlingual.measures import average_precision
 from xlingual.ranking import HubRepair, Ranker
-from xlingual.ranking.banks import Bank, Banked
+from xlingual.ranking.banks import Banked
 from xlingual.records import HubCorrection, Texts
 from xlingual.results.repair import PartSize
 from xlingual.stats.paired import FEWEST_CLUSTERS
-from xlingual.transforms.affine import Affine
+from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.transforms.moments import FitData
 
 Row: TypeAlias = tuple[str, str, str]  # language, id and text
@@ -125,34 +125,27 @@ def refuse_without_other(parts: Sequence[MultilingualPool]) -> None:
 
 
 @dataclass(frozen=True)
-class WholeVectors:
-    """Vectors of all texts of the data; `asked` and `answered` find those of a pool's rows.
+class Places:
+    """Where the questions and candidates of pools stand in the data that they were made of.
 
     Rows of a pool are found by their language, id and text, so that a part of it, or a pool that was mixed
-    of a manifest, takes its vectors from here.
+    of a manifest, finds its own.
     """
 
-    questions: Vectors
-    candidates: Vectors
     asked: Mapping[Row, int]
     answered: Mapping[Row, int]
 
     @classmethod
-    def of_pool(cls, pool: PoolRows, questions: Vectors, candidates: Vectors) -> WholeVectors:
-        """Return the vectors of a pool's questions and candidates."""
-        sides = (pool.questions, pool.candidates)
-        asked, answered = ({row: i for i, row in enumerate(_rows(pool, part))} for part in sides)
-        return cls(questions, candidates, asked, answered)
-
-    @classmethod
-    def of_manifest(cls, manifest: Manifest, queries: Vectors, candidates: Vectors) -> WholeVectors:
-        """Return the vectors of a manifest's texts, of which pools can be mixed."""
-        tags = [manifest.languages[code] for code in manifest.language]
-        items = [manifest.item_ids[own] for own in manifest.item]
-        texts = list(zip(tags, items, manifest.ids, manifest.text, strict=True))
+    def of(cls, data: Manifest | PoolRows) -> Places:
+        """Return those of a pool's questions and candidates, or of a manifest's texts."""
+        if not isinstance(data, Manifest):
+            sides = (data.questions, data.candidates)
+            return cls(*({row: i for i, row in enumerate(_rows(data, part))} for part in sides))
+        tags = [data.languages[code] for code in data.language]
+        items = [data.item_ids[own] for own in data.item]
+        texts = list(zip(tags, items, data.ids, data.text, strict=True))
         asked = {(tag, item, text): i for i, (tag, item, _, text) in reversed(list(enumerate(texts)))}
-        answered = {(tag, own, text): i for i, (tag, _, own, text) in enumerate(texts)}
-        return cls(queries, candidates, asked, answered)
+        return cls(asked, {(tag, own, text): i for i, (tag, _, own, text) in enumerate(texts)})
 
     def rows(self, pool: MultilingualPool) -> tuple[Ints, Ints]:
         """Return which rows of the data a pool's questions and candidates are."""
@@ -160,9 +153,18 @@ class WholeVectors:
         answered = [self.answered[row] for row in _rows(pool, pool.candidates)]
         return np.array(asked, dtype=np.int64), np.array(answered, dtype=np.int64)
 
+
+@dataclass(frozen=True)
+class WholeVectors:
+    """Vectors of all texts of the data, of which parts take theirs."""
+
+    questions: Vectors
+    candidates: Vectors
+    places: Places
+
     def part(self, pool: MultilingualPool) -> PartVectors:
         """Return the vectors of a pool's rows, at unit length."""
-        asked, answered = self.rows(pool)
+        asked, answered = self.places.rows(pool)
         return PartVectors(pool, unit_rows(self.questions[asked]), unit_rows(self.candidates[answered]))
 
 
@@ -171,25 +173,13 @@ def _rows(pool: PoolRows, part: Questions | Candidates) -> list[Row]:
     return list(zip(tags, part.ids, part.text, strict=True))
 
 
-def texts_of(data: Manifest | PoolRows, part: MultilingualPool, candidate_text: str) -> list[Texts]:
+def texts_of(
+    data: Manifest | PoolRows, places: Places, part: MultilingualPool, candidate_text: str
+) -> list[Texts]:
     """Return the texts of a part, with the ids that they have in the data."""
     if isinstance(data, Manifest):
-        return [data.texts(manifest_rows(data, part))]
+        return [data.texts(np.union1d(*places.rows(part)))]
     return [part.question_texts(), part.candidate_texts(candidate_text)]
-
-
-def manifest_rows(data: Manifest, part: MultilingualPool) -> Ints:
-    """Return the rows of a manifest of which a part of the pool was mixed, ascending."""
-    asked, answered = set(_rows(part, part.questions)), set(_rows(part, part.candidates))
-    tags = [data.languages[code] for code in data.language]
-    items = [data.item_ids[own] for own in data.item]
-    queries, candidates = (
-        zip(tags, items, data.text, strict=True),
-        zip(tags, data.ids, data.text, strict=True),
-    )
-    rows = enumerate(zip(queries, candidates, strict=True))
-    found = [row for row, (query, candidate) in rows if query in asked or candidate in answered]
-    return np.array(found, dtype=np.int64)
 
 
 def digests_of(texts: Iterable[Texts]) -> frozenset[bytes]:
@@ -228,7 +218,7 @@ class PartVectors:
     def corrected(self, map: Affine | None, similarity: str) -> Banked | None:
         """Return the same, ready to rank with."""
         found = self.correction(map, similarity)
-        return None if found is None else Banked(correction_of(similarity), Bank.of(found.bank), similarity)
+        return None if found is None else banked(found)
 
     def precision(
         self, map: Affine | None, ranker: Ranker, repair: HubRepair | None = None, criterion: str = POOL

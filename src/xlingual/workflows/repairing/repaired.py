@@ -24,6 +24,7 @@ from xlingual.embed import (
 from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, parameter
+from xlingual.evaluation.banks import banked
 from xlingual.evaluation.multilingual_pool.evaluate import NAME, refuse_without_role
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.ranking import Cpu, Ranker
@@ -50,6 +51,7 @@ from xlingual.workflows.repairing.parts import (
     POOL,
     SHARES,
     PartVectors,
+    Places,
     WholeVectors,
     digests_of,
     has_translations,
@@ -154,9 +156,10 @@ def repair_encoder(
         fit_texts = fit_texts_for(data) if isinstance(data, Manifest) else load_fit_texts
         name, encoder = one_encoder(text_encoder, pool.languages, fit_texts, pool.role_languages)
         with clock.stage("texts: encode"):
-            texts = [texts_of(data, part, candidate_text) for part in parts]
+            places = Places.of(data)
+            texts = [texts_of(data, places, part, candidate_text) for part in parts]
             refuse_fitted_rows({name: encoder}, *texts[1], *texts[2], **storing)
-            whole = _whole(data, name, encoder, candidate_text, storing)
+            whole = _whole(data, places, name, encoder, candidate_text, storing)
             identity = batch_identity(encoder, store=storing["store"])
         fit, choose, test = (whole.part(part) for part in parts)
         with clock.stage("search"):
@@ -166,16 +169,15 @@ def repair_encoder(
         correction = fit.correction(map, found.chosen.similarity)
         with clock.stage("test", "testing"):
             before = test.found(None, ranker)
-            after = (
-                before if unchanged else test.found(map, ranker, fit.corrected(map, found.chosen.similarity))
-            )
+            repair = None if correction is None else banked(correction)
+            after = before if unchanged else test.found(map, ranker, repair)
             changes = tested(before, after, criterion=criterion, delta=delta, alpha=alpha, seed=seed)
         more = []
         if image_encoder is not None:
             assert isinstance(data, Manifest)
             items = set(parts[2].questions.key)
             more = beside(data, items, encoder, map, correction, image_encoder, storing["store"], seed)
-    divided = Divided(data, [whole.rows(part) for part in parts])
+    divided = Divided(data, [places.rows(part) for part in parts])
     conditions = _conditions(pool, shares, split_by, candidate_text, criterion, seed)
     dim = int(fit.questions.shape[1])
     result = Repair(
@@ -216,16 +218,21 @@ def _search_fields(found: Search) -> dict[str, Any]:
 
 
 def _whole(
-    data: Manifest | MultilingualPool, name: str, encoder: Encoder, candidate_text: str, storing: Storing
+    data: Manifest | MultilingualPool,
+    places: Places,
+    name: str,
+    encoder: Encoder,
+    candidate_text: str,
+    storing: Storing,
 ) -> WholeVectors:
     """Return the vectors of all texts of the data, each encoded once."""
     if isinstance(data, MultilingualPool):
         refuse_without_role({name: encoder})
         found = embed_pool(data, name, encoder, candidate_text, **storing)
-        return WholeVectors.of_pool(data, found.questions, found.candidates)
+        return WholeVectors(found.questions, found.candidates, places)
     rows = np.arange(len(data))
     sides = embed_roles(data, name, encoder, rows, rows, **storing)
-    return WholeVectors.of_manifest(data, sides.queries.vectors, sides.candidates.vectors)
+    return WholeVectors(sides.queries.vectors, sides.candidates.vectors, places)
 
 
 def _searched(

@@ -16,7 +16,6 @@ from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity, embed_roles, fit_texts_for, refuse_fitted_rows
 from xlingual.encoders import Encoder, EncoderLike, parse
-from xlingual.encoders.mapped import unit_rows
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
@@ -32,7 +31,7 @@ from xlingual.results.unlabelled_repair import TextsOfPart, TriedUnlabelled, Unl
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
-from xlingual.transforms.affine import Affine
+from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.transforms.moments import FitData
 from xlingual.workflows.repairing.chosen import (
     MODEL,

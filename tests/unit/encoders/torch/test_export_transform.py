@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import text_encoders
-from xlingual.encoders.mapped import unit_rows
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder, write_model
 from xlingual.records import Texts
-from xlingual.transforms.affine import Affine
+from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.workflows.export import export_model
 from xlingual.workflows.export.transform_graph import transform_graph
 
