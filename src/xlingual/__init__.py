@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from xlingual.workflows.case_study import run_case_study
     from xlingual.workflows.compress import compress
     from xlingual.workflows.mlmme_study import run_mlmme_study
+    from xlingual.workflows.pivoting import pivot_pairs, train_pivot
     from xlingual.workflows.regime_study import run_regime_study
     from xlingual.workflows.repairing import repair_encoder, repair_unlabelled
     from xlingual.workflows.study import new_study
@@ -87,6 +88,7 @@ _HOMES = {
     "multilingual_pool": "evaluation.multilingual_pool",
     "new_study": "workflows.study",
     "parse_measure": "measures",
+    "pivot_pairs": "workflows.pivoting",
     "plan": "comparison.plan",
     "reranker": "systems.reranker",
     "retrieval": "evaluation.retrieval",
@@ -97,6 +99,7 @@ _HOMES = {
     "sts": "evaluation.sts",
     "train_dual_encoder": "workflows.train_dual_encoder",
     "train_mlmme": "workflows.train_mlmme",
+    "train_pivot": "workflows.pivoting",
     "train_triplet": "workflows.train_triplet",
     "validate_backretrieval": "evaluation.metric_validation",
     "validation_table": "evaluation.metric_validation",
@@ -137,6 +140,7 @@ __all__ = [
     "multilingual_pool",
     "new_study",
     "parse_measure",
+    "pivot_pairs",
     "plan",
     "repair_encoder",
     "repair_unlabelled",
@@ -149,6 +153,7 @@ __all__ = [
     "sts",
     "train_dual_encoder",
     "train_mlmme",
+    "train_pivot",
     "train_triplet",
     "validate_backretrieval",
     "validation_table",

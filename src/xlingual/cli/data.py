@@ -15,6 +15,7 @@ from xlingual.cli.corpora import from_
 from xlingual.cli.from_request import command
 from xlingual.cli.imports import import_
 from xlingual.cli.opening import columns
+from xlingual.cli.pivot import pivot_pairs
 from xlingual.cli.pools import describe, mix_pool, squad_to_pool, translate_pool
 from xlingual.cli.sample import sample
 from xlingual.cli.wording import in_options
@@ -126,7 +127,7 @@ def check(request: CheckRequest) -> int:
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-for made in (import_, from_, describe, sample, squad_to_pool, mix_pool, translate_pool, scenes, check):
+for made in (import_, from_, describe, sample, squad_to_pool, mix_pool, translate_pool, pivot_pairs, scenes, check):
     data.add_command(made)
 
 

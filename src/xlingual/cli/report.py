@@ -26,6 +26,7 @@ _KINDS = {
     "calibration": ("calibration.json", "calibration:Calibration"),
     "repair": ("repair.json", "repair:BeforeAndAfter"),
     "unlabelled_repair": ("unlabelled_repair.json", "unlabelled_repair:UnlabelledRepair"),
+    "pivot": ("pivot.json", "pivot:Pivot"),
     "case_study": ("case_study.json", "case_study:CaseStudy"),
     "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
     "regime_study": ("regime_study.json", "regime_study:RegimeStudy"),

@@ -12,6 +12,7 @@ from xlingual.cli import interruption, screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
+from xlingual.cli.pivot import pivot
 from xlingual.cli.training_outcome import dual_page, how_to_go_on, trained_page, uses
 from xlingual.errors import InputError
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 @click.group()
 def train() -> None:
     """Train embeddings on your own texts and images; what comes out is an encoder (model:DIR)."""
+
+
+train.add_command(pivot)
 
 
 def _of_recipe(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest,
         raise InputError(
             f"a share of {share:g} cannot be held out: give a number between 0 and 1, such as 0.1"
         )
-    group = _dependent(manifest)
+    group = dependent(manifest)
     items = np.bincount(group[np.unique(manifest.item, return_index=True)[1]])
     order = stream(seed, "hold out").permutation(len(items))
     before = np.cumsum(items[order]) - items[order]
@@ -32,7 +32,7 @@ def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest,
     return tuple(manifest.part(distinct_values(manifest.table_row[part])) for part in (~held_out, held_out))  # type: ignore[return-value]
 
 
-def _dependent(manifest: Manifest) -> Ints:
+def dependent(manifest: Manifest) -> Ints:
     """Return a number for each row: equal where rows share an item, cluster or image, also through others.
 
     Rows of one row of the table share it too.

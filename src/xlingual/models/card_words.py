@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
+PIVOT = "image pivot"  # begins the transforms of a pivot
+
 # keys of `data` in config.json, in words
 DATA: Mapping[str, str] = {
     "source": "manifest",
@@ -14,6 +16,7 @@ DATA: Mapping[str, str] = {
     "validation_items": "items of the validation",
     "validation_questions": "questions of the validation",
     "texts": "texts trained on",
+    "images": "image encoder",
 }
 
 Config = Mapping[str, Any]
@@ -129,6 +132,11 @@ def all_of(model: Config) -> str:
     return ", ".join(tags) + (" and all others" if others else "")
 
 
+def _transform_name(config: Config) -> str:
+    made = "Image pivot" if str(config["model"].get("transforms")).startswith(PIVOT) else "Repair"
+    return f"{made} of {(config.get('base') or {}).get('name') or 'an encoder'}"
+
+
 def _transform(config: Config) -> str:
     model = config["model"]
     alike = list(model.get("languages") or ()) == [None]
@@ -165,7 +173,7 @@ _PLAIN = Words(
 
 _WORDS: Mapping[str, Words] = {
     "transform": Words(
-        name=lambda config: f"Repair of {(config.get('base') or {}).get('name') or 'an encoder'}",
+        name=_transform_name,
         what=_transform,
         reference="",
         scores="",

@@ -1,4 +1,4 @@
-"""What a card says of a transform: its sizes, and how `xlingual repair` chose and tested it."""
+"""What a card says of a transform: its sizes, and how it was chosen and tested."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from typing import TypeAlias
 from xlingual.errors import InputError
 from xlingual.models.card_words import all_of
 from xlingual.models.folder import BANK, FITTED_ON, WEIGHTS, ModelFolder
+from xlingual.results.pivot import UNTESTED, Pivot, PivotChange
 from xlingual.results.repair import BETTER, UNCHANGED, UNDECIDED, WORSE, Change, Repair
 from xlingual.results.unlabelled_repair import UnlabelledRepair
 
-Choice: TypeAlias = Repair | UnlabelledRepair
+Choice: TypeAlias = Repair | UnlabelledRepair | Pivot
 _VERDICTS = {
     BETTER: "the test shows that it makes the encoder better",
     WORSE: "the test shows that it makes the encoder worse",
     UNDECIDED: "the test does not show that it helps",
     UNCHANGED: "nothing is changed",
+    UNTESTED: "nothing was tested",
 }
 _CAUTIONS = {
     WORSE: "It makes the encoder worse: leave the encoder as it is.",
     UNDECIDED: "It is not shown to help: leave the encoder as it is, or test on more data.",
+    UNTESTED: "Whether search gets better by it is not known: nothing was tested.",
 }
 
 
@@ -53,11 +56,16 @@ def sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
 
 
 def beside(folder: ModelFolder) -> Choice | None:
-    """Return the repair whose file lies beside the folder, and which chose this transform; None without."""
+    """Return what chose this transform: its file in the folder, or beside it; None without."""
+    if (folder.path / Pivot.file).is_file():
+        try:
+            return Pivot.read(folder.path)
+        except InputError:
+            return None
     parent = folder.path.resolve().parent
     model, data = folder.config["model"], folder.config.get("data") or {}
     wanted = model.get("transforms"), model.get("similarity", "cosine"), data.get("digest")
-    kinds: tuple[type[Choice], ...] = (Repair, UnlabelledRepair)
+    kinds: tuple[type[Repair | UnlabelledRepair], ...] = (Repair, UnlabelledRepair)
     for kind in kinds:
         if (parent / kind.file).is_file():
             try:
@@ -78,6 +86,8 @@ def caution(found: Choice) -> str | None:
 
 def chosen(found: Choice) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Return sentences and rows on how a transform was chosen and tested."""
+    if isinstance(found, Pivot):
+        return _by_images(found)
     if isinstance(found, UnlabelledRepair):
         return _without_translations(found)
     how = (
@@ -111,6 +121,24 @@ def _without_translations(found: UnlabelledRepair) -> tuple[tuple[str, ...], tup
     return (how, "No translations were known, so nothing was tested for retrieval."), rows
 
 
-def _change(one: Change) -> str:
+def _by_images(found: Pivot) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    near, same = (sum(counts) for counts in zip(*((one.near, one.same) for one in found.pairs), strict=True))
+    how = (
+        f"Fitted on {near:,} pairs of texts of different items with near images ({found.image_encoder}) and "
+        f"{same:,} pairs of one item; of {len(found.tried) - 1:,} maps that were tried it ranks image pairs of "
+        "other items best."
+    )
+    tested = f"Tested on {found.tested_items:,} items held apart; {_VERDICTS[found.outcome]}."
+    rows = tuple(
+        (
+            f"{one.task}, {one.measure}" + ("" if one.source is None else f", {one.source} → {one.target}"),
+            _change(one),
+        )
+        for one in found.changes
+    )
+    return (how, tested) if found.changes else (how, "Nothing was tested."), rows
+
+
+def _change(one: Change | PivotChange) -> str:
     interval = "" if one.ci is None else f" [{one.ci.low:+.3f}, {one.ci.high:+.3f}]"
     return f"{one.before:.3f} → {one.after:.3f}, {one.difference:+.3f}{interval}"

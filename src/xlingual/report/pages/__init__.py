@@ -25,6 +25,7 @@ PAGES: Mapping[str, str] = {
     "Repair": "repair",
     "BeforeAndAfter": "repair",
     "UnlabelledRepair": "unlabelled_repair",
+    "Pivot": "pivot",
     "CaseStudy": "case_study",
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",

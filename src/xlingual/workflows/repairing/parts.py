@@ -147,6 +147,10 @@ class Places:
         asked = {(tag, item, text): i for i, (tag, item, _, text) in reversed(list(enumerate(texts)))}
         return cls(asked, {(tag, own, text): i for i, (tag, _, own, text) in enumerate(texts)})
 
+    def row(self, row: Row) -> int:
+        """Return which row of a manifest a text is, be it a candidate or a question of a pool mixed of it."""
+        return self.answered[row] if row in self.answered else self.asked[row]
+
     def rows(self, pool: MultilingualPool) -> tuple[Ints, Ints]:
         """Return which rows of the data a pool's questions and candidates are."""
         asked = [self.asked[row] for row in _rows(pool, pool.questions)]

@@ -1,0 +1,176 @@
+"""Choosing a map without labels: by the ranks of image pairs of items that it was not fitted on.
+
+Each map finds held-out pairs of its own, by images and its texts together; a pair counts by how many maps find
+it, so that none is judged by what it alone believes. A map must be better than none by more than chance has it:
+else the encoder stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.arrays import Floats, Ints, Vectors
+from xlingual.pivot.fit import CCA, CENTRE, NONE, Options, Settings, applied, fit
+from xlingual.pivot.nodes import Nodes
+from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, near_pairs, same_pairs
+from xlingual.streams import stream
+from xlingual.transforms.affine import unit_rows
+
+FOLDS = 3
+MARGIN = 1.5  # standard errors by which a map must be better than none
+MOST = 5_000  # nodes of a language that the choice looks at
+PLAIN = Settings(NONE)
+CANDIDATES = (
+    PLAIN,
+    Settings(CENTRE),
+    *(Settings("ridge", penalty) for penalty in (0.005, 0.02, 0.1, 0.5)),
+    *(Settings("procrustes", penalty) for penalty in (0.0, 0.005, 0.02, 0.1)),
+    *(Settings(CCA, shrink) for shrink in (0.8, 0.95)),
+)
+_TIE = 1e-6  # cosines in float32 that are no further apart are equal
+_CELLS = 1 << 24  # of a block of scores
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A map that was tried: how far it lowers the mean log rank of held-out pairs, and the standard error."""
+
+    settings: Settings
+    fall: float
+    standard_error: float
+    pairs: int
+
+    @property
+    def helps(self) -> bool:
+        """Whether it is better than none by more than chance has it."""
+        return self.fall > MARGIN * self.standard_error > 0
+
+
+def choose(
+    nodes: Nodes,
+    candidates: Alike,
+    options: Options,
+    tried: Sequence[Settings] = CANDIDATES,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Tried]:
+    """Return how all settings do on items held out, the best first; `PLAIN` is first where none helps."""
+    wanted = list(dict.fromkeys([PLAIN, *tried]))
+    looked = _drawn(nodes, options.seed)
+    fold = np.where(looked, folds(nodes, options.seed), -1)
+    falls: list[tuple[Floats, Floats, Ints]] = []
+    for number in range(FOLDS):
+        rest = part_of(nodes, candidates, looked & (fold != number))
+        held = part_of(nodes, candidates, fold == number)
+
+        def report(done: int, number: int = number) -> None:
+            if progress is not None:
+                progress(number * len(wanted) + done, FOLDS * len(wanted))
+
+        falls.append(_falls_of(rest, held, wanted, options, report))
+    fall, votes, group = (np.concatenate(each, axis=-1) for each in zip(*falls, strict=True))
+    found = [_judged(one, fall[place], votes, group) for place, one in enumerate(wanted)]
+    found.sort(key=lambda one: -one.fall)
+    if not found[0].helps:
+        found.sort(key=lambda one: one.settings != PLAIN)
+    return found
+
+
+def _drawn(nodes: Nodes, seed: int) -> np.ndarray:
+    """Return whether each node is looked at, bool [n]: whole items, `MOST` nodes of a language at most."""
+    _, place = np.unique(nodes.fold, return_inverse=True)
+    order = stream(seed, "pivot sample").permutation(int(place.max()) + 1)[place]
+    chosen = np.zeros(len(nodes), dtype=bool)
+    limit = np.inf
+    for code in np.unique(nodes.language):
+        own = np.sort(order[nodes.of(int(code))])
+        if len(own) > MOST:
+            limit = min(limit, own[MOST])
+    chosen[order < limit] = True
+    return chosen
+
+
+def folds(nodes: Nodes, seed: int) -> Ints:
+    """Return the fold of each node [n]; items that belong together are in one."""
+    _, place = np.unique(nodes.fold, return_inverse=True)
+    order = stream(seed, "pivot folds").permutation(int(place.max()) + 1)
+    found: Ints = (order % FOLDS)[place]
+    return found
+
+
+def part_of(nodes: Nodes, candidates: Alike, chosen: np.ndarray) -> tuple[Nodes, Alike]:
+    """Return the chosen nodes, bool [n], and the candidates among them, numbered anew."""
+    rows = np.flatnonzero(chosen)
+    place = np.full(len(nodes), -1)
+    place[rows] = np.arange(len(rows))
+    inside = candidates.within(chosen)
+    return nodes.take(rows), Alike(place[inside.left], place[inside.right], inside.image)
+
+
+def _falls_of(
+    rest: tuple[Nodes, Alike],
+    held: tuple[Nodes, Alike],
+    wanted: Sequence[Settings],
+    options: Options,
+    report: Callable[[int], None],
+) -> tuple[Floats, Floats, Ints]:
+    """Return how far each map lowers the log rank of each held-out pair [maps, p], their votes, and items."""
+    nodes, candidates = held
+    texts: list[Vectors] = []
+    found: list[Pairs] = []
+    for done, settings in enumerate(wanted):
+        map = fit(*rest, settings, options).map
+        texts.append(unit_rows(applied(nodes, map)))
+        found.append(near_pairs(nodes, candidates, texts[-1]) if options.near else NO_PAIRS)
+        report(done + 1)
+    pairs = found[0]
+    for each in found[1:]:
+        pairs = pairs.and_(each)
+    if options.same:
+        known = same_pairs(nodes)
+        for _ in wanted:
+            pairs = pairs.and_(known)
+    key, first, votes = np.unique(
+        pairs.left * len(nodes) + pairs.right, return_index=True, return_counts=True
+    )
+    distinct = Pairs(pairs.left[first], pairs.right[first], np.ones(len(key)))
+    ranks = np.stack([log_ranks(nodes, text, distinct) for text in texts])
+    return ranks[0] - ranks, votes.astype(np.float64), nodes.fold[distinct.left]
+
+
+def log_ranks(nodes: Nodes, text: Vectors, pairs: Pairs) -> Floats:
+    """Return the mean, both ways, of the log rank of each pair's texts among all others of their language.
+
+    `text` [n, d] has unit rows. Texts of the own item are not counted; ties share their places.
+    """
+    total = np.zeros(len(pairs))
+    language = nodes.language
+    for source, target in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
+        for code in np.unique(language[target]):
+            pool = nodes.of(int(code))
+            lines = np.flatnonzero(language[target] == code)
+            step = max(1, _CELLS // len(pool))
+            for start in range(0, len(lines), step):
+                piece = lines[start : start + step]
+                asked = text[source[piece]]
+                away = asked @ text[pool].T - np.einsum("nd,nd->n", asked, text[target[piece]])[:, None]
+                away[nodes.item[pool] == nodes.item[source[piece]][:, None]] = -np.inf
+                above, tied = (away > _TIE).sum(axis=1), (np.abs(away) <= _TIE).sum(axis=1)
+                total[piece] += np.log1p(above + np.maximum(tied - 1, 0) / 2)
+    return total / 2
+
+
+def _judged(settings: Settings, fall: Floats, votes: Floats, group: Ints) -> Tried:
+    """Return the mean fall, weighted by votes, and its standard error over groups of pairs."""
+    n = len(fall)
+    if not n:
+        return Tried(settings, 0.0, 0.0, 0)
+    weight = votes / votes.sum()
+    mean = float(weight @ fall)
+    _, place = np.unique(group, return_inverse=True)
+    residual = np.bincount(place, weight * (fall - mean))
+    many = len(residual)
+    error = float(np.sqrt(residual @ residual * many / (many - 1))) if many > 1 else 0.0
+    return Tried(settings, mean, error, n)

@@ -1,0 +1,135 @@
+"""What an image pivot says in sentences: which map images chose, what it gains, and what it costs."""
+
+from __future__ import annotations
+
+import re
+
+from xlingual.languages import named
+from xlingual.report import numbers
+from xlingual.results.pivot import BETTER, UNCHANGED, UNDECIDED, UNTESTED, Pivot, PivotChange
+
+_WORDS = {
+    "none": "no map",
+    "centre": "centring of each language",
+    "ridge": "a ridge map towards the identity",
+    "procrustes": "a rotation",
+    "cca": "canonical correlations",
+}
+TASKS = {
+    "crosslingual-retrieval": "XLR",
+    "backretrieval": "BkR",
+    "multilingual-pool": "one pool of all languages",
+}
+_LOST = 0.9  # share of neighbours below which it is said what languages lose
+
+
+def findings(found: Pivot) -> list[str]:
+    """Return the verdict, what changes for which pairs, what it costs within languages, and its pairs."""
+    if found.outcome == UNCHANGED:
+        return [_unchanged(found), _pairs(found)]
+    sentences = [_verdict(found), _by_pair(found), _pool(found), _within(found), _pairs(found)]
+    return [sentence for sentence in sentences if sentence]
+
+
+def map_in_words(name: str) -> str:
+    """Return a map in words.
+
+    >>> map_in_words("ridge?penalty=0.02")
+    'a ridge map towards the identity (penalty 0.02)'
+    """
+    kind, _, options = name.partition("?")
+    penalty = re.sub(r"^penalty=", "penalty " if kind != "cca" else "shrinkage ", options)
+    return _WORDS.get(kind, kind) + (f" ({penalty})" if penalty else "")
+
+
+def label(change: PivotChange) -> str:
+    """Return the languages of a change in English names."""
+    if change.source is None or change.target is None:
+        return "all pairs"
+    return f"{named(change.source)} → {named(change.target)}"
+
+
+def _unchanged(found: Pivot) -> str:
+    if found.given:
+        return f"No map was asked for: {found.encoder} stays as it is."
+    return (
+        f"No change: of {numbers.counted(len(found.tried) - 1, 'map')} none is shown to rank image pairs of other "
+        f"items better than {found.encoder} as it is. It stays as it is."
+    )
+
+
+def _verdict(found: Pivot) -> str:
+    words = map_in_words(found.chosen)
+    begun = f"{words[0].upper()}{words[1:]}, {'as asked' if found.given else 'chosen by images alone'},"
+    change = found.main
+    if change is None or found.outcome == UNTESTED:
+        return f"{begun} is written. Whether search gets better is not known: nothing was tested."
+    said = {BETTER: "makes search better", UNDECIDED: "is not shown to help"}.get(
+        found.outcome, "makes search worse"
+    )
+    ending = {
+        BETTER: "The interval excludes zero.",
+        UNDECIDED: "The interval contains zero: leave the encoder as it is, or test on more items.",
+    }.get(found.outcome, "Leave the encoder as it is.")
+    return (
+        f"{begun} {said} with {found.encoder}: {TASKS[change.task]} {change.measure} {_values(change)} over "
+        f"{numbers.counted(change.n_queries, 'query', 'queries')} of "
+        f"{numbers.counted(found.tested_items, 'item')} held out. {ending}"
+    )
+
+
+def _values(change: PivotChange) -> str:
+    return (
+        f"{numbers.number(change.before)} → {numbers.number(change.after)}, "
+        f"{numbers.difference(change.difference, change.ci)}"
+    )
+
+
+def _by_pair(found: Pivot) -> str:
+    main = found.main
+    pairs = [
+        one
+        for one in found.changes
+        if main is not None and one.source is not None and (one.task, one.measure) == (main.task, main.measure)
+    ]
+    if len(pairs) < 2:
+        return ""
+    most = max(pairs, key=lambda one: one.difference)
+    least = min(pairs, key=lambda one: one.difference)
+    shown = [one for one in pairs if one.ci is not None and one.ci.low > 0]
+    harmed = [one for one in pairs if one.ci is not None and one.ci.high < 0]
+    sentence = (
+        f"{len(shown)} of {len(pairs)} language pairs gain, {len(harmed)} lose, each by its own interval: "
+        f"{label(most)} changes most ({numbers.signed(most.difference)}), {label(least)} "
+        f"{'gains least' if least.difference > 0 else 'is the worst'} ({numbers.signed(least.difference)})."
+    )
+    return sentence
+
+
+def _pool(found: Pivot) -> str:
+    change = next((one for one in found.changes if one.task == "multilingual-pool"), None)
+    return "" if change is None else f"In one pool of all languages: {change.measure} {_values(change)}."
+
+
+def _within(found: Pivot) -> str:
+    if not found.kept:
+        return ""
+    least = min(found.kept, key=lambda one: one.share)
+    cost = "little" if least.share >= _LOST else "more" if least.share < 2 / 3 else "some"
+    return (
+        f"Within languages it changes {cost}: of the 10 nearest texts of a text in its own language, "
+        f"{', '.join(f'{numbers.number(one.share)} stay in {named(one.language)}' for one in found.kept[:6])}"
+        f"{', …' if len(found.kept) > 6 else ''}."
+    )
+
+
+def _pairs(found: Pivot) -> str:
+    near, same = sum(one.near for one in found.pairs), sum(one.same for one in found.pairs)
+    if found.outcome == UNCHANGED:
+        known = f"{numbers.counted(same, 'pair')} of one item or image" if same else ""
+        return f"The data have {known}." if known else ""
+    kinds = [
+        f"{numbers.counted(near, 'pair')} of different items with near images",
+        f"{numbers.counted(same, 'pair')} of one item or image",
+    ]
+    return f"It was fitted on {' and '.join(kinds)}."

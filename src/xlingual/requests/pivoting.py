@@ -1,0 +1,124 @@
+"""The requests of `train pivot` and `data pivot-pairs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from xlingual.requests.ranking import ExactRanking
+from xlingual.requests.record import Request, option
+from xlingual.requests.shared import Form, AsJson, Keeping, ManifestOptions, Quiet, SkipBroken
+from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
+
+Image: TypeAlias = Annotated[
+    str,
+    option(
+        "Image encoder whose nearest images make the pairs: vectors:PATH, pixels, hf:MODEL …", metavar="SPEC"
+    ),
+]
+Languages: TypeAlias = Annotated[
+    tuple[str, ...] | None,
+    option("Only texts in these languages.", metavar="en,de,…", otherwise="all", reads=comma_list),
+]
+PairsFrom: TypeAlias = Annotated[
+    Literal["near", "same", "both"],
+    option(
+        "Pairs of different items with near images, of texts of the same item or image, or both kinds."
+    ),
+]
+Most: TypeAlias = Annotated[
+    Positive, option("The most items of a language; of more, a sample is drawn.", metavar="N")
+]
+
+
+class PivotRequest(Request, frozen=True, kw_only=True):
+    """Align the languages of an encoder with images alone."""
+
+    command = "train pivot"
+    first = ("text_encoder", "image_encoder", "out", "pairs_from", "languages")
+
+    data: ManifestOptions
+    text_encoder: Annotated[
+        str, option("Text encoder whose languages are aligned. See: xlingual encoders.", metavar="SPEC")
+    ]
+    image_encoder: Image
+    languages: Languages = None
+    pairs_from: PairsFrom = "both"
+    map: Annotated[
+        Literal["chosen", "none", "centre", "ridge", "procrustes", "cca"],
+        option("The kind of map; chosen: the one that ranks held-out image pairs best, or none."),
+    ] = "chosen"
+    penalty: Annotated[
+        AtLeastZero | None,
+        option(
+            "How much the identity counts beside the pairs; for cca, how much covariances are shrunk.",
+            metavar="X",
+            otherwise="chosen",
+        ),
+    ] = None
+    rounds: Annotated[Positive, option("How often pairs are found anew, with texts beside the images.")] = 5
+    to: Annotated[
+        str | None,
+        option(
+            "The language that others come to; it is only centred.",
+            metavar="LANG",
+            otherwise="the one with the most texts",
+        ),
+    ] = None
+    jointly: Annotated[
+        bool,
+        option(
+            "Languages come to each other too, or to that one language alone.",
+            names=("--jointly/--to-one",),
+        ),
+    ] = True
+    held_out: Annotated[
+        AtLeastZero,
+        option("Share of the items that are held out, to test on; 0: all are fitted on.", metavar="SHARE"),
+    ] = 0.3
+    judge: Annotated[
+        str | None,
+        option(
+            "Another image encoder: Backretrieval is measured with it. The one that pairs come from is refused.",
+            metavar="SPEC",
+            otherwise="none",
+        ),
+    ] = None
+    most: Most = 20_000
+    seed: Annotated[Natural, option("Seed of the parts, folds and samples.")] = 0
+    skip_broken: SkipBroken = False
+    keeping: Keeping
+    ranking: ExactRanking
+    out: Annotated[Path, option("Folder of the model.", metavar="MODEL", run=True)]
+    force: Annotated[bool, option("Replace the model that MODEL holds.", run=True)] = False
+    report: Annotated[bool, option("Write a report to MODEL/report.html too.", run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
+    quiet: Quiet = False
+
+
+class PivotPairsRequest(Request, frozen=True, kw_only=True):
+    """Write pairs of texts in two languages whose images are alike, to train on."""
+
+    command = "data pivot-pairs"
+
+    data: ManifestOptions
+    image_encoder: Image
+    text_encoder: Annotated[
+        str | None,
+        option(
+            "Text encoder: its image pivot chooses pairs by texts too.",
+            metavar="SPEC",
+            otherwise="images alone choose",
+        ),
+    ] = None
+    languages: Languages = None
+    pairs_from: PairsFrom = "both"
+    most: Most = 20_000
+    seed: Annotated[Natural, option("Seed of the sample, and of the map's choice.")] = 0
+    skip_broken: SkipBroken = False
+    keeping: Keeping
+    ranking: ExactRanking
+    out: Annotated[Path, option("Write the pairs: .parquet or .jsonl.", metavar="PAIRS", run=True)]
+    force: Annotated[bool, option("Replace PAIRS where it is there already.", run=True)] = False
+    quiet: Quiet = False

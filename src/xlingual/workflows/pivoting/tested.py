@@ -1,0 +1,190 @@
+"""What a map changes on items held apart: retrieval where translations are known, Backretrieval, neighbours."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from xlingual.arrays import Ints, Vectors
+from xlingual.comparison.compare import compare
+from xlingual.data.manifest import Manifest
+from xlingual.data.pools.mix import mix_pool
+from xlingual.encoders import Encoder
+from xlingual.encoders.mapped import MappedTexts
+from xlingual.errors import DataWarning, InputError, warn
+from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+from xlingual.evaluation.multilingual_pool import multilingual_pool
+from xlingual.repair.label_free import NEAREST, neighbourhoods_kept, within_languages
+from xlingual.results import Results
+from xlingual.results.pivot import BETTER, UNDECIDED, UNTESTED, WORSE, PivotChange, PivotKept
+from xlingual.store import Store
+from xlingual.transforms.affine import Affine, unit_rows
+from xlingual.workflows.pivoting.data import Embedded
+from xlingual.workflows.repairing.parts import Places
+
+BEFORE, AFTER = "before", "after"
+_COMPARED = 5_000  # texts of a language whose neighbours are compared
+_FEWEST = 20  # items that a language pair is tested on
+
+
+class Known(Encoder):
+    """Gives vectors that were made before, by the language, id and text of a row."""
+
+    identity = "known"
+
+    def __init__(self, embedded: Embedded) -> None:
+        self._places = Places.of(embedded.data)
+        self._rows = embedded.rows
+        self._candidates, self._queries = embedded.text[0], embedded.text[-1]
+        self.by_role = len(embedded.text) > 1
+
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts)
+        """Return the vectors of the batch, of candidates but where they are queries."""
+        keys = zip(batch.language, batch.ids, batch.text, strict=True)
+        rows = [self._places.row(key) for key in keys]
+        lines = np.searchsorted(self._rows, rows)
+        side = self._queries if batch.role == "query" else self._candidates
+        return np.asarray(side[lines], dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The part of a manifest that is held out, its vectors, and the map."""
+
+    part: Manifest
+    embedded: Embedded
+    map: Affine
+    seed: int
+    store: Store | None  # for the images of a judge
+
+    @cached_property
+    def both(self) -> dict[str, Encoder]:
+        """The encoder as it is and with the map."""
+        known = Known(self.embedded)
+        return {BEFORE: known, AFTER: MappedTexts(known, self.map)}
+
+    def changes(self, judge: Encoder | None, languages: Sequence[str]) -> list[PivotChange]:
+        """Return all changes that the data allow, the one that the outcome is of first."""
+        found: list[PivotChange] = []
+        matching = _pairs(self.part, languages, matching=True)
+        if matching:
+            found += _changes(
+                crosslingual_retrieval(
+                    self.part,
+                    self.both,
+                    pairs=matching,
+                    measures=("R@10", "RR"),
+                    seed=self.seed,
+                    store=None,
+                )
+            )
+        if judge is not None and (apart := _pairs(self.part, languages, matching=False)):
+            found += _changes(
+                backretrieval(
+                    self.part,
+                    self.both,
+                    image_encoder=judge,
+                    pairs=apart,
+                    examples=False,
+                    seed=self.seed,
+                    store=self.store,
+                )
+            )
+        if matching:
+            found += self._pool(languages)
+        return found
+
+    def _pool(self, languages: Sequence[str]) -> list[PivotChange]:
+        """Return the change of search in one pool of all languages."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # of items in one language, which are candidates
+            pool = mix_pool(self.part, question_languages=list(languages), seed=self.seed)
+        return _changes(multilingual_pool(pool, self.both, seed=self.seed, store=None), pairs=False)
+
+
+def _pairs(part: Manifest, languages: Sequence[str], *, matching: bool) -> list[str]:
+    """Return the pairs of languages with enough items: in both of them, or in each."""
+    items = {tag: set(part.item[part.rows_of(tag)].tolist()) for tag in languages if tag in part.languages}
+    return [
+        f"{a}-{b}"
+        for a in items
+        for b in items
+        if a != b and (len(items[a] & items[b]) if matching else min(len(items[a]), len(items[b]))) >= _FEWEST
+    ]
+
+
+def _changes(found: Results, *, pairs: bool = True) -> list[PivotChange]:
+    """Return the changes over all pairs of each measure, then those of each pair."""
+    boards = [one for one in compare(found, baseline=BEFORE, per_pair=pairs).boards if one.column is None]
+    boards.sort(key=lambda one: not one.overall)
+    changes = []
+    for board in boards:
+        by_name = {row.encoder: row for row in board.rows}
+        before, after = by_name[BEFORE], by_name[AFTER]
+        difference = after.value - before.value if after.difference is None else after.difference
+        changes.append(
+            PivotChange(
+                task=board.task,
+                measure=board.measure,
+                source=board.source,
+                target=board.target,
+                before=before.value,
+                after=after.value,
+                difference=difference,
+                ci=after.ci,
+                n_queries=board.n_queries,
+            )
+        )
+    return changes
+
+
+def outcome_of(changes: Sequence[PivotChange]) -> str:
+    """Return what the interval of the first change says."""
+    if not changes or changes[0].ci is None:
+        return UNTESTED
+    interval = changes[0].ci
+    return BETTER if interval.low > 0 else WORSE if interval.high < 0 else UNDECIDED
+
+
+def kept_within(embedded: Embedded, rows: Ints, map: Affine) -> list[PivotKept]:
+    """Return for each language how much of its own neighbourhoods the map keeps, on some of the rows."""
+    data = embedded.data
+    kept = []
+    for code, tag in enumerate(data.languages):
+        own = rows[data.language[rows] == code][:_COMPARED]
+        vectors = unit_rows(embedded.text[0][np.searchsorted(embedded.rows, own)])
+        vectors = vectors[vectors.any(axis=1)]
+        if len(vectors) <= NEAREST:
+            continue
+        tags = [tag] * len(vectors)
+        before, after = (
+            within_languages(each, tags) for each in (vectors, unit_rows(map.apply(vectors, tags)))
+        )
+        kept.append(PivotKept(tag, neighbourhoods_kept(before, after), len(vectors)))
+    return kept
+
+
+def refuse_as_judge(judge: Encoder, fitted: Encoder) -> None:
+    """Raise InputError where Backretrieval would be judged by the images that the map was fitted on."""
+    if judge.identity == fitted.identity:
+        raise InputError(
+            "the image encoder that pairs come from cannot judge what was fitted on them: name another one, or "
+            "test on items with texts in two languages"
+        )
+
+
+def warn_of_untested(part: Manifest, held_out: int) -> None:
+    """Warn where nothing could be tested."""
+    why = (
+        "no items were held out"
+        if not held_out
+        else f"of {held_out:,} items held out fewer than {_FEWEST} have texts in two languages, and no other "
+        "image encoder judges"
+    )
+    warn(f"nothing was tested: {why}")
