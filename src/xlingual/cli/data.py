@@ -127,7 +127,18 @@ def check(request: CheckRequest) -> int:
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-for made in (import_, from_, describe, sample, squad_to_pool, mix_pool, translate_pool, pivot_pairs, scenes, check):
+for made in (
+    import_,
+    from_,
+    describe,
+    sample,
+    squad_to_pool,
+    mix_pool,
+    translate_pool,
+    pivot_pairs,
+    scenes,
+    check,
+):
     data.add_command(made)
 
 

@@ -44,6 +44,8 @@ class Encoder(ABC):
     trained_on_images: bool | None = None
     # whether it changes the vectors of the encoder below as it has learnt from data
     fitted_transform: bool = False
+    # the identity of the image encoder whose near images it was fitted on; None: of none
+    fitted_images: str | None = None
     # whether it opens image files, so that missing and broken ones matter
     opens_images: bool = True
     # whether it reads languages and numberings of a batch only: texts may then stay out of memory
@@ -226,7 +228,8 @@ def _listed(batch: Any) -> list[Any]:  # noqa: ANN401  (Texts or Images)
     return list(batch.images if isinstance(batch, Images) else batch.text)
 
 
-_TEXTS = ("space", "compares_by", "zero_vector")  # abilities that are a text
+_OF_BELOW = ("trained_on_images", "fitted_transform", "fitted_images", "opens_images")
+_TEXTS = ("space", "compares_by", "zero_vector", "fitted_images")  # abilities that are a text
 
 
 def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
@@ -236,7 +239,7 @@ def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
     fits = isinstance(own, str) if name in _TEXTS else callable(own) or not callable(usual)
     if own is not None and fits:
         return own
-    below = encoder.below if name in ("trained_on_images", "fitted_transform", "opens_images") else None
+    below = encoder.below if name in _OF_BELOW else None
     return getattr(super(Wrapped, encoder) if below is None else below, name)
 
 

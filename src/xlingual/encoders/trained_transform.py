@@ -36,6 +36,12 @@ class FittedTransform(MappedBase):
         return f"model:{self.folder.kind}:{self.folder.digest[:16]}::{self.base.identity}"
 
     @cached_property
+    def fitted_images(self) -> str | None:  # type: ignore[override]  # found when first asked for
+        """The image encoder of an image pivot; else that of the encoder below."""
+        found = (self.folder.config.get("data") or {}).get("images")
+        return self.base.fitted_images if found is None else str(found)
+
+    @cached_property
     def map(self) -> Affine:
         """The map; InputError where its folder does not describe one."""
         return map_of(self.folder, self._arrays)

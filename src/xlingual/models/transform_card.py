@@ -125,8 +125,8 @@ def _by_images(found: Pivot) -> tuple[tuple[str, ...], tuple[tuple[str, str], ..
     near, same = (sum(counts) for counts in zip(*((one.near, one.same) for one in found.pairs), strict=True))
     how = (
         f"Fitted on {near:,} pairs of texts of different items with near images ({found.image_encoder}) and "
-        f"{same:,} pairs of one item; of {len(found.tried) - 1:,} maps that were tried it ranks image pairs of "
-        "other items best."
+        f"{same:,} pairs of one item; of {len(found.tried) - 1:,} maps that were tried it ranks image pairs "
+        "of other items best."
     )
     tested = f"Tested on {found.tested_items:,} items held apart; {_VERDICTS[found.outcome]}."
     rows = tuple(

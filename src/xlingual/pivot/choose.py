@@ -1,8 +1,8 @@
 """Choosing a map without labels: by the ranks of image pairs of items that it was not fitted on.
 
-Each map finds held-out pairs of its own, by images and its texts together; a pair counts by how many maps find
-it, so that none is judged by what it alone believes. A map must be better than none by more than chance has it:
-else the encoder stays as it is.
+Each map finds held-out pairs of its own, by images and its texts together; a pair counts by how many maps
+find it, so that none is judged by what it alone believes. A map must be better than none by more than chance
+has it: else the encoder stays as it is.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ CANDIDATES = (
     *(Settings("procrustes", penalty) for penalty in (0.0, 0.005, 0.02, 0.1)),
     *(Settings(CCA, shrink) for shrink in (0.8, 0.95)),
 )
+_CCA_DIMS = 1024  # of all languages together: above it canonical correlations take too long to be tried
 _TIE = 1e-6  # cosines in float32 that are no further apart are equal
 _CELLS = 1 << 24  # of a block of scores
 
@@ -57,7 +58,8 @@ def choose(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Tried]:
     """Return how all settings do on items held out, the best first; `PLAIN` is first where none helps."""
-    wanted = list(dict.fromkeys([PLAIN, *tried]))
+    large = nodes.dim * len(np.unique(nodes.language)) > _CCA_DIMS and len({one.kind for one in tried}) > 1
+    wanted = list(dict.fromkeys([PLAIN, *(one for one in tried if not (large and one.kind == CCA))]))
     looked = _drawn(nodes, options.seed)
     fold = np.where(looked, folds(nodes, options.seed), -1)
     falls: list[tuple[Floats, Floats, Ints]] = []

@@ -19,7 +19,6 @@ from xlingual.transforms.affine import Affine, by_language, unit_rows
 
 NONE, CENTRE, CCA = "none", "centre", "cca"
 ROUNDS = 5
-SWEEPS = 5  # over the languages, where they are fitted jointly
 
 
 @dataclass(frozen=True)
@@ -67,11 +66,11 @@ def fit(nodes: Nodes, candidates: Alike, settings: Settings, options: Options) -
         return Fitted(_affine(nodes, means, None), NO_PAIRS)
     centred = np.asarray(unit_rows(nodes.text - means[nodes.language].astype(np.float32)), dtype=np.float64)
     seen: Vectors | None = None
-    matrices: dict[int, Floats] = {}
+    matrices: dict[int, Floats] = {}  # of the last round, from which the next one goes on
     near, same = NO_PAIRS, same_pairs(nodes) if options.same else NO_PAIRS
     for _ in range(settings.rounds if options.near else 1):
         near = near_pairs(nodes, candidates, seen) if options.near else NO_PAIRS
-        matrices = _solve(centred, nodes.language, near.and_(same), settings, options)
+        matrices = _solve(centred, nodes.language, near.and_(same), settings, options, matrices)
         seen = _mapped(centred, np.arange(len(centred)), nodes.language, matrices).astype(np.float32)
     return Fitted(_affine(nodes, means, matrices), near)
 
@@ -84,8 +83,20 @@ def language_means(nodes: Nodes) -> Floats:
     return found
 
 
-def _solve(x: Floats, language: Ints, pairs: Pairs, settings: Settings, options: Options) -> dict[int, Floats]:
-    """Return the matrix of each language that has one; the others stay as they are."""
+def _solve(
+    x: Floats,
+    language: Ints,
+    pairs: Pairs,
+    settings: Settings,
+    options: Options,
+    before: Mapping[int, Floats],
+) -> dict[int, Floats]:
+    """Return the matrix of each language that has one; the others stay as they are.
+
+    Languages take turns: each is brought to its partners in the others, as these are mapped by then
+    (generalised Procrustes analysis, Gower 1975). Without maps of a round `before`, each comes at first to
+    those that are there already.
+    """
     if not len(pairs):
         return {}
     if settings.kind == CCA:
@@ -93,17 +104,22 @@ def _solve(x: Floats, language: Ints, pairs: Pairs, settings: Settings, options:
     solver = SOLVERS[settings.kind]
     start, end = np.concatenate([pairs.left, pairs.right]), np.concatenate([pairs.right, pairs.left])
     weight = np.concatenate([pairs.weight, pairs.weight])
-    matrices: dict[int, Floats] = {}
     tags = _nearest_first(language[start], language[end], options.to)
-    for sweep in range(SWEEPS if options.jointly and len(tags) > 1 else 1):
+    matrices = dict(before)
+
+    def bring(code: int, to: Sequence[int] | None) -> None:
+        lines = language[start] == code
+        lines = np.flatnonzero(lines if to is None else lines & np.isin(language[end], to))
+        if len(lines):
+            y = _mapped(x, end[lines], language, matrices)
+            matrices[code] = solver(x[start[lines]], y, weight[lines], settings.penalty)
+
+    if not before or not options.jointly:
         for code in tags:
-            # at first towards those that are fitted already, then towards all, as they are mapped by now
-            towards = [options.to, *matrices] if options.jointly else [options.to]
-            known = np.isin(language[end], towards) if sweep == 0 or not options.jointly else language[end] != code
-            lines = np.flatnonzero((language[start] == code) & known)
-            if len(lines):
-                y = _mapped(x, end[lines], language, matrices)
-                matrices[code] = solver(x[start[lines]], y, weight[lines], settings.penalty)
+            bring(code, [options.to, *matrices] if options.jointly else [options.to])
+    if options.jointly and (before or len(tags) > 1):
+        for code in tags:
+            bring(code, None)
     return matrices
 
 

@@ -20,8 +20,8 @@ Solve: TypeAlias = Callable[[Floats, Floats, Floats, float], Floats]
 def ridge(x: Floats, y: Floats, weight: Floats, penalty: float) -> Floats:
     """Return the W [d, d] with the least Σ weight·‖x·W − y‖² + penalty·Σ weight·‖W − I‖².
 
-    Ridge regression (Hoerl and Kennard 1970) of y − x, so that it shrinks to the identity and not to zero. With
-    fewer pairs than dimensions it is solved in the pairs.
+    Ridge regression (Hoerl and Kennard 1970) of y − x, so that it shrinks to the identity and not to zero.
+    With fewer pairs than dimensions it is solved in the pairs.
     """
     m, d = x.shape
     root = np.sqrt(weight)[:, None]
@@ -51,10 +51,10 @@ def cca(
 ) -> dict[int, Floats]:
     """Return for each language the directions [d, d] along which pairs vary together, by how much they do.
 
-    Canonical correlation analysis of two languages (Hotelling 1936), MAXVAR of more (Kettenring, Biometrika 58,
-    1971). A language's own covariance is that of all its rows of `x` [n, d], with the share `shrink` of it
-    spread over all directions alike; that between two is of the pairs left, right [p] alone. A direction counts
-    by its correlation, so that those that only noise has in common fade out.
+    Canonical correlation analysis of two languages (Hotelling 1936), MAXVAR of more (Kettenring, Biometrika
+    58, 1971). A language's own covariance is that of all its rows of `x` [n, d], with the share `shrink` of
+    it spread over all directions alike; that between two is of the pairs left, right [p] alone. A direction
+    counts by its correlation, so that those that only noise has in common fade out.
     """
     codes, d = [int(code) for code in np.unique(language)], x.shape[1]
     together = np.zeros((len(codes) * d, len(codes) * d))

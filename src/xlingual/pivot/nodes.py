@@ -75,8 +75,8 @@ class Nodes:
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         row = known[first[order]]
-        means = (_means(each[known], rank[place], len(row)) for each in (text, image))
-        found = cls(*means, language[row], tuple(languages), item[row], fold[row])
+        texts, images = (_means(each[known], rank[place], len(row)) for each in (text, image))
+        found = cls(texts, images, language[row], tuple(languages), item[row], fold[row])
         return found.take(np.flatnonzero(found.text.any(axis=1) & found.image.any(axis=1)))
 
 

@@ -1,4 +1,4 @@
-"""Whether images can be told apart: the way back from the nearest image of another item, as Backretrieval has it."""
+"""Whether images can be told apart: the way back from the nearest image of another item."""
 
 from __future__ import annotations
 

@@ -95,16 +95,17 @@ def cosines(one: Vectors, left: Ints, other: Vectors, right: Ints) -> Floats:
     """Return the cosine of rows one[left] and other[right], float64; 0 for a zero row."""
     lengths = (np.sqrt(np.einsum("nd,nd->n", each, each, dtype=np.float64)) for each in (one, other))
     a, b = lengths
-    found = np.empty(len(left))
+    found: Floats = np.empty(len(left))
     for start in range(0, len(left), 1 << 16):
         piece = slice(start, start + (1 << 16))
         found[piece] = np.einsum("nd,nd->n", one[left[piece]], other[right[piece]])
     scale = a[left] * b[right]
-    return np.divide(found, scale, out=np.zeros_like(found), where=scale > 0)
+    cosine: Floats = np.divide(found, scale, out=np.zeros_like(found), where=scale > 0)
+    return cosine
 
 
 def near_pairs(nodes: Nodes, candidates: Alike, text: Vectors | None = None) -> Pairs:
-    """Return the candidates that are each other's best, with a weight by how far ahead of the second they are.
+    """Return the candidates that are each other's best, with a weight by their lead over the second.
 
     The score is the cosine of the images, or with vectors `text` [n, d] the mean of both cosines. From it the
     means of the nearest are subtracted, as CSLS does, so that an image that is near to everything is nobody's
@@ -115,9 +116,7 @@ def near_pairs(nodes: Nodes, candidates: Alike, text: Vectors | None = None) -> 
         score = (score + cosines(text, candidates.left, text, candidates.right)) / 2
     language = nodes.language
     code = language[candidates.left] * len(nodes.languages) + language[candidates.right]
-    found = [
-        _mutual(candidates, score, np.flatnonzero(code == each), len(nodes)) for each in np.unique(code)
-    ]
+    found = [_mutual(candidates, score, np.flatnonzero(code == each), len(nodes)) for each in np.unique(code)]
     if not found:
         return NO_PAIRS
     line, lead = (np.concatenate([part[place] for part in found]) for place in (0, 1))
@@ -135,7 +134,7 @@ def _mutual(candidates: Alike, score: Floats, lines: Ints, n: int) -> tuple[Ints
 
 
 def _sorted_by(node: Ints, score: Floats) -> tuple[Ints, Ints, Ints]:
-    """Return lines ordered by node, then the best first; where each node begins; the place within its node."""
+    """Return lines by node, the best first; where each node begins; and the place within its node."""
     order = np.lexsort((-score, node))
     _, first, count = np.unique(node[order], return_index=True, return_counts=True)
     return order, first, np.arange(len(order)) - np.repeat(first, count)
@@ -183,4 +182,3 @@ def same_pairs(nodes: Nodes) -> Pairs:
         return NO_PAIRS
     left, right = (np.concatenate([part[side] for part in found]) for side in (0, 1))
     return Pairs(left, right, np.ones(len(left)))
-

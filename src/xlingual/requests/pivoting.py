@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Request, option
-from xlingual.requests.shared import Form, AsJson, Keeping, ManifestOptions, Quiet, SkipBroken
+from xlingual.requests.shared import AsJson, Form, Keeping, ManifestOptions, Quiet, SkipBroken
 from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
 
 Image: TypeAlias = Annotated[
@@ -22,9 +22,7 @@ Languages: TypeAlias = Annotated[
 ]
 PairsFrom: TypeAlias = Annotated[
     Literal["near", "same", "both"],
-    option(
-        "Pairs of different items with near images, of texts of the same item or image, or both kinds."
-    ),
+    option("Pairs of different items with near images, of texts of the same item or image, or both kinds."),
 ]
 Most: TypeAlias = Annotated[
     Positive, option("The most items of a language; of more, a sample is drawn.", metavar="N")
@@ -79,7 +77,7 @@ class PivotRequest(Request, frozen=True, kw_only=True):
     judge: Annotated[
         str | None,
         option(
-            "Another image encoder: Backretrieval is measured with it. The one that pairs come from is refused.",
+            "Another image encoder, to measure Backretrieval with; that of the pairs is refused.",
             metavar="SPEC",
             otherwise="none",
         ),

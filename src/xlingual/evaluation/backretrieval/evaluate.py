@@ -17,6 +17,7 @@ from xlingual.data.manifest import ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.encoders import ImageModelLike
+from xlingual.errors import listed, warn
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
 from xlingual.evaluation.backretrieval.baselines import BackretrievalScorer, ReferenceScores, reference
@@ -155,6 +156,16 @@ def backretrieval(
     return found.results(examples, trec, trec_depth)
 
 
+def _warn_of_own_images(run: PairRun, judge: str) -> None:
+    """Warn of encoders that were fitted on near images of the encoder that judges them now."""
+    own = [name for name, encoder in run.text_encoders.items() if encoder.fitted_images == judge]
+    if own:
+        warn(
+            f"{listed(own)} was fitted on near images of the same image encoder, so that its Backretrieval "
+            "and SIM are too high: judge it with another image encoder"
+        )
+
+
 class _Backretrieval:
     """The steps of one evaluation, in order: nearest texts, ways back with baselines, scores, examples."""
 
@@ -165,6 +176,7 @@ class _Backretrieval:
             refuse_approximate(ranker is not None)
             refuse_function(run)
         self.image_name, self.image_identity, self.images = image_space(run)
+        _warn_of_own_images(run, self.image_identity)
         refuse_small_pools(self.images, run.tasks, measures)
         self.ranked = _with_share(measures, self.images, run.tasks)
         self.measures: list[Scorable] = [*self.ranked, SIM]

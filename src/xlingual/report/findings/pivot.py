@@ -53,8 +53,8 @@ def _unchanged(found: Pivot) -> str:
     if found.given:
         return f"No map was asked for: {found.encoder} stays as it is."
     return (
-        f"No change: of {numbers.counted(len(found.tried) - 1, 'map')} none is shown to rank image pairs of other "
-        f"items better than {found.encoder} as it is. It stays as it is."
+        f"No change: of {numbers.counted(len(found.tried) - 1, 'map')} none is shown to rank image pairs of "
+        f"other items better than {found.encoder} as it is. It stays as it is."
     )
 
 
@@ -81,7 +81,7 @@ def _verdict(found: Pivot) -> str:
 def _values(change: PivotChange) -> str:
     return (
         f"{numbers.number(change.before)} → {numbers.number(change.after)}, "
-        f"{numbers.difference(change.difference, change.ci)}"
+        f"{numbers.signed(change.difference, change.ci)}"
     )
 
 
@@ -90,7 +90,9 @@ def _by_pair(found: Pivot) -> str:
     pairs = [
         one
         for one in found.changes
-        if main is not None and one.source is not None and (one.task, one.measure) == (main.task, main.measure)
+        if main is not None
+        and one.source is not None
+        and (one.task, one.measure) == (main.task, main.measure)
     ]
     if len(pairs) < 2:
         return ""
@@ -98,12 +100,11 @@ def _by_pair(found: Pivot) -> str:
     least = min(pairs, key=lambda one: one.difference)
     shown = [one for one in pairs if one.ci is not None and one.ci.low > 0]
     harmed = [one for one in pairs if one.ci is not None and one.ci.high < 0]
-    sentence = (
+    return (
         f"{len(shown)} of {len(pairs)} language pairs gain, {len(harmed)} lose, each by its own interval: "
         f"{label(most)} changes most ({numbers.signed(most.difference)}), {label(least)} "
         f"{'gains least' if least.difference > 0 else 'is the worst'} ({numbers.signed(least.difference)})."
     )
-    return sentence
 
 
 def _pool(found: Pivot) -> str:
@@ -128,8 +129,6 @@ def _pairs(found: Pivot) -> str:
     if found.outcome == UNCHANGED:
         known = f"{numbers.counted(same, 'pair')} of one item or image" if same else ""
         return f"The data have {known}." if known else ""
-    kinds = [
-        f"{numbers.counted(near, 'pair')} of different items with near images",
-        f"{numbers.counted(same, 'pair')} of one item or image",
-    ]
-    return f"It was fitted on {' and '.join(kinds)}."
+    kinds = ((near, "of different items with near images"), (same, "of one item or image"))
+    said = [f"{numbers.counted(count, 'pair')} {what}" for count, what in kinds if count]
+    return f"It was fitted on {' and '.join(said)}."

@@ -58,8 +58,8 @@ def rows_to_use(data: Manifest, languages: Sequence[str] | None, image_encoder: 
     tags = list(data.languages) if languages is None else list(languages)
     if len(set(tags)) < 2:
         raise InputError(
-            f"{data.source} has texts in {tags[0]!r} only: the image pivot brings languages together, so give "
-            "texts in two at least"
+            f"{data.source} has texts in {tags[0]!r} only: the image pivot brings languages together, so "
+            "give texts in two at least"
             if languages is None
             else f"{parameter('languages', ','.join(tags))}: name two languages at least"
         )

@@ -1,4 +1,4 @@
-"""What a map changes on items held apart: retrieval where translations are known, Backretrieval, neighbours."""
+"""What a map changes on items held apart: retrieval, Backretrieval, and neighbours within languages."""
 
 from __future__ import annotations
 
@@ -174,8 +174,8 @@ def refuse_as_judge(judge: Encoder, fitted: Encoder) -> None:
     """Raise InputError where Backretrieval would be judged by the images that the map was fitted on."""
     if judge.identity == fitted.identity:
         raise InputError(
-            "the image encoder that pairs come from cannot judge what was fitted on them: name another one, or "
-            "test on items with texts in two languages"
+            "the image encoder that pairs come from cannot judge what was fitted on them: name another one, "
+            "or test on items with texts in two languages"
         )
 
 

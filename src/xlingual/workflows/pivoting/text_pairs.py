@@ -46,7 +46,7 @@ FORMATS = (".parquet", ".jsonl")
 
 @dataclass(frozen=True)
 class TextPairs:
-    """Pairs of texts, one record for each, with the keys `COLUMNS`; and the map whose texts helped, if any."""
+    """Pairs of texts, one record each, with the keys `COLUMNS`; and the map whose texts helped, if any."""
 
     records: Sequence[dict[str, Any]]
     map: str | None
@@ -62,7 +62,7 @@ class TextPairs:
         )
 
     def write(self, path: str | Path) -> None:
-        """Write them as Parquet or JSON lines, as the name of the file ends; InputError for another ending."""
+        """Write them as Parquet or JSON lines, by the ending of the name; InputError for another."""
         path = Path(path)
         check_format(path)
         make_folder(path.parent)

@@ -28,7 +28,7 @@ from xlingual.pivot.choose import CANDIDATES, MARGIN, choose
 from xlingual.pivot.fit import CENTRE, NONE, Fitted, Options, Settings, fit
 from xlingual.pivot.nodes import Nodes
 from xlingual.pivot.oracle import oracle
-from xlingual.pivot.pairs import Alike, alike, same_pairs
+from xlingual.pivot.pairs import Alike, alike, near_pairs, same_pairs
 from xlingual.ranking import Cpu, Ranker
 from xlingual.requests import answers
 from xlingual.requests.pivoting import PivotRequest
@@ -112,10 +112,10 @@ def train_pivot(
 ) -> Pivoted:
     """Find a map of an encoder's vectors that brings languages together, by images alone, and test it.
 
-    Texts of different items whose images are each other's nearest are pairs; a map for each language is fitted
-    on them, and the mapped texts help to find the next pairs. The kind of map, and whether there is one, is
-    chosen by the ranks of image pairs of items that it was not fitted on (`pivot.choose`). No translation is
-    used, but where items have texts in two languages and `pairs_from` allows it.
+    Texts of different items whose images are each other's nearest are pairs; a map for each language is
+    fitted on them, and the mapped texts help to find the next pairs. The kind of map, and whether there is
+    one, is chosen by the ranks of image pairs of items that it was not fitted on (`pivot.choose`). No
+    translation is used, but where items have texts in two languages and `pairs_from` allows it.
 
     Args:
         data: a manifest whose texts are in two languages or more, with images.
@@ -161,7 +161,7 @@ def train_pivot(
         with clock.stage("encode"):
             refuse_fitted_rows({name: encoder}, data.texts(parts.held_out), **storing)
             embedded = Embedded.of(data, (name, encoder), (image_name, images), parts, storing)
-            identity = batch_identity(encoder, store=storing["store"])
+            identity, seen_by = (batch_identity(one, store=storing["store"]) for one in (encoder, images))
         nodes = embedded.nodes(parts.fit)
         options = Options(
             to=_to(to, nodes, data, rows),
@@ -190,7 +190,7 @@ def train_pivot(
                 kept = kept_within(embedded, parts.held_out, rounded)
         if best.kind != NONE and not changes:
             warn_of_untested(data, tested)
-    conditions = _conditions(data, rows, images.identity, options, pairs_from, held_out, seed, most)
+    conditions = _conditions(data, rows, seen_by, options, pairs_from, held_out, seed, most)
     outcome = UNCHANGED if best.kind == NONE else outcome_of(changes) if changes else UNTESTED
     dim = nodes.dim
     result = Pivot(
@@ -224,7 +224,7 @@ def train_pivot(
         "digest": conditions["data"],
         "items": result.items,
         "texts": result.languages,
-        "images": images.identity,
+        "images": seen_by,
     }
     seen = data.texts(parts.fit).row_digests()
     return Pivoted(result, rounded, base, about, frozenset(seen))
@@ -279,14 +279,12 @@ def _to(to: str | None, nodes: Nodes, data: Manifest, rows: Ints) -> int:
 
 def _check(data: Manifest, nodes: Nodes, candidates: Alike, options: Options, image_name: str) -> None:
     """Raise InputError where images say nothing, or the pairs are too few to carry a map."""
-    from xlingual.pivot.pairs import near_pairs
-
     if options.near:
         seen = oracle(nodes, candidates, options.seed)
         if seen.value - seen.chance < 3 * seen.standard_error:
             raise InputError(
-                f"image encoder {image_name!r} cannot tell these images apart: from the nearest image of another "
-                f"item only {seen.value:.0%} find the way back among the first 10 (by chance "
+                f"image encoder {image_name!r} cannot tell these images apart: from the nearest image of "
+                f"another item only {seen.value:.0%} find the way back among the first 10 (by chance "
                 f"{seen.chance:.0%}): name another image encoder"
             )
     near = len(near_pairs(nodes, candidates)) if options.near else 0
@@ -294,8 +292,8 @@ def _check(data: Manifest, nodes: Nodes, candidates: Alike, options: Options, im
     if near + same < FEWEST_PAIRS:
         kinds = "" if options.near else " of one item or image; other items are left out by pairs-from same"
         raise InputError(
-            f"{data.source}: {near + same} pairs were found{kinds}, at least {FEWEST_PAIRS} are needed to fit "
-            "and choose a map: give more items with images, in all languages"
+            f"{data.source}: {near + same} pairs were found{kinds}, at least {FEWEST_PAIRS} are needed to "
+            "fit and choose a map: give more items with images, in all languages"
         )
 
 
