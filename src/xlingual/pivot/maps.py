@@ -54,9 +54,10 @@ def cca(
     Canonical correlation analysis of two languages (Hotelling 1936), MAXVAR of more (Kettenring, Biometrika
     58, 1971). A language's own covariance is that of all its rows of `x` [n, d], with the share `shrink` of
     it spread over all directions alike; that between two is of the pairs left, right [p] alone. A direction
-    counts by its correlation, so that those that only noise has in common fade out.
+    counts by its correlation, so that those that only noise has in common fade out. Languages without pairs
+    have no directions.
     """
-    codes, d = [int(code) for code in np.unique(language)], x.shape[1]
+    codes, d = [int(code) for code in np.unique(language[np.concatenate([left, right])])], x.shape[1]
     together = np.zeros((len(codes) * d, len(codes) * d))
     spans = {code: slice(place * d, (place + 1) * d) for place, code in enumerate(codes)}
     roots = {code: _root(x[language == code], shrink) for code in codes}
