@@ -14,7 +14,7 @@ from xlingual.pivot.fit import CENTRE, NONE, Fitted, Options, Settings, fit
 from xlingual.pivot.nodes import Nodes
 from xlingual.pivot.oracle import oracle
 from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
-from xlingual.ranking import Ranker
+from xlingual.ranking import CPU, Ranker
 from xlingual.results.pivot import PivotPairs, PivotPoint
 from xlingual.streams import stream
 from xlingual.transforms.affine import Affine
@@ -96,10 +96,11 @@ class Search:
     options: Options
     tried: Sequence[Settings]
     given: bool
+    ranker: Ranker = CPU
 
     def of(self, nodes: Nodes, candidates: Alike, progress: Callable[[int, int], None] | None = None) -> Best:
         """Return the best for some nodes."""
-        found = choose(nodes, candidates, self.options, self.tried, progress)
+        found = choose(nodes, candidates, self.options, self.tried, progress, self.ranker)
         best = next(one.settings for one in found if not self.given or one.settings in self.tried)
         fitted = fit(nodes, candidates, best, self.options)
         return Best(best, replace(fitted, map=fitted.map.rounded()), found, self.options.same)
@@ -130,7 +131,6 @@ def curve_of(
     tested: Callable[[Affine], tuple[float, float] | None],
     best: Best,
     nodes: Nodes,
-    ranker: Ranker,
     progress: Callable[[int, int], None],
 ) -> list[PivotPoint]:
     """Return what an eighth, a quarter and a half of the items give, and all of them.
@@ -145,7 +145,7 @@ def curve_of(
         part = nodes.take(np.flatnonzero(order < share * many))
         sizes = np.bincount(part.language, minlength=len(nodes.languages))[np.unique(nodes.language)]
         if sizes.min() >= _FEWEST:
-            found = best if share == 1 else search.of(part, alike(part, ranker=ranker))
+            found = best if share == 1 else search.of(part, alike(part, ranker=search.ranker))
             both = tested(found.fitted.map)
             plain, value = (plain, plain) if both is None else both
             pairs = sum(one.near + one.same for one in found.pairs(part))

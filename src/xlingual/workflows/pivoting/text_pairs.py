@@ -144,7 +144,9 @@ def pivot_pairs(
         near = near_pairs(nodes, candidates)
         if text is not None:
             options = Options(int(np.bincount(nodes.language).argmax()), same=pairs_from == "both", seed=seed)
-            best = choose(nodes, candidates, options, progress=clock.of("trying maps"))[0].settings
+            best = choose(nodes, candidates, options, progress=clock.of("trying maps"), ranker=ranker)[
+                0
+            ].settings
             map = best.name
             if best.kind == NONE:
                 near = near_pairs(nodes, candidates, unit_rows(nodes.text))

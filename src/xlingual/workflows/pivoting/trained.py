@@ -173,7 +173,7 @@ def train_pivot(
             candidates = alike(nodes, ranker=ranker)
             check(data.source, nodes, candidates, options, image_name)
         with clock.stage("fit"):
-            search = Search(options, tried, given=map != CHOSEN)
+            search = Search(options, tried, map != CHOSEN, ranker)
             best = search.of(nodes, candidates, clock.of("trying maps"))
         with clock.stage("test", "testing"):
             test = _Test(embedded, parts.held_out, judged_by, tags, seed, storing["store"])
@@ -183,7 +183,7 @@ def train_pivot(
         if curve:
             with clock.stage("curve"):
                 more = clock.of("fitting on fewer items")
-                points = curve_of(search, test.main, best, nodes, ranker, more)
+                points = curve_of(search, test.main, best, nodes, more)
     conditions = _conditions(data, rows, seen_by, options, pairs_from, held_out, most)
     outcome = UNCHANGED if best.unchanged else outcome_of(changes)
     result = Pivot(
