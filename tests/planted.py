@@ -1,5 +1,7 @@
 """Items whose images and texts say the same thing, so that a pivot by images has something to find."""
 
+import json
+
 import numpy as np
 
 from xlingual.pivot.nodes import Nodes
@@ -36,3 +38,42 @@ def twins(things=120, languages=2, dim=8, *, noise=0.2, turned=False, apart=1.0,
         item,
         item,
     )
+
+
+def rows_of(items=150, tags=TAGS[:2], alone=False):
+    """Return the rows of a manifest: each item in all languages, or, alone, in one of them."""
+    return [
+        {"id": f"{tag}{i}", "lang": tag, "text": f"{tag} {i}", "item": str(i)}
+        for i in range(items)
+        for place, tag in enumerate(tags)
+        if not alone or i % len(tags) == place
+    ]
+
+
+def vectors_of(rows, *, things=50, dim=8, noise=0.2, turned=False, apart=1.0, images=1.0, seed=0):
+    """Return vectors of the rows' texts and of their images [r, dim]; item i shows thing i % things.
+
+    The parameters are those of `twins`; items that show one thing differ in what their texts say beside it.
+    """
+    rng = np.random.default_rng(seed)
+    tags = list(dict.fromkeys(row["lang"] for row in rows))
+    most = 1 + max(int(row["item"]) for row in rows)
+    shown, said = rng.normal(size=(things, dim)), rng.normal(size=(most, dim))
+    seen = images * shown[np.arange(most) % things] + noise * rng.normal(size=(most, dim))
+    moved = apart * rng.normal(size=(len(tags), dim))
+    text, image = np.empty((2, len(rows), dim), dtype=np.float32)
+    for line, row in enumerate(rows):
+        i, code = int(row["item"]), tags.index(row["lang"])
+        own = shown[i % things] + 0.5 * said[i] + noise * rng.normal(size=dim) + moved[code]
+        text[line] = own @ rotation(dim, code) if turned and code else own
+        image[line] = seen[i]
+    return text, image
+
+
+def write(folder, rows, **options):
+    """Write rows as JSON lines with their vectors; return the data and the specs of texts and images."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "data.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    for name, vectors in zip(("text", "image"), vectors_of(rows, **options), strict=True):
+        np.save(folder / f"{name}.npy", vectors)
+    return folder / "data.jsonl", f"vectors:{folder}/text.npy", f"vectors:{folder}/image.npy"

@@ -1,4 +1,4 @@
-"""Nodes: the texts of an item in a language are one, with one image, and rows of which nothing is known go."""
+"""Nodes: the texts of an item in a language are one, with one image, and what is not known is left out."""
 
 import numpy as np
 import pytest

@@ -143,4 +143,4 @@ def _pairs(found: Pivot) -> str:
         return f"The data have {known}." if known else ""
     kinds = ((near, "of different items with near images"), (same, "of one item or image"))
     said = [f"{numbers.counted(count, 'pair')} {what}" for count, what in kinds if count]
-    return f"It was fitted on {' and '.join(said)}."
+    return f"It was fitted on {' and '.join(said)}." if said else ""

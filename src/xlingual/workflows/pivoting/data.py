@@ -34,7 +34,9 @@ class Parts:
 def parts_of(data: Manifest, rows: Ints, share: float, seed: int, most: int) -> Parts:
     """Return the parts; of the one to fit on at most `most` items of each language are drawn."""
     group = dependent(data)
-    group = joined(group, list(zip(data.language.tolist(), data.text, strict=True)))[group]
+    group = joined(
+        group, [(code, text.strip()) for code, text in zip(data.language.tolist(), data.text, strict=True)]
+    )[group]
     names, place = np.unique(group[rows], return_inverse=True)
     order = stream(seed, "pivot parts").permutation(len(names))
     held = np.isin(place, order[: round(share * len(names))])
@@ -127,10 +129,10 @@ class Embedded:
         return cls(data, rows, texts, vectors[code], item, parts.group[rows])
 
     def nodes(self, rows: Ints) -> Nodes:
-        """Return the nodes of some of the rows."""
+        """Return the nodes of some of the rows; InputError where those of a language have no vectors."""
         at = np.searchsorted(self.rows, rows)
         many = len(self.text)
-        return Nodes.of_rows(
+        found = Nodes.of_rows(
             np.concatenate([side[at] for side in self.text]),
             np.concatenate([self.image[at]] * many),
             np.tile(self.data.language[rows], many),
@@ -138,3 +140,9 @@ class Embedded:
             np.tile(self.item[at], many),
             np.tile(self.group[at], many),
         )
+        for code in np.setdiff1d(self.data.language[rows], found.language).tolist():
+            raise InputError(
+                f"{self.data.source}: no item has an image and a text in {self.data.languages[code]!r} whose "
+                "vectors are other than zero: other encoders are needed, or other files of vectors"
+            )
+        return found

@@ -17,7 +17,7 @@ from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same
 from xlingual.ranking import CPU, Ranker
 from xlingual.results.pivot import PivotPairs, PivotPoint
 from xlingual.streams import stream
-from xlingual.transforms.affine import Affine
+from xlingual.transforms.affine import Affine, by_language
 
 CHOSEN = "chosen"
 FEWEST_PAIRS = 20
@@ -103,7 +103,17 @@ class Search:
         found = choose(nodes, candidates, self.options, self.tried, progress, self.ranker)
         best = next(one.settings for one in found if not self.given or one.settings in self.tried)
         fitted = fit(nodes, candidates, best, self.options)
-        return Best(best, replace(fitted, map=fitted.map.rounded()), found, self.options.same)
+        map = _of_languages_of(nodes, fitted.map).rounded()
+        return Best(best, replace(fitted, map=map), found, self.options.same)
+
+
+def _of_languages_of(nodes: Nodes, map: Affine) -> Affine:
+    """Return the map without languages that it was not fitted on."""
+    if map.languages is None:
+        return map
+    return by_language(
+        {nodes.languages[code]: map.of(nodes.languages[code]) for code in np.unique(nodes.language)}
+    )
 
 
 def check(source: str, nodes: Nodes, candidates: Alike, options: Options, image_name: str) -> None:

@@ -96,12 +96,12 @@ class HeldOut:
                     store=self.store,
                 )
             )
-        if matching:
+        if matching and set(self.part.languages) <= set(languages):
             found += self._pool(languages)
         return found
 
     def _pool(self, languages: Sequence[str]) -> list[PivotChange]:
-        """Return the change of search in one pool of all languages."""
+        """Return the change of search in one pool of all languages of the data."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # of items in one language, which are candidates
             pool = mix_pool(self.part, question_languages=list(languages), seed=self.seed)

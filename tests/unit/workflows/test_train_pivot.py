@@ -1,0 +1,361 @@
+"""`train pivot`: a gain where there is one, none where not, parts that share nothing, a model in use."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.planted import TAGS, rows_of, vectors_of, write
+
+from xlingual import Manifest, backretrieval, crosslingual_retrieval
+from xlingual.cli.main import run
+from xlingual.encoders import text_encoders
+from xlingual.errors import DataWarning, InputError
+from xlingual.models.card import card
+from xlingual.models.folder import ModelFolder
+from xlingual.report import page_of
+from xlingual.results.pivot import Pivot
+from xlingual.results.schemas import schema_of
+from xlingual.workflows.export import export_model
+from xlingual.workflows.pivoting import train_pivot
+from xlingual.workflows.pivoting.data import parts_of
+from xlingual.workflows.pivoting.trained import refuse_replacing
+
+
+def pivot(made, **options):
+    return train_pivot(*made, **{"store": None, "pairs_from": "near", **options})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """150 items in German and English, of 50 things; English is turned."""
+    return write(tmp_path_factory.mktemp("two"), rows_of(), turned=True)
+
+
+@pytest.fixture(scope="module")
+def found(made):
+    return pivot(made)
+
+
+@pytest.fixture(scope="module")
+def folder(found, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "m"
+    found.write(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def aligned(tmp_path_factory):
+    """Two languages with the same vectors, so that nothing can be gained."""
+    return write(tmp_path_factory.mktemp("same"), rows_of(), noise=0.0, apart=0.0)
+
+
+@pytest.fixture(scope="module")
+def unchanged(aligned, tmp_path_factory):
+    path = tmp_path_factory.mktemp("unchanged")
+    result = pivot(aligned)
+    result.write(path)
+    return result, path
+
+
+def words_of(result):
+    return " ".join(sentence for block in page_of(result.found).verdict for sentence in block.sentences)
+
+
+def test_languages_that_are_turned_come_together(found):
+    result = found.found
+    assert result.outcome == "better" and result.problem() is None
+    assert result.chosen == result.tried[0].map != "none" and not result.given
+    assert result.main.task == "crosslingual-retrieval" and result.main.measure == "R@10"
+    assert result.main.difference > 0.5 and result.main.ci.low > 0.3
+    assert {one.task for one in result.changes} == {"crosslingual-retrieval", "multilingual-pool"}
+    assert [(one.source, one.target, one.same) for one in result.pairs] == [("de", "en", 0)]
+    assert result.items == 105 and result.tested_items == 45
+    assert "makes search better" in words_of(found)
+
+
+def test_spaces_that_are_the_same_stay(unchanged):
+    result, path = unchanged
+    assert result.found.outcome == "unchanged" and result.found.chosen == "none"
+    assert not result.found.changes and not result.found.kept
+    assert words_of(result).startswith("No change")
+    assert "vectors stay as they are" in (path / "README.md").read_text()
+
+
+def test_the_identity_is_a_model_like_any_other(unchanged, aligned, tmp_path):
+    _, path = unchanged
+    own, plain = (
+        text_encoders(spec, languages=("de", "en")) for spec in (f"model:{path}::{aligned[1]}", aligned[1])
+    )
+    whole = Manifest.read(aligned[0])
+    texts = whole.texts(np.arange(20))
+    one, other = (next(iter(each.values())).encode(texts) for each in (own, plain))
+    np.testing.assert_allclose(one, other / np.linalg.norm(other, axis=1, keepdims=True), atol=1e-6)
+    made = export_model(path, "safetensors", tmp_path / "m")
+    assert made.dim == 8
+
+
+def test_without_anything_to_test_on_nothing_is_said_of_search(tmp_path):
+    made = write(tmp_path, rows_of(240, alone=True), turned=True)
+    with pytest.warns(DataWarning, match="nothing was tested: of 72 items held out fewer than 20"):
+        result = pivot(made, map="ridge", penalty=0.1)
+    assert result.found.outcome == "untested" and result.found.given
+    assert "nothing was tested" in words_of(result)
+    with pytest.warns(DataWarning, match="nothing was tested: no items were held out"):
+        assert pivot(made, map="centre", held_out=0).found.tested_items == 0
+
+
+def test_another_image_encoder_judges(tmp_path):
+    made = write(tmp_path, rows_of(300, alone=True), turned=True)
+    np.save(tmp_path / "other.npy", np.load(tmp_path / "image.npy") @ np.diag(np.arange(1.0, 9)))
+    result = pivot(made, judge=f"vectors:{tmp_path}/other.npy", map="procrustes", penalty=0.005).found
+    assert result.judge == "other" and {one.task for one in result.changes} == {"backretrieval"}
+    assert result.outcome == "better"
+    with pytest.raises(InputError, match="cannot judge what was fitted on them"):
+        pivot(made, judge=made[2])
+
+
+def test_parts_share_no_item_and_no_text():
+    rows = rows_of(90)
+    for row in rows:
+        if int(row["item"]) % 3 == 0:  # texts that two items share, with blanks around them
+            row["text"] = f"{row['lang']} {int(row['item']) // 6} "
+    data = Manifest.from_rows(rows)
+    parts = parts_of(data, np.arange(len(data)), 0.4, 0, 1000)
+    one, other = (
+        {(data.language[row], data.text[row].strip()) for row in each} for each in (parts.fit, parts.held_out)
+    )
+    assert not one & other
+    assert not set(data.item[parts.fit]) & set(data.item[parts.held_out])
+    assert len(parts.fit) + len(parts.held_out) == 180
+    few = parts_of(data, np.arange(len(data)), 0.4, 0, 20)
+    assert few.held_out.tolist() == parts.held_out.tolist()
+    assert [len(set(data.item[few.fit][data.language[few.fit] == code])) for code in (0, 1)] == [20, 20]
+
+
+def test_items_that_share_an_image_are_never_divided(tmp_path):
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    for number in range(40):
+        Image.fromarray(rng.integers(0, 255, (8, 8, 3), dtype=np.uint8)).save(tmp_path / f"{number}.png")
+    rows = [row | {"image": str(tmp_path / f"{int(row['item']) % 40}.png")} for row in rows_of(120)]
+    data = Manifest.from_rows(rows)
+    parts = parts_of(data, np.arange(len(data)), 0.3, 1, 1000)
+    assert not set(data.image[parts.fit]) & set(data.image[parts.held_out])
+    assert len(parts.held_out) == 12 * 3 * 2  # 12 images, of three items in two languages each
+
+
+def test_rows_it_was_fitted_on_are_not_evaluated(made, found, folder):
+    data = Manifest.read(made[0])
+    spec = f"model:{folder}::{made[1]}"
+    with pytest.raises(InputError, match="was fitted on"):
+        crosslingual_retrieval(data, spec, store=None)
+    seen = found.found
+    parts = parts_of(data, np.arange(len(data)), 0.3, 0, 20_000)
+    held = data.part(parts.held_out)
+    results = crosslingual_retrieval(held, [f"plain={made[1]}", f"own={spec}"], measures="R@10", store=None)
+    for name, value in (("plain", seen.main.before), ("own", seen.main.after)):
+        values = [entry.value for entry in results.entries if entry.encoder == name]
+        assert np.mean(values) == pytest.approx(value, abs=1e-9)
+    with pytest.raises(InputError, match="was fitted on"):
+        pivot((made[0], spec, made[2]), seed=1)
+
+
+def test_backretrieval_with_the_images_of_the_pairs_warns(made, folder):
+    data = Manifest.read(made[0])
+    held = data.part(parts_of(data, np.arange(len(data)), 0.3, 0, 20_000).held_out)
+    with pytest.warns(DataWarning, match="was fitted on near images of the same image encoder"):
+        backretrieval(held, f"model:{folder}::{made[1]}", image_encoder=made[2], store=None)
+
+
+@pytest.mark.parametrize(("pairs_from", "near", "same"), [("near", 1, 0), ("same", 0, 1), ("both", 1, 1)])
+def test_where_pairs_come_from(made, pairs_from, near, same):
+    result = pivot(made, pairs_from=pairs_from, map="ridge", penalty=0.02).found
+    (pairs,) = result.pairs
+    assert (pairs.near > 0, pairs.same) == (bool(near), 105 * same)
+    assert result.conditions["pairs"] == pairs_from and result.outcome == "better"
+
+
+def test_a_map_that_was_asked_for_is_given(made):
+    result = pivot(made, map="none").found
+    assert result.given and result.outcome == "unchanged" and [one.map for one in result.tried] == ["none"]
+    result = pivot(made, map="centre").found
+    assert result.chosen == "centre" and {one.map for one in result.tried} == {"none", "centre"}
+    with pytest.raises(InputError, match=r"penalty.*name the kind"):
+        pivot(made, penalty=0.1)
+    with pytest.raises(InputError, match=r"expected one of chosen, none.*Did you mean 'ridge'"):
+        pivot(made, map="rigde")
+    with pytest.raises(InputError, match="expected a share from 0 to below 1"):
+        pivot(made, held_out=1)
+
+
+def test_the_language_that_others_come_to(made):
+    result = pivot(made, map="ridge", penalty=0.02, to="en")
+    np.testing.assert_allclose(result.map.of("en")[0], np.eye(8), atol=1e-6)
+    assert result.found.to == "en"
+    with pytest.raises(InputError, match=r"to=fr|to='fr'|fr.*de, en"):
+        pivot(made, to="fr")
+
+
+def test_the_same_again_and_threads(made, found):
+    def numbers(result):
+        return {
+            name: value for name, value in result.found.to_dict().items() if name not in ("timings", "run")
+        }
+
+    assert numbers(pivot(made, threads=3)) == numbers(found)
+    other = pivot(made, seed=1, map="centre").found
+    assert other.conditions["held-out"] != found.found.conditions["held-out"]
+
+
+def test_languages_that_were_left_out_are_no_part_of_the_map(tmp_path):
+    """Also where they stand in the same rows of the table."""
+    rows = rows_of(150, TAGS)
+    text, image = vectors_of(rows, turned=True)
+    for place, tag in enumerate(TAGS):
+        np.save(tmp_path / f"t.{tag}.npy", text[place::3])
+    np.save(tmp_path / "i.npy", image[::3])
+    table = [{"id": str(i), **{f"name_{tag}": f"{tag} {i}" for tag in TAGS}} for i in range(150)]
+    for row in table[:20]:
+        row["name_en"] = " "
+    pq.write_table(pa.Table.from_pylist(table), tmp_path / "wide.parquet")
+    spec = f"vectors:{tmp_path}/t.{{lang}}.npy"
+    given = (tmp_path / "wide.parquet", spec, f"vectors:{tmp_path}/i.npy")
+    result = pivot(given, languages=["de", "en"], text_column="name_{lang}", map="procrustes", penalty=0.0)
+    assert result.map.languages == ("de", "en") and list(result.found.languages) == ["de", "en"]
+    assert result.found.outcome == "better"
+    assert {one.task for one in result.found.changes} == {"crosslingual-retrieval"}
+    result.write(tmp_path / "m")
+    (encoder,) = text_encoders(f"model:{tmp_path}/m::{spec}", languages=["de", "en"]).values()
+    with pytest.raises(InputError, match="was fitted on texts in de, en, and not in zh"):
+        encoder.check_languages(["zh"])
+    three = pivot(given, text_column="name_{lang}", map="procrustes", penalty=0.0)
+    assert three.map.languages == TAGS and len(three.found.pairs) == 3
+    assert all(one.difference > 0.3 for one in three.found.changes if one.measure == "R@10")
+
+
+def test_vectors_of_another_encoder_are_refused(folder, made):
+    with pytest.raises(InputError, match="was trained on another encoder"):
+        text_encoders(f"model:{folder}::random:?dim=8", languages=("de", "en"))
+
+
+class TestBadInput:
+    def test_one_language(self, tmp_path):
+        made = write(tmp_path, rows_of(60, ("de",)))
+        with pytest.raises(InputError, match="has texts in 'de' only"):
+            pivot(made)
+        with pytest.raises(InputError, match="name two languages at least"):
+            pivot(write(tmp_path, rows_of(60)), languages=["de"])
+
+    def test_no_images(self, made):
+        with pytest.raises(InputError, match=r"has no images, and pairs are found by images.*image_column"):
+            pivot((made[0], made[1], "pixels:"))
+
+    def test_too_few_items_and_pairs(self, tmp_path):
+        with pytest.raises(InputError, match=r"20 items have an image and a text in 'de', at least 30"):
+            pivot(write(tmp_path, rows_of(20)))
+        apart = write(tmp_path, rows_of(70, alone=True))
+        with pytest.raises(
+            InputError, match=r"0 pairs were found of one item or image.*at least 20 are needed"
+        ):
+            pivot(apart, pairs_from="same")
+
+    @pytest.mark.parametrize("value", [0.0, 1.0])
+    def test_images_that_are_all_the_same(self, tmp_path, value):
+        made = write(tmp_path, rows_of(60))
+        np.save(tmp_path / "image.npy", np.full((120, 8), value, np.float32))
+        with pytest.raises(InputError, match=r"cannot tell these images apart|vectors are other than zero"):
+            pivot(made)
+
+    def test_texts_without_any_vector(self, tmp_path):
+        made = write(tmp_path, rows_of(60))
+        text = np.load(tmp_path / "text.npy")
+        text[1::2] = 0
+        np.save(tmp_path / "text.npy", text)
+        with pytest.raises(InputError, match="a text in 'en' whose vectors are other than zero"):
+            pivot(made)
+
+    def test_several_encoders(self, made):
+        with pytest.raises(InputError, match="one encoder"):
+            pivot((made[0], {"a": made[1], "b": made[1]}, made[2]))
+
+
+def test_model_folder_and_its_card(found, folder):
+    assert Pivot.read(folder) == found.found
+    model = ModelFolder.read(folder)
+    assert model.config["model"]["languages"] == ["de", "en"]
+    assert model.config["data"]["images"] == found.found.conditions["image-encoder"]
+    text = card(model).markdown()
+    assert found.found.image_encoder in text and "near images" in text
+    assert not [path for path in folder.iterdir() if path.name.startswith(".") or path.suffix == ".tmp"]
+    with pytest.raises(InputError, match="would be lost"):
+        refuse_replacing(folder, replace=False)
+    refuse_replacing(folder, replace=True)
+
+
+def test_the_record_is_as_its_schema_says(found, unchanged):
+    import jsonschema
+
+    schema = schema_of("pivot")
+    for result in (found, unchanged[0]):
+        jsonschema.validate(json.loads(json.dumps(result.found.to_dict())), schema)
+
+
+def test_exports_have_the_models_vectors(folder, found, tmp_path):
+    from safetensors.numpy import load
+
+    export_model(folder, "safetensors", tmp_path / "m")
+    (file,) = (tmp_path / "m").rglob("*.safetensors")
+    arrays = load(file.read_bytes())
+    matrices = [each for each in arrays.values() if each.shape[-2:] == (8, 8)]
+    assert sum(each.size for each in matrices) == 2 * 8 * 8
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    made = export_model(folder, "onnx", tmp_path / "m.onnx")
+    assert made.dim == 8 and made.difference < 1e-5
+    assert onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+
+
+class TestCommand:
+    @pytest.fixture(autouse=True)
+    def _here(self, made, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        self.capsys = capsys
+        self.given = ["train", "pivot", str(made[0]), "--text-encoder", made[1], "--image-encoder", made[2]]
+        self.given += ["--pairs-from", "near", "--no-store", "--out", "m"]
+
+    def test_a_model_a_report_and_how_to_use_them(self, tmp_path):
+        assert run([*self.given, "--map", "procrustes", "--report"]) == 0
+        out, err = self.capsys.readouterr()
+        assert "makes search better" in " ".join(out.split()) and "use:" in err + out
+        assert {"README.md", "config.json", "model.safetensors", "pivot.json", "report.html"} == {
+            path.name for path in (tmp_path / "m").iterdir()
+        }
+        request = json.loads((tmp_path / "m" / "pivot.json").read_text())["request"]
+        assert "procrustes" in json.dumps(request)
+        assert run(["model", "show", "m"]) == 0
+        assert "procrustes" in self.capsys.readouterr().out
+        assert run(["report", "m", "--out", "r.html"]) == 0
+        assert "image pairs" in (tmp_path / "r.html").read_text()
+        before = (tmp_path / "m" / "model.safetensors").read_bytes()
+        assert run([*self.given, "--map", "centre"]) != 0
+        assert "--force" in self.capsys.readouterr().err
+        assert (tmp_path / "m" / "model.safetensors").read_bytes() == before
+        assert run([*self.given, "--map", "centre", "--force", "--json"]) == 0
+        assert json.loads(self.capsys.readouterr().out)["chosen"] == "centre"
+
+    @pytest.mark.parametrize(
+        ("more", "said"),
+        [
+            (["--penalty", "0.1"], "--map"),
+            (["--languages", "de"], "--languages"),
+            (["--held-out", "1.5"], "--held-out"),
+            (["--to", "fr"], "--to"),
+        ],
+    )
+    def test_what_is_refused_leaves_no_file(self, tmp_path, more, said):
+        assert run([*self.given, *more]) != 0
+        assert said in self.capsys.readouterr().err
+        assert not (tmp_path / "m").exists()
