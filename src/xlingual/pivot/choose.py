@@ -1,14 +1,16 @@
 """Choosing a map without labels: by the ranks of image pairs of items that it was not fitted on.
 
 Each map finds held-out pairs of its own, by images and its texts together; a pair counts by how many maps
-find it, so that none is judged by what it alone believes. A map must be better than none by more than chance
-has it: else the encoder stays as it is.
+find it, so that none is judged by what it alone believes. The best must be better than none by more than
+chance has it, on these pairs and on those that images find without any text: maps that only agree with
+their own texts, as they do where images say nothing, fail the second. Else the encoder stays as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -34,21 +36,26 @@ CANDIDATES = (
 _CCA_DIMS = 1024  # of all languages together: above it canonical correlations take too long to be tried
 _TIE = 1e-6  # cosines in float32 that are no further apart are equal
 _CELLS = 1 << 24  # of a block of scores
+Falls: TypeAlias = tuple[Floats, Floats, Ints]  # of each map and pair [maps, p], votes [p], items [p]
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A map that was tried: how far it lowers the mean log rank of held-out pairs, and the standard error."""
+    """A map that was tried: how far it lowers the mean log rank of held-out pairs, and the standard error.
+
+    `by_images` is how far it lowers that of the pairs that images find without texts, in standard errors.
+    """
 
     settings: Settings
     fall: float
     standard_error: float
     pairs: int
+    by_images: float = 0.0
 
     @property
     def helps(self) -> bool:
         """Whether it is better than none by more than chance has it."""
-        return self.fall > MARGIN * self.standard_error > 0
+        return self.fall > MARGIN * self.standard_error > 0 and self.by_images > MARGIN
 
 
 def choose(
@@ -70,7 +77,7 @@ def choose(
         nodes = nodes.take(np.flatnonzero(looked))
         candidates = alike(nodes, ranker=ranker)
     fold = folds(nodes, options.seed)
-    falls: list[tuple[Floats, Floats, Ints]] = []
+    both: list[tuple[Falls, Falls]] = []
     for number in range(FOLDS):
         rest = part_of(nodes, candidates, fold != number)
         held = part_of(nodes, candidates, fold == number)
@@ -79,9 +86,12 @@ def choose(
             if progress is not None:
                 progress(number * len(wanted) + done, FOLDS * len(wanted))
 
-        falls.append(_falls_of(rest, held, wanted, options, report))
-    fall, votes, group = (np.concatenate(each, axis=-1) for each in zip(*falls, strict=True))
-    found = [_judged(one, fall[place], votes, group) for place, one in enumerate(wanted)]
+        both.append(_falls_of(rest, held, wanted, options, report))
+    judged, alone = (_judged_by(wanted, falls) for falls in zip(*both, strict=True))
+    found = [
+        replace(one, by_images=_ratio(other.fall, other.standard_error))
+        for one, other in zip(judged, alone, strict=True)
+    ]
     found.sort(key=lambda one: -one.fall)
     if not found[0].helps:
         found.sort(key=lambda one: one.settings != PLAIN)
@@ -125,8 +135,8 @@ def _falls_of(
     wanted: Sequence[Settings],
     options: Options,
     report: Callable[[int], None],
-) -> tuple[Floats, Floats, Ints]:
-    """Return how far each map lowers the log rank of each held-out pair [maps, p], their votes, and items."""
+) -> tuple[Falls, Falls]:
+    """Return how far each map lowers the log rank of held-out pairs: of all, and of those without texts."""
     nodes, candidates = held
     texts: list[Vectors] = []
     found: list[Pairs] = []
@@ -135,13 +145,16 @@ def _falls_of(
         texts.append(unit_rows(applied(nodes, map)))
         found.append(near_pairs(nodes, candidates, texts[-1]) if options.near else NO_PAIRS)
         report(done + 1)
-    pairs = found[0]
-    for each in found[1:]:
-        pairs = pairs.and_(each)
-    if options.same:
-        known = same_pairs(nodes)
-        for _ in wanted:
-            pairs = pairs.and_(known)
+    known = same_pairs(nodes) if options.same else NO_PAIRS
+    alone = (near_pairs(nodes, candidates) if options.near else NO_PAIRS).and_(known)
+    pairs = NO_PAIRS
+    for each in found:
+        pairs = pairs.and_(each).and_(known)
+    return _falls(nodes, texts, pairs), _falls(nodes, texts, alone)
+
+
+def _falls(nodes: Nodes, texts: Sequence[Vectors], pairs: Pairs) -> Falls:
+    """Return how far each map lowers the log rank of each distinct pair, its votes, and its item."""
     key, first, votes = np.unique(
         pairs.left * len(nodes) + pairs.right, return_index=True, return_counts=True
     )
@@ -170,6 +183,15 @@ def log_ranks(nodes: Nodes, text: Vectors, pairs: Pairs) -> Floats:
                 above, tied = (away > _TIE).sum(axis=1), (np.abs(away) <= _TIE).sum(axis=1)
                 total[piece] += np.log1p(above + np.maximum(tied - 1, 0) / 2)
     return total / 2
+
+
+def _judged_by(wanted: Sequence[Settings], falls: Sequence[Falls]) -> list[Tried]:
+    fall, votes, group = (np.concatenate(each, axis=-1) for each in zip(*falls, strict=True))
+    return [_judged(one, fall[place], votes, group) for place, one in enumerate(wanted)]
+
+
+def _ratio(fall: float, error: float) -> float:
+    return fall / error if error > 0 else 0.0
 
 
 def _judged(settings: Settings, fall: Floats, votes: Floats, group: Ints) -> Tried:

@@ -100,8 +100,9 @@ def test_spaces_that_are_the_same_stay_as_they_are(seed):
 
 
 def test_a_gain_within_chance_is_none():
-    assert Tried(SOME[0], 0.16, 0.1, 50).helps and not Tried(SOME[0], 0.15, 0.1, 50).helps
-    assert not Tried(SOME[0], 0.1, 0.0, 1).helps  # one pair says nothing
+    assert Tried(SOME[0], 0.16, 0.1, 50, 1.6).helps and not Tried(SOME[0], 0.15, 0.1, 50, 1.6).helps
+    assert not Tried(SOME[0], 0.16, 0.1, 50, 1.5).helps  # by images alone it does not
+    assert not Tried(SOME[0], 0.1, 0.0, 1, 1.6).helps  # one pair says nothing
     assert MARGIN == 1.5
 
 
