@@ -178,6 +178,22 @@ def test_where_pairs_come_from(made, pairs_from, near, same):
     assert result.conditions["pairs"] == pairs_from and result.outcome == "better"
 
 
+def test_the_curve_ends_with_all_items(made):
+    result = pivot(made, map="procrustes", penalty=0.005, curve=True).found
+    items = [point.items for point in result.curve]
+    assert items == sorted(set(items)) and items[-1] == result.items == 105
+    assert result.curve[-1].value == result.main.after
+    assert {point.chosen for point in result.curve} == {"procrustes?penalty=0.005"}
+    assert result.curve[0].pairs < result.curve[-1].pairs
+
+
+def test_images_that_are_shuffled_change_nothing(made, tmp_path):
+    image = np.load(made[2].removeprefix("vectors:"))[::2]
+    shuffled = np.random.default_rng(3).permutation(image)
+    np.save(tmp_path / "image.npy", np.repeat(shuffled, 2, axis=0))
+    assert pivot((*made[:2], f"vectors:{tmp_path}/image.npy")).found.outcome == "unchanged"
+
+
 def test_a_map_that_was_asked_for_is_given(made):
     result = pivot(made, map="none").found
     assert result.given and result.outcome == "unchanged" and [one.map for one in result.tried] == ["none"]
