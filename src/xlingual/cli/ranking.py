@@ -13,7 +13,7 @@ from xlingual.errors import InputError
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
-    from xlingual.requests.ranking import ApproximateSearch, Ranking
+    from xlingual.requests.ranking import ApproximateSearch, NearSearch, Ranking
 
 _OF_SEARCH = ("index", "depth", "probes", "check", "candidates")
 
@@ -47,9 +47,14 @@ def chosen_ranker(request: Ranking, store: Path | str | None, *, quiet: bool) ->
     return _kept(chosen.ranker, kept_in)
 
 
-def approximate_ranker(request: ApproximateSearch, inner: Ranker, threads: int) -> Ranker:
-    """Return an approximate ranker, or the ranker itself where no approximation is wanted."""
-    chosen = {name: value for name in _OF_SEARCH if (value := getattr(request, name)) is not None}
+def approximate_ranker(
+    request: ApproximateSearch | NearSearch, inner: Ranker, threads: int, depth: int | None = None
+) -> Ranker:
+    """Return an approximate ranker, or the ranker itself where no approximation is wanted.
+
+    `depth`: how many candidates it finds, where the request does not say it.
+    """
+    chosen = {name: value for name in _OF_SEARCH if (value := getattr(request, name, None)) is not None}
     if not request.approximate:
         if chosen:
             raise InputError(f"--{next(iter(chosen))} is about approximate ranking: add --approximate")
@@ -57,6 +62,8 @@ def approximate_ranker(request: ApproximateSearch, inner: Ranker, threads: int) 
     from xlingual.ranking.approximate import Approximate, Search
 
     search = Search(chosen.pop("index", "ivf"), chosen.pop("probes", None))
+    if depth is not None:
+        chosen["depth"] = depth
     return Approximate(inner, search=search, threads=threads, **chosen)
 
 

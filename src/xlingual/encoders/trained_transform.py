@@ -1,4 +1,4 @@
-"""`model:DIR::SPEC`, a transform that `xlingual repair` has chosen: a linear map for each language."""
+"""`model:DIR::SPEC`, a transform of `repair` or `train pivot`: a linear map for each language."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class FittedTransform(MappedBase):
         if self.map.languages is not None and (unknown := sorted(asked - set(self.map.languages))):
             raise InputError(
                 f"{self.who} was fitted on texts in {listed(self.map.languages, 20)}, and not in "
-                f"{listed(unknown)}: repair the encoder again, on texts in that language too"
+                f"{listed(unknown)}: fit it again, on texts in that language too"
             )
 
 

@@ -122,21 +122,30 @@ def _without_translations(found: UnlabelledRepair) -> tuple[tuple[str, ...], tup
 
 
 def _by_images(found: Pivot) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    near, same = (sum(counts) for counts in zip(*((one.near, one.same) for one in found.pairs), strict=True))
-    how = (
-        f"Fitted on {near:,} pairs of texts of different items with near images ({found.image_encoder}) and "
-        f"{same:,} pairs of one item; of {len(found.tried) - 1:,} maps that were tried it ranks image pairs "
-        "of other items best."
-    )
-    tested = f"Tested on {found.tested_items:,} items held apart; {_VERDICTS[found.outcome]}."
-    rows = tuple(
-        (
-            f"{one.task}, {one.measure}" + ("" if one.source is None else f", {one.source} → {one.target}"),
-            _change(one),
+    near, same = sum(one.near for one in found.pairs), sum(one.same for one in found.pairs)
+    kinds = [
+        f"{count:,} pairs of texts of {what}"
+        for count, what in (
+            (near, f"different items with near images ({found.image_encoder})"),
+            (same, "one item or image"),
         )
-        for one in found.changes
+        if count
+    ]
+    fitted = f"Fitted on {' and '.join(kinds)}. " if kinds else ""
+    how = (
+        "It was asked for."
+        if found.given
+        else (f"Of {len(found.tried) - 1:,} maps that were tried it ranks image pairs of other items best.")
     )
-    return (how, tested) if found.changes else (how, "Nothing was tested."), rows
+    if found.outcome == UNCHANGED:
+        how = "No map was shown to rank image pairs of other items better: vectors stay as they are."
+    tested = f"Tested on {found.tested_items:,} items held apart; {_VERDICTS[found.outcome]}."
+    rows = tuple((f"{one.task}, {one.measure}{_pair(one)}", _change(one)) for one in found.changes)
+    return (fitted + how, tested if found.changes else "Nothing was tested."), rows
+
+
+def _pair(one: PivotChange) -> str:
+    return "" if one.source is None else f", {one.source} → {one.target}"
 
 
 def _change(one: Change | PivotChange) -> str:

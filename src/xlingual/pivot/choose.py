@@ -15,7 +15,8 @@ import numpy as np
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.pivot.fit import CCA, CENTRE, NONE, Options, Settings, applied, fit
 from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, near_pairs, same_pairs
+from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
+from xlingual.ranking import CPU, Ranker
 from xlingual.streams import stream
 from xlingual.transforms.affine import unit_rows
 
@@ -56,15 +57,22 @@ def choose(
     options: Options,
     tried: Sequence[Settings] = CANDIDATES,
     progress: Callable[[int, int], None] | None = None,
+    ranker: Ranker = CPU,
 ) -> list[Tried]:
-    """Return how all settings do on items held out, the best first; `PLAIN` is first where none helps."""
+    """Return how all settings do on items held out, the best first; `PLAIN` is first where none helps.
+
+    Of more than `MOST` nodes of a language a sample is looked at, whose images `ranker` searches anew.
+    """
     large = nodes.dim * len(np.unique(nodes.language)) > _CCA_DIMS and len({one.kind for one in tried}) > 1
     wanted = list(dict.fromkeys([PLAIN, *(one for one in tried if not (large and one.kind == CCA))]))
     looked = _drawn(nodes, options.seed)
-    fold = np.where(looked, folds(nodes, options.seed), -1)
+    if not looked.all():
+        nodes = nodes.take(np.flatnonzero(looked))
+        candidates = alike(nodes, ranker=ranker)
+    fold = folds(nodes, options.seed)
     falls: list[tuple[Floats, Floats, Ints]] = []
     for number in range(FOLDS):
-        rest = part_of(nodes, candidates, looked & (fold != number))
+        rest = part_of(nodes, candidates, fold != number)
         held = part_of(nodes, candidates, fold == number)
 
         def report(done: int, number: int = number) -> None:

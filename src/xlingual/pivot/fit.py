@@ -64,14 +64,14 @@ def fit(nodes: Nodes, candidates: Alike, settings: Settings, options: Options) -
     means = language_means(nodes)
     if settings.kind == CENTRE:
         return Fitted(_affine(nodes, means, None), NO_PAIRS)
-    centred = np.asarray(unit_rows(nodes.text - means[nodes.language].astype(np.float32)), dtype=np.float64)
+    centred = unit_rows(nodes.text - means[nodes.language].astype(np.float32))
     seen: Vectors | None = None
     matrices: dict[int, Floats] = {}  # of the last round, from which the next one goes on
     near, same = NO_PAIRS, same_pairs(nodes) if options.same else NO_PAIRS
     for _ in range(settings.rounds if options.near else 1):
         near = near_pairs(nodes, candidates, seen) if options.near else NO_PAIRS
         matrices = _solve(centred, nodes.language, near.and_(same), settings, options, matrices)
-        seen = _mapped(centred, np.arange(len(centred)), nodes.language, matrices).astype(np.float32)
+        seen = _mapped(centred, np.arange(len(centred)), nodes.language, matrices)
     return Fitted(_affine(nodes, means, matrices), near)
 
 
@@ -84,7 +84,7 @@ def language_means(nodes: Nodes) -> Floats:
 
 
 def _solve(
-    x: Floats,
+    x: Vectors,
     language: Ints,
     pairs: Pairs,
     settings: Settings,
@@ -100,7 +100,7 @@ def _solve(
     if not len(pairs):
         return {}
     if settings.kind == CCA:
-        return cca(x, language, pairs.left, pairs.right, pairs.weight, settings.penalty)
+        return cca(x.astype(np.float64), language, pairs.left, pairs.right, pairs.weight, settings.penalty)
     solver = SOLVERS[settings.kind]
     start, end = np.concatenate([pairs.left, pairs.right]), np.concatenate([pairs.right, pairs.left])
     weight = np.concatenate([pairs.weight, pairs.weight])
@@ -112,7 +112,8 @@ def _solve(
         lines = np.flatnonzero(lines if to is None else lines & np.isin(language[end], to))
         if len(lines):
             y = _mapped(x, end[lines], language, matrices)
-            matrices[code] = solver(x[start[lines]], y, weight[lines], settings.penalty)
+            own = x[start[lines]].astype(np.float64)
+            matrices[code] = solver(own, y.astype(np.float64), weight[lines], settings.penalty)
 
     if not before or not options.jointly:
         for code in tags:
@@ -129,11 +130,12 @@ def _nearest_first(own: Ints, other: Ints, to: int) -> list[int]:
     return sorted((int(code) for code in np.unique(own) if code != to), key=lambda code: -count[code])
 
 
-def _mapped(x: Floats, nodes: Ints, language: Ints, matrices: Mapping[int, Floats]) -> Floats:
+def _mapped(x: Vectors, nodes: Ints, language: Ints, matrices: Mapping[int, Floats]) -> Vectors:
+    """Return the vectors of some nodes through the matrices of their languages."""
     found = x[nodes]
     for code, matrix in matrices.items():
         lines = np.flatnonzero(language[nodes] == code)
-        found[lines] = found[lines] @ matrix
+        found[lines] = found[lines] @ matrix.astype(np.float32)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from xlingual.requests.ranking import ExactRanking
+from xlingual.requests.ranking import NearSearch
 from xlingual.requests.record import Request, option
 from xlingual.requests.shared import AsJson, Form, Keeping, ManifestOptions, Quiet, SkipBroken
 from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
@@ -82,11 +82,15 @@ class PivotRequest(Request, frozen=True, kw_only=True):
             otherwise="none",
         ),
     ] = None
+    curve: Annotated[
+        bool,
+        option("Fit on an eighth, a quarter and a half of the items too: do more images help?"),
+    ] = False
     most: Most = 20_000
     seed: Annotated[Natural, option("Seed of the parts, folds and samples.")] = 0
     skip_broken: SkipBroken = False
     keeping: Keeping
-    ranking: ExactRanking
+    ranking: NearSearch
     out: Annotated[Path, option("Folder of the model.", metavar="MODEL", run=True)]
     force: Annotated[bool, option("Replace the model that MODEL holds.", run=True)] = False
     report: Annotated[bool, option("Write a report to MODEL/report.html too.", run=True)] = False
@@ -116,7 +120,7 @@ class PivotPairsRequest(Request, frozen=True, kw_only=True):
     seed: Annotated[Natural, option("Seed of the sample, and of the map's choice.")] = 0
     skip_broken: SkipBroken = False
     keeping: Keeping
-    ranking: ExactRanking
+    ranking: NearSearch
     out: Annotated[Path, option("Write the pairs: .parquet or .jsonl.", metavar="PAIRS", run=True)]
     force: Annotated[bool, option("Replace PAIRS where it is there already.", run=True)] = False
     quiet: Quiet = False

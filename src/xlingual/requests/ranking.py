@@ -113,6 +113,20 @@ class ExactRanking(Ranking, frozen=True, kw_only=True):
     }
 
 
+Index: TypeAlias = Annotated[
+    Literal["ivf", "hnsw"] | None, option("Kind of index that is searched.", otherwise="ivf")
+]
+
+
+class NearSearch(Ranking, frozen=True, kw_only=True):
+    """Where nearest neighbours are found, of all or of an index."""
+
+    approximate: Annotated[
+        bool, option("Search an index for near images, instead of comparing all of them.")
+    ] = False
+    index: Index = None
+
+
 class ApproximateSearch(Record, frozen=True, kw_only=True):
     """A search in place of all pairs, with its error measured in every run."""
 
@@ -122,9 +136,7 @@ class ApproximateSearch(Record, frozen=True, kw_only=True):
         bool,
         option("Search an index instead of ranking everything; every number comes with its possible error."),
     ] = False
-    index: Annotated[
-        Literal["ivf", "hnsw"] | None, option("Kind of index that is searched.", otherwise="ivf")
-    ] = None
+    index: Index = None
     depth: Annotated[
         Positive | None,
         option("Candidates found for each query: R@k needs k of them.", metavar="N", otherwise="20"),

@@ -20,6 +20,7 @@ TASKS = {
     "backretrieval": "BkR",
     "multilingual-pool": "one pool of all languages",
 }
+_MORE = 0.01  # what the last doubling of the items gave, for more of them to be worth it
 _LOST = 0.9  # share of neighbours below which it is said what languages lose
 
 
@@ -27,7 +28,7 @@ def findings(found: Pivot) -> list[str]:
     """Return the verdict, what changes for which pairs, what it costs within languages, and its pairs."""
     if found.outcome == UNCHANGED:
         return [_unchanged(found), _pairs(found)]
-    sentences = [_verdict(found), _by_pair(found), _pool(found), _within(found), _pairs(found)]
+    sentences = [_verdict(found), _by_pair(found), _pool(found), _within(found), _curve(found), _pairs(found)]
     return [sentence for sentence in sentences if sentence]
 
 
@@ -122,6 +123,17 @@ def _within(found: Pivot) -> str:
         f"{', '.join(f'{numbers.number(one.share)} stay in {named(one.language)}' for one in found.kept[:6])}"
         f"{', …' if len(found.kept) > 6 else ''}."
     )
+
+
+def _curve(found: Pivot) -> str:
+    """Return whether more images would help, from what fewer of them gave."""
+    known = [(one.items, one.value) for one in found.curve if one.value is not None]
+    if len(known) < 2:
+        return ""
+    values = ", ".join(f"{numbers.number(value)} with {numbers.count(items)}" for items, value in known)
+    gained = known[-1][1] - known[-2][1]
+    more = "more would help" if gained > _MORE else "more would help little"
+    return f"By the number of items that it is fitted on: {values}. Of the same kind of data {more}."
 
 
 def _pairs(found: Pivot) -> str:

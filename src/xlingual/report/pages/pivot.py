@@ -37,6 +37,7 @@ def page(found: Pivot, *, title: str | None = None) -> Page:
         sections=[
             *([Section("Before and after", list(_before_and_after(found)), _ABOUT)] if found.changes else []),
             Section("Pairs", [_pairs(found)]),
+            *([Section("Do more images help?", [_curve(found)])] if found.curve else []),
             Section("What was tried", [_tried(found)], _HOW),
         ],
         facts=list(_facts(found).items()),
@@ -125,6 +126,29 @@ def _pairs(found: Pivot) -> Table:
         rows,
         where="both",
         looks=narrower("one item or image"),
+    )
+
+
+def _curve(found: Pivot) -> Table:
+    main = found.main
+    measure = "tested" if main is None else f"{TASKS[main.task]} {main.measure}"
+    rows = [
+        (
+            numbers.count(one.items),
+            Cell.count(one.pairs),
+            map_in_words(one.chosen),
+            Cell.of(one.value),
+            Cell(numbers.signed(one.fall), value=one.fall),
+        )
+        for one in found.curve
+    ]
+    return Table.of_texts(
+        "Fitted on fewer items, tested on the same",
+        ("items", "pairs", "map", measure, "fall of the mean log rank"),
+        rows,
+        words=["map"],
+        where="both",
+        looks=narrower("fall of the mean log rank", "pairs"),
     )
 
 

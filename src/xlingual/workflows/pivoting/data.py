@@ -33,8 +33,8 @@ class Parts:
 
 def parts_of(data: Manifest, rows: Ints, share: float, seed: int, most: int) -> Parts:
     """Return the parts; of the one to fit on at most `most` items of each language are drawn."""
-    label = joined(dependent(data), list(zip(data.language.tolist(), data.text, strict=True)))
-    group = label[dependent(data)]
+    group = dependent(data)
+    group = joined(group, list(zip(data.language.tolist(), data.text, strict=True)))[group]
     names, place = np.unique(group[rows], return_inverse=True)
     order = stream(seed, "pivot parts").permutation(len(names))
     held = np.isin(place, order[: round(share * len(names))])

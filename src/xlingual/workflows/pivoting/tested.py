@@ -179,7 +179,7 @@ def refuse_as_judge(judge: Encoder, fitted: Encoder) -> None:
         )
 
 
-def warn_of_untested(part: Manifest, held_out: int) -> None:
+def warn_of_untested(held_out: int) -> None:
     """Warn where nothing could be tested."""
     why = (
         "no items were held out"

@@ -23,8 +23,6 @@ from xlingual.pivot.fit import NONE, Options, fit
 from xlingual.pivot.nodes import Nodes
 from xlingual.pivot.pairs import NO_PAIRS, Pairs, alike, near_pairs, same_pairs
 from xlingual.ranking import Cpu, Ranker
-from xlingual.requests import answers
-from xlingual.requests.pivoting import PivotPairsRequest
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import unit_rows
 from xlingual.workflows.pivoting.data import Embedded, parts_of, rows_to_use
@@ -85,7 +83,6 @@ def check_format(path: Path) -> None:
 
 
 @takes_data()
-@answers(PivotPairsRequest)
 def pivot_pairs(
     data: ManifestLike,
     image_encoder: ImageModelLike,
@@ -144,7 +141,9 @@ def pivot_pairs(
         near = near_pairs(nodes, candidates)
         if text is not None:
             options = Options(int(np.bincount(nodes.language).argmax()), same=pairs_from == "both", seed=seed)
-            best = choose(nodes, candidates, options, progress=clock.of("trying maps"))[0].settings
+            best = choose(nodes, candidates, options, progress=clock.of("trying maps"), ranker=ranker)[
+                0
+            ].settings
             map = best.name
             if best.kind == NONE:
                 near = near_pairs(nodes, candidates, unit_rows(nodes.text))

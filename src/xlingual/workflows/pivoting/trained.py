@@ -18,25 +18,24 @@ from xlingual.data.taking import takes_data
 from xlingual.embed import batch_identity, fit_texts_for, refuse_fitted_rows
 from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, parse
 from xlingual.encoders.plugins import Known
-from xlingual.errors import InputError, did_you_mean, parameter
+from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.files import refuse_loss
 from xlingual.models.card import write_card
 from xlingual.models.card_words import PIVOT
 from xlingual.models.folder import CONFIG, FITTED_ON, TRANSFORM, ModelFolder, write_model
-from xlingual.pivot.choose import CANDIDATES, MARGIN, choose
-from xlingual.pivot.fit import CENTRE, NONE, Fitted, Options, Settings, fit
-from xlingual.pivot.nodes import Nodes
-from xlingual.pivot.oracle import oracle
-from xlingual.pivot.pairs import Alike, alike, near_pairs, same_pairs
+from xlingual.pivot.choose import MARGIN
+from xlingual.pivot.fit import Options
+from xlingual.pivot.pairs import alike
 from xlingual.ranking import Cpu, Ranker
 from xlingual.requests import answers
 from xlingual.requests.pivoting import PivotRequest
-from xlingual.results.pivot import UNCHANGED, UNTESTED, Pivot, PivotPairs, PivotTried
+from xlingual.results.pivot import UNCHANGED, Pivot, PivotChange, PivotTried
 from xlingual.signature import CONVENTIONS, Signature
-from xlingual.store import StoreLike, open_store
+from xlingual.store import Store, StoreLike, open_store
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.pivoting.data import Embedded, parts_of, rows_to_use
+from xlingual.workflows.pivoting.search import CHOSEN, Search, check, curve_of, language_to, settings_of
 from xlingual.workflows.pivoting.tested import (
     HeldOut,
     kept_within,
@@ -46,9 +45,7 @@ from xlingual.workflows.pivoting.tested import (
 )
 from xlingual.workflows.repairing.chosen import Clock, one_encoder
 
-FEWEST_PAIRS = 20
 ALPHA = 0.05
-CHOSEN = "chosen"
 NAME = "pivot"
 
 
@@ -101,6 +98,7 @@ def train_pivot(
     jointly: bool = True,
     held_out: float = 0.3,
     judge: ImageModelLike | None = None,
+    curve: bool = False,
     most: int = 20_000,
     seed: int = 0,
     skip_broken: bool = False,
@@ -130,6 +128,7 @@ def train_pivot(
         jointly: languages come to each other too.
         held_out: share of the items that are held out, to test on.
         judge: another image encoder, for Backretrieval of the items held out.
+        curve: fit on an eighth, a quarter and a half of the items too.
         most: items of a language that are fitted on, at most.
         seed: of the parts, folds and samples.
         skip_broken: leave out texts whose image is missing or broken.
@@ -143,7 +142,7 @@ def train_pivot(
 
     """
     assert isinstance(data, Manifest)
-    tried = _tried(map, penalty, rounds)
+    tried = settings_of(map, penalty, rounds)
     if not 0 <= held_out < 1:
         raise InputError(f"{parameter('held_out', f'{held_out:g}')}: expected a share from 0 to below 1")
     ranker = Cpu(threads=threads) if ranker is None else ranker
@@ -151,9 +150,9 @@ def train_pivot(
     with collected_warnings() as messages:
         storing: Storing = {"store": open_store(store), "progress": progress}
         image_name, images = image_encoder_of(image_encoder, data)
-        judged_by = None if judge is None else image_encoder_of(judge, data)
+        judge_name, judged_by = (None, None) if judge is None else image_encoder_of(judge, data)
         if judged_by is not None:
-            refuse_as_judge(judged_by[1], images)
+            refuse_as_judge(judged_by, images)
         rows = rows_to_use(data, languages, images, skip_broken)
         parts = parts_of(data, rows, held_out, seed, most)
         tags = [tag for code, tag in enumerate(data.languages) if (data.language[rows] == code).any()]
@@ -164,7 +163,7 @@ def train_pivot(
             identity, seen_by = (batch_identity(one, store=storing["store"]) for one in (encoder, images))
         nodes = embedded.nodes(parts.fit)
         options = Options(
-            to=_to(to, nodes, data, rows),
+            to=language_to(to, nodes),
             jointly=jointly,
             near=pairs_from != "same",
             same=pairs_from != "near",
@@ -172,53 +171,48 @@ def train_pivot(
         )
         with clock.stage("search", "searching near images"):
             candidates = alike(nodes, ranker=ranker)
-            _check(data, nodes, candidates, options, image_name)
-        with clock.stage("choose"):
-            found = choose(nodes, candidates, options, tried, clock.of("trying maps"))
-            given = map != CHOSEN
-            best = next(one for one in found if not given or one.settings in tried).settings
-        with clock.stage("fit", "fitting"):
-            fitted = fit(nodes, candidates, best, options)
-        rounded = fitted.map.rounded()
-        changes, kept, tested = [], [], 0
-        part = data.part(np.unique(data.table_row[parts.held_out])) if len(parts.held_out) else None
-        if best.kind != NONE and part is not None:
-            with clock.stage("test", "testing"):
-                tested = len(np.unique(data.item[parts.held_out]))
-                held = HeldOut(part, embedded, rounded, seed, storing["store"])
-                changes = held.changes(None if judged_by is None else judged_by[1], tags)
-                kept = kept_within(embedded, parts.held_out, rounded)
-        if best.kind != NONE and not changes:
-            warn_of_untested(data, tested)
-    conditions = _conditions(data, rows, seen_by, options, pairs_from, held_out, seed, most)
-    outcome = UNCHANGED if best.kind == NONE else outcome_of(changes) if changes else UNTESTED
-    dim = nodes.dim
+            check(data.source, nodes, candidates, options, image_name)
+        with clock.stage("fit"):
+            search = Search(options, tried, map != CHOSEN, ranker)
+            best = search.of(nodes, candidates, clock.of("trying maps"))
+        with clock.stage("test", "testing"):
+            test = _Test(embedded, parts.held_out, judged_by, tags, seed, storing["store"])
+            changes = test.changes(best.fitted.map)
+            kept = [] if best.unchanged else kept_within(embedded, parts.held_out, best.fitted.map)
+        points = []
+        if curve:
+            with clock.stage("curve"):
+                more = clock.of("fitting on fewer items")
+                points = curve_of(search, test.main, best, nodes, more)
+    conditions = _conditions(data, rows, seen_by, options, pairs_from, held_out, most)
+    outcome = UNCHANGED if best.unchanged else outcome_of(changes)
     result = Pivot(
         encoder=name,
         spec=str(replace(parse(text_encoder, Known()), name=None)) if isinstance(text_encoder, str) else None,
         image_encoder=image_name,
-        dim=dim,
+        dim=nodes.dim,
         languages={tag: int((data.language[parts.fit] == data.languages.index(tag)).sum()) for tag in tags},
         items=len(np.unique(data.item[parts.fit])),
         to=data.languages[options.to],
         pairs_from=pairs_from,
-        pairs=_pairs(nodes, fitted, options),
-        chosen=best.name,
-        given=given,
+        pairs=best.pairs(nodes),
+        chosen=best.settings.name,
+        given=search.given,
         alpha=ALPHA,
         outcome=outcome,
-        tried=[PivotTried(one.settings.name, one.fall, one.standard_error, one.pairs) for one in found],
+        tried=[PivotTried(one.settings.name, one.fall, one.standard_error, one.pairs) for one in best.tried],
         changes=changes,
         kept=kept,
-        tested_items=tested,
-        judge=None if judged_by is None else judged_by[0],
+        curve=points,
+        tested_items=test.items if changes else 0,
+        judge=judge_name,
         signature=str(Signature(conditions, {"encoder": identity})),
         conditions=conditions,
         warnings=list(messages),
         timings=clock.seconds,
         n_texts=len(embedded.rows),
     )
-    base = {"name": name, "identity": identity, "dim": dim, "languages": tags}
+    base = {"name": name, "identity": identity, "dim": nodes.dim, "languages": tags}
     about = {
         "source": data.path.name if data.path is not None else data.source,
         "digest": conditions["data"],
@@ -227,7 +221,43 @@ def train_pivot(
         "images": seen_by,
     }
     seen = data.texts(parts.fit).row_digests()
-    return Pivoted(result, rounded, base, about, frozenset(seen))
+    return Pivoted(result, best.fitted.map, base, about, frozenset(seen))
+
+
+@dataclass(frozen=True)
+class _Test:
+    """The items held out, on which a map is tested."""
+
+    embedded: Embedded
+    rows: Ints
+    judge: Encoder | None
+    tags: Sequence[str]
+    seed: int
+    store: Store | None
+
+    def changes(self, map: Affine) -> list[PivotChange]:
+        """Return what the map changes; warn where nothing can be tested."""
+        if map.matrix is None and not map.offset.any():
+            return []
+        found: list[PivotChange] = []
+        if len(self.rows):
+            data = self.embedded.data
+            part = data.part(np.unique(data.table_row[self.rows]))
+            held = HeldOut(part, self.embedded, map, self.seed, self.store)
+            found = held.changes(self.judge, self.tags)
+        if not found:
+            warn_of_untested(self.items)
+        return found
+
+    def main(self, map: Affine) -> tuple[float, float] | None:
+        """Return the first measure before and after; None where nothing is tested."""
+        changes = self.changes(map)
+        return (changes[0].before, changes[0].after) if changes else None
+
+    @property
+    def items(self) -> int:
+        """How many items are held out."""
+        return len(np.unique(self.embedded.data.item[self.rows]))
 
 
 def refuse_replacing(folder: str | Path, *, replace: bool) -> None:
@@ -235,23 +265,6 @@ def refuse_replacing(folder: str | Path, *, replace: bool) -> None:
     present = [Path(folder) / name for name in (CONFIG, Pivot.file)]
     if not replace:
         refuse_loss(folder, [path for path in present if path.exists()], f"replace it ({parameter('force')})")
-
-
-def _tried(map: str, penalty: float | None, rounds: int) -> list[Settings]:
-    """Return the settings to try."""
-    kinds = [CHOSEN, *dict.fromkeys(one.kind for one in CANDIDATES)]
-    if map not in kinds:
-        raise InputError(
-            f"{parameter('map', map)}: expected one of {', '.join(kinds)}.{did_you_mean(map, kinds)}"
-        )
-    if penalty is not None and map in (CHOSEN, NONE, CENTRE):
-        raise InputError(
-            f"{parameter('penalty')} is of ridge, procrustes or cca: name the kind ({parameter('map')})"
-        )
-    wanted = [one for one in CANDIDATES if map in (CHOSEN, one.kind)]
-    if penalty is not None:
-        wanted = [Settings(map, penalty)]
-    return [replace(one, rounds=rounds) for one in wanted]
 
 
 def image_encoder_of(spec: ImageModelLike, data: Manifest) -> tuple[str, Encoder]:
@@ -265,60 +278,6 @@ def image_encoder_of(spec: ImageModelLike, data: Manifest) -> tuple[str, Encoder
     return name, found
 
 
-def _to(to: str | None, nodes: Nodes, data: Manifest, rows: Ints) -> int:
-    """Return the language that is only centred."""
-    if to is None:
-        return int(np.bincount(nodes.language).argmax())
-    if to not in data.languages or not (nodes.language == data.languages.index(to)).any():
-        raise InputError(
-            f"{parameter('to', to)}: the texts that it is fitted on are in "
-            f"{', '.join(data.languages[code] for code in np.unique(nodes.language))}"
-        )
-    return data.languages.index(to)
-
-
-def _check(data: Manifest, nodes: Nodes, candidates: Alike, options: Options, image_name: str) -> None:
-    """Raise InputError where images say nothing, or the pairs are too few to carry a map."""
-    if options.near:
-        seen = oracle(nodes, candidates, options.seed)
-        if seen.value - seen.chance < 3 * seen.standard_error:
-            raise InputError(
-                f"image encoder {image_name!r} cannot tell these images apart: from the nearest image of "
-                f"another item only {seen.value:.0%} find the way back among the first 10 (by chance "
-                f"{seen.chance:.0%}): name another image encoder"
-            )
-    near = len(near_pairs(nodes, candidates)) if options.near else 0
-    same = len(same_pairs(nodes)) if options.same else 0
-    if near + same < FEWEST_PAIRS:
-        kinds = "" if options.near else " of one item or image; other items are left out by pairs-from same"
-        raise InputError(
-            f"{data.source}: {near + same} pairs were found{kinds}, at least {FEWEST_PAIRS} are needed to "
-            "fit and choose a map: give more items with images, in all languages"
-        )
-
-
-def _pairs(nodes: Nodes, fitted: Fitted, options: Options) -> list[PivotPairs]:
-    """Return how many pairs each two languages have, those without any too."""
-    many = len(nodes.languages)
-    codes = np.unique(nodes.language).tolist()
-
-    def counted(left: Ints, right: Ints) -> Ints:
-        return np.bincount(nodes.language[left] * many + nodes.language[right], minlength=many * many)
-
-    near = counted(fitted.near.left, fitted.near.right)
-    same = counted(*_sides(nodes)) if options.same else np.zeros(many * many, dtype=np.int64)
-    return [
-        PivotPairs(nodes.languages[a], nodes.languages[b], int(near[a * many + b]), int(same[a * many + b]))
-        for place, a in enumerate(codes)
-        for b in codes[place + 1 :]
-    ]
-
-
-def _sides(nodes: Nodes) -> tuple[Ints, Ints]:
-    same = same_pairs(nodes)
-    return same.left, same.right
-
-
 def _conditions(
     data: Manifest,
     rows: Ints,
@@ -326,7 +285,6 @@ def _conditions(
     options: Options,
     pairs_from: str,
     held_out: float,
-    seed: int,
     most: int,
 ) -> dict[str, str]:
     """Return what the numbers depend on, beside the encoder."""
@@ -337,7 +295,7 @@ def _conditions(
         "image-encoder": images,
         "pairs": pairs_from,
         "to": data.languages[options.to] + ("" if options.jointly else " alone"),
-        "held-out": f"{held_out:g}#{seed}",
+        "held-out": f"{held_out:g}#{options.seed}",
         "most": str(most),
         "margin": f"{MARGIN:g}",
         "conventions": CONVENTIONS,

@@ -1,0 +1,155 @@
+"""Choosing and fitting a map on nodes, with the errors that say what the data lack, and the same on fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.errors import InputError, did_you_mean, parameter
+from xlingual.pivot.choose import CANDIDATES, Tried, choose
+from xlingual.pivot.fit import CENTRE, NONE, Fitted, Options, Settings, fit
+from xlingual.pivot.nodes import Nodes
+from xlingual.pivot.oracle import oracle
+from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
+from xlingual.ranking import CPU, Ranker
+from xlingual.results.pivot import PivotPairs, PivotPoint
+from xlingual.streams import stream
+from xlingual.transforms.affine import Affine
+
+CHOSEN = "chosen"
+FEWEST_PAIRS = 20
+_FEWEST = 15  # nodes of a language on a point of the curve
+_SHARES = (1.0, 1 / 2, 1 / 4, 1 / 8)
+
+
+def settings_of(map: str, penalty: float | None, rounds: int) -> list[Settings]:
+    """Return the settings to try."""
+    kinds = [CHOSEN, *dict.fromkeys(one.kind for one in CANDIDATES)]
+    if map not in kinds:
+        raise InputError(
+            f"{parameter('map', map)}: expected one of {', '.join(kinds)}.{did_you_mean(map, kinds)}"
+        )
+    if penalty is not None and map in (CHOSEN, NONE, CENTRE):
+        raise InputError(
+            f"{parameter('penalty')} is of ridge, procrustes or cca: name the kind ({parameter('map')})"
+        )
+    wanted = [one for one in CANDIDATES if map in (CHOSEN, one.kind)]
+    if penalty is not None:
+        wanted = [Settings(map, penalty)]
+    return [one if one.kind in (NONE, CENTRE) else replace(one, rounds=rounds) for one in wanted]
+
+
+def language_to(to: str | None, nodes: Nodes) -> int:
+    """Return the language that is only centred."""
+    if to is None:
+        return int(np.bincount(nodes.language).argmax())
+    known = [nodes.languages[code] for code in np.unique(nodes.language)]
+    if to not in known:
+        raise InputError(f"{parameter('to', to)}: the texts that it is fitted on are in {', '.join(known)}")
+    return nodes.languages.index(to)
+
+
+@dataclass(frozen=True)
+class Best:
+    """The map that was chosen, rounded as it is written, and all that were tried."""
+
+    settings: Settings
+    fitted: Fitted
+    tried: Sequence[Tried]
+    same: bool
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the encoder stays as it is."""
+        return self.settings.kind == NONE
+
+    @property
+    def fall(self) -> float:
+        """How far it lowers the mean log rank of held-out image pairs."""
+        return next(one.fall for one in self.tried if one.settings == self.settings)
+
+    def pairs(self, nodes: Nodes) -> list[PivotPairs]:
+        """Return how many pairs each two languages have, those without any too."""
+        many, codes = len(nodes.languages), np.unique(nodes.language).tolist()
+
+        def counted(pairs: Pairs) -> Ints:
+            first, last = np.sort(nodes.language[np.stack([pairs.left, pairs.right])], axis=0)
+            return np.bincount(first * many + last, minlength=many * many)
+
+        near, same = counted(self.fitted.near), counted(same_pairs(nodes) if self.same else NO_PAIRS)
+        return [
+            PivotPairs(
+                nodes.languages[a], nodes.languages[b], int(near[a * many + b]), int(same[a * many + b])
+            )
+            for place, a in enumerate(codes)
+            for b in codes[place + 1 :]
+        ]
+
+
+@dataclass(frozen=True)
+class Search:
+    """Choosing among settings and fitting the best; `given`: the kind was asked for, so none cannot win."""
+
+    options: Options
+    tried: Sequence[Settings]
+    given: bool
+    ranker: Ranker = CPU
+
+    def of(self, nodes: Nodes, candidates: Alike, progress: Callable[[int, int], None] | None = None) -> Best:
+        """Return the best for some nodes."""
+        found = choose(nodes, candidates, self.options, self.tried, progress, self.ranker)
+        best = next(one.settings for one in found if not self.given or one.settings in self.tried)
+        fitted = fit(nodes, candidates, best, self.options)
+        return Best(best, replace(fitted, map=fitted.map.rounded()), found, self.options.same)
+
+
+def check(source: str, nodes: Nodes, candidates: Alike, options: Options, image_name: str) -> None:
+    """Raise InputError where images say nothing, or the pairs are too few to carry a map."""
+    if options.near:
+        seen = oracle(nodes, candidates, options.seed)
+        if seen.value - seen.chance < 3 * seen.standard_error:
+            raise InputError(
+                f"image encoder {image_name!r} cannot tell these images apart: from the nearest image of "
+                f"another item only {seen.value:.0%} find the way back among the first 10 (by chance "
+                f"{seen.chance:.0%}): name another image encoder"
+            )
+    near = len(near_pairs(nodes, candidates)) if options.near else 0
+    same = len(same_pairs(nodes)) if options.same else 0
+    if near + same < FEWEST_PAIRS:
+        kinds = "" if options.near else " of one item or image; other items are left out by pairs-from same"
+        raise InputError(
+            f"{source}: {near + same} pairs were found{kinds}, at least {FEWEST_PAIRS} are needed to "
+            "fit and choose a map: give more items with images, in all languages"
+        )
+
+
+def curve_of(
+    search: Search,
+    tested: Callable[[Affine], tuple[float, float] | None],
+    best: Best,
+    nodes: Nodes,
+    progress: Callable[[int, int], None],
+) -> list[PivotPoint]:
+    """Return what an eighth, a quarter and a half of the items give, and all of them.
+
+    `tested` returns a measure before and after; None where nothing is tested, or nothing changes.
+    """
+    _, place = np.unique(nodes.fold, return_inverse=True)
+    many = int(place.max()) + 1
+    order = stream(search.options.seed, "pivot curve").permutation(many)[place]
+    plain, points = None, list[PivotPoint]()
+    for done, share in enumerate(_SHARES):
+        part = nodes.take(np.flatnonzero(order < share * many))
+        sizes = np.bincount(part.language, minlength=len(nodes.languages))[np.unique(nodes.language)]
+        if sizes.min() >= _FEWEST:
+            found = best if share == 1 else search.of(part, alike(part, ranker=search.ranker))
+            both = tested(found.fitted.map)
+            plain, value = (plain, plain) if both is None else both
+            pairs = sum(one.near + one.same for one in found.pairs(part))
+            items = len(np.unique(part.item))
+            points.append(PivotPoint(items, pairs, found.settings.name, value, found.fall))
+        progress(done + 1, len(_SHARES))
+    return points[::-1]
