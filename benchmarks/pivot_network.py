@@ -1,12 +1,12 @@
-"""The image pivot: does a small residual network over the best linear map gain anything?
+"""The image pivot: what a small residual network adds to the linear map.
 
-Items to fit on have a text in one of two languages and an image, so that no two texts mean the same; pairs are
-near images. The linear map is chosen without labels among none, centring, ridge and Procrustes. Over its
-vectors x a network gives x + W₂·ReLU(W₁·x + b₁) + b₂, one for each language or one for both; W₂ begins at zero,
-so that it begins with the linear map. It is trained by a softmax over the pairs, weighted, both ways: a text is
-to find its partner among all texts of the other language, its temperature is 1/20, and decay of all weights
-holds it to the linear map. XLR R@10 of items apart is the truth. Beside that, as a ceiling of what pairs can
-give: the same on as many items with texts in both languages ("known pairs").
+Items to fit on have a text in one of two languages and an image, so that no two texts mean the same; pairs
+are near images. The linear map is the one that is best on average, ridge towards the identity. Over its
+vectors x a network gives x + W₂·ReLU(W₁·x + b₁) + b₂, one for each language or one for both; W₂ begins at
+zero, so that it begins with the linear map. It is trained by a softmax over the pairs, weighted, both ways: a
+text is to find its partner among all texts of the other language. Few steps, and decay of all weights, hold
+it to the linear map. XLR R@10 of items apart is the truth. Beside that stands what pairs without errors give:
+the same on half as many items, with texts in both languages ("known").
 `python -m benchmarks pivot_network` writes docs/results/pivot-network.json; what was measured before is kept.
 """
 
@@ -31,7 +31,6 @@ from xlingual import DataWarning, Manifest
 from xlingual.arrays import Vectors
 from xlingual.embed import embed_roles, load_fit_texts
 from xlingual.encoders import text_encoders
-from xlingual.pivot.choose import choose
 from xlingual.pivot.fit import CENTRE, NONE, Options, Settings, applied, fit
 from xlingual.pivot.nodes import Nodes
 from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
@@ -40,7 +39,7 @@ from xlingual.transforms.affine import unit_rows
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
 OUT = Path("docs/results/pivot-network.json")
 SEEDS = range(int(os.environ.get("SEEDS", "3")))
-LINEAR = (Settings(NONE), Settings(CENTRE), Settings("ridge", 0.02), Settings("procrustes", 0.02))
+LINEAR = (Settings(NONE), Settings(CENTRE), Settings("ridge", 0.02))  # the network is over the last
 EMOJI = (("en", "de"), ("en", "es"), ("fr", "it"), ("en", "tr"))
 SIDE = 16  # pixels of an emoji
 RATE = 1e-3
@@ -65,11 +64,12 @@ class Network:
         return f"{kind}, {self.steps} steps, temperature {self.temperature:g}, decay {self.decay:g}{again}"
 
 
+LINEAR_NAMES = tuple(settings.name for settings in LINEAR)
+BELOW = LINEAR_NAMES[-1]
 NETWORKS = (
     *(Network(shared=True, steps=steps) for steps in (5, 10, 20, 50)),
-    *(Network(shared=False, steps=steps) for steps in (5, 10, 50)),
+    Network(shared=False),
     Network(shared=True, temperature=0.2),
-    Network(shared=True, steps=20, temperature=0.2),
     Network(shared=True, decay=3.0, steps=20),
     Network(shared=True, rounds=3),
 )
@@ -188,10 +188,10 @@ def _reached(part: Problem, fitting: Fitting, apart: np.ndarray, seed: int) -> d
         map = fit(nodes, fitting.candidates, settings, options).map
         of[settings.name] = map
         linear[settings.name] = recall(map.apply(unit_rows(both), tags))
-    chosen = choose(nodes, fitting.candidates, options, LINEAR)[0].settings.name
-    own, held_out = unit_rows(applied(nodes, of[chosen])), unit_rows(of[chosen].apply(unit_rows(both), tags))
+    best = of[BELOW]
+    own, held_out = unit_rows(applied(nodes, best)), unit_rows(best.apply(unit_rows(both), tags))
     networks = {each.name: recall(trained(each, fitting, own, held_out, seed)) for each in NETWORKS}
-    return {"n_pairs": len(fitting.pairs(own)), "chosen": chosen, "linear": linear, "networks": networks}
+    return {"n_pairs": len(fitting.pairs(own)), "linear": linear, "networks": networks}
 
 
 def recall(both: Vectors) -> float:
@@ -245,7 +245,8 @@ def trained(settings: Network, fitting: Fitting, own: Vectors, apart: Vectors, s
             seen = moved.numpy()
     with torch.no_grad():
         halves = torch.from_numpy(np.ascontiguousarray(apart)).chunk(2)
-        return torch.cat([_through(halves[0], layers[0]), _through(halves[1], layers[-1])]).numpy()
+        found: Vectors = torch.cat([_through(halves[0], layers[0]), _through(halves[1], layers[-1])]).numpy()
+        return found
 
 
 def _layers(settings: Network, dim: int, seed: int) -> list[tuple[Any, ...]]:
@@ -267,7 +268,7 @@ def _layers(settings: Network, dim: int, seed: int) -> list[tuple[Any, ...]]:
     ]
 
 
-def _through(x: Any, layer: tuple[Any, ...]) -> Any:  # noqa: ANN401  (tensors)
+def _through(x: Any, layer: tuple[Any, ...]) -> Any:
     import torch
 
     inner, bias, outer, shift = layer
@@ -275,7 +276,7 @@ def _through(x: Any, layer: tuple[Any, ...]) -> Any:  # noqa: ANN401  (tensors)
 
 
 def summary(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each data set, kind of pairs and network: its gain over the chosen linear map.
+    """Return a row for each data set, kind of pairs and network: its gain over the linear map below.
 
     The interval is a t interval over encoders, each the mean of its splits; `best` takes for each run the
     network that is best on the held-out items, which nobody can know.
@@ -285,11 +286,11 @@ def summary(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for data, pairs in dict.fromkeys((one["data"], one["pairs"]) for one in records):
         own = [one for one in records if (one["data"], one["pairs"]) == (data, pairs)]
-        names = [*LINEAR_NAMES, *(each.name for each in NETWORKS), "best network", "best linear map"]
+        names = [*LINEAR_NAMES, *(each.name for each in NETWORKS), "best network"]
         for name in names:
             by_encoder: dict[str, list[float]] = {}
             for one in own:
-                gain = _value(one, name) - one["linear"][one["chosen"]]
+                gain = _value(one, name) - one["linear"][BELOW]
                 by_encoder.setdefault(one["encoder"], []).append(gain)
             gains = np.array([np.mean(each) for each in by_encoder.values()])
             every = np.array([gain for each in by_encoder.values() for gain in each])
@@ -298,7 +299,6 @@ def summary(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             rows.append(
                 {
                     "data": data, "pairs": pairs, "what": name, "encoders": n, "runs": len(every),
-                    "chosen": float(np.mean([one["linear"][one["chosen"]] for one in own])),
                     "value": float(np.mean([_value(one, name) for one in own])),
                     "gain": float(gains.mean()), "half_interval": half,
                     "least": float(every.min()), "most": float(every.max()),
@@ -308,14 +308,9 @@ def summary(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-LINEAR_NAMES = tuple(settings.name for settings in LINEAR)
-
-
 def _value(record: dict[str, Any], name: str) -> float:
     if name == "best network":
         return float(max(record["networks"].values()))
-    if name == "best linear map":
-        return float(max(record["linear"].values()))
     return float({**record["linear"], **record["networks"]}[name])
 
 
@@ -336,8 +331,8 @@ def main() -> None:
                 _write([*{**kept, **{one["key"]: one for one in records}}.values()], [])
     rows = summary(records)
     _write(records, rows)
-    heads = ["data", "pairs", "what", "XLR R@10", "over the chosen", "least", "most", "better", "worse"]
-    table("Networks over the chosen linear map", [heads, *map(_row, rows)])
+    heads = ["data", "pairs", "what", "XLR R@10", "over the linear map", "least", "most", "better", "worse"]
+    table("Networks over a linear map", [heads, *map(_row, rows)])
 
 
 def _row(row: dict[str, Any]) -> list[str]:
