@@ -111,11 +111,14 @@ def problems(folder: Path) -> Iterator[Problem]:
                 {name: f"{spec}&fit={emoji}#train"}, languages=list(pair), fit_texts=load_fit_texts
             ).values()
             rows = [names.rows_of(tag) for tag in pair]
-            sides = embed_roles(names, name, encoder, rows[0], rows[1], **storing)
+            both = np.union1d(*rows)
+            side = embed_roles(names, name, encoder, both, both, **storing).candidates
+            texts = [np.asarray(side.vectors)[np.searchsorted(both, own)] for own in rows]
+            known = np.flatnonzero(texts[0].any(axis=1) & texts[1].any(axis=1))
             assert (names.item[rows[0]] == names.item[rows[1]]).all()
             own = np.stack([pixels[names.item_ids[item]] for item in names.item[rows[0]]])
-            vectors = np.asarray(sides.queries.vectors), np.asarray(sides.candidates.vectors)
-            yield Problem("emoji", f"{name} {'-'.join(pair)}", vectors, own, 400)
+            first, second = (each[known] for each in texts)
+            yield Problem("emoji", f"{name} {'-'.join(pair)}", (first, second), own[known], 300)
 
 
 def _pixels() -> dict[str, Vectors]:

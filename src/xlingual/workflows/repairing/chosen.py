@@ -46,6 +46,7 @@ class Chosen(Generic[Record]):
     seen: frozenset[bytes]  # digests of the rows it was fitted or chosen on
     divided: Divided = field(kw_only=True)  # the rows of its parts
     correction: HubCorrection | None = field(default=None, kw_only=True)  # None: the cosine
+    images: str | None = field(default=None, kw_only=True)  # the image encoder that the map was fitted on
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("request", "run"):
@@ -64,6 +65,9 @@ class Chosen(Generic[Record]):
         if self.map is None:
             raise InputError("nothing is better than the encoder as it is: there is no transform to write")
         found = self.found
+        data = {"source": self.source, "digest": found.conditions["data"]}
+        if self.images is not None:
+            data["images"] = self.images
         config = {
             "kind": TRANSFORM,
             "model": {
@@ -72,7 +76,7 @@ class Chosen(Generic[Record]):
                 "similarity": found.similarity,
             },
             "base": self.base,
-            "data": {"source": self.source, "digest": found.conditions["data"]},
+            "data": data,
         }
         digests = np.array([list(each) for each in sorted(self.seen)], dtype=np.uint8)
         arrays = self.map.arrays() | {FITTED_ON: digests}
