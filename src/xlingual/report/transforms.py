@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from xlingual.report.findings.pivot import map_in_words
 from xlingual.results.repair import PIVOT_SPEC
 
 _WORDS = {
@@ -26,6 +25,13 @@ _CORRECTIONS = {
     "qb-norm": "QB-Norm",
     "local-scaling": "local scaling",
     "mutual-proximity": "mutual proximity",
+}
+_PIVOTS = {
+    "none": "no map",
+    "centre": "centring of each language",
+    "ridge": "a ridge map towards the identity",
+    "procrustes": "a rotation",
+    "cca": "canonical correlations",
 }
 _BY = {"centre", "standardize", "whiten"}
 _STEP = re.compile(r"([\w-]+):([^:?]*)(?:\?([^:]*))?(?:::|$)")
@@ -54,6 +60,17 @@ def repaired_by(spec: str, similarity: str) -> str:
         return in_words(spec)
     correction = _CORRECTIONS.get(name, name) + (f" ({options.replace('&', ', ')})" if options else "")
     return correction if spec == "none" else f"{in_words(spec)}, with {correction}"
+
+
+def map_in_words(name: str) -> str:
+    """Return a map in words.
+
+    >>> map_in_words("ridge?penalty=0.02")
+    'a ridge map towards the identity (penalty 0.02)'
+    """
+    kind, _, options = name.partition("?")
+    penalty = re.sub(r"^penalty=", "penalty " if kind != "cca" else "shrinkage ", options)
+    return _PIVOTS.get(kind, kind) + (f" ({penalty})" if penalty else "")
 
 
 def _step(name: str, argument: str, options: str) -> str:

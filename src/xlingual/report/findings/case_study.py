@@ -6,9 +6,9 @@ Models have the paper's names, and numbers are those of its Table 2: times 1000.
 from __future__ import annotations
 
 from xlingual.report import numbers, words
-from xlingual.report.findings.pivot import map_in_words
 from xlingual.report.marking import marked
 from xlingual.report.numbers import in_words
+from xlingual.report.transforms import map_in_words
 from xlingual.results import Interval
 from xlingual.results.case_study import (
     ALL_PAIRS,

@@ -26,7 +26,7 @@ from xlingual.results.pivot import BETTER, UNDECIDED, UNTESTED, WORSE, PivotChan
 from xlingual.store import Store
 from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.workflows.pivoting.data import Embedded
-from xlingual.workflows.repairing.parts import Places
+from xlingual.workflows.places import Places
 
 BEFORE, AFTER = "before", "after"
 UNTESTED_WARNING = "nothing was tested"  # how the warning begins

@@ -44,14 +44,15 @@ from xlingual.results.repair import (
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
+from xlingual.workflows.clock import Clock
+from xlingual.workflows.one_encoder import one_encoder
+from xlingual.workflows.places import Places
 from xlingual.workflows.repairing.beside import beside
 from xlingual.workflows.repairing.chosen import (
     MODEL,
     Chosen,
-    Clock,
     check_languages,
     check_options,
-    one_encoder,
 )
 from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.parts import (
@@ -59,7 +60,6 @@ from xlingual.workflows.repairing.parts import (
     POOL,
     SHARES,
     PartVectors,
-    Places,
     WholeVectors,
     digests_of,
     has_translations,
