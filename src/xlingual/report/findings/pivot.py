@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from xlingual.languages import named
 from xlingual.report import numbers
+from xlingual.report.transforms import map_in_words
 from xlingual.results.pivot import BETTER, UNCHANGED, UNDECIDED, UNTESTED, Pivot, PivotChange
 
-_WORDS = {
-    "none": "no map",
-    "centre": "centring of each language",
-    "ridge": "a ridge map towards the identity",
-    "procrustes": "a rotation",
-    "cca": "canonical correlations",
-}
 TASKS = {
     "crosslingual-retrieval": "XLR",
     "backretrieval": "BkR",
@@ -30,17 +22,6 @@ def findings(found: Pivot) -> list[str]:
         return [_unchanged(found), _pairs(found)]
     sentences = [_verdict(found), _by_pair(found), _pool(found), _within(found), _curve(found), _pairs(found)]
     return [sentence for sentence in sentences if sentence]
-
-
-def map_in_words(name: str) -> str:
-    """Return a map in words.
-
-    >>> map_in_words("ridge?penalty=0.02")
-    'a ridge map towards the identity (penalty 0.02)'
-    """
-    kind, _, options = name.partition("?")
-    penalty = re.sub(r"^penalty=", "penalty " if kind != "cca" else "shrinkage ", options)
-    return _WORDS.get(kind, kind) + (f" ({penalty})" if penalty else "")
 
 
 def label(change: PivotChange) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from xlingual.languages import named
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Finding, Page, Prose, Section
-from xlingual.report.findings.pivot import TASKS, findings, label, map_in_words
+from xlingual.report.findings.pivot import TASKS, findings, label
 from xlingual.report.table import Badge, Cell, Column, Row, Table, narrower
+from xlingual.report.transforms import map_in_words
 from xlingual.results.pivot import BETTER, Pivot, PivotTried
 
 _ABOUT = (
