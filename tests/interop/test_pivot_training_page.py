@@ -53,7 +53,9 @@ def test_pairs_are_of_different_items_with_weights_from_a_half_to_one(folder):
 
 @pytest.mark.slow
 def test_training_on_them_helps_as_much_as_the_page_says(folder):
-    (board,) = [one for one in compare(Results.read(folder / "results"), baseline="before").boards if one.overall]
+    (board,) = [
+        one for one in compare(Results.read(folder / "results"), baseline="before").boards if one.overall
+    ]
     rows = {row.encoder: row for row in board.rows}
     said = [float(number) for number in re.search(r"R@10 (0\.\d+) → (0\.\d+)", TEXT).groups()]
     assert rows["before"].value == pytest.approx(said[0], abs=0.03)
