@@ -21,7 +21,7 @@ from xlingual.results.values import (
     among,
 )
 
-BETTER, WORSE, UNDECIDED, UNCHANGED, UNTESTED = "better", "worse", "undecided", "unchanged", "untested"
+BETTER, WORSE, UNDECIDED, UNCHANGED, UNTESTED = "better", "worse", "cannot tell", "unchanged", "untested"
 
 
 class PivotPairs(Struct, frozen=True):
