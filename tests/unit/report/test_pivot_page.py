@@ -100,3 +100,11 @@ def test_of_many_languages_the_verdict_names_the_ends_alone():
     (said,) = [one for one in findings(pivot(MANY)) if one.startswith("Within languages")]
     assert "0.500 (Arabic (ar)) to 0.590 (Chinese (zh)) stay" in said
     assert "0.500 stay in German (de), 0.510 stay in English (en)" in " ".join(findings(pivot()))
+
+
+def test_a_pool_that_gains_is_said_where_search_in_another_language_is_not_shown_to():
+    found = pivot(outcome=UNDECIDED)
+    assert "leave the encoder as it is" in findings(found)[0]
+    gain = Interval(0.3, 0.5, 0.95, "bootstrap")
+    found.changes.append(PivotChange("multilingual-pool", "AP", None, None, 0.1, 0.5, 0.4, gain, 40))
+    assert findings(found)[0].endswith("The interval contains zero; but one pool of all languages gains.")

@@ -74,6 +74,8 @@ def _verdict(found: Pivot) -> str:
         BETTER: "The interval excludes zero.",
         UNDECIDED: "The interval contains zero: leave the encoder as it is, or test on more items.",
     }.get(found.outcome, "Leave the encoder as it is.")
+    if found.outcome == UNDECIDED and _gains(_of_pool(found)):
+        ending = "The interval contains zero; but one pool of all languages gains."
     return (
         f"{begun} {said} with {found.encoder}: {TASKS[change.task]} {change.measure} {_values(change)} over "
         f"{numbers.counted(change.n_queries, 'query', 'queries')} of "
@@ -111,8 +113,16 @@ def _by_pair(found: Pivot) -> str:
 
 
 def _pool(found: Pivot) -> str:
-    change = next((one for one in found.changes if one.task == POOL), None)
+    change = _of_pool(found)
     return "" if change is None else f"In one pool of all languages: {change.measure} {_values(change)}."
+
+
+def _of_pool(found: Pivot) -> PivotChange | None:
+    return next((one for one in found.changes if one.task == POOL), None)
+
+
+def _gains(change: PivotChange | None) -> bool:
+    return change is not None and change.ci is not None and change.ci.low > 0
 
 
 def _within(found: Pivot) -> str:
