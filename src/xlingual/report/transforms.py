@@ -31,7 +31,7 @@ _PIVOTS = {
     "centre": "centring of each language",
     "ridge": "a ridge map towards the identity",
     "procrustes": "a rotation",
-    "cca": "canonical correlations",
+    "cca": "a map by canonical correlations",
 }
 _BY = {"centre", "standardize", "whiten"}
 _STEP = re.compile(r"([\w-]+):([^:?]*)(?:\?([^:]*))?(?:::|$)")
