@@ -1,9 +1,10 @@
 """Choosing a map without labels: by the ranks of image pairs of items that it was not fitted on.
 
 Each map finds held-out pairs of its own, by images and its texts together; a pair counts by how many maps
-find it, so that none is judged by what it alone believes. The best must be better than none by more than
-chance has it, on these pairs and on those that images find without any text: maps that only agree with
-their own texts, as they do where images say nothing, fail the second. Else the encoder stays as it is.
+find it, so that none is judged by what it alone believes. A map must be better than none by more than chance
+has it, on these pairs and on those that images find without any text: maps that only agree with their own
+texts, as they do where images say nothing, fail the second. Of those that pass the best is chosen; else the
+encoder stays as it is.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def choose(
     progress: Callable[[int, int], None] | None = None,
     ranker: Ranker = CPU,
 ) -> list[Tried]:
-    """Return how all settings do on items held out, the best first; `PLAIN` is first where none helps.
+    """Return how all settings do on items held out: those that help, the best first, `PLAIN`, the others.
 
     Of more than `MOST` nodes of a language a sample is looked at, whose images `ranker` searches anew.
     """
@@ -92,10 +93,7 @@ def choose(
         replace(one, by_images=_ratio(other.fall, other.standard_error))
         for one, other in zip(judged, alone, strict=True)
     ]
-    found.sort(key=lambda one: -one.fall)
-    if not found[0].helps:
-        found.sort(key=lambda one: one.settings != PLAIN)
-    return found
+    return sorted(found, key=lambda one: (not one.helps, one.settings != PLAIN, -one.fall))
 
 
 def _drawn(nodes: Nodes, seed: int) -> np.ndarray:

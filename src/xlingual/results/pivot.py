@@ -42,6 +42,10 @@ class PivotTried(Struct, frozen=True):
     ]
     standard_error: Annotated[Number, about("Its standard error over the pairs.")]
     pairs: Annotated[Count, about("Held-out image pairs, over all folds.")]
+    by_images: Annotated[
+        Number,
+        about("How far that of the pairs that images find without texts falls, in standard errors."),
+    ] = 0.0
 
 
 class PivotChange(Struct, frozen=True):

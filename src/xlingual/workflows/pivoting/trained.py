@@ -201,7 +201,10 @@ def train_pivot(
         given=search.given,
         alpha=ALPHA,
         outcome=outcome,
-        tried=[PivotTried(one.settings.name, one.fall, one.standard_error, one.pairs) for one in best.tried],
+        tried=[
+            PivotTried(one.settings.name, one.fall, one.standard_error, one.pairs, one.by_images)
+            for one in best.tried
+        ],
         changes=changes,
         kept=kept,
         curve=points,
