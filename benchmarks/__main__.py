@@ -62,6 +62,7 @@ DATA = (
         "repairs",
         "fixed_repairs",
         "label_free",
+        "pivot_network",
         "table1",
     ),
     *("order_simulated", "order_measured", "hub_bounds"),

@@ -35,7 +35,7 @@ from xlingual.measures.harmonic import harmonic_difference
 from xlingual.transforms import methods
 from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.transforms.moments import FitData
-from xlingual.workflows.repairing.parts import Places
+from xlingual.workflows.places import Places
 from xlingual.workflows.repairing.repaired import _whole
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))

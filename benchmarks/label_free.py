@@ -38,8 +38,9 @@ from xlingual.ranking import CPU
 from xlingual.repair.candidates import steps
 from xlingual.repair.search import PLAIN, fitted
 from xlingual.transforms.moments import FitData
+from xlingual.workflows.places import Places
 from xlingual.workflows.repairing.label_free import Unlabelled
-from xlingual.workflows.repairing.parts import PartVectors, Places, three_parts
+from xlingual.workflows.repairing.parts import PartVectors, three_parts
 from xlingual.workflows.repairing.repaired import _whole
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))

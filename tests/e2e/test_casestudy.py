@@ -9,7 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from xlingual.demo_data.recipes import write_recipes
 from xlingual.results import Results
@@ -144,6 +148,68 @@ def test_the_built_in_recipes_in_one_command(
     (work / "m.csv").write_text("id,lang,text,image\n", encoding="utf-8")
     encoder = xlingual("casestudy", "m.csv", "--out", "t")
     assert encoder.code == 2 and "--image-encoder is missing" in encoder.err
+
+
+@pytest.fixture(scope="module")
+def photographed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of recipes whose split "train" has images too, and `small.npy`, other image vectors."""
+    folder = tmp_path_factory.mktemp("photographed")
+    path = write_recipes(folder / "r", items=80, languages=["en", "es"], parallel=40, size=24)
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    vectors = np.zeros((len(rows), 4 * 4 * 3), dtype=np.float32)
+    for number, row in enumerate(rows):
+        if row["image"]:
+            row["split"] = "train" if number % 80 >= 20 else "test"
+            with Image.open(path.parent / row["image"]) as image:
+                vectors[number] = np.asarray(image.convert("RGB").resize((4, 4))).reshape(-1)
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
+    np.save(folder / "small.npy", vectors)
+    return folder
+
+
+def test_an_image_pivot_needs_images_and_another_image_encoder(study: Any) -> None:
+    own = study(*ENCODERS, *MODELS, "--out", "out", "--pivot-image-encoder", "pixels")
+    assert own.code == 2 and "--pivot-image-encoder is the image encoder that the study evaluates" in own.err
+    Path("row.npy").write_bytes(b"")
+    missing = study(*ENCODERS, *MODELS, "--out", "out", "--pivot-image-encoder", "vectors:row.npy")
+    assert missing.code == 2 and "row.npy" in missing.err
+    taken = (*ENCODERS, "--text-encoder", f"image-pivot=lsa:?{FIT}", *MODELS, "--out", "out")
+    np.save("own.npy", np.eye(480, 8, dtype=np.float32))
+    named = study(*taken, "--pivot-image-encoder", "vectors:own.npy")
+    assert named.code == 2 and "a text encoder is named 'image-pivot'" in named.err
+
+
+@pytest.mark.slow
+def test_an_image_pivot_beside_models_that_were_trained_before(
+    photographed: Path, xlingual: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("r", "small.npy"):
+        (tmp_path / name).symlink_to(photographed / name)
+    monkeypatch.chdir(tmp_path)
+    asked = ("casestudy", "r", *GIVEN, *ENCODERS, *MODELS, "--base", "small", "--no-control")
+    pivot = ("--pivot-image-encoder", "vectors:small.npy")
+    plain = xlingual(*asked, "--out", "plain")
+    assert plain.code == 0, plain.err
+    outcome = xlingual(*asked, *pivot, "--out", "out", "--report")
+    assert outcome.code == 0, outcome.err
+    assert "Image pivot" in outcome.out and "nothing was tested" not in outcome.err
+    before, found = CaseStudy.read("plain"), CaseStudy.read("out")
+    assert before.pivot is None and found.pivot is not None and found.pivot.image_encoder == "small"
+    assert found.pivot.near >= 20 and found.pivot.same == 0 and found.pivot.items == 120
+    model = found.model("image-pivot")
+    assert model is not None and found.difference("image-pivot", "all pairs", "base") is not None
+    assert {one.name: one.value for one in before.models} == {
+        one.name: one.value for one in found.models if one is not model
+    }
+    spec = found.trainings[0].spec
+    assert spec.startswith("model:out/models/image-pivot::")
+    again = xlingual("evaluate", "backretrieval", "r", "--split", "test", *GIVEN, "--text-encoder", spec)
+    assert again.code == 0 and f"{model.value:.3f}"[1:] in again.out
+    refused = xlingual(*asked, *pivot, "--out", "out")
+    assert refused.code == 2 and "image-pivot already has a model" in refused.err
+    replaced = xlingual(*asked, *pivot, "--out", "out", "--force")
+    assert replaced.code == 0 and CaseStudy.read("out").models == found.models
 
 
 def test_the_help_names_the_words_in_place_of_a_manifest(xlingual: Any) -> None:

@@ -96,7 +96,8 @@ def casestudy(request: CaseStudyRequest) -> None:
             manifest = make_recipes(out, request.sampling.seed, progress)
         progress("reading the manifest", 0, 1)
         read = partial(Manifest.read, manifest, **columns(data))
-        train = read(split=request.train_split) if trained.anything else None
+        training = trained.anything or request.pivot_image_encoder is not None
+        train = read(split=request.train_split) if training else None
         evaluated_on = read(split=data.split or "test", rows=data.rows)
         check_emphasis(request, evaluated_on)
         study = run_case_study(
@@ -109,6 +110,7 @@ def casestudy(request: CaseStudyRequest) -> None:
             trained=trained,
             worst=request.worst,
             control=request.control,
+            pivot_image_encoder=request.pivot_image_encoder,
             store=store,
             progress=progress,
         )

@@ -18,7 +18,16 @@ from xlingual.errors import InputError, listed
 from xlingual.requests import leaves, signed
 from xlingual.requests.repairing import RepairRequest
 
-_OF_TRANSLATIONS = ("split_by", "criterion", "delta", "alpha", "image_encoder", "hubs", "candidate_text")
+_OF_TRANSLATIONS = (
+    "split_by",
+    "criterion",
+    "delta",
+    "alpha",
+    "image_encoder",
+    "pivot",
+    "hubs",
+    "candidate_text",
+)
 
 
 def _refuse_options_of_translations(request: RepairRequest) -> None:

@@ -3,7 +3,8 @@
 These questions are asked, and p-values corrected for them (Holm): is Triplet better than its base, is it
 better than the control (the base's vectors of title and body side by side, untrained), is the control better
 than the base, is TripletXL better than Triplet on average, and is it on the language pairs that Triplet is
-worst at? See docs/case-study.md.
+worst at? With an image pivot: is it better than its base, and than what was trained last? See
+docs/case-study.md.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Cast:
     triplet_xl: tuple[str, ...] = ()
     base_given: bool = True
     control: str | None = None  # the base's title and body side by side, untrained
+    pivot: str | None = None  # the base through an image pivot
 
     def __post_init__(self) -> None:
         if self.triplet and self.triplet_xl and len(self.triplet) != len(self.triplet_xl):
@@ -54,6 +56,7 @@ class Cast:
             *plain,
             (self.base, record.BASE, (self.base,)),
             *([] if self.control is None else [(self.control, record.CONTROL, (self.control,))]),
+            *([] if self.pivot is None else [(self.pivot, record.PIVOT, (self.pivot,))]),
             *((role, role, encoders) for role, encoders in trained if encoders),
         ]
 
@@ -86,8 +89,8 @@ def case_study(
         for name in encoders:
             queries.row_of(name)  # raises where the folder has no such encoder
     models = [_model(queries, results, *one) for one in cast.models()]
-    trained = (record.TRIPLET, record.TRIPLET_XL)  # at the end, as in the paper's Table 2
-    models.sort(key=lambda model: (1, 0.0) if model.role in trained else (0, model.value))
+    # what is trained at the end, as in the paper's Table 2
+    models.sort(key=lambda model: (1, 0.0) if model.role in record.TRAINED else (0, model.value))
     differences, found = _questions(queries, cast, worst, seed, replicates or REPLICATES)
     overall = next(row for row in results.summary if row.source is None and row.measure == queries.measure)
     return CaseStudy(
@@ -157,6 +160,7 @@ def _questions(
         alone = whole(queries, cast.triplet_xl, [cast.base])
         questions.append((record.TRIPLET_XL, cast.base, record.ALL_PAIRS, alone))
         questions += _of_control(record.TRIPLET_XL, cast.triplet_xl, cast, queries)
+    questions += _of_pivot(cast, queries)
     tested = [
         difference(queries, own, rng=stream(seed, f"case study|{one}|{two}|{where}"), replicates=replicates)
         for one, two, where, own in questions
@@ -177,6 +181,17 @@ def _of_control(
         (model, cast.control, record.ALL_PAIRS, whole(queries, encoders, [cast.control])),
         (cast.control, cast.base, record.ALL_PAIRS, whole(queries, [cast.control], [cast.base])),
     ]
+
+
+def _of_pivot(cast: Cast, queries: Queries) -> list[tuple[str, str, str, list[list[Share]]]]:
+    """Return the questions about the image pivot: against its base, and against what was trained last."""
+    if cast.pivot is None:
+        return []
+    pivot, last = cast.pivot, (record.TRIPLET_XL, cast.triplet_xl)
+    if not cast.triplet_xl:
+        last = record.TRIPLET, cast.triplet
+    others = [(cast.base, (cast.base,)), *([last] if last[1] else [])]
+    return [(pivot, name, record.ALL_PAIRS, whole(queries, [pivot], own)) for name, own in others]
 
 
 def _decided(names: Sequence[tuple[str, str, str]], tested: Sequence[Tested]) -> list[Difference]:

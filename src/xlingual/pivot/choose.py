@@ -33,7 +33,7 @@ CANDIDATES = (
     *(Settings("procrustes", penalty) for penalty in (0.0, 0.005, 0.02, 0.1)),
     *(Settings(CCA, shrink) for shrink in (0.8, 0.95)),
 )
-_CCA_DIMS = 1024  # of all languages together: above it canonical correlations take too long to be tried
+CCA_DIMS = 1024  # of all languages together: above it canonical correlations take too long to be tried
 _TIE = 1e-6  # cosines in float32 that are no further apart are equal
 _CELLS = 1 << 24  # of a block of scores
 Falls: TypeAlias = tuple[Floats, Floats, Ints]  # of each map and pair [maps, p], votes [p], items [p]
@@ -70,7 +70,7 @@ def choose(
 
     Of more than `MOST` nodes of a language a sample is looked at, whose images `ranker` searches anew.
     """
-    large = nodes.dim * len(np.unique(nodes.language)) > _CCA_DIMS and len({one.kind for one in tried}) > 1
+    large = nodes.dim * len(np.unique(nodes.language)) > CCA_DIMS and len({one.kind for one in tried}) > 1
     wanted = list(dict.fromkeys([PLAIN, *(one for one in tried if not (large and one.kind == CCA))]))
     looked = _drawn(nodes, options.seed)
     if not looked.all():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from xlingual.results.repair import PIVOT_SPEC
+
 _WORDS = {
     "centre": "centring",
     "standardize": "standardizing",
@@ -24,6 +26,13 @@ _CORRECTIONS = {
     "local-scaling": "local scaling",
     "mutual-proximity": "mutual proximity",
 }
+_PIVOTS = {
+    "none": "no map",
+    "centre": "centring of each language",
+    "ridge": "a ridge map towards the identity",
+    "procrustes": "a rotation",
+    "cca": "a map by canonical correlations",
+}
 _BY = {"centre", "standardize", "whiten"}
 _STEP = re.compile(r"([\w-]+):([^:?]*)(?:\?([^:]*))?(?:::|$)")
 
@@ -33,6 +42,8 @@ def in_words(spec: str) -> str:
 
     >>> in_words("lir:2::centre:?by=all")
     'centring all texts together, then removing the first 2 directions of each language (LIR)'
+    >>> in_words("pivot:ridge?penalty=0.02")
+    'an image pivot: a ridge map towards the identity (penalty 0.02)'
     """
     steps = [] if spec == "none" else [_step(*found) for found in _STEP.findall(spec)][::-1]
     return ", then ".join(steps) or "the encoder as it is"
@@ -51,7 +62,20 @@ def repaired_by(spec: str, similarity: str) -> str:
     return correction if spec == "none" else f"{in_words(spec)}, with {correction}"
 
 
+def map_in_words(name: str) -> str:
+    """Return a map in words.
+
+    >>> map_in_words("ridge?penalty=0.02")
+    'a ridge map towards the identity (penalty 0.02)'
+    """
+    kind, _, options = name.partition("?")
+    penalty = re.sub(r"^penalty=", "penalty " if kind != "cca" else "shrinkage ", options)
+    return _PIVOTS.get(kind, kind) + (f" ({penalty})" if penalty else "")
+
+
 def _step(name: str, argument: str, options: str) -> str:
+    if name == PIVOT_SPEC:
+        return f"an image pivot: {map_in_words(argument + ('?' if options else '') + options)}"
     words = _WORDS.get(name, name).format(argument)
     if name in _BY:
         words += " all texts together" if "by=all" in options else " each language"

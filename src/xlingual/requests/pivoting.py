@@ -84,7 +84,7 @@ class PivotRequest(Request, frozen=True, kw_only=True):
     ] = None
     curve: Annotated[
         bool,
-        option("Fit on an eighth, a quarter and a half of the items too, to see whether more help."),
+        option("Fit on an eighth, a quarter and a half of the items too, to see whether more images help."),
     ] = False
     most: Most = 20_000
     seed: Annotated[Natural, option("Seed of the parts, folds and samples.")] = 0

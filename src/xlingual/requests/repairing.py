@@ -74,6 +74,15 @@ class RepairRequest(Request, frozen=True, kw_only=True):
             otherwise="none",
         ),
     ] = None
+    pivot: Annotated[
+        str | None,
+        option(
+            "Image encoder whose near images fit maps that are tried too (image pivot); another one than "
+            "--image-encoder.",
+            metavar="SPEC",
+            otherwise="none",
+        ),
+    ] = None
     hubs: Annotated[bool, option("Corrections of hubs are tried too.", names=("--hubs/--no-hubs",))] = True
     candidate_text: Annotated[
         Literal["sentence", "sentence+context"], option("Text of a pool's candidates that is encoded.")

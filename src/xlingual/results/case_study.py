@@ -32,7 +32,9 @@ BASE = "base"
 CONTROL = "control"
 TRIPLET = "triplet"
 TRIPLET_XL = "triplet-xl"
-ROLES = (OTHER, BASE, CONTROL, TRIPLET, TRIPLET_XL)
+PIVOT = "image-pivot"
+ROLES = (OTHER, BASE, CONTROL, PIVOT, TRIPLET, TRIPLET_XL)
+TRAINED = (PIVOT, TRIPLET, TRIPLET_XL)
 ALL_PAIRS = "all pairs"
 WORST_PAIRS = "worst pairs"
 
@@ -170,6 +172,16 @@ class Training(Struct, frozen=True):
     seconds: Annotated[Number | None, about("Time of the training.")]
 
 
+class FittedPivot(Struct, frozen=True):
+    """How the image pivot was fitted, on the texts with images that are trained on."""
+
+    image_encoder: Annotated[str, about("Name of the image encoder whose near images are pairs.")]
+    chosen: Annotated[str, about("The map that was chosen without labels; none where nothing helps.")]
+    near: Annotated[Count, about("Pairs of different items with near images.")]
+    same: Annotated[Count, about("Pairs of texts of one item or image.")]
+    items: Annotated[Count, about("Items that it was fitted on.")]
+
+
 class CaseStudy(FolderDocument, frozen=True, tag="xlingual/case_study/1"):
     """Encoders over language pairs, in the order of Table 2: ascending, what was trained last."""
 
@@ -197,6 +209,9 @@ class CaseStudy(FolderDocument, frozen=True, tag="xlingual/case_study/1"):
     conditions: Conditions
     best: Annotated[
         BestModel | None, about("The best model against every other; null where there is one model.")
+    ] = None
+    pivot: Annotated[
+        FittedPivot | None, about("How the image pivot was fitted; null where there is none.")
     ] = None
     warnings: Warnings = field(default_factory=list)
     timings: Timings = field(default_factory=dict)

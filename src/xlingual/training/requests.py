@@ -257,6 +257,15 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
             metavar="MODEL",
         ),
     ] = ()
+    pivot_image_encoder: Annotated[
+        str | None,
+        option(
+            "Fit an image pivot of the base too, on near images of this image encoder; that of the study is "
+            "refused.",
+            metavar="SPEC",
+            otherwise="no image pivot",
+        ),
+    ] = None
     control: Annotated[
         bool, option("Evaluate the base's title and body side by side, untrained, as a control.")
     ] = True

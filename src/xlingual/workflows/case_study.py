@@ -27,7 +27,7 @@ from xlingual.measures import parse_measure
 from xlingual.ranking import Ranker
 from xlingual.requests import sign
 from xlingual.results import Results
-from xlingual.results.case_study import TRIPLET, TRIPLET_XL, CaseStudy
+from xlingual.results.case_study import PIVOT, TRIPLET, TRIPLET_XL, CaseStudy
 from xlingual.signature import Signature
 from xlingual.store import StoreLike
 from xlingual.training.requests import CaseStudyRequest
@@ -39,6 +39,7 @@ from xlingual.workflows.case_study_models import (
     base_spec,
     refuse_models_in,
 )
+from xlingual.workflows.case_study_pivot import Pivoting
 from xlingual.workflows.studies import timed
 
 EVALUATION = "backretrieval"  # the folder of the evaluation's results, inside the study's
@@ -97,6 +98,7 @@ def run_case_study(
     trained: Trained | None = None,
     worst: int = WORST,
     control: bool = True,
+    pivot_image_encoder: ImageModelLike | None = None,
     replicates: int | None = None,
     store: StoreLike = "default",
     progress: Progress | None = None,
@@ -115,6 +117,8 @@ def run_case_study(
         worst: how many language pairs are called Triplet's worst.
         control: whether the base's title and body side by side, untrained, are evaluated too; left out with
             a warning where the evaluated texts have no such columns.
+        pivot_image_encoder: fits an image pivot of the base (`train_pivot`) on the texts of `train` that have
+            images; it must be another one than that which everything is evaluated with. None: no pivot.
         replicates: of each test; None: as many as the corrections need.
         store: where vectors are kept and found again.
         progress: is called with (what, done, total).
@@ -129,17 +133,25 @@ def run_case_study(
     if measure.bounds != (0.0, 1.0) or not measure.higher_is_better:
         raise InputError(f"a case study needs a measure from 0 to 1, R@k or RR: found {measure.name}")
     named = encoders.text_specs(text_encoders, languages=manifest.languages)
-    _check(named, base, trained, manifest, train, control)
+    pivoting = None
+    if pivot_image_encoder is not None:
+        pivoting = Pivoting.of(pivot_image_encoder, evaluated.image_encoder, manifest)
+    _check(named, base, trained, manifest, train, control, pivoting)
     folder = make_folder(out)
     refuse_models_in(folder / MODELS, trained, count)
+    if pivoting is not None:
+        pivoting.refuse_model_in(folder / MODELS, trained)
     timings: dict[str, float] = {}
     chosen = _base(manifest, named, base, trained, evaluated, store, progress, timings)
     job = Trainer(
         folder / MODELS, chosen, base_spec(chosen, named[chosen]), train, trained, store, progress, timings
     )
+    pivot = None if pivoting is None else pivoting.fitted(job)  # first, since it finds what is missing soon
     models = {recipe: job.models(recipe, count) for recipe in RECIPES}
     beside, missing = job.control(manifest) if control else ({}, [])
-    everything = dict(named) | beside | {m.encoder: m.spec for recipe in RECIPES for m in models[recipe]}
+    made = [] if pivot is None else [pivot.training]
+    made += [model for recipe in RECIPES for model in models[recipe]]
+    everything = dict(named) | beside | {model.encoder: model.spec for model in made}
     results = evaluated.results(manifest, everything, store=store, progress=progress)
     results.write(folder / EVALUATION)
     found = case_study(
@@ -151,16 +163,18 @@ def run_case_study(
             triplet_xl=tuple(model.encoder for model in models[TRIPLET_XL]),
             base_given=base is not None or len(named) == 1,
             control=next(iter(beside), None),
+            pivot=None if pivot is None else pivot.training.encoder,
         ),
         measure=measure.name,
         worst=worst,
         seed=evaluated.seed,
         replicates=replicates,
-        trainings=[model for recipe in RECIPES for model in models[recipe]],
+        trainings=made,
         progress=progress,
     )
     found = replace(
         found,
+        pivot=None if pivot is None else pivot.found,
         timings={**timings, **found.timings},
         warnings=[*found.warnings, *_other_base(results, chosen), *missing],
     )
@@ -172,6 +186,7 @@ def run_case_study(
         "worst": worst,
         "base": base,
         "control": control,
+        "pivot_image_encoder": pivot_image_encoder,
     }
     given |= {"manifest": manifest.path or manifest, "text_encoders": text_encoders}
     found = sign(found, CaseStudyRequest, given)
@@ -186,6 +201,7 @@ def _check(
     manifest: Manifest,
     train: Manifest | None,
     control: bool,
+    pivoting: Pivoting | None,
 ) -> None:
     """Raise InputError, before any work, where the study cannot be done."""
     if base is not None and base not in named:
@@ -201,17 +217,23 @@ def _check(
             f"a text encoder is named {taken[0]!r}, as a trained model will be: give it another name, "
             f"NAME=SPEC, or the model itself with --{taken[0]}"
         )
+    if pivoting is not None and PIVOT in named:
+        raise InputError(
+            f"a text encoder is named {PIVOT!r}, as the image pivot of the base will be: give it another "
+            "name, NAME=SPEC"
+        )
     if control and (clash := [name for name in named if f"{name}{BESIDE}" in named]):
         raise InputError(
             f"a text encoder is named {clash[0] + BESIDE!r}, as the control of {clash[0]} will be: give it "
             "another name, NAME=SPEC"
         )
-    if not trained.anything:
+    if not trained.anything and pivoting is None:
         return
     if train is None:
-        raise InputError(
-            "nothing to train on: name the split to train on, or give models of triplet and of triplet-xl"
+        instead = (
+            "give models of triplet and of triplet-xl" if pivoting is None else "leave the image pivot out"
         )
+        raise InputError(f"nothing to train on: name the split to train on, or {instead}")
     if shared := manifest.n_shared(train):
         raise InputError(
             f"{shared} texts are both trained and evaluated on: the split to train on must be another"

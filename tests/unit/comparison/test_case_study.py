@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -15,7 +16,7 @@ from xlingual.comparison.worst_pairs import choices, described, shares, worst_of
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
-from xlingual.results.case_study import ALL_PAIRS, TRIPLET, TRIPLET_XL, WORST_PAIRS, CaseStudy
+from xlingual.results.case_study import ALL_PAIRS, PIVOT, TRIPLET, TRIPLET_XL, WORST_PAIRS, CaseStudy
 from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE
 from xlingual.stats.trainings import with_trainings
 
@@ -273,6 +274,27 @@ def test_a_study_without_triplet_xl_or_without_any_training(folder: str) -> None
     assert [(d.model, d.other) for d in only_xl.differences] == [(TRIPLET_XL, "base")]
     none = case_study(folder, Cast("base", ("plain",)), measure="R@3")
     assert none.differences == [] and none.worst.shown == [] and none.worst.note
+
+
+def test_an_image_pivot_is_compared_with_its_base_and_with_what_was_trained_last(folder: str) -> None:
+    without = case_study(folder, replace(CAST, others=()), measure="R@3", replicates=199)
+    cast = replace(CAST, others=(), pivot="plain")
+    study = case_study(folder, cast, measure="R@3", replicates=199)
+    assert [model.role for model in study.models] == ["base", PIVOT, TRIPLET, TRIPLET_XL]
+    asked = [(d.model, d.other, d.where) for d in study.differences]
+    assert asked[:-2] == [(d.model, d.other, d.where) for d in without.differences]
+    assert asked[-2:] == [("plain", "base", ALL_PAIRS), ("plain", TRIPLET_XL, ALL_PAIRS)]
+    values = {model.name: model.value for model in study.models}
+    against_base, against_xl = study.differences[-2:]
+    assert against_base.value == pytest.approx(values["plain"] - values["base"])
+    assert against_xl.value == pytest.approx(values["plain"] - values[TRIPLET_XL])
+    assert len(against_xl.per_training) == 2
+    alone = case_study(folder, Cast("base", pivot="plain"), measure="R@3", replicates=199)
+    assert [(d.model, d.other) for d in alone.differences] == [("plain", "base")]
+    of_triplet = case_study(
+        folder, Cast("base", (), ("triplet-0",), pivot="plain"), measure="R@3", replicates=199
+    )
+    assert [(d.model, d.other) for d in of_triplet.differences][1:] == [("plain", "base"), ("plain", TRIPLET)]
 
 
 def test_the_same_model_twice_shows_no_difference(folder: str) -> None:

@@ -23,11 +23,13 @@ from xlingual.report.table import Table
 from xlingual.results import Interval
 from xlingual.results.case_study import (
     ALL_PAIRS,
+    PIVOT,
     TRIPLET,
     TRIPLET_XL,
     WORST_PAIRS,
     CaseStudy,
     Difference,
+    FittedPivot,
     Model,
     PairScore,
     Training,
@@ -128,6 +130,38 @@ def test_the_verdict_answers_the_questions_in_order() -> None:
     assert not any("trained once" in sentence for sentence in told)
     given = study(worst=replace(study().worst, retrained=-0.002))
     assert "with another seed, brings −2.0." in verdict(given)[3]
+
+
+def with_pivot(**changes: Any) -> CaseStudy:
+    """Return the study with an image pivot beside the trained models."""
+    plain = study()
+    fitted = FittedPivot("colours", "ridge?penalty=0.02", 1234, 0, 2000)
+    gained = Difference(
+        PIVOT, "labse", ALL_PAIRS, 0.0018, ci(0.0018, 0.001), 0.01, 0.03, [0.0018], outcome=BETTER
+    )
+    return study(
+        models=[*plain.models[:2], model(PIVOT, PIVOT, 0.007), *plain.models[2:]],
+        differences=[*plain.differences, gained],
+        pivot=replace(fitted, **changes),
+    )
+
+
+def test_an_image_pivot_is_told_and_shown_as_the_others_are() -> None:
+    told = verdict(with_pivot())
+    assert told[3].startswith("Image pivot is better than its base labse: BkR R@10 × 1000 is 7.0 instead of")
+    assert told[4] == (
+        "Image pivot was fitted on 2,000 items with images (colours), by pairs of texts: 1,234 of different "
+        "items with near images; without labels a ridge map towards the identity (penalty 0.02) was chosen."
+    )
+    assert any("4.0 with Image pivot" in one or "3.7 with Image pivot" in one for one in told)
+    assert "and 40 of one item or image" in verdict(with_pivot(same=40))[4]
+    assert verdict(with_pivot(chosen="none"))[4] == (
+        "Image pivot changes nothing: on 2,000 items with images, no map is shown to rank near images of "
+        "other items better than the base does."
+    )
+    page = page_of(with_pivot())
+    assert "Image pivot" in dict(page.terms) and "Image pivot" not in dict(page_of(study()).terms)
+    assert "Image pivot − labse" in as_html(with_pivot())
 
 
 @pytest.mark.parametrize(

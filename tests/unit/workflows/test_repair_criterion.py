@@ -14,9 +14,10 @@ from xlingual.report.findings.repair import findings
 from xlingual.report.pages.repair import page
 from xlingual.results.repair import CROSSLINGUAL_MAP, POOL_MAP
 from xlingual.transforms import methods
+from xlingual.workflows.places import Places
 from xlingual.workflows.repairing import repair_encoder
 from xlingual.workflows.repairing import tested as the_test
-from xlingual.workflows.repairing.parts import CROSSLINGUAL, PartVectors, Places, WholeVectors
+from xlingual.workflows.repairing.parts import CROSSLINGUAL, PartVectors, WholeVectors
 
 TAGS, DIM, TEXTS = ("de", "en", "zh"), 12, 2
 

@@ -80,6 +80,7 @@ def test_numbers_may_begin_with_a_point():
         (["--criterion", "crosslingual"], "--criterion is for data"),
         (["--candidate-text", "sentence+context"], "--candidate-text is for data"),
         (["--image-encoder", "pixels:"], "--image-encoder is for data"),
+        (["--pivot", "pixels:"], "--pivot is for data"),
     ],
 )
 def test_options_of_translations_are_refused_without_them(alone, options, named, capsys):

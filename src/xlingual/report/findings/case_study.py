@@ -8,11 +8,14 @@ from __future__ import annotations
 from xlingual.report import numbers, words
 from xlingual.report.marking import marked
 from xlingual.report.numbers import in_words
+from xlingual.report.transforms import map_in_words
 from xlingual.results import Interval
 from xlingual.results.case_study import (
     ALL_PAIRS,
     BASE,
     CONTROL,
+    PIVOT,
+    TRAINED,
     TRIPLET,
     TRIPLET_XL,
     WORST_PAIRS,
@@ -24,14 +27,14 @@ from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, OUTC
 
 SCALE = 1000
 UNIT = f"× {SCALE}"
-_SHOWN = {TRIPLET: "Triplet", TRIPLET_XL: "TripletXL"}
+_SHOWN = {PIVOT: "Image pivot", TRIPLET: "Triplet", TRIPLET_XL: "TripletXL"}
 
 
 def findings(study: CaseStudy) -> list[str]:
     """Return the sentences of the verdict, the most important first, with the names in them marked."""
     if not study.differences:
         return ["Nothing was trained, so there is nothing to compare."]
-    cautions = (_by_choice, _best, _one_training, _spread, _below_base, _base_chosen)
+    cautions = (_pivot, _by_choice, _best, _one_training, _spread, _below_base, _base_chosen)
     found: list[str] = []
     for difference in study.differences:
         if not _of_control(study, difference):
@@ -106,6 +109,27 @@ def _best(study: CaseStudy) -> str:
     )
 
 
+def _pivot(study: CaseStudy) -> str:
+    """Return how the image pivot was fitted."""
+    pivot = study.pivot
+    if pivot is None:
+        return ""
+    name = marked(_SHOWN[PIVOT])
+    if pivot.chosen == "none":
+        items = numbers.counted(pivot.items, "item")
+        return (
+            f"{name} changes nothing: on {items} with images, no map is shown to rank near images of other "
+            "items better than the base does."
+        )
+    kinds = [f"{pivot.near:,} of different items with near images"]
+    kinds += [f"{pivot.same:,} of one item or image"] if pivot.same else []
+    return (
+        f"{name} was fitted on {numbers.counted(pivot.items, 'item')} with images "
+        f"({marked(pivot.image_encoder)}), by pairs of texts: {in_words(kinds)}; without labels "
+        f"{map_in_words(pivot.chosen)} was chosen."
+    )
+
+
 def label(model: Model) -> str:
     """Return the name of a model on the page: trained ones as in the paper."""
     return _SHOWN.get(model.role, model.name)
@@ -119,7 +143,7 @@ def names_of(study: CaseStudy, difference: Difference) -> tuple[str, str]:
 
 def compared(study: CaseStudy) -> list[Model]:
     """Return the base and the models trained on it."""
-    return [model for role in (BASE, TRIPLET, TRIPLET_XL) if (model := study.model(role)) is not None]
+    return [model for role in (BASE, *TRAINED) if (model := study.model(role)) is not None]
 
 
 def measure(study: CaseStudy) -> str:
@@ -234,7 +258,7 @@ def _below_base(study: CaseStudy) -> str:
         f"{marked(name)} on {f'{len(pairs)} ({in_words(pairs, 3)})' if pairs else 'none'}"
         for name, pairs in below.items()
     ]
-    text = f"Of the {study.n_pairs} pairs, {' and '.join(counts)} came out below the base; some may by luck."
+    text = f"Of the {study.n_pairs} pairs, {in_words(counts)} came out below the base; some may by luck."
     return text if any(below.values()) else ""
 
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from xlingual.languages import named
 from xlingual.report import numbers
+from xlingual.report.transforms import map_in_words
 from xlingual.results.pivot import BETTER, UNCHANGED, UNDECIDED, UNTESTED, Pivot, PivotChange
 
-_WORDS = {
-    "none": "no map",
-    "centre": "centring of each language",
-    "ridge": "a ridge map towards the identity",
-    "procrustes": "a rotation",
-    "cca": "canonical correlations",
-}
+POOL = "multilingual-pool"
 TASKS = {
     "crosslingual-retrieval": "XLR",
     "backretrieval": "BkR",
-    "multilingual-pool": "one pool of all languages",
+    POOL: "one pool of all languages",
 }
 _MORE = 0.01  # what the last doubling of the items gave, for more of them to be worth it
+_FEW_LANGUAGES = 3  # that are all named
 _LOST = 0.9  # share of neighbours below which it is said what languages lose
 
 
@@ -30,17 +24,6 @@ def findings(found: Pivot) -> list[str]:
         return [_unchanged(found), _pairs(found)]
     sentences = [_verdict(found), _by_pair(found), _pool(found), _within(found), _curve(found), _pairs(found)]
     return [sentence for sentence in sentences if sentence]
-
-
-def map_in_words(name: str) -> str:
-    """Return a map in words.
-
-    >>> map_in_words("ridge?penalty=0.02")
-    'a ridge map towards the identity (penalty 0.02)'
-    """
-    kind, _, options = name.partition("?")
-    penalty = re.sub(r"^penalty=", "penalty " if kind != "cca" else "shrinkage ", options)
-    return _WORDS.get(kind, kind) + (f" ({penalty})" if penalty else "")
 
 
 def label(change: PivotChange) -> str:
@@ -72,6 +55,8 @@ def _verdict(found: Pivot) -> str:
         BETTER: "The interval excludes zero.",
         UNDECIDED: "The interval contains zero: leave the encoder as it is, or test on more items.",
     }.get(found.outcome, "Leave the encoder as it is.")
+    if found.outcome == UNDECIDED and _gains(_of_pool(found)):
+        ending = "The interval contains zero; but one pool of all languages gains."
     return (
         f"{begun} {said} with {found.encoder}: {TASKS[change.task]} {change.measure} {_values(change)} over "
         f"{numbers.counted(change.n_queries, 'query', 'queries')} of "
@@ -109,19 +94,31 @@ def _by_pair(found: Pivot) -> str:
 
 
 def _pool(found: Pivot) -> str:
-    change = next((one for one in found.changes if one.task == "multilingual-pool"), None)
+    change = _of_pool(found)
     return "" if change is None else f"In one pool of all languages: {change.measure} {_values(change)}."
+
+
+def _of_pool(found: Pivot) -> PivotChange | None:
+    return next((one for one in found.changes if one.task == POOL), None)
+
+
+def _gains(change: PivotChange | None) -> bool:
+    return change is not None and change.ci is not None and change.ci.low > 0
 
 
 def _within(found: Pivot) -> str:
     if not found.kept:
         return ""
-    least = min(found.kept, key=lambda one: one.share)
-    cost = "little" if least.share >= _LOST else "more" if least.share < 2 / 3 else "some"
+    least, most = (pick(found.kept, key=lambda one: one.share) for pick in (min, max))
+    cost = "little" if least.share >= _LOST else "much" if least.share < 2 / 3 else "something"
+    stay = (
+        ", ".join(f"{numbers.number(one.share)} stay in {named(one.language)}" for one in found.kept)
+        if len(found.kept) <= _FEW_LANGUAGES
+        else f"{numbers.number(least.share)} ({named(least.language)}) to {numbers.number(most.share)} "
+        f"({named(most.language)}) stay"
+    )
     return (
-        f"Within languages it changes {cost}: of the 10 nearest texts of a text in its own language, "
-        f"{', '.join(f'{numbers.number(one.share)} stay in {named(one.language)}' for one in found.kept[:6])}"
-        f"{', …' if len(found.kept) > 6 else ''}."
+        f"Within languages it changes {cost}: of the 10 nearest texts of a text in its own language, {stay}."
     )
 
 

@@ -18,7 +18,7 @@ from xlingual.report.numbers import MISSING
 from xlingual.report.pages.best_model import best_model_tables
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, Tone, narrower
 from xlingual.report.trainings import differences, of_epochs
-from xlingual.results.case_study import BASE, CONTROL, TRIPLET, TRIPLET_XL, CaseStudy, Model
+from xlingual.results.case_study import BASE, CONTROL, TRAINED, CaseStudy, Model
 from xlingual.results.comparison import NO_DIFFERENCE
 
 TERMS = {
@@ -39,6 +39,11 @@ TERMS = {
     "with several trainings, for other trainings. It is not widened for the number of questions; the "
     "adjusted p is corrected for it (Holm).",
 }
+_PIVOT = {
+    "Image pivot": "A linear map of the base's vectors for each language, fitted on texts whose images are "
+    "near and chosen without labels (xlingual train pivot). Another image encoder finds these pairs than the "
+    "one that compares images here.",
+}
 _LEVEL = "level"
 LOOKS = narrower(
     "sd of pairs", "highest pair", "lowest pair", "chosen", "in the figure", "outcome", "sd of trainings"
@@ -57,6 +62,7 @@ def page(study: CaseStudy, *, title: str | None = None, emphasis: Emphasis = NON
         (study.n_seeds, "sample", "samples"),
         (study.n_trainings, "training of each", "trainings of each"),
     )
+    terms = TERMS if study.pivot is None else TERMS | _PIVOT
     about = "Mean over language pairs. Chance is what an encoder that knows nothing scores."
     intervals = [*(model.ci for model in study.models), *(one.ci for one in study.differences)]
     conditions = {
@@ -78,7 +84,7 @@ def page(study: CaseStudy, *, title: str | None = None, emphasis: Emphasis = NON
             _changes(study, annotated),
         ],
         facts=[*facts, ("measure", study.measure)],
-        terms=(*words.terms("BkR"), *TERMS.items(), words.NO_DIFFERENCE, *words.terms("Chance")),
+        terms=(*words.terms("BkR"), *terms.items(), words.NO_DIFFERENCE, *words.terms("Chance")),
         warnings=study.warnings,
         conditions=[(key, [value]) for key, value in conditions.items()],
         systems=[(training.encoder, [training.spec]) for training in study.trainings],
@@ -173,7 +179,7 @@ def figure_3(study: CaseStudy, annotated: Sequence[tuple[str, str]] = ()) -> Ove
         annotated or [(worst.source, worst.target) for worst in study.worst.shown],
         chance,
         begin=next((i for i, model in enumerate(study.models) if model.role == BASE), 0),
-        first=[i for i, model in enumerate(study.models) if model.role in (TRIPLET, TRIPLET_XL)],
+        first=[i for i, model in enumerate(study.models) if model.role in TRAINED],
         spoken="; ".join([about, *(box.spoken for box in boxes)]),
     )
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from xlingual.languages import named
 from xlingual.report import numbers
-from xlingual.report.blocks import Block, Finding, Page, Prose, Section
-from xlingual.report.findings.pivot import TASKS, findings, label, map_in_words
-from xlingual.report.table import Badge, Cell, Column, Row, Table, narrower
-from xlingual.results.pivot import BETTER, Pivot, PivotTried
+from xlingual.report.blocks import Block, Finding, Fold, Page, Prose, Section
+from xlingual.report.figures.repair import changes_of
+from xlingual.report.findings.pivot import POOL, TASKS, findings, label
+from xlingual.report.table import Badge, Cell, Column, Row, Table, Where, narrower
+from xlingual.report.transforms import map_in_words
+from xlingual.results.pivot import BETTER, Pivot, PivotChange, PivotPairs, PivotTried
 
+T = TypeVar("T")
+_FEW_LANGUAGES = 5  # of which each is named
+_SHOWN = 8  # rows of a table that a terminal shows
 _ABOUT = (
     "Measured on items that took no part in fitting or choosing, and that share no image or text with those "
     "that did. Differences are paired by query; each interval is for its own line alone."
@@ -32,12 +38,12 @@ def page(found: Pivot, *, title: str | None = None) -> Page:
     """Return the page of an image pivot."""
     methods = {one.ci.method for one in found.changes if one.ci is not None}
     return Page(
-        kind="repair",
+        kind="image pivot",
         title=title or f"Can images bring the languages of {found.encoder} together?",
         verdict=[Finding(findings(found))],
         sections=[
             *([Section("Before and after", list(_before_and_after(found)), _ABOUT)] if found.changes else []),
-            Section("Pairs", [_pairs(found)]),
+            Section("Pairs", _pairs(found)),
             *([Section("Do more images help?", [_curve(found)])] if found.curve else []),
             Section("What was tried", [_tried(found)], _HOW),
         ],
@@ -50,13 +56,16 @@ def page(found: Pivot, *, title: str | None = None) -> Page:
 
 
 def _facts(found: Pivot) -> dict[str, str]:
-    texts = ", ".join(f"{tag} {numbers.count(n)}" for tag, n in found.languages.items())
+    texts = "texts: " + ", ".join(f"{tag} {numbers.count(n)}" for tag, n in found.languages.items())
+    if len(found.languages) > _FEW_LANGUAGES:
+        total = numbers.count(sum(found.languages.values()))
+        texts = f"{total} texts in {len(found.languages)} languages"
     facts = {
         "encoder": found.encoder,
         "image encoder": found.image_encoder,
         "map": map_in_words(found.chosen),
         "others come to": named(found.to),
-        "fitted on": f"{numbers.counted(found.items, 'item')} (texts: {texts})",
+        "fitted on": f"{numbers.counted(found.items, 'item')} ({texts})",
         "tested on": numbers.counted(found.tested_items, "item"),
         "dimensions": numbers.count(found.dim),
     }
@@ -67,65 +76,142 @@ def _facts(found: Pivot) -> dict[str, str]:
 
 
 def _before_and_after(found: Pivot) -> Iterator[Block]:
+    """Yield all measures over all pairs, then each measure by pair, that of the outcome first."""
+    whole = [one for one in found.changes if one.source is None]
+    yield _changes("All language pairs", whole, [_measure(one) for one in whole], head="measure")
+    if any(one.task == "backretrieval" for one in whole):
+        yield Prose(_BACKRETRIEVAL)
+    for one in whole:
+        pairs = [
+            pair
+            for pair in found.changes
+            if (pair.task, pair.measure) == (one.task, one.measure) and pair.source is not None
+        ]
+        if len(pairs) > 1:  # one pair alone says it twice
+            yield from _by_pair(_measure(one), pairs, main=one is found.main)
+    if found.kept:
+        yield _kept(found)
+
+
+def _measure(one: PivotChange) -> str:
+    return f"{TASKS[one.task]}, {one.measure}" if one.task == POOL else f"{TASKS[one.task]} {one.measure}"
+
+
+def _by_pair(measure: str, pairs: Sequence[PivotChange], *, main: bool) -> Iterator[Block]:
+    """Yield a table of the pairs; of many a map and a fold, and in a terminal the worst and the best."""
+    title = f"{measure}, by language pair"
+    many = len(pairs) > _SHOWN
+    every = _changes(
+        title, pairs, [label(one) for one in pairs], where="written" if many or not main else "both"
+    )
+    if not many and main:
+        yield every
+        return
+    if many and main:
+        yield changes_of(
+            pairs, label, title=f"{title}: what changes", corner="from ↓\nto →", style="close single"
+        )
+    yield Fold(title, [every], hint=f"{len(pairs)} pairs, each with its interval", where="written")
+    if main:
+        ends, note = _ends(pairs, lambda one: one.difference, "gain")
+        yield _changes(title, ends, [label(one) for one in ends], where="screen", notes=(note,))
+
+
+def _ends(rows: Sequence[T], value: Callable[[T], float], verb: str) -> tuple[list[T], str]:
+    """Return the rows with the least and the greatest values, and a note that says so."""
+    order, half = sorted(rows, key=value), _SHOWN // 2
+    note = f"the {half} that {verb} least and the {half} that {verb} most, of {len(rows)}; --report has all"
+    return [*order[:half], *order[-half:]], note
+
+
+def _changes(
+    title: str,
+    changes: Sequence[PivotChange],
+    names: Sequence[str],
+    *,
+    head: str = "language pair",
+    where: Where = "both",
+    notes: tuple[str, ...] = (),
+) -> Table:
     columns = (
-        Column("Language pair", "name", "language pair"),
+        Column(head.capitalize(), "name", head),
         Column("Before", short="before"),
         Column("After", short="after", main=True),
         Column("Difference", short="difference", interval="interval"),
         Column("Queries", short="queries"),
     )
-    for task, measure in dict.fromkeys((one.task, one.measure) for one in found.changes):
-        changes = [one for one in found.changes if (one.task, one.measure) == (task, measure)]
-        if len(changes) == 2:  # one pair alone says it twice
-            changes = changes[1:]
-        yield Table(
-            f"{TASKS[task]}: {measure}",
-            columns,
-            tuple(
-                Row(
-                    (
-                        Cell(label(one)),
-                        Cell.of(one.before),
-                        Cell.of(one.after),
-                        Cell.difference(one.difference, one.ci),
-                        Cell.count(one.n_queries),
-                    )
+    return Table(
+        title,
+        columns,
+        tuple(
+            Row(
+                (
+                    Cell(name),
+                    Cell.of(one.before),
+                    Cell.of(one.after),
+                    Cell.difference(one.difference, one.ci, signed=True),
+                    Cell.count(one.n_queries),
                 )
-                for one in changes
-            ),
-            looks=narrower("queries"),
-            records=[
-                {
-                    "task": task, "measure": measure, "source": one.source, "target": one.target,
-                    "before": one.before, "after": one.after, "difference": one.difference,
-                    "low": one.ci and one.ci.low, "high": one.ci and one.ci.high, "n_queries": one.n_queries,
-                }
-                for one in changes
-            ],
-            where="both",
-        )  # fmt: skip
-        if task == "backretrieval":
-            yield Prose(_BACKRETRIEVAL)
-    if found.kept:
-        rows = [(named(one.language), Cell.of(one.share), Cell.count(one.texts)) for one in found.kept]
-        yield Table.of_texts(
-            "Of the 10 nearest texts in the same language, how many stay",
-            ("language", "share", "texts"),
-            rows,
-            where="both",
-        )
+            )
+            for name, one in zip(names, changes, strict=True)
+        ),
+        looks=narrower("queries"),
+        in_verdict=("queries",),
+        records=[
+            {
+                "task": one.task, "measure": one.measure, "source": one.source, "target": one.target,
+                "before": one.before, "after": one.after, "difference": one.difference,
+                "low": one.ci and one.ci.low, "high": one.ci and one.ci.high, "n_queries": one.n_queries,
+            }
+            for one in changes
+        ],
+        where=where,
+        notes=notes,
+    )  # fmt: skip
 
 
-def _pairs(found: Pivot) -> Table:
-    rows = [
-        (f"{named(one.source)} – {named(one.target)}", Cell.count(one.near), Cell.count(one.same))
-        for one in found.pairs
-    ]
+def _kept(found: Pivot) -> Table:
+    rows = [(named(one.language), Cell.of(one.share), Cell.count(one.texts)) for one in found.kept]
     return Table.of_texts(
-        "Pairs that the map was fitted on",
-        ("languages", "different items, near images", "one item or image"),
+        "Within a language: how many of the 10 nearest texts stay",
+        ("language", "share", "texts"),
         rows,
-        where="both",
+        where="both" if len(rows) <= _SHOWN else "written",
+    )
+
+
+def _pairs(found: Pivot) -> list[Block]:
+    """Return how many pairs each two languages have; of many in a fold, and in a terminal the ends."""
+    title = "Pairs that the map was fitted on"
+    if len(found.pairs) <= _SHOWN:
+        return [_pairs_table(title, found.pairs)]
+    ends, note = _ends(found.pairs, lambda one: one.near + one.same, "have")
+    fold = Fold(
+        title,
+        [_pairs_table(title, found.pairs, "written")],
+        hint=f"{len(found.pairs)} language pairs",
+        where="written",
+    )
+    return [fold, _pairs_table(title, ends, "screen", (note,))]
+
+
+def _pairs_table(
+    title: str, pairs: Sequence[PivotPairs], where: Where = "both", notes: tuple[str, ...] = ()
+) -> Table:
+    columns = (
+        Column("languages", "name"),
+        Column("different items, near images", short="near images"),
+        Column("one item or image"),
+    )
+    return Table.of_texts(
+        title,
+        columns,
+        [
+            (f"{named(one.source)} – {named(one.target)}", Cell.count(one.near), Cell.count(one.same))
+            for one in pairs
+        ],
+        where=where,
+        notes=notes,
         looks=narrower("one item or image"),
     )
 
@@ -156,9 +242,9 @@ def _curve(found: Pivot) -> Table:
 def _tried(found: Pivot) -> Table:
     columns = (
         Column("Map", "name", "map"),
-        Column("Mean log rank falls by", short="fall", main=True),
-        Column("Standard error", short="s.e."),
-        Column("Image pairs", short="pairs"),
+        Column("Mean log rank falls by", short="log rank falls by", main=True),
+        Column("Standard error", short="standard error"),
+        Column("Image pairs", short="image pairs"),
     )
     return Table(
         "Maps, the best first",

@@ -26,9 +26,10 @@ from xlingual.results.pivot import BETTER, UNDECIDED, UNTESTED, WORSE, PivotChan
 from xlingual.store import Store
 from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.workflows.pivoting.data import Embedded
-from xlingual.workflows.repairing.parts import Places
+from xlingual.workflows.places import Places
 
 BEFORE, AFTER = "before", "after"
+UNTESTED_WARNING = "nothing was tested"  # how the warning begins
 _COMPARED = 5_000  # texts of a language whose neighbours are compared
 _FEWEST = 20  # items that a language pair is tested on
 
@@ -187,4 +188,4 @@ def warn_of_untested(held_out: int) -> None:
         else f"of {held_out:,} items held out fewer than {_FEWEST} have texts in two languages, and no other "
         "image encoder judges"
     )
-    warn(f"nothing was tested: {why}")
+    warn(f"{UNTESTED_WARNING}: {why}")

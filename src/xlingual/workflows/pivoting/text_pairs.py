@@ -25,9 +25,10 @@ from xlingual.pivot.pairs import NO_PAIRS, Pairs, alike, near_pairs, same_pairs
 from xlingual.ranking import Cpu, Ranker
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import unit_rows
+from xlingual.workflows.clock import Clock
+from xlingual.workflows.one_encoder import one_encoder
 from xlingual.workflows.pivoting.data import Embedded, parts_of, rows_to_use
 from xlingual.workflows.pivoting.trained import image_encoder_of
-from xlingual.workflows.repairing.chosen import Clock, one_encoder
 
 COLUMNS = (
     "anchor",

@@ -34,6 +34,8 @@ from xlingual.results.pivot import UNCHANGED, Pivot, PivotChange, PivotTried
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store, StoreLike, open_store
 from xlingual.transforms.affine import Affine
+from xlingual.workflows.clock import Clock
+from xlingual.workflows.one_encoder import one_encoder
 from xlingual.workflows.pivoting.data import Embedded, parts_of, rows_to_use
 from xlingual.workflows.pivoting.search import CHOSEN, Search, check, curve_of, language_to, settings_of
 from xlingual.workflows.pivoting.tested import (
@@ -43,7 +45,6 @@ from xlingual.workflows.pivoting.tested import (
     refuse_as_judge,
     warn_of_untested,
 )
-from xlingual.workflows.repairing.chosen import Clock, one_encoder
 
 ALPHA = 0.05
 NAME = "pivot"

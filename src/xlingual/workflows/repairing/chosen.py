@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.encoders import Encoder, EncoderLike, text_encoders
 from xlingual.errors import InputError, parameter
-from xlingual.evaluation.run import Progress
 from xlingual.models.card import write_card
 from xlingual.models.folder import BANK, FITTED_ON, TRANSFORM, ModelFolder, write_model
-from xlingual.records import HubCorrection, Texts
+from xlingual.records import HubCorrection
 from xlingual.results.repair import Repair
 from xlingual.results.unlabelled_repair import UnlabelledRepair
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.parts import SHARES
 
-FitTexts: TypeAlias = Callable[[str], Texts]
 MODEL = "model"
 Record = TypeVar("Record", Repair, UnlabelledRepair)
 
@@ -46,6 +40,7 @@ class Chosen(Generic[Record]):
     seen: frozenset[bytes]  # digests of the rows it was fitted or chosen on
     divided: Divided = field(kw_only=True)  # the rows of its parts
     correction: HubCorrection | None = field(default=None, kw_only=True)  # None: the cosine
+    images: str | None = field(default=None, kw_only=True)  # the image encoder that the map was fitted on
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("request", "run"):
@@ -64,6 +59,9 @@ class Chosen(Generic[Record]):
         if self.map is None:
             raise InputError("nothing is better than the encoder as it is: there is no transform to write")
         found = self.found
+        data = {"source": self.source, "digest": found.conditions["data"]}
+        if self.images is not None:
+            data["images"] = self.images
         config = {
             "kind": TRANSFORM,
             "model": {
@@ -72,60 +70,13 @@ class Chosen(Generic[Record]):
                 "similarity": found.similarity,
             },
             "base": self.base,
-            "data": {"source": self.source, "digest": found.conditions["data"]},
+            "data": data,
         }
         digests = np.array([list(each) for each in sorted(self.seen)], dtype=np.uint8)
         arrays = self.map.arrays() | {FITTED_ON: digests}
         if self.correction is not None:
             arrays[BANK] = self.correction.bank
         return write_card(write_model(folder, config, arrays), found)
-
-
-class Clock:
-    """Seconds of each stage, and progress."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self.seconds: dict[str, float] = {}
-        self._report = progress or (lambda *_: None)
-
-    def of(self, what: str) -> Callable[[int, int], None]:
-        """Return the progress of one piece of work."""
-        return partial(self._report, what)
-
-    @contextmanager
-    def stage(self, name: str, what: str | None = None) -> Iterator[None]:
-        """Count the time of the block."""
-        began = time.perf_counter()
-        if what is not None:
-            self._report(what, 0, 1)
-        yield
-        if what is not None:
-            self._report(what, 1, 1)
-        self.seconds[name] = time.perf_counter() - began
-
-
-def one_encoder(
-    spec: EncoderLike,
-    languages: Sequence[str],
-    fit_texts: FitTexts,
-    role_languages: Mapping[str, Sequence[str]] | None = None,
-) -> tuple[str, Encoder]:
-    """Return the name and the encoder; InputError where there are several, or one that cannot be repaired."""
-    made = text_encoders(spec, languages=list(languages), role_languages=role_languages, fit_texts=fit_texts)
-    if len(made) != 1:
-        raise InputError(f"one encoder is repaired at a time, found {', '.join(made)}")
-    ((name, encoder),) = made.items()
-    if encoder.depends_on_batch:
-        raise InputError(
-            f"{name!r} gives a text other vectors among other texts, so that what is fitted on some does "
-            "not hold for others: give it the texts that it is fitted on (fit=FILE#SPLIT)"
-        )
-    if encoder.hub_correction is not None:
-        raise InputError(
-            f"{name!r} was repaired before, and has a correction of hubs, and a repair begins with plain "
-            "cosines: repair the encoder below it, or write model:DIR?hubs=plain::SPEC"
-        )
-    return name, encoder
 
 
 def check_languages(data: Manifest) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints, Vectors
+from xlingual.arrays import Floats, Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.data.pools.rows import Candidates, PoolRows, Questions
+from xlingual.data.pools.rows import PoolRows
 from xlingual.data.pools.splitting import TEST, TRAIN, NoQuestionError, split_pool
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.banks import banked
@@ -33,8 +32,8 @@ from xlingual.results.repair import PartSize
 from xlingual.stats.paired import FEWEST_CLUSTERS
 from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.transforms.moments import FitData
+from xlingual.workflows.places import Places
 
-Row: TypeAlias = tuple[str, str, str]  # language, id and text
 SHARES = (0.4, 0.2, 0.4)  # fit, choose, test
 HUB_PLACES = 10
 POOL, CROSSLINGUAL = "pool", "crosslingual"  # what a repair is chosen by
@@ -125,40 +124,6 @@ def refuse_without_other(parts: Sequence[MultilingualPool]) -> None:
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where the questions and candidates of pools stand in the data that they were made of.
-
-    Rows of a pool are found by their language, id and text, so that a part of it, or a pool that was mixed
-    of a manifest, finds its own.
-    """
-
-    asked: Mapping[Row, int]
-    answered: Mapping[Row, int]
-
-    @classmethod
-    def of(cls, data: Manifest | PoolRows) -> Places:
-        """Return those of a pool's questions and candidates, or of a manifest's texts."""
-        if not isinstance(data, Manifest):
-            sides = (data.questions, data.candidates)
-            return cls(*({row: i for i, row in enumerate(_rows(data, part))} for part in sides))
-        tags = [data.languages[code] for code in data.language]
-        items = [data.item_ids[own] for own in data.item]
-        texts = list(zip(tags, items, data.ids, data.text, strict=True))
-        asked = {(tag, item, text): i for i, (tag, item, _, text) in reversed(list(enumerate(texts)))}
-        return cls(asked, {(tag, own, text): i for i, (tag, _, own, text) in enumerate(texts)})
-
-    def row(self, row: Row) -> int:
-        """Return which row of a manifest a text is, be it a candidate or a question of a pool mixed of it."""
-        return self.answered[row] if row in self.answered else self.asked[row]
-
-    def rows(self, pool: MultilingualPool) -> tuple[Ints, Ints]:
-        """Return which rows of the data a pool's questions and candidates are."""
-        asked = [self.asked[row] for row in _rows(pool, pool.questions)]
-        answered = [self.answered[row] for row in _rows(pool, pool.candidates)]
-        return np.array(asked, dtype=np.int64), np.array(answered, dtype=np.int64)
-
-
-@dataclass(frozen=True)
 class WholeVectors:
     """Vectors of all texts of the data, of which parts take theirs."""
 
@@ -170,11 +135,6 @@ class WholeVectors:
         """Return the vectors of a pool's rows, at unit length."""
         asked, answered = self.places.rows(pool)
         return PartVectors(pool, unit_rows(self.questions[asked]), unit_rows(self.candidates[answered]))
-
-
-def _rows(pool: PoolRows, part: Questions | Candidates) -> list[Row]:
-    tags = [pool.languages[code] for code in part.language]
-    return list(zip(tags, part.ids, part.text, strict=True))
 
 
 def texts_of(

@@ -28,22 +28,31 @@ from xlingual.evaluation.banks import banked
 from xlingual.evaluation.multilingual_pool.evaluate import NAME, refuse_without_role
 from xlingual.evaluation.run import Progress, Storing, collected_warnings
 from xlingual.ranking import Cpu, Ranker
-from xlingual.repair import CORRECTIONS, Judged, Search, search, steps
+from xlingual.repair import CORRECTIONS, Judged, Search, Step, search, steps
 from xlingual.requests import answers
 from xlingual.requests.repairing import RepairRequest
 from xlingual.results import Results
-from xlingual.results.repair import CROSSLINGUAL_MAP, POOL_MAP, UNCHANGED, LeftOut, Repair, TriedRepair
+from xlingual.results.repair import (
+    CROSSLINGUAL_MAP,
+    PIVOT_SPEC,
+    POOL_MAP,
+    UNCHANGED,
+    LeftOut,
+    Repair,
+    TriedRepair,
+)
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
+from xlingual.workflows.clock import Clock
+from xlingual.workflows.one_encoder import one_encoder
+from xlingual.workflows.places import Places
 from xlingual.workflows.repairing.beside import beside
 from xlingual.workflows.repairing.chosen import (
     MODEL,
     Chosen,
-    Clock,
     check_languages,
     check_options,
-    one_encoder,
 )
 from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.parts import (
@@ -51,7 +60,6 @@ from xlingual.workflows.repairing.parts import (
     POOL,
     SHARES,
     PartVectors,
-    Places,
     WholeVectors,
     digests_of,
     has_translations,
@@ -60,6 +68,7 @@ from xlingual.workflows.repairing.parts import (
     texts_of,
     three_parts,
 )
+from xlingual.workflows.repairing.pivot_steps import PivotOf
 from xlingual.workflows.repairing.side_by_side import side_by_side
 from xlingual.workflows.repairing.tested import tested
 
@@ -97,6 +106,7 @@ def repair_encoder(
     delta: float = 0.01,
     alpha: float = 0.05,
     image_encoder: ImageModelLike | None = None,
+    pivot: ImageModelLike | None = None,
     hubs: bool = True,
     candidate_text: str = "sentence",
     seed: int = 0,
@@ -125,6 +135,8 @@ def repair_encoder(
         delta: the loss from which a language pair counts as harmed.
         alpha: level of the tests.
         image_encoder: of the images of a manifest: Backretrieval and SIM are shown beside the test.
+        pivot: image encoder of an image pivot: maps fitted on near images of the first part are tried too.
+            It must be another one than `image_encoder`.
         hubs: try corrections of hubs too, on the best transforms and on none; their bank are the questions
             of the first part.
         candidate_text: "sentence" or "sentence+context".
@@ -149,6 +161,7 @@ def repair_encoder(
     clock = Clock(progress)
     storing: Storing = {"store": open_store(store), "progress": progress}
     with collected_warnings() as messages:
+        pivoting = None if pivot is None else PivotOf.of(pivot, data, image_encoder, storing)
         pool = mix_pool(data, seed=seed) if isinstance(data, Manifest) else data
         parts = three_parts(pool, shares, seed, split_by)
         if criterion == CROSSLINGUAL:
@@ -162,8 +175,13 @@ def repair_encoder(
             whole = _whole(data, places, name, encoder, candidate_text, storing)
             identity = batch_identity(encoder, store=storing["store"])
         fit, choose, test = (whole.part(part) for part in parts)
+        more_steps: list[tuple[Step, ...]] = []
+        if pivoting is not None:
+            with clock.stage("near images"):
+                more_steps = pivoting.steps(parts[0], whole, seed, ranker, storing)
         with clock.stage("search"):
-            found = _searched(fit, choose, ranker, clock.of("trying transforms"), criterion, hubs=hubs)
+            report = clock.of("trying transforms")
+            found = _searched(fit, choose, ranker, report, criterion, more_steps, hubs=hubs)
         unchanged = found.chosen is found.plain
         map = None if unchanged else found.chosen.map or Affine.identity(fit.questions.shape[1])
         correction = fit.correction(map, found.chosen.similarity)
@@ -179,6 +197,10 @@ def repair_encoder(
             more = beside(data, items, encoder, map, correction, image_encoder, storing["store"], seed)
     divided = Divided(data, [places.rows(part) for part in parts])
     conditions = _conditions(pool, shares, split_by, candidate_text, criterion, seed)
+    images = None
+    if pivoting is not None:
+        conditions["pivot"] = pivoting.identity
+        images = pivoting.identity if found.chosen.spec.startswith(f"{PIVOT_SPEC}:") else None
     dim = int(fit.questions.shape[1])
     result = Repair(
         encoder=name,
@@ -204,7 +226,9 @@ def repair_encoder(
     )
     base = {"name": name, "identity": identity, "dim": dim, "languages": list(pool.languages)}
     seen = digests_of([*texts[0], *texts[1]])
-    return Repaired(result, map, base, pool.source, seen, test, divided=divided, correction=correction)
+    return Repaired(
+        result, map, base, pool.source, seen, test, divided=divided, correction=correction, images=images
+    )
 
 
 def _search_fields(found: Search) -> dict[str, Any]:
@@ -241,10 +265,14 @@ def _searched(
     ranker: Ranker,
     progress: Callable[[int, int], None],
     criterion: str,
+    more: Sequence[tuple[Step, ...]],
     *,
     hubs: bool,
 ) -> Search:
-    """Return all transforms fitted on one part, as another finds them; `hubs`: with corrections of hubs."""
+    """Return all transforms fitted on one part, and `more`, as another part finds them.
+
+    `hubs`: with corrections of hubs.
+    """
     fitting = fit.fit_data()
 
     def judge(map: Affine | None, similarity: str) -> Judged:
@@ -255,7 +283,10 @@ def _searched(
     return search(
         fitting,
         judge,
-        steps(fit.questions.shape[1], len(fitting.moments), translations=has_translations(fitting)),
+        [
+            *steps(fit.questions.shape[1], len(fitting.moments), translations=has_translations(fitting)),
+            *more,
+        ],
         similarities=CORRECTIONS if hubs else (),
         progress=progress,
     )

@@ -33,13 +33,13 @@ from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
 from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.transforms.moments import FitData
+from xlingual.workflows.clock import Clock
+from xlingual.workflows.one_encoder import one_encoder
 from xlingual.workflows.repairing.chosen import (
     MODEL,
     Chosen,
-    Clock,
     check_languages,
     check_options,
-    one_encoder,
 )
 from xlingual.workflows.repairing.divided import Divided
 from xlingual.workflows.repairing.label_free import Unlabelled
