@@ -172,7 +172,7 @@ def test_pairs_of_one_item_alone_can_judge():
 
 
 def test_canonical_correlations_are_left_out_where_they_would_take_too_long(monkeypatch):
-    monkeypatch.setattr(choosing, "_CCA_DIMS", 15)
+    monkeypatch.setattr(choosing, "CCA_DIMS", 15)
     nodes = twins(45)  # 2 × 8 dimensions
     tried = (Settings("ridge", 0.1), Settings(CCA, 0.8))
     found = choose(nodes, alike(nodes), OPTIONS, tried)
