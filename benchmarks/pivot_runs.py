@@ -31,6 +31,7 @@ FEW = ("mixlsa_char", "wordvec_identical", "cllsa_50", "monolsa_unaligned", "cll
 def in_one_language() -> None:
     """IKEA: each item to fit on has one language; encoders of many dimensions in the first split only."""
     for seed in range(SPLITS_OF_ALL):
+        kept(f"items|IKEA|{seed}", lambda s=seed: {"items": _items(s)})
         for problem in sorted(ikea(), key=lambda one: one.text["en"].shape[1]):
             if seed and problem.text["en"].shape[1] > MOST:
                 continue
@@ -38,7 +39,6 @@ def in_one_language() -> None:
                 f"ikea|{problem.encoder}|{seed}",
                 lambda p=problem, s=seed: measured(p, s, FIT, TEST, more=True, others=True),
             )
-        kept(f"items|IKEA|{seed}", lambda s=seed: {"items": _items(s)})
 
 
 def _items(seed: int) -> list[int]:
