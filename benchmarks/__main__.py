@@ -64,6 +64,7 @@ DATA = (
         "label_free",
         "table1",
     ),
+    *("pivot_runs", "pivot_guard", "pivot_tables"),
     *("order_simulated", "order_measured", "hub_bounds"),
 )
 

@@ -150,7 +150,7 @@ def main() -> None:
     """Run the parts that are named, or all."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        for name in sys.argv[1:] or PARTS:
+        for name in sys.argv[1:] if len(sys.argv) > 1 and sys.argv[0].endswith(".py") else PARTS:
             PARTS[name]()
 
 
