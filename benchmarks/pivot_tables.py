@@ -1,0 +1,379 @@
+"""The tables of docs/results/pivot.md, of the runs that docs/results/pivot.json holds.
+
+`python -m benchmarks pivot_tables` prints them, and puts each where the page has a place for it. The runs are
+those of `python -m benchmarks.pivot_runs`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import rankdata
+
+from benchmarks.pivot_kept import Json, records
+from benchmarks.pivot_measure import chosen
+from benchmarks.splits import by_items, shown
+from xlingual.pivot.choose import MARGIN
+
+PAGE = Path("docs/results/pivot.md")
+ALIGNED = 0.9
+WELL, HARM = 0.01, -0.01
+RULES = (
+    "votes",
+    "own pairs",
+    "image pairs",
+    "mutual nearest texts",
+    "image similarity of the nearest text",
+    "kept / own-language share",
+    "hub skewness",
+    "neighbourhoods kept",
+    "votes, then image pairs",
+    "votes, then image similarity",
+    "votes, then both by rank",
+)
+THEN: Mapping[str, tuple[str, ...]] = {
+    "image pairs": ("image pairs",),
+    "image similarity": ("image similarity of the nearest text",),
+    "both by rank": ("image pairs", "image similarity of the nearest text"),
+}
+Rows = list[list[str]]
+
+
+def number(value: float, signed: bool = False) -> str:
+    """Return a number with three digits."""
+    return f"{value:{'+' if signed else ''}.3f}".replace("-", "−")
+
+
+def value_of(record: Json, name: str) -> float:
+    """Return the XLR R@10 of a setting of a run; "chosen" and "best" are settings, too."""
+    if name == "best":
+        return float(max(record["xlr"]))
+    name = record["chosen"] if name == "chosen" else name
+    if name in record["settings"]:
+        return float(record["xlr"][record["settings"].index(name)])
+    return float(record["others"][name])
+
+
+def gain(record: Json, name: str = "chosen") -> float:
+    """Return what a setting gains over none in a run."""
+    return value_of(record, name) - value_of(record, "none")
+
+
+def of_items(own: Sequence[Json]) -> str:
+    """Return the mean gain of the chosen map on IKEA, with the interval by items."""
+    by_seed: dict[int, list[Json]] = {}
+    for one in own:
+        by_seed.setdefault(one["seed"], []).append(one)
+    items = {int(one["key"].split("|")[2]): one["items"] for one in records("items")}
+    runs = []
+    for seed, several in by_seed.items():
+        if seed not in items:  # a split that was not ended
+            continue
+        means = np.mean([one["gain_of_items"] for one in several], axis=0)
+        runs.append(dict(zip(map(str, items[seed]), means.tolist(), strict=True)))
+    return shown(*by_items(runs))
+
+
+def encoders() -> Rows:
+    """IKEA, each encoder."""
+    rows = [
+        [
+            "encoder",
+            "splits",
+            "none",
+            "centre",
+            "ridge .02",
+            "chosen",
+            "best map",
+            "true pairs",
+            "least gain",
+            "none chosen",
+        ]
+    ]
+    own = records("ikea")
+    names = sorted({one["encoder"] for one in own}, key=lambda name: _mean(own, name, "none"))
+    for name in names:
+        several = [one for one in own if one["encoder"] == name]
+        cells = [
+            _mean(own, name, of)
+            for of in ("none", "centre", "ridge?penalty=0.02", "chosen", "best", "true pairs, best")
+        ]
+        least = min(gain(one) for one in several)
+        none = sum(one["chosen"] == "none" for one in several)
+        rows.append(
+            [
+                f"`{name}`",
+                str(len(several)),
+                *map(number, cells),
+                number(least, True),
+                f"{none} of {len(several)}",
+            ]
+        )
+    return rows
+
+
+def _mean(own: Iterable[Json], encoder: str, name: str) -> float:
+    return float(np.mean([value_of(one, name) for one in own if one["encoder"] == encoder]))
+
+
+def methods() -> Rows:
+    """IKEA, the mean of each method over encoders."""
+    own = records("ikea")
+    names = {
+        "none": "none", "centring": "centre", "whitening (OAS)": "whiten:",
+        "whitening, shrunk by .5": "whiten:?shrink=0.5", "CSLS, bank of the texts to fit on": "csls",
+        "centring and CSLS": "centre: + csls", "ridge .02, always": "ridge?penalty=0.02",
+        "Procrustes .02, always": "procrustes?penalty=0.02", "Procrustes 0, always": "procrustes?penalty=0",
+        "**image pivot, chosen**": "chosen", "*best map of each run, by the truth*": "best",
+        "*translations of the same items*": "true pairs, best",
+    }  # fmt: skip
+    rows = [["method", "XLR R@10", "gain", "worse by more than .01", "least gain"]]
+    for title, name in names.items():
+        gains = [gain(one, name) for one in own]
+        mean = float(np.mean(_by_encoder(own, lambda one, name=name: value_of(one, name))))
+        more = [number(float(np.mean(_by_encoder(own, lambda one, name=name: gain(one, name)))), True)]
+        worse = sum(each < HARM for each in gains)
+        rows.append([title, number(mean), *more, f"{worse} of {len(gains)}", number(min(gains), True)])
+    return rows
+
+
+def _by_encoder(own: Sequence[Json], value: Callable[[Json], float]) -> list[float]:
+    names = dict.fromkeys(one["encoder"] for one in own)
+    return [float(np.mean([value(one) for one in own if one["encoder"] == name])) for name in names]
+
+
+def claims() -> Rows:
+    """Give the chosen map's gain with intervals: all, aligned encoders, and shuffled images."""
+    own = records("ikea")
+    high = [one for one in own if value_of(one, "none") >= ALIGNED]
+    rows = [["runs", "number", "gain of the chosen [95 % by items]", "least gain", "none chosen"]]
+    for title, several in (
+        ("all encoders", own),
+        (f"aligned: none gives {ALIGNED:.1f} or more", high),
+        ("images shuffled", records("shuffled")),
+    ):
+        none = sum(one["chosen"] == "none" for one in several)
+        least = min(gain(one) for one in several)
+        rows.append(
+            [title, str(len(several)), of_items(several), number(least, True), f"{none} of {len(several)}"]
+        )
+    return rows
+
+
+def place_of(record: Json, rule: str) -> int:
+    """Return the setting that a criterion takes; "votes" with the margin, all others without."""
+    judged = record["criteria"]
+    if rule == "votes":
+        return chosen(judged)
+    if rule.startswith("votes, margin"):
+        return chosen(judged, float(rule.rpartition(" ")[2]))
+    if rule.startswith("votes, then "):
+        helps = np.array(judged["votes"]) > MARGIN * np.array(judged["error"])
+        helps[0] = False
+        by = THEN[rule.removeprefix("votes, then ")]
+        ranks = np.sum([rankdata(judged[name]) for name in by], axis=0)
+        return int(np.where(helps, ranks, -1).argmax()) if helps.any() else 0
+    return int(np.argmax(judged[rule]))
+
+
+SETS: Mapping[str, tuple[str, ...]] = {"IKEA": ("ikea",), "left out": ("left-out",)}
+
+
+def criteria() -> Rows:
+    """How each criterion does on IKEA and on the data left out."""
+    return _judged(RULES)
+
+
+def margins() -> Rows:
+    """How the margin does on IKEA and on the data left out."""
+    return _judged([f"votes, margin {margin:g}" for margin in (0.5, 1, 1.5, 2, 3)])
+
+
+def _judged(rules: Sequence[str]) -> Rows:
+    rows = [
+        [
+            "criterion",
+            *(
+                f"{data}: {what}"
+                for data in SETS
+                for what in (
+                    "gain",
+                    "regret",
+                    "within .01 of the best",
+                    "worse by more than .01",
+                    "least gain",
+                )
+            ),
+        ]
+    ]
+    for rule in rules:
+        row = [rule]
+        for (part,) in SETS.values():
+            own = records(part)
+            found = [one["xlr"][place_of(one, rule)] for one in own]
+            gains = np.array([each - value_of(one, "none") for each, one in zip(found, own, strict=True)])
+            regret = np.array([value_of(one, "best") - each for each, one in zip(found, own, strict=True)])
+            row += [
+                number(gains.mean(), True),
+                number(regret.mean()),
+                f"{(regret <= WELL).sum()} of {len(own)}",
+            ]
+            row += [str((gains < HARM).sum()), number(gains.min(), True)]
+        rows.append(row)
+    return rows
+
+
+def left_out() -> Rows:
+    """Each run on the data left out."""
+    rows = [
+        [
+            "data",
+            "languages",
+            "encoder",
+            "pairs found",
+            "none",
+            "centre",
+            "ridge .02",
+            "chosen",
+            "which",
+            "best map",
+        ]
+    ]
+    for one in records("left-out"):
+        cells = [value_of(one, name) for name in ("none", "centre", "ridge?penalty=0.02", "chosen", "best")]
+        shown_cells = [*map(number, cells[:-1]), f"`{one['chosen']}`", number(cells[-1])]
+        rows.append(
+            [one["data"], "-".join(one["languages"]), one["encoder"], str(one["pairs"]), *shown_cells]
+        )
+    return rows
+
+
+def grid() -> Rows:
+    """Every setting of the grid on IKEA and on the data left out: always taken, and how often the best."""
+    names = list(dict.fromkeys(name for one in records("ikea") for name in one["settings"]))
+    rows = [["map", *(f"{data}: {what}" for data in SETS for what in ("gain", "best", "chosen"))]]
+    for name in names:
+        row = [f"`{name}`"]
+        for (part,) in SETS.values():
+            own = [one for one in records(part) if name in one["settings"]]
+            best = sum(value_of(one, "best") - value_of(one, name) < 1e-9 for one in own)
+            taken = sum(one["chosen"] == name for one in own)
+            mean = float(np.mean([gain(one, name) for one in own]))
+            row += [number(mean, True), f"{best} of {len(own)}", f"{taken} of {len(own)}"]
+        rows.append(row)
+    return rows
+
+
+def curve(part: str, head: str) -> Rows:
+    """Return a row for each value of what a part varies; the mean over its encoders and splits."""
+    rows = [
+        [
+            head,
+            "runs",
+            "pairs of images found",
+            "none",
+            "chosen",
+            "gain",
+            "least gain",
+            "best map",
+            "none chosen",
+        ]
+    ]
+    own = records(part)
+    for level in dict.fromkeys(one["key"].split("|")[1] for one in own):
+        several = [one for one in own if one["key"].split("|")[1] == level]
+        rows.append([level, *_summary(several)])
+    return rows
+
+
+def _summary(several: Sequence[Json]) -> list[str]:
+    none, taken, best = (np.mean([value_of(one, of) for one in several]) for of in ("none", "chosen", "best"))
+    pairs = np.mean([one["pairs"] for one in several])
+    least = min(gain(one) for one in several)
+    unchanged = sum(one["chosen"] == "none" for one in several)
+    return [
+        str(len(several)), f"{pairs:.0f}", number(none), number(taken), number(taken - none, True),
+        number(least, True), number(best), f"{unchanged} of {len(several)}",
+    ]  # fmt: skip
+
+
+def compared(part: str, head: str, default: str) -> Rows:
+    """Return the rows of a constant, and of its default in the runs of IKEA with the same encoders."""
+    rows = curve(part, head)
+    same = {(one["encoder"], one["seed"]) for one in records(part)}
+    plain = [one for one in records("ikea") if (one["encoder"], one["seed"]) in same]
+    return [*rows, [default, *_summary(plain)]] if plain and same else rows
+
+
+def several_languages() -> Rows:
+    """Emoji, a pair of languages beside others, jointly and towards one."""
+    rows = [["languages", "how", "encoder", "none", "chosen", "best map"]]
+    for one in records("languages"):
+        _, many, how, encoder, _ = one["key"].split("|")
+        rows.append([many, how, encoder, *(number(value_of(one, of)) for of in ("none", "chosen", "best"))])
+    return rows
+
+
+def guard() -> Rows:
+    """Image pairs beside pairs drawn at random, with own and with shuffled images."""
+    rows = [
+        [
+            "encoder",
+            "images",
+            "map with the most votes",
+            "fall of log rank",
+            "standard error",
+            "t of image pairs",
+        ]
+    ]
+    for one in records("guard"):
+        images = one["key"].split("|")[1]
+        cells = [f"`{one['map']}`", number(one["fall"], True), number(one["error"]), f"{one['t']:.1f}"]
+        rows.append([f"`{one['encoder']}`", images, *cells])
+    return rows
+
+
+TABLES: Mapping[str, Callable[[], Rows]] = {
+    "methods": methods,
+    "claims": claims,
+    "encoders": encoders,
+    "criteria": criteria,
+    "margins": margins,
+    "grid": grid,
+    "left-out": left_out,
+    "items": lambda: compared("items of IKEA", "items to fit on", "450"),
+    "noise": lambda: compared("noise", "noise", "0"),
+    "shared": lambda: compared("shared", "share in both languages", "0"),
+    "scenes": lambda: curve("items of scenes", "items to fit on"),
+    "languages": several_languages,
+    "rounds": lambda: compared("rounds", "rounds", "5 (default)"),
+    "nearest": lambda: compared("nearest", "nearest images kept", "30 (default)"),
+    "guard": guard,
+}
+
+
+def markdown(rows: Rows) -> str:
+    """Return rows as a table of Markdown, the first of them its head."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+def main() -> None:
+    """Print all tables, and put them into the page."""
+    text = PAGE.read_text("utf-8") if PAGE.exists() else ""
+    for name, make in TABLES.items():
+        rows = make()
+        if len(rows) < 2:
+            continue
+        print(f"\n### {name}\n\n{markdown(rows)}")
+        place = re.compile(rf"(<!-- tables: {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
+        text = place.sub(lambda match, rows=rows: f"{match[1]}{markdown(rows)}\n{match[2]}", text)
+    if text:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
