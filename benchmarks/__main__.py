@@ -65,7 +65,7 @@ DATA = (
         "pivot_network",
         "table1",
     ),
-    *("pivot_runs", "pivot_guard", "pivot_tables"),
+    *("pivot_runs", "pivot_tables"),
     *("order_simulated", "order_measured", "hub_bounds"),
 )
 

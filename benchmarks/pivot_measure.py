@@ -1,8 +1,4 @@
-"""One run of the image pivot: what each map gives on items apart, and what each criterion says of it.
-
-The choice of `xlingual.pivot.choose` is rebuilt here from its parts, since other criteria need the mapped
-vectors of its folds too; `main` asserts that both find the same.
-"""
+"""One run of the image pivot: what each map gives on items apart, and what each criterion says of it."""
 
 from __future__ import annotations
 
@@ -13,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.pivot_data import Problem, Split, ikea, recall, split, unit
+from benchmarks.pivot_data import Problem, Split, recall, split, unit
 from xlingual.arrays import Floats, Vectors
-from xlingual.pivot import choose as choosing
-from xlingual.pivot.choose import CANDIDATES, FOLDS, choose, folds, log_ranks, part_of
+from xlingual.pivot.choose import CANDIDATES, CCA_DIMS, FOLDS, choose, folds, log_ranks, part_of
 from xlingual.pivot.fit import CCA, Options, Settings, applied, fit, tags
 from xlingual.pivot.nodes import Nodes
 from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
@@ -38,74 +33,57 @@ Json = dict[str, Any]
 
 def settings_for(dim: int, languages: int, rounds: int | None = None) -> list[Settings]:
     """Return the settings that the library tries on vectors of so many dimensions."""
-    small = dim * languages <= choosing._CCA_DIMS
+    small = dim * languages <= CCA_DIMS
     found = [one for one in CANDIDATES if small or one.kind != CCA]
     return found if rounds is None else [Settings(one.kind, one.penalty, rounds) for one in found]
 
 
 def criteria_of(
     nodes: Nodes, candidates: Alike, options: Options, wanted: Sequence[Settings], more: bool
+) -> tuple[Settings, dict[str, list[float]]]:
+    """Return what the library chooses, and for each criterion a value of each setting, the higher the better.
+
+    "error" and "image error" are the standard errors of "votes" and of "image pairs".
+    """
+    tried = choose(nodes, candidates, options, wanted)
+    by_settings = {one.settings: one for one in tried}
+    judged = [by_settings[one] for one in wanted]
+    found = {
+        "votes": [round(one.fall, 5) for one in judged],
+        "error": [round(one.standard_error, 5) for one in judged],
+        "image pairs": [round(one.image_fall, 5) for one in judged],
+        "image error": [round(one.image_error, 5) for one in judged],
+    }
+    return tried[0].settings, found | (_more(nodes, candidates, options, wanted) if more else {})
+
+
+def _more(
+    nodes: Nodes, candidates: Alike, options: Options, wanted: Sequence[Settings]
 ) -> dict[str, list[float]]:
-    """Return for each criterion a value of each setting, the higher the better, and "error" of the votes."""
-    drawn = choosing._drawn(nodes, options.seed)
-    fold = np.where(drawn, folds(nodes, options.seed), -1)
-    votes: list[tuple[Floats, Floats, Floats]] = []
-    found: dict[str, list[list[float]]] = {}
+    """Return the means over the folds of what other criteria say."""
+    fold, found = folds(nodes, options.seed), dict[str, list[list[float]]]()
     for number in range(FOLDS):
-        rest = part_of(nodes, candidates, drawn & (fold != number))
+        rest = part_of(nodes, candidates, fold != number)
         own, near = part_of(nodes, candidates, fold == number)
         texts = [unit_rows(applied(own, fit(*rest, one, options).map)) for one in wanted]
         lists = [near_pairs(own, near, text) if options.near else NO_PAIRS for text in texts]
-        votes.append(_votes(own, texts, lists, options))
-        if more:
-            for name, values in _others(own, near, texts, lists).items():
-                found.setdefault(name, []).append(values)
-    fall, weight, group = (np.concatenate(each, axis=-1) for each in zip(*votes, strict=True))
-    judged = [choosing._judged(one, fall[place], weight, group) for place, one in enumerate(wanted)]
-    means = {name: np.mean(each, axis=0).round(4).tolist() for name, each in found.items()}
-    return {
-        "votes": [round(one.fall, 5) for one in judged],
-        "error": [round(one.standard_error, 5) for one in judged],
-        "pairs": [len(weight)],
-        **means,
-    }
+        for name, values in _others(own, texts, lists).items():
+            found.setdefault(name, []).append(values)
+    return {name: np.mean(each, axis=0).round(4).tolist() for name, each in found.items()}
 
 
-def _votes(
-    nodes: Nodes, texts: Sequence[Vectors], lists: Sequence[Pairs], options: Options
-) -> tuple[Floats, Floats, Floats]:
-    """Return the fall of the log rank of each pair [settings, p], its votes and its group [p]."""
-    pairs = NO_PAIRS
-    for each in lists:
-        pairs = pairs.and_(each)
-    if options.same:
-        for _ in lists:
-            pairs = pairs.and_(same_pairs(nodes))
-    key = pairs.left * len(nodes) + pairs.right
-    key, first, votes = np.unique(key, return_index=True, return_counts=True)
-    distinct = Pairs(pairs.left[first], pairs.right[first], np.ones(len(key)))
-    ranks = np.stack([log_ranks(nodes, text, distinct) for text in texts])
-    return ranks[0] - ranks, votes.astype(float), nodes.fold[distinct.left]
-
-
-def _others(
-    nodes: Nodes, near: Alike, texts: Sequence[Vectors], lists: Sequence[Pairs]
-) -> dict[str, list[float]]:
+def _others(nodes: Nodes, texts: Sequence[Vectors], lists: Sequence[Pairs]) -> dict[str, list[float]]:
     """Return what other criteria say of each setting on one fold."""
     found: dict[str, list[float]] = {}
     names = tags(nodes)
-    image_only = near_pairs(nodes, near)
     plain = within_languages(texts[0], names)
-    before = log_ranks(nodes, texts[0], image_only) if len(image_only) else np.zeros(1)
     image = unit(nodes.image - nodes.image.mean(axis=0))
     for text, own in zip(texts, lists, strict=True):
         fall = log_ranks(nodes, texts[0], own) - log_ranks(nodes, text, own) if len(own) else np.zeros(1)
-        at = before - log_ranks(nodes, text, image_only) if len(image_only) else np.zeros(1)
         kept = neighbourhoods_kept(plain, within_languages(text, names))
         close = nearest(text)
         values = {
             "own pairs": fall.mean(),
-            "image pairs": at.mean(),
             "mutual nearest texts": mutual_neighbours(text, names),
             "image similarity of the nearest text": _similarity(nodes, text, image),
             "neighbourhoods kept": kept,
@@ -161,8 +139,8 @@ def measured(
     candidates = alike(nodes) if kept is None else alike(nodes, kept=kept)
     fitted = [fit(nodes, candidates, one, options) for one in wanted]
     values = [recall(parts.mapped(one.map)) for one in fitted]
-    judged = criteria_of(nodes, candidates, options, wanted, more)
-    place = chosen(judged)
+    best, judged = criteria_of(nodes, candidates, options, wanted, more)
+    place = wanted.index(best)
     found: Json = {
         "data": problem.data, "languages": list(problem.languages), "encoder": problem.encoder, "seed": seed,
         "fit": len(np.unique(nodes.item)), "tested": len(parts.items),
@@ -180,12 +158,6 @@ def measured(
 def _rounded(values: Floats) -> list[float]:
     """Return values with 3 digits, whole numbers without a point."""
     return [int(one) if one == int(one) else round(one, 3) for one in values.tolist()]
-
-
-def chosen(judged: Mapping[str, Sequence[float]], margin: float = choosing.MARGIN) -> int:
-    """Return the place of the setting that the library chooses; 0 is none."""
-    place = int(np.argmax(judged["votes"]))
-    return place if judged["votes"][place] > margin * judged["error"][place] > 0 else 0
 
 
 def baselines(problem: Problem, parts: Split) -> dict[str, float]:
@@ -242,21 +214,3 @@ def true_pairs(
         "true pairs, best": max(values.values()),
         "true pairs, ridge .02": values[Settings("ridge", 0.02)],
     }
-
-
-def main() -> None:
-    """Assert that the choice rebuilt here is the library's."""
-    for problem in ikea(["cllsa_50", "minilm_direct"]):
-        parts = split(problem, 0, 450, 280)
-        candidates, options = alike(parts.nodes), Options(0)
-        wanted = settings_for(parts.nodes.dim, 2)
-        ours = criteria_of(parts.nodes, candidates, options, wanted, more=False)
-        theirs = choose(parts.nodes, candidates, options)
-        assert theirs[0].settings == wanted[chosen(ours)], (theirs[0], ours)
-        by_name = {one.settings: one.fall for one in theirs}
-        np.testing.assert_allclose([by_name[one] for one in wanted], ours["votes"], atol=1e-5)
-        print(f"{problem.encoder}: chosen {theirs[0].settings.name}, as the library does")
-
-
-if __name__ == "__main__":
-    main()

@@ -3,15 +3,15 @@
 Each map finds held-out pairs of its own, by images and its texts together; a pair counts by how many maps
 find it, so that none is judged by what it alone believes. A map must be better than none by more than chance
 has it, on these pairs and on those that images find without any text: maps that only agree with their own
-texts, as they do where images say nothing, fail the second. Of those that pass the best is chosen; else the
-encoder stays as it is.
+texts, as they do where images say nothing, fail the second. Of those that pass the best is chosen, by what
+images alone say above all; else the encoder stays as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from xlingual.transforms.affine import unit_rows
 
 FOLDS = 3
 MARGIN = 1.5  # standard errors by which a map must be better than none
+IMAGE_WEIGHT = 4.0  # of what images alone say, in the order of maps that help (docs/results/pivot.md)
 MOST = 5_000  # nodes of a language that the choice looks at
 PLAIN = Settings(NONE)
 CANDIDATES = (
@@ -44,19 +45,27 @@ Falls: TypeAlias = tuple[Floats, Floats, Ints]  # of each map and pair [maps, p]
 class Tried:
     """A map that was tried: how far it lowers the mean log rank of held-out pairs, and the standard error.
 
-    `by_images` is how far it lowers that of the pairs that images find without texts, in standard errors.
+    The same of the pairs that images find without any text: `image_fall` and `image_error`.
     """
 
     settings: Settings
     fall: float
     standard_error: float
     pairs: int
-    by_images: float = 0.0
+    image_fall: float = 0.0
+    image_error: float = 0.0
 
     @property
     def helps(self) -> bool:
-        """Whether it is better than none by more than chance has it."""
-        return self.fall > MARGIN * self.standard_error > 0 and self.by_images > MARGIN
+        """Whether it is better than none by more than chance has it, on both kinds of pairs."""
+        return (
+            self.fall > MARGIN * self.standard_error > 0 and self.image_fall > MARGIN * self.image_error > 0
+        )
+
+    @property
+    def score(self) -> float:
+        """What maps that help are ordered by."""
+        return self.fall + IMAGE_WEIGHT * self.image_fall
 
 
 def choose(
@@ -88,12 +97,14 @@ def choose(
                 progress(number * len(wanted) + done, FOLDS * len(wanted))
 
         both.append(_falls_of(rest, held, wanted, options, report))
-    judged, alone = (_judged_by(wanted, falls) for falls in zip(*both, strict=True))
+    votes, alone = (_judged(falls) for falls in zip(*both, strict=True))
     found = [
-        replace(one, by_images=_ratio(other.fall, other.standard_error))
-        for one, other in zip(judged, alone, strict=True)
+        Tried(one, fall, error, votes.pairs, image_fall, image_error)
+        for one, fall, error, image_fall, image_error in zip(
+            wanted, votes.fall, votes.error, alone.fall, alone.error, strict=True
+        )
     ]
-    return sorted(found, key=lambda one: (not one.helps, one.settings != PLAIN, -one.fall))
+    return sorted(found, key=lambda one: (not one.helps, one.settings != PLAIN, -one.score))
 
 
 def _drawn(nodes: Nodes, seed: int) -> np.ndarray:
@@ -183,24 +194,25 @@ def log_ranks(nodes: Nodes, text: Vectors, pairs: Pairs) -> Floats:
     return total / 2
 
 
-def _judged_by(wanted: Sequence[Settings], falls: Sequence[Falls]) -> list[Tried]:
+class _Judged(NamedTuple):
+    """Of each map how far the log rank falls, its standard error over items; and how many pairs say so."""
+
+    fall: list[float]
+    error: list[float]
+    pairs: int
+
+
+def _judged(falls: Sequence[Falls]) -> _Judged:
+    """Return the mean falls over all folds, weighted by votes."""
     fall, votes, group = (np.concatenate(each, axis=-1) for each in zip(*falls, strict=True))
-    return [_judged(one, fall[place], votes, group) for place, one in enumerate(wanted)]
-
-
-def _ratio(fall: float, error: float) -> float:
-    return fall / error if error > 0 else 0.0
-
-
-def _judged(settings: Settings, fall: Floats, votes: Floats, group: Ints) -> Tried:
-    """Return the mean fall, weighted by votes, and its standard error over groups of pairs."""
-    n = len(fall)
-    if not n:
-        return Tried(settings, 0.0, 0.0, 0)
+    if not len(votes):
+        return _Judged([0.0] * len(fall), [0.0] * len(fall), 0)
     weight = votes / votes.sum()
-    mean = float(weight @ fall)
+    means = fall @ weight
     _, place = np.unique(group, return_inverse=True)
-    residual = np.bincount(place, weight * (fall - mean))
-    many = len(residual)
-    error = float(np.sqrt(residual @ residual * many / (many - 1))) if many > 1 else 0.0
-    return Tried(settings, mean, error, n)
+    many = int(place.max()) + 1
+    errors = []
+    for own, mean in zip(fall, means, strict=True):
+        residual = np.bincount(place, weight * (own - mean))
+        errors.append(float(np.sqrt(residual @ residual * many / (many - 1))) if many > 1 else 0.0)
+    return _Judged([float(mean) for mean in means], errors, len(votes))

@@ -42,10 +42,8 @@ class PivotTried(Struct, frozen=True):
     ]
     standard_error: Annotated[Number, about("Its standard error over the pairs.")]
     pairs: Annotated[Count, about("Held-out image pairs, over all folds.")]
-    by_images: Annotated[
-        Number,
-        about("How far that of the pairs that images find without texts falls, in standard errors."),
-    ] = 0.0
+    image_fall: Annotated[Number, about("The fall of the pairs that images find without any text.")] = 0.0
+    image_error: Annotated[Number, about("Its standard error.")] = 0.0
 
 
 class PivotChange(Struct, frozen=True):

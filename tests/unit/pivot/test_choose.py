@@ -103,18 +103,27 @@ def test_spaces_that_are_the_same_stay_as_they_are(seed):
 
 
 def test_a_gain_within_chance_is_none():
-    assert Tried(SOME[0], 0.16, 0.1, 50, 1.6).helps and not Tried(SOME[0], 0.15, 0.1, 50, 1.6).helps
-    assert not Tried(SOME[0], 0.16, 0.1, 50, 1.5).helps  # by images alone it does not
-    assert not Tried(SOME[0], 0.1, 0.0, 1, 1.6).helps  # one pair says nothing
+    images = 0.16, 0.1
+    assert Tried(SOME[0], 0.16, 0.1, 50, *images).helps and not Tried(SOME[0], 0.15, 0.1, 50, *images).helps
+    assert not Tried(SOME[0], 0.16, 0.1, 50, 0.15, 0.1).helps  # by images alone it does not
+    assert not Tried(SOME[0], 0.1, 0.0, 1, *images).helps  # one pair says nothing
+    assert not Tried(SOME[0], 0.16, 0.1, 50, 0.1, 0.0).helps
     assert MARGIN == 1.5
+
+
+def test_what_images_alone_say_orders_the_maps_that_help():
+    assert Tried(SOME[0], 0.2, 0.1, 50, 0.3, 0.1).score == pytest.approx(0.2 + 4 * 0.3)
 
 
 def test_the_standard_error_is_over_items():
     """Falls 1, 0, 1 with votes 1, 1, 2 of items 0, 0, 1: mean .75; residuals −.125 and .125 → √(.03125·2)."""
-    found = choosing._judged(SOME[0], np.array([1.0, 0, 1]), np.array([1.0, 1, 2]), np.array([0, 0, 1]))
-    assert found.fall == pytest.approx(0.75)
-    assert found.standard_error == pytest.approx(0.25)
-    assert choosing._judged(SOME[0], np.zeros(0), np.zeros(0), np.zeros(0, int)) == Tried(SOME[0], 0, 0, 0)
+    falls = np.array([[1.0, 0, 1], [0.0, 0, 0]]), np.array([1.0, 1, 2]), np.array([0, 0, 1])
+    found = choosing._judged([falls])
+    assert found.fall == pytest.approx([0.75, 0])
+    assert found.error == pytest.approx([0.25, 0])
+    assert found.pairs == 3
+    empty = np.zeros((2, 0)), np.zeros(0), np.zeros(0, dtype=np.int64)
+    assert choosing._judged([empty]) == ([0, 0], [0, 0], 0)
 
 
 def test_folds_never_divide_what_belongs_together():

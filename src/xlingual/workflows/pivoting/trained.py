@@ -202,7 +202,10 @@ def train_pivot(
         alpha=ALPHA,
         outcome=outcome,
         tried=[
-            PivotTried(one.settings.name, one.fall, one.standard_error, one.pairs, one.by_images)
+            PivotTried(
+                *(one.settings.name, one.fall, one.standard_error, one.pairs),
+                *(one.image_fall, one.image_error),
+            )
             for one in best.tried
         ],
         changes=changes,
