@@ -23,6 +23,7 @@ SPEED = (
     "start_up",
     "store_speed",
     "fit_speed",
+    "pivot_speed",
     "repair_speed",
     "nbest_speed",
     "study_load",

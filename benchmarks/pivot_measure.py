@@ -35,7 +35,9 @@ def settings_for(dim: int, languages: int, rounds: int | None = None) -> list[Se
     """Return the settings that the library tries on vectors of so many dimensions."""
     small = dim * languages <= CCA_DIMS
     found = [one for one in CANDIDATES if small or one.kind != CCA]
-    return found if rounds is None else [Settings(one.kind, one.penalty, rounds) for one in found]
+    if rounds is None:
+        return found
+    return [one if one.kind in ("none", "centre") else replace(one, rounds=rounds) for one in found]
 
 
 def criteria_of(
@@ -53,6 +55,7 @@ def criteria_of(
         "error": [round(one.standard_error, 5) for one in judged],
         "image pairs": [round(one.image_fall, 5) for one in judged],
         "image error": [round(one.image_error, 5) for one in judged],
+        "related": [round(one.related, 3) for one in judged],
     }
     return tried[0].settings, found | (_more(nodes, candidates, options, wanted) if more else {})
 

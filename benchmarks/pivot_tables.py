@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.pivot_kept import Json, records
 from benchmarks.splits import by_items, shown
-from xlingual.pivot.choose import IMAGE_WEIGHT, MARGIN
+from xlingual.pivot.choose import IMAGE_WEIGHT, MARGIN, RELATED
 
 PAGE = Path("docs/results/pivot.md")
 ALIGNED = 0.9
@@ -177,6 +177,7 @@ def _passing(
     passes = (judged["votes"] > margin * judged["error"]) & (judged["error"] > 0)
     if np.isfinite(of_images):
         passes &= (judged["image pairs"] > of_images * judged["image error"]) & (judged["image error"] > 0)
+        passes &= judged["related"] > RELATED
     return int(np.where(passes, score, -np.inf).argmax()) if passes.any() else 0
 
 

@@ -3,8 +3,9 @@
 Each map finds held-out pairs of its own, by images and its texts together; a pair counts by how many maps
 find it, so that none is judged by what it alone believes. A map must be better than none by more than chance
 has it, on these pairs and on those that images find without any text: maps that only agree with their own
-texts, as they do where images say nothing, fail the second. Of those that pass the best is chosen, by what
-images alone say above all; else the encoder stays as it is.
+texts, as they do where images say nothing, fail the second. And texts of image pairs must be nearer under it
+than the same texts paired at random, or images say nothing of these texts. Of those that pass the best is
+chosen, by what images alone say above all; else the encoder stays as it is.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from xlingual.transforms.affine import unit_rows
 FOLDS = 3
 MARGIN = 1.5  # standard errors by which a map must be better than none
 IMAGE_WEIGHT = 4.0  # of what images alone say, in the order of maps that help (docs/results/pivot.md)
+RELATED = 3.0  # standard errors by which texts of image pairs must be nearer than texts paired at random
+DRAWS = 10  # of random pairs
 MOST = 5_000  # nodes of a language that the choice looks at
 PLAIN = Settings(NONE)
 CANDIDATES = (
@@ -45,7 +48,9 @@ Falls: TypeAlias = tuple[Floats, Floats, Ints]  # of each map and pair [maps, p]
 class Tried:
     """A map that was tried: how far it lowers the mean log rank of held-out pairs, and the standard error.
 
-    The same of the pairs that images find without any text: `image_fall` and `image_error`.
+    The same of the pairs that images find without any text: `image_fall` and `image_error`. `related` is how
+    far their log rank is below that of the same texts paired at random, in standard errors: where images say
+    nothing of the texts it is about 0, whatever the map.
     """
 
     settings: Settings
@@ -54,13 +59,14 @@ class Tried:
     pairs: int
     image_fall: float = 0.0
     image_error: float = 0.0
+    related: float = 0.0
 
     @property
     def helps(self) -> bool:
         """Whether it is better than none by more than chance has it, on both kinds of pairs."""
-        return (
-            self.fall > MARGIN * self.standard_error > 0 and self.image_fall > MARGIN * self.image_error > 0
-        )
+        by_all = self.fall > MARGIN * self.standard_error > 0
+        by_images = self.image_fall > MARGIN * self.image_error > 0
+        return by_all and by_images and self.related > RELATED
 
     @property
     def score(self) -> float:
@@ -87,7 +93,7 @@ def choose(
         nodes = nodes.take(np.flatnonzero(looked))
         candidates = alike(nodes, ranker=ranker)
     fold = folds(nodes, options.seed)
-    both: list[tuple[Falls, Falls]] = []
+    all_falls: list[tuple[Falls, Falls, Falls]] = []
     for number in range(FOLDS):
         rest = part_of(nodes, candidates, fold != number)
         held = part_of(nodes, candidates, fold == number)
@@ -96,13 +102,14 @@ def choose(
             if progress is not None:
                 progress(number * len(wanted) + done, FOLDS * len(wanted))
 
-        both.append(_falls_of(rest, held, wanted, options, report))
-    votes, alone = (_judged(falls) for falls in zip(*both, strict=True))
+        all_falls.append(_falls_of(rest, held, wanted, options, report))
+    votes, alone, random = (_judged(falls) for falls in zip(*all_falls, strict=True))
     found = [
-        Tried(one, fall, error, votes.pairs, image_fall, image_error)
-        for one, fall, error, image_fall, image_error in zip(
-            wanted, votes.fall, votes.error, alone.fall, alone.error, strict=True
+        Tried(
+            *(one, votes.fall[place], votes.error[place], votes.pairs),
+            *(alone.fall[place], alone.error[place], random.ratio(place)),
         )
+        for place, one in enumerate(wanted)
     ]
     return sorted(found, key=lambda one: (not one.helps, one.settings != PLAIN, -one.score))
 
@@ -144,8 +151,11 @@ def _falls_of(
     wanted: Sequence[Settings],
     options: Options,
     report: Callable[[int], None],
-) -> tuple[Falls, Falls]:
-    """Return how far each map lowers the log rank of held-out pairs: of all, and of those without texts."""
+) -> tuple[Falls, Falls, Falls]:
+    """Return how far each map lowers the log rank of held-out pairs: of all, and of those without texts.
+
+    The third is how far it is, for those without texts, below that of their texts paired at random.
+    """
     nodes, candidates = held
     texts: list[Vectors] = []
     found: list[Pairs] = []
@@ -159,7 +169,24 @@ def _falls_of(
     pairs = NO_PAIRS
     for each in found:
         pairs = pairs.and_(each).and_(known)
-    return _falls(nodes, texts, pairs), _falls(nodes, texts, alone)
+    random = _below_random(nodes, texts, alone, options.seed)
+    return _falls(nodes, texts, pairs), _falls(nodes, texts, alone), random
+
+
+def _below_random(nodes: Nodes, texts: Sequence[Vectors], pairs: Pairs, seed: int) -> Falls:
+    """Return how far the log rank of each pair is below the mean of random pairs of the same texts."""
+    rng = stream(seed, "pivot random pairs")
+    code = nodes.language[pairs.left] * len(nodes.languages) + nodes.language[pairs.right]
+    total = np.zeros((len(texts), len(pairs)))
+    for _ in range(DRAWS):
+        right = pairs.right.copy()
+        for each in np.unique(code):
+            lines = np.flatnonzero(code == each)
+            right[lines] = right[rng.permutation(lines)]
+        drawn = Pairs(pairs.left, right, pairs.weight)
+        total += np.stack([log_ranks(nodes, text, drawn) for text in texts])
+    own = np.stack([log_ranks(nodes, text, pairs) for text in texts])
+    return total / DRAWS - own, np.ones(len(pairs)), nodes.fold[pairs.left]
 
 
 def _falls(nodes: Nodes, texts: Sequence[Vectors], pairs: Pairs) -> Falls:
@@ -200,6 +227,10 @@ class _Judged(NamedTuple):
     fall: list[float]
     error: list[float]
     pairs: int
+
+    def ratio(self, place: int) -> float:
+        """Return the fall of a map in standard errors; 0 where there are none."""
+        return self.fall[place] / self.error[place] if self.error[place] > 0 else 0.0
 
 
 def _judged(falls: Sequence[Falls]) -> _Judged:

@@ -44,6 +44,10 @@ class PivotTried(Struct, frozen=True):
     pairs: Annotated[Count, about("Held-out image pairs, over all folds.")]
     image_fall: Annotated[Number, about("The fall of the pairs that images find without any text.")] = 0.0
     image_error: Annotated[Number, about("Its standard error.")] = 0.0
+    related: Annotated[
+        Number,
+        about("How far the log rank of these is below that of their texts at random, in standard errors."),
+    ] = 0.0
 
 
 class PivotChange(Struct, frozen=True):

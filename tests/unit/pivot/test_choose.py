@@ -103,11 +103,12 @@ def test_spaces_that_are_the_same_stay_as_they_are(seed):
 
 
 def test_a_gain_within_chance_is_none():
-    images = 0.16, 0.1
+    images = 0.16, 0.1, 3.1
     assert Tried(SOME[0], 0.16, 0.1, 50, *images).helps and not Tried(SOME[0], 0.15, 0.1, 50, *images).helps
-    assert not Tried(SOME[0], 0.16, 0.1, 50, 0.15, 0.1).helps  # by images alone it does not
+    assert not Tried(SOME[0], 0.16, 0.1, 50, 0.15, 0.1, 3.1).helps  # by images alone it does not
     assert not Tried(SOME[0], 0.1, 0.0, 1, *images).helps  # one pair says nothing
-    assert not Tried(SOME[0], 0.16, 0.1, 50, 0.1, 0.0).helps
+    assert not Tried(SOME[0], 0.16, 0.1, 50, 0.1, 0.0, 3.1).helps
+    assert not Tried(SOME[0], 0.16, 0.1, 50, 0.16, 0.1, 3.0).helps  # images say nothing of the texts
     assert MARGIN == 1.5
 
 

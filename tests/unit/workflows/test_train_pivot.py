@@ -48,7 +48,7 @@ def folder(found, tmp_path_factory):
 @pytest.fixture(scope="module")
 def aligned(tmp_path_factory):
     """Two languages with the same vectors, so that nothing can be gained."""
-    return write(tmp_path_factory.mktemp("same"), rows_of(), noise=0.0, apart=0.0)
+    return write(tmp_path_factory.mktemp("same"), rows_of(), noise=0.0, apart=0.0, things=100)
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +97,8 @@ def test_the_identity_is_a_model_like_any_other(unchanged, aligned, tmp_path):
 
 
 def test_without_anything_to_test_on_nothing_is_said_of_search(tmp_path):
-    made = write(tmp_path, rows_of(240, alone=True), turned=True)
-    with pytest.warns(DataWarning, match="nothing was tested: of 72 items held out fewer than 20"):
+    made = write(tmp_path, rows_of(420, alone=True), turned=True)
+    with pytest.warns(DataWarning, match="nothing was tested: of 126 items held out fewer than 20"):
         result = pivot(made, map="ridge", penalty=0.1)
     assert result.found.outcome == "untested" and result.found.given
     assert "nothing was tested" in words_of(result)
@@ -274,7 +274,7 @@ class TestBadInput:
             pivot(write(tmp_path, rows_of(20)))
         apart = write(tmp_path, rows_of(70, alone=True))
         with pytest.raises(
-            InputError, match=r"0 pairs were found of one item or image.*at least 20 are needed"
+            InputError, match=r"0 pairs were found of one item or image.*at least 30 are needed"
         ):
             pivot(apart, pairs_from="same")
 

@@ -26,10 +26,11 @@ _ABOUT = (
 _HOW = (
     "Each map was fitted on two thirds of the items for fitting, and judged on the last third, in three "
     "turns: on image pairs of items it had not seen, how far does the mean log rank of the partner fall? It "
-    "must fall by 1.5 standard errors, and by as much on the pairs that images find without any text, or "
-    "nothing is changed; of the maps that pass, the order goes by both, what images alone say four times. "
-    "Pairs that several maps find count more. No translation is looked at, but where "
-    "items with texts in two languages were allowed."
+    "must fall by 1.5 standard errors, and by as much on the pairs that images find without any text; and "
+    "texts of these must be nearer than the same texts paired at random. Of the maps that pass, the order "
+    "goes by both falls, what images alone say four times; where none passes, nothing is changed. Pairs that "
+    "several maps find count more. No translation is looked at, but where items with texts in two languages "
+    "were allowed."
 )
 _BACKRETRIEVAL = (
     "Backretrieval was measured with another image encoder than the one that the pairs come from. It may "

@@ -20,7 +20,7 @@ from xlingual.streams import stream
 from xlingual.transforms.affine import Affine, by_language
 
 CHOSEN = "chosen"
-FEWEST_PAIRS = 20
+FEWEST_PAIRS = 30
 _FEWEST = 15  # nodes of a language on a point of the curve
 _SHARES = (1.0, 1 / 2, 1 / 4, 1 / 8)
 

@@ -204,7 +204,7 @@ def train_pivot(
         tried=[
             PivotTried(
                 *(one.settings.name, one.fall, one.standard_error, one.pairs),
-                *(one.image_fall, one.image_error),
+                *(one.image_fall, one.image_error, one.related),
             )
             for one in best.tried
         ],
