@@ -118,6 +118,11 @@ def _of_languages_of(nodes: Nodes, map: Affine) -> Affine:
 
 def check(source: str, nodes: Nodes, candidates: Alike, options: Options, image_name: str) -> None:
     """Raise InputError where images say nothing, or the pairs are too few to carry a map."""
+    if options.near and len(np.unique(nodes.item)) < 2:
+        raise InputError(
+            f"image encoder {image_name!r} cannot tell these images apart: all have the same vector: name "
+            "another image encoder"
+        )
     if options.near:
         seen = oracle(nodes, candidates, options.seed)
         if seen.value - seen.chance < 3 * seen.standard_error:
