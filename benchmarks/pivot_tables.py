@@ -153,6 +153,11 @@ def claims() -> Rows:
         rows.append(
             [title, str(len(several)), of_items(several), number(least, True), f"{none} of {len(several)}"]
         )
+    several = records("shuffled")
+    places = [place_of(one, "votes") for one in several]
+    gains = [one["xlr"][place] - one["xlr"][0] for one, place in zip(several, places, strict=True)]
+    cells = [str(len(several)), number(float(np.mean(gains)), True), number(min(gains), True)]
+    rows.append(["images shuffled, by votes alone", *cells, f"{places.count(0)} of {len(several)}"])
     return rows
 
 
