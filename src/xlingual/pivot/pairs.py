@@ -13,6 +13,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.pivot.nodes import Nodes
+from xlingual.ragged import groups
 from xlingual.ranking import CPU, Ranker, Top, Transposed, rows_of, similarity_of
 
 KEPT = 30  # nearest images of each node in each other language
@@ -47,7 +48,7 @@ NO_PAIRS = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 class Alike:
     """Nodes of two languages whose images are alike: e candidates for a pair, and the cosine of their images.
 
-    The first of a pair is in the language with the smaller code.
+    The first of a pair is in the language with the smaller code; candidates of two languages stand together.
     """
 
     left: Ints  # [e]
@@ -116,33 +117,31 @@ def near_pairs(nodes: Nodes, candidates: Alike, text: Vectors | None = None) -> 
         score = (score + cosines(text, candidates.left, text, candidates.right)) / 2
     language = nodes.language
     code = language[candidates.left] * len(nodes.languages) + language[candidates.right]
-    found = [_mutual(candidates, score, np.flatnonzero(code == each), len(nodes)) for each in np.unique(code)]
-    if not found:
+    if not len(code):
         return NO_PAIRS
+    found = [
+        _mutual(candidates, score, slice(start, start + count), len(nodes))
+        for start, count in zip(*groups(code), strict=True)
+    ]
     line, lead = (np.concatenate([part[place] for part in found]) for place in (0, 1))
     return Pairs(candidates.left[line], candidates.right[line], _weights(lead))
 
 
-def _mutual(candidates: Alike, score: Floats, lines: Ints, n: int) -> tuple[Ints, Floats]:
-    """Return the lines that are best on both sides, and their lead over the second best."""
+def _mutual(candidates: Alike, score: Floats, lines: slice, n: int) -> tuple[Ints, Floats]:
+    """Return the lines of two languages that are best on both sides, and their lead over the second best."""
     left, right, own = candidates.left[lines], candidates.right[lines], score[lines]
     csls = 2 * own - _mean_of_nearest(left, own, n)[left] - _mean_of_nearest(right, own, n)[right]
     first, lead = _leads(left, csls)
     other, back = _leads(right, csls)
     best, here, there = np.intersect1d(first, other, assume_unique=True, return_indices=True)
-    return lines[best], np.minimum(lead[here], back[there])
-
-
-def _sorted_by(node: Ints, score: Floats) -> tuple[Ints, Ints, Ints]:
-    """Return lines by node, the best first; where each node begins; and the place within its node."""
-    order = np.lexsort((-score, node))
-    _, first, count = np.unique(node[order], return_index=True, return_counts=True)
-    return order, first, np.arange(len(order)) - np.repeat(first, count)
+    return best + lines.start, np.minimum(lead[here], back[there])
 
 
 def _mean_of_nearest(node: Ints, score: Floats, n: int) -> Floats:
     """Return the mean of the `NEAREST` best scores of each node [n]."""
-    order, _, place = _sorted_by(node, score)
+    order = np.lexsort((-score, node))
+    first, count = groups(node[order])
+    place = np.arange(len(order)) - np.repeat(first, count)
     near = order[place < NEAREST]
     count = np.bincount(node[near], minlength=n)
     found: Floats = np.bincount(node[near], score[near], n) / np.maximum(count, 1)
@@ -151,12 +150,16 @@ def _mean_of_nearest(node: Ints, score: Floats, n: int) -> Floats:
 
 def _leads(node: Ints, score: Floats) -> tuple[Ints, Floats]:
     """Return the best line of each node, and how far it is ahead of the second; 0 where there is none."""
-    order, first, _ = _sorted_by(node, score)
-    best = order[first]
-    after = np.minimum(first + 1, len(order) - 1)
-    has_second = node[order[after]] == node[best]
-    lead = np.where(has_second, score[best] - score[order[after]], 0.0)
-    return best, lead
+    order = np.argsort(node, kind="stable")
+    own = score[order]
+    first, count = groups(node[order])
+    segment = np.repeat(np.arange(len(first)), count)
+    at = np.flatnonzero(own == np.maximum.reduceat(own, first)[segment])
+    best = at[np.unique(segment[at], return_index=True)[1]]  # of equal ones the first
+    highest = own[best]
+    own[best] = -np.inf
+    second = np.maximum.reduceat(own, first)
+    return order[best], np.where(count > 1, highest - second, 0.0)
 
 
 def _weights(lead: Floats) -> Floats:
