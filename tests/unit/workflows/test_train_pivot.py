@@ -274,7 +274,7 @@ class TestBadInput:
             pivot(write(tmp_path, rows_of(20)))
         apart = write(tmp_path, rows_of(70, alone=True))
         with pytest.raises(
-            InputError, match=r"0 pairs were found of one item or image.*at least 30 are needed"
+            InputError, match=r"0 pairs were found of one item or image.*at least 26 are needed"
         ):
             pivot(apart, pairs_from="same")
 
