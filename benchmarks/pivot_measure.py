@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.pivot_data import Problem, Split, recall, split, unit
 from xlingual.arrays import Floats, Vectors
-from xlingual.pivot.choose import CANDIDATES, CCA_DIMS, FOLDS, choose, folds, log_ranks, part_of
-from xlingual.pivot.fit import CCA, Options, Settings, applied, fit, tags
+from xlingual.pivot.choose import CANDIDATES, FOLDS, affordable, choose, folds, log_ranks, part_of
+from xlingual.pivot.fit import Options, Settings, applied, fit, tags
 from xlingual.pivot.nodes import Nodes
 from xlingual.pivot.pairs import NO_PAIRS, Alike, Pairs, alike, near_pairs, same_pairs
 from xlingual.repair.label_free import (
@@ -33,8 +33,7 @@ Json = dict[str, Any]
 
 def settings_for(dim: int, languages: int, rounds: int | None = None) -> list[Settings]:
     """Return the settings that the library tries on vectors of so many dimensions."""
-    small = dim * languages <= CCA_DIMS
-    found = [one for one in CANDIDATES if small or one.kind != CCA]
+    found = affordable(CANDIDATES, dim * languages)
     if rounds is None:
         return found
     return [one if one.kind in ("none", "centre") else replace(one, rounds=rounds) for one in found]

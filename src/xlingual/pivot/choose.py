@@ -86,8 +86,7 @@ def choose(
 
     Of more than `MOST` nodes of a language a sample is looked at, whose images `ranker` searches anew.
     """
-    large = nodes.dim * len(np.unique(nodes.language)) > CCA_DIMS and len({one.kind for one in tried}) > 1
-    wanted = list(dict.fromkeys([PLAIN, *(one for one in tried if not (large and one.kind == CCA))]))
+    wanted = list(dict.fromkeys([PLAIN, *affordable(tried, nodes.dim * len(np.unique(nodes.language)))]))
     looked = _drawn(nodes, options.seed)
     if not looked.all():
         nodes = nodes.take(np.flatnonzero(looked))
@@ -112,6 +111,16 @@ def choose(
         for place, one in enumerate(wanted)
     ]
     return sorted(found, key=lambda one: (not one.helps, one.settings != PLAIN, -one.score))
+
+
+def affordable(tried: Sequence[Settings], dims: int) -> list[Settings]:
+    """Return what is tried on vectors of so many dimensions, of all languages together.
+
+    Canonical correlations take too long above `CCA_DIMS`; where they alone are asked for, they stay.
+    """
+    if dims <= CCA_DIMS or {one.kind for one in tried} == {CCA}:
+        return list(tried)
+    return [one for one in tried if one.kind != CCA]
 
 
 def _drawn(nodes: Nodes, seed: int) -> np.ndarray:
@@ -217,7 +226,8 @@ def log_ranks(nodes: Nodes, text: Vectors, pairs: Pairs) -> Floats:
                 away = asked @ text[pool].T - np.einsum("nd,nd->n", asked, text[target[piece]])[:, None]
                 away[nodes.item[pool] == nodes.item[source[piece]][:, None]] = -np.inf
                 above, tied = (away > _TIE).sum(axis=1), (np.abs(away) <= _TIE).sum(axis=1)
-                total[piece] += np.log1p(above + np.maximum(tied - 1, 0) / 2)
+                counted = nodes.item[target[piece]] != nodes.item[source[piece]]  # the target, among the tied
+                total[piece] += np.log1p(above + np.maximum(tied - counted, 0) / 2)
     return total / 2
 
 

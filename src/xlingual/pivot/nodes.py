@@ -49,10 +49,6 @@ class Nodes:
             fold=self.fold[nodes],
         )
 
-    def with_text(self, text: Vectors) -> Nodes:
-        """Return the same nodes with other vectors of their texts."""
-        return replace(self, text=text)
-
     @classmethod
     def of_rows(
         cls,

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from xlingual.results.document import FolderDocument
+from xlingual.results.repair import BETTER, UNCHANGED, UNDECIDED, WORSE
 from xlingual.results.values import (
     Conditions,
     Count,
@@ -21,7 +22,7 @@ from xlingual.results.values import (
     among,
 )
 
-BETTER, WORSE, UNDECIDED, UNCHANGED, UNTESTED = "better", "worse", "cannot tell", "unchanged", "untested"
+UNTESTED = "untested"  # an outcome, beside those of a repair
 
 
 class PivotPairs(Struct, frozen=True):

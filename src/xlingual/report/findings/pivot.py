@@ -5,7 +5,8 @@ from __future__ import annotations
 from xlingual.languages import named
 from xlingual.report import numbers
 from xlingual.report.transforms import map_in_words
-from xlingual.results.pivot import BETTER, UNCHANGED, UNDECIDED, UNTESTED, Pivot, PivotChange
+from xlingual.results.pivot import UNTESTED, Pivot, PivotChange
+from xlingual.results.repair import BETTER, UNCHANGED, UNDECIDED
 
 POOL = "multilingual-pool"
 TASKS = {

@@ -14,7 +14,8 @@ from xlingual.report.figures.repair import changes_of
 from xlingual.report.findings.pivot import POOL, TASKS, findings, label
 from xlingual.report.table import Badge, Cell, Column, Row, Table, Where, narrower
 from xlingual.report.transforms import map_in_words
-from xlingual.results.pivot import BETTER, Pivot, PivotChange, PivotPairs, PivotTried
+from xlingual.results.pivot import Pivot, PivotChange, PivotPairs, PivotTried
+from xlingual.results.repair import BETTER
 
 T = TypeVar("T")
 _FEW_LANGUAGES = 5  # of which each is named

@@ -134,7 +134,8 @@ def check(source: str, nodes: Nodes, candidates: Alike, options: Options, image_
     near = len(near_pairs(nodes, candidates)) if options.near else 0
     same = len(same_pairs(nodes)) if options.same else 0
     if near + same < FEWEST_PAIRS:
-        kinds = "" if options.near else " of one item or image; other items are left out by pairs-from same"
+        left_out = f" of one item or image ({parameter('pairs_from', 'same')} leaves out others)"
+        kinds = "" if options.near else left_out
         raise InputError(
             f"{source}: {near + same} pairs were found{kinds}, at least {FEWEST_PAIRS} are needed to "
             "fit and choose a map: give more items with images, in all languages"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,8 @@ from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.multilingual_pool import multilingual_pool
 from xlingual.repair.label_free import NEAREST, neighbourhoods_kept, within_languages
 from xlingual.results import Results
-from xlingual.results.pivot import BETTER, UNDECIDED, UNTESTED, WORSE, PivotChange, PivotKept
+from xlingual.results.pivot import UNTESTED, PivotChange, PivotKept
+from xlingual.results.repair import BETTER, UNDECIDED, WORSE
 from xlingual.store import Store
 from xlingual.transforms.affine import Affine, unit_rows
 from xlingual.workflows.pivoting.data import Embedded
@@ -56,57 +57,84 @@ class Known(Encoder):
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The part of a manifest that is held out, its vectors, and the map."""
+    """The rows that are held out, on which maps are tested."""
 
-    part: Manifest
     embedded: Embedded
-    map: Affine
+    rows: Ints
+    judge: Encoder | None  # of images, for Backretrieval
+    languages: Sequence[str]
     seed: int
-    store: Store | None  # for the images of a judge
+    store: Store | None  # for the images of the judge
+
+    @property
+    def items(self) -> int:
+        """How many items are held out."""
+        return len(np.unique(self.embedded.data.item[self.rows]))
+
+    def changes(self, map: Affine) -> list[PivotChange]:
+        """Return what a map changes, the change that the outcome is of first; warn where nothing is tested.
+
+        The identity changes nothing.
+        """
+        if map.matrix is None and not map.offset.any():
+            return []
+        found = self._tested(map) if len(self.rows) else []
+        if not found:
+            _warn_of_untested(self.items)
+        return found
+
+    def main(self, map: Affine) -> tuple[float, float] | None:
+        """Return the first measure before and after; None where nothing is tested, or nothing changes."""
+        changes = self.changes(map)
+        return (changes[0].before, changes[0].after) if changes else None
 
     @cached_property
-    def both(self) -> dict[str, Encoder]:
-        """The encoder as it is and with the map."""
-        known = Known(self.embedded)
-        return {BEFORE: known, AFTER: MappedTexts(known, self.map)}
+    def _part(self) -> Manifest:
+        data = self.embedded.data
+        return data.part(np.unique(data.table_row[self.rows]))
 
-    def changes(self, judge: Encoder | None, languages: Sequence[str]) -> list[PivotChange]:
-        """Return all changes that the data allow, the one that the outcome is of first."""
+    @cached_property
+    def _known(self) -> Known:
+        return Known(self.embedded)
+
+    def _tested(self, map: Affine) -> list[PivotChange]:
+        """Return all changes that the data allow."""
+        both: dict[str, Encoder] = {BEFORE: self._known, AFTER: MappedTexts(self._known, map)}
         found: list[PivotChange] = []
-        matching = _pairs(self.part, languages, matching=True)
+        matching = _pairs(self._part, self.languages, matching=True)
         if matching:
             found += _changes(
                 crosslingual_retrieval(
-                    self.part,
-                    self.both,
+                    self._part,
+                    both,
                     pairs=matching,
                     measures=("R@10", "RR"),
                     seed=self.seed,
                     store=None,
                 )
             )
-        if judge is not None and (apart := _pairs(self.part, languages, matching=False)):
+        if self.judge is not None and (apart := _pairs(self._part, self.languages, matching=False)):
             found += _changes(
                 backretrieval(
-                    self.part,
-                    self.both,
-                    image_encoder=judge,
+                    self._part,
+                    both,
+                    image_encoder=self.judge,
                     pairs=apart,
                     examples=False,
                     seed=self.seed,
                     store=self.store,
                 )
             )
-        if matching and set(self.part.languages) <= set(languages):
-            found += self._pool(languages)
+        if matching and set(self._part.languages) <= set(self.languages):
+            found += self._pool(both)
         return found
 
-    def _pool(self, languages: Sequence[str]) -> list[PivotChange]:
+    def _pool(self, both: Mapping[str, Encoder]) -> list[PivotChange]:
         """Return the change of search in one pool of all languages of the data."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # of items in one language, which are candidates
-            pool = mix_pool(self.part, question_languages=list(languages), seed=self.seed)
-        return _changes(multilingual_pool(pool, self.both, seed=self.seed, store=None), pairs=False)
+            pool = mix_pool(self._part, question_languages=list(self.languages), seed=self.seed)
+        return _changes(multilingual_pool(pool, both, seed=self.seed, store=None), pairs=False)
 
 
 def _pairs(part: Manifest, languages: Sequence[str], *, matching: bool) -> list[str]:
@@ -180,7 +208,7 @@ def refuse_as_judge(judge: Encoder, fitted: Encoder) -> None:
         )
 
 
-def warn_of_untested(held_out: int) -> None:
+def _warn_of_untested(held_out: int) -> None:
     """Warn where nothing could be tested."""
     why = (
         "no items were held out"

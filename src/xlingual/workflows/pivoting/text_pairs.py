@@ -15,7 +15,7 @@ from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
 from xlingual.embed import fit_texts_for
 from xlingual.encoders import EncoderLike, ImageModelLike
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Progress, Storing
 from xlingual.files import atomic_file, make_folder
 from xlingual.pivot.choose import choose
@@ -153,7 +153,8 @@ def pivot_pairs(
     same = same_pairs(nodes) if pairs_from != "near" else NO_PAIRS
     records = [*_records(embedded, nodes, near, "near"), *_records(embedded, nodes, same, "same")]
     if not records:
-        raise InputError(f"{data.source}: no pair of texts was found: give more items, or pairs_from both")
+        both = parameter("pairs_from", "both")
+        raise InputError(f"{data.source}: no pair of texts was found: give more items, or {both}")
     return TextPairs(records, map)
 
 

@@ -30,9 +30,10 @@ from xlingual.pivot.pairs import alike
 from xlingual.ranking import Cpu, Ranker
 from xlingual.requests import answers
 from xlingual.requests.pivoting import PivotRequest
-from xlingual.results.pivot import UNCHANGED, Pivot, PivotChange, PivotTried
+from xlingual.results.pivot import Pivot, PivotTried
+from xlingual.results.repair import UNCHANGED
 from xlingual.signature import CONVENTIONS, Signature
-from xlingual.store import Store, StoreLike, open_store
+from xlingual.store import StoreLike, open_store
 from xlingual.transforms.affine import Affine
 from xlingual.workflows.clock import Clock
 from xlingual.workflows.one_encoder import one_encoder
@@ -43,7 +44,6 @@ from xlingual.workflows.pivoting.tested import (
     kept_within,
     outcome_of,
     refuse_as_judge,
-    warn_of_untested,
 )
 
 ALPHA = 0.05
@@ -177,7 +177,7 @@ def train_pivot(
             search = Search(options, tried, map != CHOSEN, ranker)
             best = search.of(nodes, candidates, clock.of("trying maps"))
         with clock.stage("test", "testing"):
-            test = _Test(embedded, parts.held_out, judged_by, tags, seed, storing["store"])
+            test = HeldOut(embedded, parts.held_out, judged_by, tags, seed, storing["store"])
             changes = test.changes(best.fitted.map)
             kept = [] if best.unchanged else kept_within(embedded, parts.held_out, best.fitted.map)
         points = []
@@ -229,42 +229,6 @@ def train_pivot(
     }
     seen = data.texts(parts.fit).row_digests()
     return Pivoted(result, best.fitted.map, base, about, frozenset(seen))
-
-
-@dataclass(frozen=True)
-class _Test:
-    """The items held out, on which a map is tested."""
-
-    embedded: Embedded
-    rows: Ints
-    judge: Encoder | None
-    tags: Sequence[str]
-    seed: int
-    store: Store | None
-
-    def changes(self, map: Affine) -> list[PivotChange]:
-        """Return what the map changes; warn where nothing can be tested."""
-        if map.matrix is None and not map.offset.any():
-            return []
-        found: list[PivotChange] = []
-        if len(self.rows):
-            data = self.embedded.data
-            part = data.part(np.unique(data.table_row[self.rows]))
-            held = HeldOut(part, self.embedded, map, self.seed, self.store)
-            found = held.changes(self.judge, self.tags)
-        if not found:
-            warn_of_untested(self.items)
-        return found
-
-    def main(self, map: Affine) -> tuple[float, float] | None:
-        """Return the first measure before and after; None where nothing is tested."""
-        changes = self.changes(map)
-        return (changes[0].before, changes[0].after) if changes else None
-
-    @property
-    def items(self) -> int:
-        """How many items are held out."""
-        return len(np.unique(self.embedded.data.item[self.rows]))
 
 
 def refuse_replacing(folder: str | Path, *, replace: bool) -> None:

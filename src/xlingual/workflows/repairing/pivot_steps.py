@@ -12,8 +12,8 @@ from xlingual.embed import batch_identity
 from xlingual.encoders import Encoder, ImageModelLike, image_model
 from xlingual.errors import InputError, parameter
 from xlingual.evaluation.run import Storing
-from xlingual.pivot.choose import CANDIDATES, CCA_DIMS
-from xlingual.pivot.fit import CCA, CENTRE, NONE, Options, Settings, fit
+from xlingual.pivot.choose import CANDIDATES, affordable
+from xlingual.pivot.fit import CENTRE, NONE, Options, Settings, fit
 from xlingual.pivot.nodes import Nodes
 from xlingual.pivot.pairs import Alike, alike
 from xlingual.ranking import Ranker
@@ -95,9 +95,8 @@ class PivotOf:
         options = Options(to=language_to(None, nodes), seed=seed)
         candidates = alike(nodes, ranker=ranker)
         check(data.source, nodes, candidates, options, self.name)
-        large = nodes.dim * len(np.unique(nodes.language)) > CCA_DIMS
         return [
             (Step(f"{PIVOT_SPEC}:{settings.name}", _Fit(nodes, candidates, settings, options)),)
-            for settings in CANDIDATES
-            if settings.kind not in (NONE, CENTRE) and not (large and settings.kind == CCA)
+            for settings in affordable(CANDIDATES, nodes.dim * len(np.unique(nodes.language)))
+            if settings.kind not in (NONE, CENTRE)
         ]
