@@ -19,11 +19,13 @@ from benchmarks.pivot_data import Problem, ikea, split, unit
 from benchmarks.pivot_kept import kept
 from benchmarks.pivot_measure import measured
 from benchmarks.pivot_sets import emoji, recipes, scenes
+from benchmarks.pivot_trained import runs
 from xlingual import DataWarning
 
 FIT, TEST = 450, 280
 SPLITS = int(os.environ.get("SPLITS", "1"))
 SPLITS_OF_ALL = int(os.environ.get("SPLITS_OF_ALL", "5"))
+SPLITS_OF_TRAINED = int(os.environ.get("SPLITS_OF_TRAINED", "5"))
 MOST = 256  # dimensions of encoders that are tried in more than one split
 FEW = ("mixlsa_char", "wordvec_identical", "cllsa_50", "monolsa_unaligned", "cllsa_2860")
 
@@ -133,6 +135,12 @@ def constants() -> None:
             kept(key, lambda p=problem, k=many: measured(p, 0, FIT, TEST, kept=k))
 
 
+def trained() -> None:
+    """Triplet, TripletXL and MLMME beside the image pivot, on the same data."""
+    for key, make in runs(SPLITS_OF_TRAINED):
+        kept(key, make)
+
+
 PARTS: Mapping[str, Callable[[], None]] = {
     "ikea": in_one_language,
     "shuffled": shuffled,
@@ -141,6 +149,7 @@ PARTS: Mapping[str, Callable[[], None]] = {
     "many_items": many_items,
     "languages": languages,
     "constants": constants,
+    "trained": trained,
 }
 
 

@@ -29,7 +29,7 @@ MARGIN = 1.5  # standard errors by which a map must be better than none
 IMAGE_WEIGHT = 4.0  # of what images alone say, in the order of maps that help (docs/results/pivot.md)
 RELATED = 3.0  # standard errors by which texts of image pairs must be nearer than texts paired at random
 DRAWS = 10  # of random pairs
-MOST = 5_000  # nodes of a language that the choice looks at
+MOST = 2_000  # nodes of a language that the choice looks at
 PLAIN = Settings(NONE)
 CANDIDATES = (
     PLAIN,
@@ -185,17 +185,21 @@ def _falls_of(
 def _below_random(nodes: Nodes, texts: Sequence[Vectors], pairs: Pairs, seed: int) -> Falls:
     """Return how far the log rank of each pair is below the mean of random pairs of the same texts."""
     rng = stream(seed, "pivot random pairs")
+    own = np.arange(len(pairs))
+    drawn = np.tile(own, (DRAWS, 1))  # the pair whose right node each left node gets
     code = nodes.language[pairs.left] * len(nodes.languages) + nodes.language[pairs.right]
-    total = np.zeros((len(texts), len(pairs)))
-    for _ in range(DRAWS):
-        right = pairs.right.copy()
-        for each in np.unique(code):
-            lines = np.flatnonzero(code == each)
-            right[lines] = right[rng.permutation(lines)]
-        drawn = Pairs(pairs.left, right, pairs.weight)
-        total += np.stack([log_ranks(nodes, text, drawn) for text in texts])
-    own = np.stack([log_ranks(nodes, text, pairs) for text in texts])
-    return total / DRAWS - own, np.ones(len(pairs)), nodes.fold[pairs.left]
+    for each in drawn:
+        for language in np.unique(code):
+            lines = np.flatnonzero(code == language)
+            each[lines] = rng.permutation(lines)
+    gets, got_by = np.vstack([own, drawn]), np.vstack([own, np.argsort(drawn, axis=1)])
+    found = []
+    for text in texts:
+        there = _log_places(nodes, text, pairs.left, pairs.right[gets])
+        back = _log_places(nodes, text, pairs.right, pairs.left[got_by])
+        total = (there + np.take_along_axis(back, gets, axis=1)) / 2
+        found.append(total[1:].mean(axis=0) - total[0])
+    return np.stack(found), np.ones(len(pairs)), nodes.fold[pairs.left]
 
 
 def _falls(nodes: Nodes, texts: Sequence[Vectors], pairs: Pairs) -> Falls:
@@ -213,22 +217,31 @@ def log_ranks(nodes: Nodes, text: Vectors, pairs: Pairs) -> Floats:
 
     `text` [n, d] has unit rows. Texts of the own item are not counted; ties share their places.
     """
-    total = np.zeros(len(pairs))
-    language = nodes.language
-    for source, target in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
-        for code in np.unique(language[target]):
-            pool = nodes.of(int(code))
-            lines = np.flatnonzero(language[target] == code)
-            step = max(1, _CELLS // len(pool))
-            for start in range(0, len(lines), step):
-                piece = lines[start : start + step]
-                asked = text[source[piece]]
-                away = asked @ text[pool].T - np.einsum("nd,nd->n", asked, text[target[piece]])[:, None]
-                away[nodes.item[pool] == nodes.item[source[piece]][:, None]] = -np.inf
+    there = _log_places(nodes, text, pairs.left, pairs.right[None])
+    back = _log_places(nodes, text, pairs.right, pairs.left[None])
+    found: Floats = (there[0] + back[0]) / 2
+    return found
+
+
+def _log_places(nodes: Nodes, text: Vectors, source: Ints, targets: Ints) -> Floats:
+    """Return the log rank of each target [t, p] for its source [p]; all t of one are of one language."""
+    found = np.zeros(targets.shape)
+    language = nodes.language[targets[0]]
+    for code in np.unique(language):
+        pool = nodes.of(int(code))
+        lines = np.flatnonzero(language == code)
+        step = max(1, _CELLS // len(pool))
+        for start in range(0, len(lines), step):
+            piece = lines[start : start + step]
+            asked, item = text[source[piece]], nodes.item[source[piece]]
+            scores = asked @ text[pool].T
+            scores[nodes.item[pool] == item[:, None]] = -np.inf
+            for place, target in enumerate(targets[:, piece]):
+                away = scores - np.einsum("nd,nd->n", asked, text[target])[:, None]
                 above, tied = (away > _TIE).sum(axis=1), (np.abs(away) <= _TIE).sum(axis=1)
-                counted = nodes.item[target[piece]] != nodes.item[source[piece]]  # the target, among the tied
-                total[piece] += np.log1p(above + np.maximum(tied - counted, 0) / 2)
-    return total / 2
+                counted = nodes.item[target] != item  # the target itself, among the tied
+                found[place, piece] = np.log1p(above + np.maximum(tied - counted, 0) / 2)
+    return found
 
 
 class _Judged(NamedTuple):
