@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -65,21 +65,34 @@ def _small(names: Sequence[str] | None = None) -> list[Problem]:
 def left_out() -> None:
     """Emoji, scenes and recipes, on which nothing of the choice was set."""
     for seed in range(SPLITS):
-        for problem, pairs, n_fit, n_test in (
-            *(
-                (one, ("en-de", "es-pt", "en-ru", "en-ja"), 800, 300)
-                for one in emoji(("lsa 100", "mono-lsa"))
-            ),
-            *((one, ("en-es", "en-id", "en-ru"), 800, 300) for one in recipes()),
-            *((one, ("en-es", "en-ja"), 800, 300) for one in scenes(("lsa 300", "mono-lsa"))),
-        ):
+        for problem, pair, n_test in _left_out():
+            kept(
+                f"left-out|{problem.data}|{pair}|{problem.encoder}|{seed}",
+                lambda p=problem, s=seed, m=n_test: measured(p, s, 800, m, more=True),
+            )
+
+
+def _left_out() -> Iterator[tuple[Problem, str, int]]:
+    """Yield problems in two languages, how these are called, and the number of items to test on."""
+    for found, pairs in (
+        (emoji(("lsa 100", "mono-lsa")), ("en-de", "es-pt", "en-ru", "en-ja")),
+        (recipes(), ("en-es", "en-id", "en-ru")),
+        (scenes(("lsa 300", "mono-lsa")), ("en-es", "en-ja")),
+    ):
+        for problem in found:
             for pair in pairs:
-                kept(
-                    f"left-out|{problem.data}|{pair}|{problem.encoder}|{seed}",
-                    lambda p=problem, pair=pair, s=seed, n=n_fit, m=n_test: measured(
-                        p.of(pair.split("-")), s, n, m, more=True
-                    ),
-                )
+                yield problem.of(pair.split("-")), pair, 300
+
+
+def shuffled_left_out() -> None:
+    """Run the same with the image of another item."""
+    for seed in range(SPLITS):
+        for problem, pair, n_test in _left_out():
+            order = np.random.default_rng([seed, 1]).permutation(len(problem.image))
+            kept(
+                f"shuffled left-out|{problem.data}|{pair}|{problem.encoder}|{seed}",
+                lambda p=problem, s=seed, m=n_test, o=order: measured(p, s, 800, m, image=p.image[o]),
+            )
 
 
 def curves() -> None:
@@ -145,6 +158,7 @@ PARTS: Mapping[str, Callable[[], None]] = {
     "ikea": in_one_language,
     "shuffled": shuffled,
     "left_out": left_out,
+    "shuffled_left_out": shuffled_left_out,
     "curves": curves,
     "many_items": many_items,
     "languages": languages,

@@ -153,6 +153,10 @@ def claims() -> Rows:
         rows.append(
             [title, str(len(several)), of_items(several), number(least, True), f"{none} of {len(several)}"]
         )
+    if several := records("shuffled left-out"):
+        gains, none = [gain(one) for one in several], sum(one["chosen"] == "none" for one in several)
+        cells = [str(len(several)), number(float(np.mean(gains)), True), number(min(gains), True)]
+        rows.append(["emoji, recipes, scenes, images shuffled", *cells, f"{none} of {len(several)}"])
     several = records("shuffled")
     places = [place_of(one, "votes") for one in several]
     gains = [one["xlr"][place] - one["xlr"][0] for one, place in zip(several, places, strict=True)]
@@ -329,6 +333,27 @@ def several_languages() -> Rows:
     return rows
 
 
+MODELS = ("none", "title and body", "Triplet", "TripletXL", "TripletXL .3", "MLMME", "pivot")
+
+
+def trained() -> Rows:
+    """Give what is trained on the same data: means over splits, and what the pivot gains."""
+    rows = [["data", "encoder", "splits", *MODELS, "pivot − none, least … most of the splits"]]
+    of_data = {
+        (one["data"], one["seed"]): one["xlr"] for one in records("trained") if one["encoder"] == "MLMME"
+    }
+    others = [one for one in records("trained") if one["encoder"] != "MLMME"]
+    for data, encoder in dict.fromkeys((one["data"], one["encoder"]) for one in others):
+        own = [one for one in others if (one["data"], one["encoder"]) == (data, encoder)]
+        runs = [one["xlr"] | of_data.get((data, one["seed"]), {}) for one in own]
+        known = [[run[name] for run in runs if name in run] for name in MODELS]
+        means = [number(float(np.mean(each))) if each else "" for each in known]
+        leads = [run["pivot"] - run["none"] for run in runs]
+        span = f"{number(min(leads), True)} … {number(max(leads), True)}"
+        rows.append([data, encoder, str(len(own)), *means, span])
+    return rows
+
+
 TABLES: Mapping[str, Callable[[], Rows]] = {
     "methods": methods,
     "claims": claims,
@@ -337,6 +362,7 @@ TABLES: Mapping[str, Callable[[], Rows]] = {
     "margins": margins,
     "grid": grid,
     "left-out": left_out,
+    "trained": trained,
     "items": lambda: compared("items of IKEA", "items to fit on", "450"),
     "noise": lambda: compared("noise", "noise", "0"),
     "shared": lambda: compared("shared", "share in both languages", "0"),

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.encoders import Encoder, ImageModelLike, Spec
-from xlingual.errors import DataWarning, InputError, parameter, warn
+from xlingual.errors import InputError, parameter
 from xlingual.models.folder import CONFIG
 from xlingual.results.case_study import PIVOT, FittedPivot, Training
 from xlingual.workflows.case_study_models import Trained, Trainer
 from xlingual.workflows.pivoting import train_pivot
-from xlingual.workflows.pivoting.tested import UNTESTED_WARNING
 from xlingual.workflows.pivoting.trained import image_encoder_of
 from xlingual.workflows.studies import naming, timed
 
@@ -60,8 +58,7 @@ class Pivoting:
         """
         assert job.manifest is not None  # checked before any work
         out = job.folder / PIVOT
-        with timed(job.timings, f"train: {PIVOT}"), warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DataWarning)
+        with timed(job.timings, f"train: {PIVOT}"):
             pivoted = train_pivot(
                 job.manifest,
                 str(replace(job.base, name=job.base_name)),
@@ -71,9 +68,6 @@ class Pivoting:
                 store=job.store,
                 progress=naming(PIVOT, job.progress),
             )
-        for one in caught:
-            if not str(one.message).startswith(UNTESTED_WARNING):
-                warn(str(one.message))
         pivoted.write(out)
         found = pivoted.found
         return FittedModel(

@@ -16,7 +16,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.pools.mix import mix_pool
 from xlingual.encoders import Encoder
 from xlingual.encoders.mapped import MappedTexts
-from xlingual.errors import DataWarning, InputError, warn
+from xlingual.errors import DataWarning, InputError, parameter, warn
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.multilingual_pool import multilingual_pool
@@ -30,7 +30,6 @@ from xlingual.workflows.pivoting.data import Embedded
 from xlingual.workflows.places import Places
 
 BEFORE, AFTER = "before", "after"
-UNTESTED_WARNING = "nothing was tested"  # how the warning begins
 _COMPARED = 5_000  # texts of a language whose neighbours are compared
 _FEWEST = 20  # items that a language pair is tested on
 
@@ -72,13 +71,15 @@ class HeldOut:
         return len(np.unique(self.embedded.data.item[self.rows]))
 
     def changes(self, map: Affine) -> list[PivotChange]:
-        """Return what a map changes, the change that the outcome is of first; warn where nothing is tested.
+        """Return what a map changes, the change that the outcome is of first; warn where rows test nothing.
 
         The identity changes nothing.
         """
         if map.matrix is None and not map.offset.any():
             return []
-        found = self._tested(map) if len(self.rows) else []
+        if not len(self.rows):
+            return []
+        found = self._tested(map)
         if not found:
             _warn_of_untested(self.items)
         return found
@@ -203,17 +204,14 @@ def refuse_as_judge(judge: Encoder, fitted: Encoder) -> None:
     """Raise InputError where Backretrieval would be judged by the images that the map was fitted on."""
     if judge.identity == fitted.identity:
         raise InputError(
-            "the image encoder that pairs come from cannot judge what was fitted on them: name another one, "
-            "or test on items with texts in two languages"
+            f"{parameter('judge')} is the image encoder that pairs come from, which cannot judge what was "
+            "fitted on them: name another one, or test on items with texts in two languages"
         )
 
 
 def _warn_of_untested(held_out: int) -> None:
-    """Warn where nothing could be tested."""
-    why = (
-        "no items were held out"
-        if not held_out
-        else f"of {held_out:,} items held out fewer than {_FEWEST} have texts in two languages, and no other "
-        "image encoder judges"
+    """Warn where nothing of what was held out could be tested."""
+    warn(
+        f"nothing was tested: of {held_out:,} items held out fewer than {_FEWEST} have texts in two "
+        "languages, and no other image encoder judges"
     )
-    warn(f"{UNTESTED_WARNING}: {why}")
