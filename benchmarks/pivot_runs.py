@@ -26,6 +26,7 @@ FIT, TEST = 450, 280
 SPLITS = int(os.environ.get("SPLITS", "1"))
 SPLITS_OF_ALL = int(os.environ.get("SPLITS_OF_ALL", "5"))
 SPLITS_OF_TRAINED = int(os.environ.get("SPLITS_OF_TRAINED", "5"))
+SPLITS_OF_MLMME = int(os.environ.get("SPLITS_OF_MLMME", "5"))
 MOST = 256  # dimensions of encoders that are tried in more than one split
 FEW = ("mixlsa_char", "wordvec_identical", "cllsa_50", "monolsa_unaligned", "cllsa_2860")
 
@@ -150,7 +151,7 @@ def constants() -> None:
 
 def trained() -> None:
     """Triplet, TripletXL and MLMME beside the image pivot, on the same data."""
-    for key, make in runs(SPLITS_OF_TRAINED):
+    for key, make in runs(SPLITS_OF_TRAINED, SPLITS_OF_MLMME):
         kept(key, make)
 
 
