@@ -79,12 +79,12 @@ class PerQuery:
         }
         columns["seed"] = pa.array(np.repeat(self._seeds, lengths), pa.int64())
         query = np.concatenate(self._blocks["query"])
-        ids = _words(rows.ids)
-        columns["query"] = _looked_up(query, *ids)
-        columns["item"] = _looked_up(rows.item[query], *_words(rows.item_ids))
+        ids = words_of(rows.ids)
+        columns["query"] = looked_up(query, *ids)
+        columns["item"] = looked_up(rows.item[query], *words_of(rows.item_ids))
         columns["cluster"] = pa.array(rows.cluster[query], pa.int64())
         retrieved = np.concatenate(self._blocks["retrieved"])
-        columns["retrieved"] = _looked_up(retrieved, *ids)
+        columns["retrieved"] = looked_up(retrieved, *ids)
         clusters = rows.cluster[np.maximum(retrieved, 0)]
         columns["retrieved_cluster"] = pa.array(clusters, pa.int64(), mask=retrieved < 0)
         for name in ("above", "tied"):
@@ -94,7 +94,7 @@ class PerQuery:
         for name, labels in rows.labels.items():
             code, words = _label_codes(labels)
             if words:
-                columns[f"{BY}{name}"] = _looked_up(code[query], *_words(words))
+                columns[f"{BY}{name}"] = looked_up(code[query], *words_of(words))
         return pa.table(columns)
 
 
@@ -102,7 +102,7 @@ def repeated(words: Sequence[str], lengths: Sequence[int]) -> pa.Array:
     """Return each word so many times, as codes and words."""
     distinct = list(dict.fromkeys(words))
     number = {word: i for i, word in enumerate(distinct)}
-    return _looked_up(np.repeat([number[word] for word in words], lengths), *_words(distinct))
+    return looked_up(np.repeat([number[word] for word in words], lengths), *words_of(distinct))
 
 
 def _label_codes(labels: Sequence[str | None]) -> tuple[Ints, list[str]]:
@@ -118,7 +118,7 @@ def _label_codes(labels: Sequence[str | None]) -> tuple[Ints, list[str]]:
     return np.array([-1 if label is None else place[label] for label in labels], dtype=np.int64), words
 
 
-def _words(words: Sequence[str]) -> tuple[Ints, pa.Array]:
+def words_of(words: Sequence[str]) -> tuple[Ints, pa.Array]:
     """Return the different words, and which of them each is.
 
     One id may name a text of each language, but the words of an Arrow dictionary must be distinct.
@@ -132,7 +132,7 @@ def _words(words: Sequence[str]) -> tuple[Ints, pa.Array]:
     return np.array([number[word] for word in words], dtype=np.int64), pa.array(list(number), pa.string())
 
 
-def _looked_up(codes: Ints, distinct: Ints, words: pa.Array) -> pa.Array:
+def looked_up(codes: Ints, distinct: Ints, words: pa.Array) -> pa.Array:
     """Return the word of each code, null for one below 0: code c stands for `words[distinct[c]]`."""
     import pyarrow as pa
 

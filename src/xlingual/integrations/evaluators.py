@@ -188,7 +188,7 @@ class BackretrievalEvaluator(_PairEvaluator):
     """
 
     task = "backretrieval"
-    fast: ClassVar[Mapping[str, Any]] = {"examples": False}
+    fast: ClassVar[Mapping[str, Any]] = {"examples": False, "neighbours": False}
     matching = False
 
     def __init__(
@@ -232,6 +232,7 @@ class CrosslingualRetrievalEvaluator(_PairEvaluator):
     """
 
     task = "crosslingual-retrieval"
+    fast: ClassVar[Mapping[str, Any]] = {"neighbours": False}
     matching = True
 
     def __init__(self, manifest: ManifestLike, name: str = "", **more: Any) -> None:  # noqa: ANN401

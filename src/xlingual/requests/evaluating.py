@@ -48,6 +48,9 @@ _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat 
 
 
 Examples: TypeAlias = Annotated[bool, option("Keep texts for the report.", run=True)]
+Neighbours: TypeAlias = Annotated[
+    bool, option("Keep the ten nearest targets of each query, for inspect and browse.", run=True)
+]
 CandidateText: TypeAlias = Annotated[
     str, option("Text of a candidate that is encoded: sentence, or sentence+context.", metavar="TEXT")
 ]
@@ -95,6 +98,7 @@ class BackretrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only=True):
     trec_depth: TrecDepth = None
     output: EvaluationOutput
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
+    neighbours: Neighbours = True
     calibration: Annotated[
         Path | None,
         option("Estimate XLR too, by the calibration that xlingual calibrate wrote.", metavar="FILE"),
@@ -124,6 +128,7 @@ class CrosslingualRetrievalRequest(SystemsOverPairsRequest, frozen=True, kw_only
     trec_depth: TrecDepth = None
     output: EvaluationOutput
     examples: Examples = True
+    neighbours: Neighbours = True
 
 
 class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 PER_QUERY, EXAMPLES = "per_query", "examples"
 # of all that rank: the largest hubs; of a multilingual pool: the picture of the space, how often each
-# candidate is found, worst questions; of textual similarity: the scored pairs
-TABLES = ("points", "hubs", "occurrences", "worst", "pairs")
+# candidate is found, worst questions; of textual similarity: the scored pairs; of language pairs: the nearest
+# targets of each query
+TABLES = ("points", "hubs", "occurrences", "worst", "pairs", "neighbours")
 LABEL_PREFIX = "by."  # columns of PER_QUERY that divide queries into slices
-_WITH_TEXTS = (EXAMPLES, "hubs", "worst")  # may be left out where results are shared
+_WITH_TEXTS = (EXAMPLES, "hubs", "worst", "neighbours")  # may be left out where results are shared
 
 Kind: TypeAlias = Literal["text", "whole", "number", "bytes", "boolean"]
 
@@ -44,6 +45,10 @@ COLUMNS: Mapping[str, Mapping[str, Kind]] = {
     | _of("text", "candidate_id", "candidate_language", "candidate")
     | _of("number", "value", "place"),
     "pairs": _of("text", "encoder", "target", "pair") | _of("number", "score", "cosine"),
+    "neighbours": _NAMES
+    | _of("text", "query", "neighbour")
+    | _of("whole", "seed", "above", "tied")
+    | _of("number", "score"),
 }
 _LATER: Mapping[str, Mapping[str, Kind]] = {  # columns that tables of an earlier version lack
     PER_QUERY: _of("text", "item") | _of("whole", "retrieved_cluster", "above", "tied"),
@@ -60,6 +65,7 @@ _NULLABLE = {  # columns that need not have a value in each row
     EXAMPLES: {"query_text", "retrieved_text", "query_picture", "retrieved_picture", "similarity", "value"},
     "hubs": {"relevant_to", "text", "errors", "found_by", "picture"},
     "worst": {"rank_of_best", "relevant", "candidate"},
+    "neighbours": {"score"},
 }
 _WORDS: Mapping[Kind, str] = {
     "text": "text",
@@ -152,7 +158,8 @@ def _checked(path: Path, table: pa.Table, name: str, kind: Kind, nullable: bool)
     if kind == "text":
         return column
     try:
-        column = column.cast(_type(kind))
+        if not pa.types.is_floating(column.type):  # numbers keep their precision
+            column = column.cast(_type(kind))
     except pa.ArrowInvalid as error:
         raise InputError(f"{wrong} one that is too large: run it again") from error
     if kind == "number" and pc.all(pc.is_finite(column)).as_py() is False:

@@ -80,6 +80,7 @@ class Evaluated:
             text_encoders=text_encoders,
             measures=[self.measure],
             examples=examples and self.examples,
+            neighbours=False,
             store=store,
             progress=progress,
             **options,

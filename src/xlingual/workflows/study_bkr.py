@@ -56,6 +56,7 @@ def bkr_of_queries(
             threads=threads,
             ranker=ranker,
             examples=False,
+            neighbours=False,
             store=store,
             progress=progress,
         )

@@ -304,7 +304,7 @@ def test_without_examples_no_text_is_kept():
     results = crosslingual_retrieval(
         manifest_of(200), Given(en=en, de=de), measures="R@1", examples=False, **PAIR
     )
-    assert hubs(results).alarm and results.tables == {}
+    assert hubs(results).alarm and "hubs" not in results.tables
 
 
 def test_only_the_first_sample_of_a_pair_is_looked_at():
@@ -323,7 +323,7 @@ def test_a_constant_encoder_has_no_hubs():
     results = crosslingual_retrieval(manifest_of(40), Given(en=same, de=same), **PAIR)
     found = hubs(results)
     assert (found.n, found.skewness, found.never, found.alarm) == (0, 0.0, 0.0, False)
-    assert found.largest == pytest.approx(found.expected) and results.tables == {}
+    assert found.largest == pytest.approx(found.expected) and "hubs" not in results.tables
 
 
 def test_languages_that_find_a_hub_are_named():

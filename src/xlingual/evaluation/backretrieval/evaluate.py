@@ -33,6 +33,7 @@ from xlingual.evaluation.backretrieval.rankings import rankings, refuse_function
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
 from xlingual.evaluation.listed import SystemLists
 from xlingual.evaluation.near_duplicates import DECLARED
+from xlingual.evaluation.neighbours import KEPT, NeighbourTable
 from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.pair_hubs import PairHubs
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
@@ -84,6 +85,7 @@ def backretrieval(
     threads: int = 1,
     ranker: Ranker | None = None,
     examples: bool = True,
+    neighbours: bool = True,
     progress: Progress | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
@@ -118,6 +120,7 @@ def backretrieval(
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`. With
             `xlingual.ranking.approximate.Approximate` every number says how far it may be off.
         examples: keep the best and worst queries of the leading encoder, for the report.
+        neighbours: keep the ten nearest targets of each query of the first sample, for `inspect`.
         progress: called with (what, done, total).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
@@ -152,7 +155,7 @@ def backretrieval(
     )
     run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder, takes_lists=True)
     run.prepare(joined(text_encoders, runs))
-    found = _Backretrieval(run, ranked, runs=trec is not None)
+    found = _Backretrieval(run, ranked, runs=trec is not None, neighbours=neighbours)
     return found.results(examples, trec, trec_depth)
 
 
@@ -169,7 +172,9 @@ def _warn_of_own_images(run: PairRun, judge: str) -> None:
 class _Backretrieval:
     """The steps of one evaluation, in order: nearest texts, ways back with baselines, scores, examples."""
 
-    def __init__(self, run: PairRun, measures: Sequence[RankMeasure], *, runs: bool) -> None:
+    def __init__(
+        self, run: PairRun, measures: Sequence[RankMeasure], *, runs: bool, neighbours: bool
+    ) -> None:
         self.run, self.tasks = run, run.tasks
         ranker = approximate(run.options, measures)
         if runs:
@@ -183,6 +188,8 @@ class _Backretrieval:
         self.scorer = BackretrievalScorer()
         if ranker is not None:
             self.scorer = CheckedBackretrieval(run, ranker, self.ranked)
+        self.neighbours = NeighbourTable(NAME)
+        self._first = 1 if not neighbours else KEPT if ranker is None else min(KEPT, ranker.depth)
 
     def results(self, examples: bool, trec: str | Path | None, depth: int | None) -> Results:
         """Return everything that was found."""
@@ -191,7 +198,7 @@ class _Backretrieval:
         hubs = PairHubs(self.run, examples)
         with self.run.stage("statistics", "computing intervals"):
             results = self._numbers(found, references, hubs).results(self.run.manifest)
-            results.tables = hubs.table()
+            results.tables = hubs.table() | self.neighbours.table(self.run.manifest)
             if examples:
                 blocks = list(self._examples(results.summary, found))
                 results.examples = examples_table(self.run.manifest, blocks)
@@ -213,8 +220,13 @@ class _Backretrieval:
                     repair=self.run.repair(name, [source]),
                     progress=self.run.progress(f"ranking texts: {name}"),
                     tally=self.run.tally,
+                    first=self._first,
                 )
         self.scorer.texts(name, vectors, found)
+        for task, subject, nearest in zip(self.tasks, self.run.subjects, found, strict=True):
+            if nearest.neighbours is not None:
+                rows = task.sample.source, task.sample.target
+                self.neighbours.add(name, subject, nearest.neighbours, *rows)
         return found
 
     def _ways_back(

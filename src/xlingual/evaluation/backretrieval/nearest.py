@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.evaluation.listed import SystemLists, first_group, refuse_short
+from xlingual.evaluation.neighbours import AdjustedKeys, Neighbours, listed_neighbours, neighbours_of
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
@@ -35,6 +36,7 @@ class Nearest:
     target: Ints  # [e]
     share: Floats  # [e]
     n_tied: Ints  # [n]
+    neighbours: Neighbours | None = None  # the first targets of each query, where they were asked for
 
     def single(self) -> Ints:
         """Return the nearest target of each query, -1 where several tie, int64 [n]."""
@@ -77,30 +79,45 @@ def nearest_texts(
     tally: Tally,
     repair: HubRepair | None = None,
     progress: Progress | None = None,
+    first: int = 1,
 ) -> list[Nearest]:
     """Return the nearest targets for each sample of one language pair, from as few products as possible.
 
     Samples that overlap (seeds drawn from one set) share one pass over the union of their texts. A `repair`
-    of hubs takes one more.
+    of hubs takes one more. In the first sample, the `first` nearest targets of each query are kept too, if
+    these are more than one.
     """
     if isinstance(vectors, SystemLists):
-        return [nearest_listed(vectors, sample) for sample in samples]
+        return [
+            nearest_listed(vectors, sample, 1 if place else first) for place, sample in enumerate(samples)
+        ]
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
-            nearest_texts(vectors, [sample], ranker=ranker, repair=repair, progress=progress, tally=tally)[0]
-            for sample in samples
+            nearest_texts(
+                vectors,
+                [sample],
+                ranker=ranker,
+                repair=repair,
+                progress=progress,
+                tally=tally,
+                first=1 if place else first,
+            )[0]
+            for place, sample in enumerate(samples)
         ]
     union = TextUnion(vectors, samples)
     before, progress = two_passes(progress, repair)
     adjustments = union.adjustments(samples, repair, ranker, before)
-    requests = [NearestRequest(union, sample, own) for sample, own in zip(samples, adjustments, strict=True)]
+    requests = [
+        NearestRequest(union, sample, own, 1 if place else first)
+        for place, (sample, own) in enumerate(zip(samples, adjustments, strict=True))
+    ]
     ranker.scan(union.similarity, [request.reduction for request in requests], progress=progress)
     found = [request.result() for request in requests]
     tally.add(union.similarity)
     return found
 
 
-def nearest_listed(found: SystemLists, sample: Sample) -> Nearest:
+def nearest_listed(found: SystemLists, sample: Sample, first: int = 1) -> Nearest:
     """Return the first target of each query's list, with all that tie for it; a query may have none.
 
     Where a list ends before the first target of the sample, each target may be it, and some are drawn.
@@ -121,19 +138,24 @@ def nearest_listed(found: SystemLists, sample: Sample) -> Nearest:
         share = np.concatenate([share, np.full(cap * len(unknown), 1.0 / cap)])
         order = np.argsort(query, kind="stable")
         query, target, share = query[order], target[order], share[order]
-    return Nearest(query, target, share, n_tied)
+    return Nearest(query, target, share, n_tied, listed_neighbours(lists, first) if first > 1 else None)
 
 
 class NearestRequest:
     """The request for the nearest targets of one sample, in a pass over a union.
 
-    With the sample's `adjustment` nearness is the cosine as it changes it.
+    With the sample's `adjustment` nearness is the cosine as it changes it. The `first` nearest targets are
+    kept beside the nearest, if they are more than one.
     """
 
-    def __init__(self, union: TextUnion, sample: Sample, adjustment: Adjustment | None = None) -> None:
+    def __init__(
+        self, union: TextUnion, sample: Sample, adjustment: Adjustment | None = None, first: int = 1
+    ) -> None:
         self._seed, (self._source, self._target) = sample.seed, union.codes(sample)
+        self._keys = AdjustedKeys(union.similarity, adjustment)
+        self._first = min(first, len(self._target))
         self._top = Top(
-            1,
+            self._first,
             union.similarity.shape,
             weights=np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64),
             queries=distinct_values(self._source),
@@ -144,7 +166,25 @@ class NearestRequest:
 
     def result(self) -> Nearest:
         """Return the nearest targets, after the pass."""
-        return _expanded(self._top.result(), self._source, self._target, self._seed)
+        found = self._top.result()
+        if self._first == 1:
+            return _expanded(found, self._source, self._target, self._seed)
+        best = _expanded(_best(found), self._source, self._target, self._seed)
+        neighbours = neighbours_of(found, self._keys, self._source, self._target, self._first)
+        return replace(best, neighbours=neighbours)
+
+
+def _best(found: TopK) -> TopK:
+    """Return the nearest candidates alone, with all that tie for nearest."""
+    best = found.above == 0
+    return TopK(
+        found.query[best],
+        found.candidate[best],
+        found.weight[best],
+        found.above[best],
+        found.tied[best],
+        found.unlisted,
+    )
 
 
 def tie_cap(n_queries: int) -> int:

@@ -19,10 +19,11 @@ from xlingual.data.taking import takes_data
 from xlingual.errors import InputError, parameter, warn
 from xlingual.evaluation.approximation.checked import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
-from xlingual.evaluation.crosslingual_retrieval.matches import matches_and_places
+from xlingual.evaluation.crosslingual_retrieval.matches import First, matches_and_places
 from xlingual.evaluation.crosslingual_retrieval.rankings import rankings
 from xlingual.evaluation.hubs import HUBS_OF
 from xlingual.evaluation.near_duplicates import DECLARED
+from xlingual.evaluation.neighbours import NeighbourTable
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_hubs import PairHubs
 from xlingual.evaluation.pair_run import PairRun, PairTask, by_pair
@@ -40,7 +41,6 @@ from xlingual.measures import (
     as_success,
     parse_rank_measures,
 )
-from xlingual.measures.hubness import Places
 from xlingual.ranking import Ranker, Repair, one_library_thread
 from xlingual.records import RankCounts, TargetCounts
 from xlingual.requests import answers
@@ -80,6 +80,7 @@ def crosslingual_retrieval(
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
     examples: bool = True,
+    neighbours: bool = True,
     **columns: Unpack[DataOptions],
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
@@ -94,7 +95,8 @@ def crosslingual_retrieval(
     second.
 
     `trec` is a folder for runs and qrels, with the `trec_depth` best targets of each source (None: all).
-    `examples`: keep texts (hubs) in the results.
+    `examples`: keep texts (hubs) in the results. `neighbours`: keep the ten nearest targets of each query of
+    the first sample, for `inspect`.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -117,7 +119,7 @@ def crosslingual_retrieval(
         ranked = as_recall(ranked)
     elif not measures:
         ranked = as_success(ranked)
-    return _evaluated(run, ranked, trec, trec_depth, examples=examples)
+    return _evaluated(run, ranked, trec, trec_depth, examples=examples, neighbours=neighbours)
 
 
 def several_answers(manifest: Manifest, tasks: Sequence[PairTask]) -> bool:
@@ -149,6 +151,7 @@ def _evaluated(
     depth: int | None,
     *,
     examples: bool,
+    neighbours: bool,
 ) -> Results:
     run.join_near_duplicates()
     refuse_small_pools(run.tasks, measures)
@@ -159,9 +162,10 @@ def _evaluated(
         _warn_of_set_recall(measures, searched=ranker is not None)
     scorer = RetrievalScorer() if ranker is None else CheckedRetrieval(run, ranker, measures)
     numbers, hubs = Numbers(NAME, measures, run.subjects), PairHubs(run, examples)
+    kept = NeighbourTable(NAME)
     for name, vectors in run.found():
         found: list[TargetCounts] = []
-        places: dict[int, Places] = {}
+        looked: dict[int, First] = {}
         with run.stage("texts: rank"), one_library_thread():
             for (source, _), chosen in by_pair(run.tasks).items():
                 matches, first = matches_and_places(
@@ -174,20 +178,24 @@ def _evaluated(
                     tally=run.tally,
                     measures=measures,
                     first=HUBS_OF if ranker is None else min(HUBS_OF, ranker.depth),
+                    neighbours=neighbours,
                 )
                 found += matches
-                places |= {} if first is None else {chosen[0]: first}
+                looked |= {} if first is None else {chosen[0]: first}
         scorer.texts(name, vectors)
         for number, targets in enumerate(found):
             for measure in measures:
                 _enter(run, numbers, scorer, (name, number, measure), targets)
-        for number, first in places.items():
-            key = name, measures[0].name, numbers.subjects[number]
-            found_hubs = hubs.add(name, number, first, hubs.wrong_matches(number, first))
+        for number, first in looked.items():
+            subject, sample = numbers.subjects[number], run.tasks[number].sample
+            key = name, measures[0].name, subject
+            found_hubs = hubs.add(name, number, first.places, hubs.wrong_matches(number, first.places))
             numbers[key] = numbers[key].with_views(CrosslingualRetrievalViews(found_hubs))
+            if first.neighbours is not None:
+                kept.add(name, subject, first.neighbours, sample.source, sample.target)
     with run.stage("statistics", "computing intervals"):
         results = numbers.results(run.manifest)
-    results.tables = hubs.table()
+    results.tables = hubs.table() | kept.table(run.manifest)
     results.evaluated = Evaluated(run.manifest, partial(rankings, run))
     if trec is not None:
         with run.stage("trec", "writing rankings"):

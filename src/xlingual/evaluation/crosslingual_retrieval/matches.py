@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from xlingual.data.samples import Sample
 from xlingual.errors import parameter, warn
 from xlingual.evaluation.hubs import listed_places, places_of
 from xlingual.evaluation.listed import SystemLists, check_reach
+from xlingual.evaluation.neighbours import AdjustedKeys, Neighbours, listed_neighbours, neighbours_of
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import RankMeasure
@@ -61,15 +63,19 @@ def matches_and_places(
     progress: Progress | None = None,
     measures: Sequence[RankMeasure] = (),
     first: int,
-) -> tuple[list[TargetCounts], Places | None]:
-    """Return the same, and who stands on the `first` places in the first sample; None for 0 places."""
+    neighbours: bool = False,
+) -> tuple[list[TargetCounts], First | None]:
+    """Return the same, and who stands on the `first` places in the first sample; None for 0 places.
+
+    With `neighbours` they are listed for each query, with their scores.
+    """
     if isinstance(vectors, SystemLists):
         found = [vectors.of(sample) for sample in samples]
         matches = [
             listed_matches(manifest, vectors, sample, lists, measures)
             for sample, lists in zip(samples, found, strict=True)
         ]
-        return matches, listed_places(found[0], min(first, found[0].n_candidates)) if first else None
+        return matches, _first_listed(found[0], first, neighbours) if first else None
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         each = [
             matches_and_places(
@@ -81,6 +87,7 @@ def matches_and_places(
                 repair=repair,
                 progress=progress,
                 first=0 if place else first,
+                neighbours=neighbours,
             )
             for place, sample in enumerate(samples)
         ]
@@ -89,27 +96,47 @@ def matches_and_places(
     before, progress = two_passes(progress, repair)
     adjustments = union.adjustments(samples, repair, ranker, before)
     requests = match_requests(union, samples, manifest, adjustments)
-    look = FirstPlaces(union, samples[0], first, adjustments[0]) if first else None
+    look = FirstRequest(union, samples[0], first, adjustments[0], neighbours) if first else None
     reductions = [request.reduction for request in requests]
     ranker.scan(union.similarity, reductions + ([look.reduction] if look else []), progress=progress)
     tally.add(union.similarity)
     return [request.result() for request in requests], look.result() if look else None
 
 
-class FirstPlaces:
+@dataclass(frozen=True)
+class First:
+    """Who stands on the first places of a sample; `neighbours` lists them query by query, with scores."""
+
+    places: Places
+    neighbours: Neighbours | None = None
+
+
+def _first_listed(lists: Lists, k: int, neighbours: bool) -> First:
+    k = min(k, lists.n_candidates)
+    return First(listed_places(lists, k), listed_neighbours(lists, k) if neighbours else None)
+
+
+class FirstRequest:
     """The request for the first places of one sample, in a pass over a union; by its adjustment, if any."""
 
-    def __init__(self, union: TextUnion, sample: Sample, k: int, adjustment: Adjustment | None) -> None:
+    def __init__(
+        self, union: TextUnion, sample: Sample, k: int, adjustment: Adjustment | None, neighbours: bool
+    ) -> None:
         self._source, self._target = union.codes(sample)
+        self._keys = AdjustedKeys(union.similarity, adjustment) if neighbours else None
         self._k = min(k, len(self._target))
         weights = np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64)
         queries = distinct_values(self._source)
         self._top = Top(self._k, union.similarity.shape, weights=weights, queries=queries, seed=sample.seed)
         self.reduction = adjusted(self._top, adjustment)
 
-    def result(self) -> Places:
-        """Return the first places, after the pass."""
-        return places_of(self._top.result(), self._source, self._target, self._k)
+    def result(self) -> First:
+        """Return who stands on the first places, after the pass."""
+        found = self._top.result()
+        places = places_of(found, self._source, self._target, self._k)
+        if self._keys is None:
+            return First(places)
+        return First(places, neighbours_of(found, self._keys, self._source, self._target, self._k))
 
 
 def listed_matches(

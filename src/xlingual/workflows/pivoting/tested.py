@@ -112,6 +112,7 @@ class HeldOut:
                     measures=("R@10", "RR"),
                     seed=self.seed,
                     store=None,
+                    neighbours=False,
                 )
             )
         if self.judge is not None and (apart := _pairs(self._part, self.languages, matching=False)):
@@ -122,6 +123,7 @@ class HeldOut:
                     image_encoder=self.judge,
                     pairs=apart,
                     examples=False,
+                    neighbours=False,
                     seed=self.seed,
                     store=self.store,
                 )

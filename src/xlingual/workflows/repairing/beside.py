@@ -43,6 +43,7 @@ def beside(
         {BEFORE: encoder, AFTER: MappedTexts(encoder, map, correction)},
         image_encoder=image_encoder,
         examples=False,
+        neighbours=False,
         store=store,
         seed=seed,
     )

@@ -1,0 +1,126 @@
+"""The nearest candidates of each query, kept with the results: what people look at where a query fails.
+
+Samples of a language pair overlap, so the first one says it for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.arrays import Floats, Ints
+from xlingual.data.manifest import Manifest
+from xlingual.evaluation.numbers import Subject
+from xlingual.evaluation.perquery import looked_up, repeated, words_of
+from xlingual.ragged import groups, members, spans
+from xlingual.ranking import UNIT, Adjustment, TextSimilarity, TopK
+from xlingual.ranking.listed import Lists
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KEPT = 10  # of each query
+DECIMALS = 6  # of scores
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The first candidates of queries, ordered by query, then best first; parallel arrays [e].
+
+    `above` candidates score higher, `tied` the same, itself included. Where more tie for the last place than
+    there is room for, some of them are listed.
+    """
+
+    query: Ints
+    candidate: Ints
+    above: Ints
+    tied: Ints
+    score: Floats  # as the evaluation compares; NaN where a search system gave none
+
+
+@dataclass(frozen=True)
+class AdjustedKeys:
+    """The exact keys of pairs of vectors, changed by an adjustment where there is one."""
+
+    similarity: TextSimilarity
+    adjustment: Adjustment | None = None
+
+    def __call__(self, query: Ints, candidate: Ints) -> Ints:
+        """Return the keys of pairs (query[i], candidate[i])."""
+        keys = self.similarity.exact(query, candidate)
+        return keys if self.adjustment is None else self.adjustment.keys(keys, query, candidate)
+
+
+def neighbours_of(
+    found: TopK, keys: Callable[[Ints, Ints], Ints], query_code: Ints, candidate_code: Ints, k: int = KEPT
+) -> Neighbours:
+    """Return the first `k` candidates of queries, from those of their distinct vectors.
+
+    `query_code` [n] and `candidate_code` [m] are the vectors that queries and candidates have; `keys` gives
+    the exact keys of pairs of vectors.
+    """
+    kept = np.flatnonzero(_place(found.query) < k)
+    query, candidate = found.query[kept], found.candidate[kept]
+    score = np.round(keys(query, candidate) * UNIT, DECIMALS)
+    order = np.argsort(candidate_code, kind="stable")
+    codes = candidate_code[order]
+    first, end = (np.searchsorted(codes, candidate, side=side) for side in ("left", "right"))
+    line, place = spans(first, np.minimum(end - first, k))  # a vector that more texts share: some of them
+    line = line[(room := _place(query[line]) < k)]
+    text = order[place[room]]
+    owner, at = members(query[line], query_code)
+    line, text = line[at], text[at]
+    return Neighbours(owner, text, found.above[kept][line], found.tied[kept][line], score[line])
+
+
+def listed_neighbours(lists: Lists, k: int = KEPT) -> Neighbours:
+    """Return the first `k` candidates of each list of a search system."""
+    above, tied = lists.places
+    kept = np.flatnonzero(_place(lists.query) < k)
+    score = np.full(len(kept), np.nan) if lists.score is None else np.round(lists.score[kept], DECIMALS)
+    return Neighbours(lists.query[kept], lists.candidate[kept], above[kept], tied[kept], score)
+
+
+def _place(query: Ints) -> Ints:
+    """Return how many earlier lines a query has, for each line; lines are ordered by query."""
+    return np.arange(len(query)) - np.repeat(*groups(query))
+
+
+@dataclass
+class NeighbourTable:
+    """Collects the nearest candidates of encoders."""
+
+    task: str
+    _labels: list[tuple[str, str, str, int]] = field(default_factory=list)
+    _blocks: list[tuple[Ints, Ints, Neighbours]] = field(default_factory=list)
+
+    def add(
+        self, encoder: str, subject: Subject, found: Neighbours, query_rows: Ints, candidate_rows: Ints
+    ) -> None:
+        """Add what an encoder found; `query_rows` [n] and `candidate_rows` [m] are rows of the manifest."""
+        self._labels.append((encoder, subject.source, subject.target, subject.seed))
+        self._blocks.append((query_rows[found.query], candidate_rows[found.candidate], found))
+
+    def table(self, manifest: Manifest) -> dict[str, pa.Table]:
+        """Return the table by its name; nothing where nothing was added."""
+        import pyarrow as pa
+
+        if not self._blocks:
+            return {}
+        lengths = [len(found.query) for _, _, found in self._blocks]
+        columns = {"task": repeated([self.task] * len(lengths), lengths)}
+        for place, name in enumerate(("encoder", "source", "target")):
+            columns[name] = repeated([str(labels[place]) for labels in self._labels], lengths)
+        columns["seed"] = pa.array(np.repeat([labels[3] for labels in self._labels], lengths), pa.int64())
+        ids = words_of(manifest.ids)
+        for name, place in (("query", 0), ("neighbour", 1)):
+            columns[name] = looked_up(np.concatenate([block[place] for block in self._blocks]), *ids)
+        for name in ("above", "tied"):
+            numbers = np.concatenate([getattr(found, name) for _, _, found in self._blocks])
+            columns[name] = pa.array(numbers, pa.int64())
+        score = np.concatenate([found.score for _, _, found in self._blocks])
+        columns["score"] = pa.array(score.astype(np.float32), pa.float32(), mask=np.isnan(score))
+        return {"neighbours": pa.table(columns)}
