@@ -25,7 +25,6 @@ from xlingual.evaluation.rankings import IMAGE, Member, Ranking
 from xlingual.evaluation.unchanged import ChangedError
 from xlingual.measures import parse_measure
 from xlingual.results import Results
-from xlingual.signature import Signature
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +58,7 @@ def failures_table(
         )
     if not isinstance(data, Manifest | MultilingualPool):
         data = Manifest.of(data)
-    _check_same_data(results, data)
+    results.refuse_other_data(data.digest, data.source)
     rows = _chosen(results, encoder, pair, _measure(results, measure), seed)
     if worst is not None:
         rows = rows[: int(worst)]
@@ -136,16 +135,6 @@ def _chosen(
     names = ("task", *_KEYS, "measure", "value", "above", "tied", "query", "item", "retrieved")
     rows: list[dict[str, Any]] = table.select(names).take(pa.array(number)).to_pylist()
     return [{**row, "row": place} for row, place in zip(rows, number.tolist(), strict=True)]
-
-
-def _check_same_data(results: Results, data: Manifest | MultilingualPool) -> None:
-    """Raise InputError where the data are not those of the results."""
-    wanted = {dict(Signature.parse(entry.signature).conditions).get("data") for entry in results.entries}
-    if data.digest[:12] not in wanted:
-        raise InputError(
-            f"{data.source} is not the data of these results: its digest is {data.digest[:12]}, theirs "
-            f"{listed(sorted(filter(None, wanted)))}: give the same file, split, rows and columns"
-        )
 
 
 @dataclass(frozen=True)

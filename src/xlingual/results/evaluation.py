@@ -24,6 +24,7 @@ from xlingual.results.files import DIGESTS, REPORT, read_json, write_together
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
 from xlingual.results.values import Count, Number, Whole, about
 from xlingual.results.views import tagged, untagged
+from xlingual.signature import Signature
 from xlingual.tasks import load
 from xlingual.typed import convert
 from xlingual.visible import visible
@@ -204,6 +205,16 @@ class Results(Plotted):
             encoders={name: found for name, found in self.encoders.items() if name in encoders},
             costs={name: found for name, found in self.costs.items() if name in encoders},
         )
+
+    def refuse_other_data(self, digest: str, source: str) -> None:
+        """Raise InputError where data with a digest are not those of the results."""
+        conditions = [dict(Signature.parse(entry.signature).conditions) for entry in self.entries]
+        wanted = sorted({one["data"] for one in conditions if "data" in one})
+        if digest[:12] not in wanted:
+            raise InputError(
+                f"{source} is not the data of these results: its digest is {digest[:12]}, theirs "
+                f"{listed(wanted)}: give the same file, split, rows and columns"
+            )
 
     def to_pandas(self) -> Any:  # noqa: ANN401  (pandas is not a dependency)
         """Return the entries as a pandas DataFrame; pandas must be installed."""

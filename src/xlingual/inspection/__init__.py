@@ -1,0 +1,1 @@
+"""Where encoders fail, why, and how far a number can be trusted: reads results and the data they are of."""
