@@ -28,8 +28,7 @@ def data_of(results: Results, manifest: ManifestLike | None = None) -> Manifest:
         if manifest is not None:
             return _same(results, Manifest.of(manifest, **_options(request)))
         raise InputError(
-            "these results do not say which manifest they are of: give it "
-            f"({parameter('manifest', 'PATH')})"
+            f"these results do not say which manifest they are of: give it ({parameter('manifest', 'PATH')})"
         )
     if manifest is None and not Path(path).exists() and "://" not in str(path):
         raise InputError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
-from xlingual.evaluation.thumbnails import cut, thumbnails
+from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.measures import Measure
 from xlingual.results import Summary
 
