@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Floats
+from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.evaluation.hubs import HubTable, hubs_of
 from xlingual.evaluation.pair_run import PairRun, by_pair
-from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.measures.hubness import Places
 from xlingual.ragged import members
 from xlingual.results.views import HubCounts

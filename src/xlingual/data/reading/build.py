@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import SupportsFloat
+
 import numpy as np
 
-from xlingual.arrays import Ints, distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.columns import ColumnBase, Lookup, Strings, view
 from xlingual.data.languages import case_problem, differing_in_case, regional_variants, tag_problem
 from xlingual.data.reading.columns import ManifestColumns
@@ -108,6 +110,7 @@ def _long(table: SourceTable, columns: ManifestColumns) -> TextRows:
         folder=table.folder,
         wide=False,
         labels=_labels(table, columns, every_row),
+        numbers=_numbers(table, columns, every_row),
     )
 
 
@@ -172,6 +175,7 @@ def _wide(table: SourceTable, columns: ManifestColumns) -> TextRows:
         folder=table.folder,
         wide=True,
         labels=_labels(table, columns, row),
+        numbers=_numbers(table, columns, row),
     )
 
 
@@ -216,6 +220,23 @@ def _labels(table: SourceTable, columns: ManifestColumns, row: Ints) -> dict[str
     named = [*columns.fields.values(), *columns.codes, *([columns.split] if columns.split else [])]
     found = {name: label_cells(table, name, min(MOST_LABELS, table.n_rows // 2)) for name in named}
     return {name: label.view(row) for name, label in found.items() if label is not None}
+
+
+def _numbers(table: SourceTable, columns: ManifestColumns, row: Ints) -> dict[str, Floats]:
+    """Return the further columns of numbers; NaN where a cell is empty or not finite."""
+    found = {}
+    for name in columns.numbers:
+        numbers = np.array([_number(cell) for cell in table.load(name)], dtype=np.float64)
+        found[name] = np.where(np.isfinite(numbers), numbers, np.nan)[row]
+    return found
+
+
+def _number(cell: SupportsFloat | None) -> float:
+    """Return a cell as a number; NaN where it is empty, or a whole number beyond all floats."""
+    try:
+        return np.nan if cell is None else float(cell)
+    except OverflowError:
+        return np.nan
 
 
 def _wide_fields(

@@ -70,6 +70,7 @@ class ManifestColumns:
     fields: dict[str, str]  # field → column
     language_fields: dict[str, dict[str, str]] = field(default_factory=dict)  # field → language → column
     codes: tuple[str, ...] = ()  # further columns of whole numbers or truth values
+    numbers: tuple[str, ...] = ()  # further columns of numbers of any kind
     several_images: str | None = None  # "first" or "mean": which images of a row count
 
 
@@ -107,6 +108,7 @@ def find_columns(table: SourceTable, options: ReadOptions) -> ManifestColumns:
         fields={name: name for name in others if name not in folded},
         language_fields=language_fields,
         codes=tuple(name for name in table.names if name not in used and table.is_code(name)),
+        numbers=tuple(name for name in table.names if name not in used and table.is_number(name)),
         several_images=_several(table, options),
     )
 

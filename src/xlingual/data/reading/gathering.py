@@ -97,6 +97,7 @@ def table_of(gathered: Gathered, source: str, folder: Path | None, reading: Read
         gathered.load,
         is_text=lambda name: gathered.holds(name, str),
         is_code=lambda name: gathered.holds(name, (int, bool)),
+        is_number=lambda name: gathered.holds(name, (int, float)),
         arrow=gathered.arrow,
         reading=reading,
     )

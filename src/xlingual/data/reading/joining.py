@@ -52,6 +52,7 @@ def joined(
         load=lambda name: [cell for table in tables for cell in table.load(name)],
         is_text=lambda name: all(table.is_text(name) for table in tables),
         is_code=lambda name: all(table.is_code(name) for table in tables),
+        is_number=lambda name: all(table.is_number(name) for table in tables),
         arrow=arrow,
         reading=reading,
     )
@@ -87,5 +88,6 @@ def _with_split(table: SourceTable, split: str) -> SourceTable:
         load=load,
         is_text=lambda name: name == SPLIT or table.is_text(name),
         is_code=lambda name: name != SPLIT and table.is_code(name),
+        is_number=lambda name: name != SPLIT and table.is_number(name),
         arrow=arrow,
     )

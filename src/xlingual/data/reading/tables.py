@@ -27,6 +27,7 @@ class SourceTable:
     load: Callable[[str], list[Any]]
     is_text: Callable[[str], bool]  # does the column hold strings, and nothing else but missing values?
     is_code: Callable[[str], bool] = lambda name: False  # whole numbers or truth values, or missing values?
+    is_number: Callable[[str], bool] = lambda name: False  # numbers of any kind, or missing values?
     # the column as Arrow strings, which need no Python object each; None where it holds anything else
     arrow: Callable[[str], pa.ChunkedArray | None] = lambda name: None
     reading: Reading = STRICT  # gathers problems, or raises
@@ -78,6 +79,7 @@ def table_of_schema(
         load=lambda name: _arrow_values(column(name), source, name),
         is_text=lambda name: _is_text(types[name]),
         is_code=lambda name: _is_code(types[name]),
+        is_number=lambda name: _is_number(types[name]),
         arrow=lambda name: column(name) if _is_text(types[name]) else None,
         reading=reading,
     )
@@ -133,6 +135,13 @@ def _is_code(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    """Return whether values of this Arrow type are numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def check_names(names: Sequence[str], source: str) -> None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from xlingual.arrays import Ints, distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.columns import ColumnBase, Lookup, view
 from xlingual.data.reading.sources import image_keys
 from xlingual.data.reading.strings import hash_column, numbered_ints
@@ -41,6 +41,7 @@ class TextRows:
     wide: bool
     path: Path | None = field(default=None, kw_only=True)
     labels: Mapping[str, Lookup[str | None]] = field(default_factory=dict, kw_only=True)  # each [n]
+    numbers: Mapping[str, Floats] = field(default_factory=dict, kw_only=True)  # each [n], NaN: not known
 
     def __post_init__(self) -> None:
         for column in (self.language, self.item, self.cluster, self.image, self.table_row):
@@ -108,6 +109,7 @@ def chosen_rows(rows: R, table_rows: Ints) -> R:
         split=None if rows.split is None else rows.split.view(kept),
         table_row=rows.table_row[kept],
         labels={name: values.view(kept) for name, values in rows.labels.items()},
+        numbers={name: values[kept] for name, values in rows.numbers.items()},
     )
 
 

@@ -109,5 +109,6 @@ def _with_columns(table: SourceTable, name: str, columns: Mapping[str, list[str 
         load=lambda other: list(columns[other]) if other in columns else table.load(other),
         is_text=lambda other: other in columns or table.is_text(other),
         is_code=lambda other: other not in columns and table.is_code(other),
+        is_number=lambda other: other not in columns and table.is_number(other),
         arrow=arrow,
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from xlingual.data.manifest import Manifest
+from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.evaluation.hubs import HubTable, hubs_of
 from xlingual.evaluation.image_sentence.captions import ShownImages, Slice
 from xlingual.evaluation.image_sentence.numbers import Direction
 from xlingual.evaluation.rankings import IMAGE
-from xlingual.data.thumbnails import cut, thumbnails
 from xlingual.measures.hubness import Places
 from xlingual.results.views import HubCounts
 
