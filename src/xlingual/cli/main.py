@@ -35,6 +35,7 @@ _VERBS = {
     "model": "Show a model that was trained here, or export it to other programs.",
     "casestudy": "The case studies of the papers: encoders without parallel texts; MLMME; LAReQA.",
     "validate": "Check a measure without translations against true retrieval.",
+    "inspect": "Say where encoders fail, and why: slices, kinds of error, hubs.",
     "compare": "Compare encoders query by query: is the difference real?",
     "calibrate": "Learn from validations to estimate true retrieval from Backretrieval.",
     "gate": "Pass a candidate encoder that is no worse than a baseline; for CI.",

@@ -76,7 +76,9 @@ def _parts(name: str, values: Floats, within: Ints | None) -> Feature:
     for group in np.unique(groups):
         own = np.flatnonzero((groups == group) & np.isfinite(values))
         if len(own):
-            edges.append(np.unique(np.quantile(values[own], np.arange(1, PARTS) / PARTS)))
+            edges.append(np.quantile(values[own], np.arange(1, PARTS) / PARTS))
+            if within is None:
+                edges[-1] = np.unique(edges[-1])
             code[own] = np.searchsorted(edges[-1], values[own], side="left")
     if within is None and len(edges) == 1:
         return Feature(name, _between(edges[0]), code)

@@ -115,7 +115,7 @@ def find_slices(
     while open_ones and len(found) < MOST:
         first, *rest = open_ones
         best = slices[first]
-        left = _without(values.above, [*(one.slice for one in found), best])
+        left = _without(values.above, [*(one.slice for one in found), best], places)
         again = _scores(left, [slices[number] for number in rest], places, shuffles, seed)
         open_ones = _below(again, rest, alpha)
         inside = np.zeros(len(values.value), dtype=bool)
@@ -136,21 +136,19 @@ def _below(scores: _Scores, numbers: Sequence[int], alpha: float) -> list[int]:
 
 
 def difference_of(values: Values, slice: Slice, level: float = 0.95) -> tuple[float, Interval]:
-    """Return how much higher the mean over a slice is than that over the rest, and its interval.
+    """Return how much higher the mean over a slice is than that of the other texts, and its interval.
 
-    Both are less the means of their language pairs. The interval is by t, over clusters, and for this slice
-    alone.
+    Texts are compared with those of their language, in clusters of the same make, as in the test. The
+    interval is by t, over clusters, and for this slice alone.
     """
-    inside = np.zeros(len(values.above), dtype=bool)
-    inside[slice.rows] = True
-    means = [float(values.above[part].mean()) for part in (inside, ~inside)]
-    share = np.where(inside, 1 / inside.sum(), -1 / (~inside).sum())
-    part = share * (values.above - np.where(inside, *means))
+    apart = _Places(values.cluster, values.language).apart(slice)
+    weight = float(apart @ apart)
+    found = float(apart @ values.above) / weight
     own, code = np.unique(values.cluster, return_inverse=True)
-    n_inside = len(np.unique(values.cluster[inside]))
-    error = float(np.sqrt(np.sum(sums(code, part, len(own)) ** 2) * n_inside / (n_inside - 1)))
-    reach = float(stdtrit(n_inside - 1, (1 + level) / 2)) * error
-    found = means[0] - means[1]
+    inside = len(np.unique(values.cluster[slice.rows]))
+    sums_of = sums(code, apart * (values.above - apart * found), len(own))
+    error = np.sqrt(np.sum(sums_of**2) * inside / (inside - 1)) / weight
+    reach = float(stdtrit(inside - 1, (1 + level) / 2) * error)
     return found, Interval(found - reach, found + reach, level, "t over clusters of queries")
 
 
@@ -201,8 +199,23 @@ class _Places:
             for own in makes.values()
             if len(own) > 1
         ]
+        self.stratum = np.full(len(cluster), -1, dtype=np.int64)  # texts that change places with each other
+        self.n_strata = 0
+        for block in self.blocks:
+            self.stratum[block] = self.n_strata + np.arange(block.shape[1])
+            self.n_strata += block.shape[1]
         moved = sum(block.size for block in self.blocks)
         self.fixed = 1 - moved / max(len(cluster), 1)
+
+    def apart(self, slice: Slice) -> Floats:
+        """Return whether each text is in a slice, less the share of its stratum; 0 for fixed texts."""
+        inside, known = np.zeros(len(self.stratum)), self.stratum >= 0
+        inside[slice.rows] = 1.0
+        size = np.bincount(self.stratum[known], minlength=self.n_strata)
+        share = sums(self.stratum[known], inside[known], self.n_strata) / np.maximum(size, 1)
+        found = np.zeros(len(inside))
+        found[known] = inside[known] - share[self.stratum[known]]
+        return found
 
     def shuffled(self, values: Floats, rng: np.random.Generator) -> Floats:
         """Return the values, moved."""
@@ -244,12 +257,9 @@ def _scores(values: Floats, slices: Sequence[Slice], places: _Places, shuffles: 
     return _Scores(z[0], np.where(moves, p, 1.0))
 
 
-def _without(values: Floats, slices: Sequence[Slice]) -> Floats:
+def _without(values: Floats, slices: Sequence[Slice], places: _Places) -> Floats:
     """Return the values without the effect of slices: what is left of a regression on them."""
-    design = np.ones((len(values), len(slices) + 1))
-    for column, one in enumerate(slices):
-        design[:, column + 1] = 0.0
-        design[one.rows, column + 1] = 1.0
+    design = np.stack([places.apart(one) for one in slices], axis=1)
     found, *_ = np.linalg.lstsq(design, values, rcond=None)
     residual: Floats = values - design @ found
     return residual

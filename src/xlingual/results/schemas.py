@@ -28,6 +28,7 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "repair": "xlingual.results.repair:Repair",
     "unlabelled_repair": "xlingual.results.unlabelled_repair:UnlabelledRepair",
     "pivot": "xlingual.results.pivot:Pivot",
+    "inspection": "xlingual.results.inspection:Inspection",
     "case_study": "xlingual.results.case_study:CaseStudy",
     "mlmme_study": "xlingual.results.mlmme_study:MlmmeStudy",
     "regime_study": "xlingual.results.regime_study:RegimeStudy",

@@ -26,6 +26,7 @@ PAGES: Mapping[str, str] = {
     "BeforeAndAfter": "repair",
     "UnlabelledRepair": "unlabelled_repair",
     "Pivot": "pivot",
+    "Inspection": "inspection",
     "CaseStudy": "case_study",
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",

@@ -1,0 +1,45 @@
+"""`xlingual inspect`: where encoders fail, and why."""
+
+from __future__ import annotations
+
+from xlingual.cli import screen
+from xlingual.cli.checks import check_folder
+from xlingual.cli.from_request import command, keywords
+from xlingual.cli.opening import store_of
+from xlingual.requests import signed
+from xlingual.requests.inspecting import InspectRequest
+
+
+@command(InspectRequest)
+def inspect(request: InspectRequest) -> None:
+    """Say where encoders fail, and why: slices of texts, kinds of error, hubs, with examples.
+
+    RESULTS is a folder that `xlingual evaluate backretrieval … --out DIR` or `… crosslingual-retrieval …`
+    wrote. Slices are texts that share a property (a category, a length, a topic) and are served worse than
+    the rest, beyond chance.
+    """
+    from xlingual.inspection.failures import check_failures_file, write_failures
+    from xlingual.inspection.inspect import inspect_results
+    from xlingual.report import write_report
+    from xlingual.results import Results
+
+    if request.out is not None:
+        check_folder(request.out)
+    if request.failures is not None:
+        check_failures_file(request.failures)
+    given = keywords(request, inspect_results)
+    given |= {"results": Results.read(request.results), "store": store_of(request.keeping)}
+    with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
+        inspected = inspect_results(**given, progress=progress)
+    found = signed(inspected.found, request)
+    if request.out is not None:
+        found.write(request.out)
+        write_report(found, request.out / "inspection.html")
+    if request.failures is not None:
+        write_failures(inspected.failures(), request.failures)
+    screen.show(found, request)
+    if request.out is not None:
+        for name in (found.file, "inspection.html"):
+            screen.wrote(request.out / name, quiet=request.quiet)
+    if request.failures is not None:
+        screen.wrote(request.failures, quiet=request.quiet)

@@ -1,0 +1,199 @@
+"""One encoder looked at: its weak slices, kinds of error and hubs, with examples."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.data.manifest import Manifest
+from xlingual.data.thumbnails import cut, thumbnails
+from xlingual.inspection.judged import Asked
+from xlingual.inspection.kinds import hubs_among, kinds_of
+from xlingual.inspection.nearest import nearest_of
+from xlingual.inspection.slices import Feature, FoundSlice, Slice, Values, difference_of, find_slices
+from xlingual.results import Results
+from xlingual.results.inspection import (
+    KINDS,
+    Condition,
+    ErrorKind,
+    FailedQuery,
+    HubFound,
+    HubsOfEncoder,
+    InspectedEncoder,
+    OverlappingSlice,
+    ShownText,
+    WeakSlice,
+)
+
+EXAMPLES = 5  # of a slice and of a kind of error
+MOST_HUBS = 10
+MOST_OVERLAPS = 10  # listed of a slice
+_NO_NEIGHBOURS = (
+    "these results keep no neighbours, so that less is known: evaluate again without --no-neighbours"
+)
+
+
+class Looked:
+    """Looks at one encoder."""
+
+    def __init__(
+        self,
+        results: Results,
+        data: Manifest,
+        shown: Shown,
+        encoder: str,
+        queries: Asked,
+        near: int,
+        *,
+        matching: bool,
+    ) -> None:
+        self.data, self.shown, self.encoder, self.matching = data, shown, encoder, matching
+        self.nearest = nearest_of(results, data, encoder, queries)
+        self.asked = queries = self.nearest.asked
+        self.is_hub, self.hubs = hubs_among(queries, queries.first_sample)
+        self.kind = kinds_of(queries, data, self.is_hub, self.nearest.score, near, matching=matching)
+        self.slices: list[tuple[str, Ints]] = []  # in words, with the rows of their texts
+
+    def inspected(self, rows: Ints, features: Sequence[Feature], seed: int) -> InspectedEncoder:
+        """Return where the encoder fails; `features` are those of text rows [n]."""
+        one = self.asked
+        own, values = one.values(self.data)
+        held = np.isin(own, rows)
+        own, values = own[held], values.take(held)
+        at = np.searchsorted(rows, own)
+        search = find_slices(values, [feature.take(at) for feature in features], seed=seed)
+        self.slices = [(in_words(found.slice), own[found.slice.rows]) for found in search.found]
+        first = one.first_sample
+        return InspectedEncoder(
+            encoder=self.encoder,
+            value=float(one.value.mean()),
+            n_queries=int(first.sum()),
+            n_failed=int((first & one.failed).sum()),
+            n_texts=len(own),
+            n_slices=search.n_slices,
+            fixed=search.fixed,
+            slices=[self._slice(found, own, values) for found in search.found],
+            kinds=self._kinds(),
+            hubs=self._hubs(),
+        )
+
+    def image_path(self, row: int) -> str | None:
+        """Return the path of a text's image; None where it has none, or is kept in the manifest."""
+        slot = int(self.data.image[row])
+        source = self.data.image_source[slot] if slot >= 0 else None
+        first = source[0] if isinstance(source, tuple) else source
+        return str(first) if isinstance(first, Path) else None
+
+    def _slice(self, found: FoundSlice, rows: Ints, values: Values) -> WeakSlice:
+        inside = found.slice.rows
+        difference, ci = difference_of(values, found.slice)
+        lost = 1 - values.value
+        return WeakSlice(
+            conditions=_conditions(found.slice),
+            n=len(inside),
+            n_clusters=len(np.unique(values.cluster[inside])),
+            value=float(values.value[inside].mean()),
+            difference=difference,
+            ci=ci,
+            p=found.p,
+            of_texts=len(inside) / len(rows),
+            of_errors=float(lost[inside].sum() / lost.sum()) if lost.sum() > 0 else 0.0,
+            overlaps=[
+                OverlappingSlice(_conditions(other), len(other.rows), shared)
+                for other, shared in found.overlaps[:MOST_OVERLAPS]
+            ],
+            n_overlaps=len(found.overlaps),
+            examples=self._failed(np.isin(self.asked.row, rows[inside])),
+        )
+
+    def _failed(self, chosen: np.ndarray) -> list[FailedQuery]:
+        """Return the worst of some queries of the first sample, no text twice."""
+        one = self.asked
+        lines = np.flatnonzero(chosen & one.failed & one.first_sample)
+        lines = lines[np.lexsort((-one.above[lines], one.value[lines]))]
+        return list(islice(self._examples(lines), EXAMPLES))
+
+    def _examples(self, lines: Ints) -> Iterator[FailedQuery]:
+        one, used = self.asked, set[int]()
+        if not self.shown.keep:
+            return
+        for line in lines.tolist():
+            row, retrieved, above = int(one.row[line]), int(one.retrieved[line]), int(one.above[line])
+            if row in used or retrieved in used:
+                continue
+            used |= {row} | ({retrieved} if retrieved >= 0 else set())
+            yield FailedQuery(
+                query=self.shown.text(row),
+                target=one.pairs[one.pair[line]][1],
+                retrieved=self.shown.text(retrieved) if retrieved >= 0 else None,
+                rank=above + 1 if above >= 0 else None,
+                value=float(one.value[line]),
+            )
+
+    def _kinds(self) -> list[ErrorKind]:
+        one, found = self.asked, []
+        for code, name in enumerate(KINDS):
+            own = (self.kind == code) & one.first_sample
+            counts = np.bincount(one.pair[own], minlength=len(one.pairs)).tolist()
+            by_pair = {
+                f"{source}-{target}": count
+                for (source, target), count in zip(one.pairs, counts, strict=True)
+                if count
+            }
+            found.append(ErrorKind(name, int(own.sum()), by_pair, self._failed(own)))
+        return sorted(found, key=lambda each: -each.n)
+
+    def _hubs(self) -> HubsOfEncoder:
+        one = self.asked
+        looked = one.first_sample & (one.retrieved >= 0)
+        failed = looked & one.failed
+        lost = {
+            (pair, row): int((failed & (one.pair == pair) & (one.retrieved == row)).sum())
+            for pair, row, _ in self.hubs
+        }
+        largest = sorted(self.hubs, key=lambda hub: (-lost[hub[:2]], -hub[2], hub[1]))[:MOST_HUBS]
+        never, by_chance, unfound = self.nearest.never(self.data)
+        return HubsOfEncoder(
+            largest=[
+                HubFound(self.shown.text(row), one.pairs[pair][0], n, lost[pair, row])
+                for pair, row, n in largest
+                if self.shown.keep
+            ],
+            n=len(self.hubs),
+            of_errors=float(self.is_hub[failed].mean()) if failed.any() else None,
+            never=never,
+            never_by_chance=by_chance,
+            unfound=[self.shown.text(row) for row in unfound[:EXAMPLES] if self.shown.keep],
+            note=None if self.nearest.kept else _NO_NEIGHBOURS,
+        )
+
+
+def in_words(found: Slice) -> str:
+    """Return a slice in words: "category: shoes, digits: with digits"."""
+    return ", ".join(f"{feature}: {part}" for feature, part in found.conditions)
+
+
+def _conditions(found: Slice) -> list[Condition]:
+    return [Condition(feature, part) for feature, part in found.conditions]
+
+
+class Shown:
+    """Texts and thumbnails of examples; none where they are not kept."""
+
+    def __init__(self, data: Manifest, keep: bool) -> None:
+        self.data, self.keep, self._thumbnail = data, keep, thumbnails(data)
+
+    def text(self, row: int) -> ShownText:
+        """Return a text with its image."""
+        picture = self._thumbnail(int(self.data.image[row]))
+        return ShownText(
+            self.data.ids[row],
+            self.data.languages[self.data.language[row]],
+            cut(self.data.text[row]),
+            None if picture is None else base64.b64encode(picture).decode("ascii"),
+        )

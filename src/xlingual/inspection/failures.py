@@ -1,0 +1,169 @@
+"""The list of failures: every query that failed with its texts, for a colleague and a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual.errors import InputError, parameter
+from xlingual.extras import missing, pip_line
+from xlingual.files import atomic_file, make_folder
+from xlingual.inspection.encoder import Looked
+from xlingual.ragged import starts
+from xlingual.results.inspection import KINDS
+from xlingual.visible import csv_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KINDS_OF_FILE = (".csv", ".parquet", ".xlsx")
+SHOWN = 3  # nearest texts of a query
+_MOST_ROWS = 1_048_575  # of a sheet of Excel, without its head
+_MOST_LETTERS = 32_767  # of a cell
+
+
+def failures_of(looked: Sequence[Looked]) -> pa.Table:
+    """Return the queries of the first samples that failed, of each encoder the worst first.
+
+    A line has the query (language, id, text, path of its image), its value, the rank of the answer (of the
+    query's own image, or of its own item's text), the kind of error, the weak slices that hold it, the
+    answer's text where there is one, and the nearest texts with their scores.
+    """
+    import pyarrow as pa
+
+    text, whole, number = pa.string(), pa.int64(), pa.float64()
+    nearest = [
+        (f"{name}_{place}", kind)
+        for place in range(1, SHOWN + 1)
+        for name, kind in (("retrieved_id", text), ("retrieved_text", text), ("score", number))
+    ]
+    schema = pa.schema(
+        [(name, text) for name in ("encoder", "source", "target", "query", "text", "image", "item")]
+        + [("value", number), ("rank", whole), ("kind", text), ("slices", text), ("answer", text)]
+        + nearest
+        + [("retrieved_image", text)]
+    )
+    return pa.Table.from_pylist([line for one in looked for line in _lines(one)], schema=schema)
+
+
+def _lines(one: Looked) -> Iterator[dict[str, Any]]:
+    asked, data, nearest = one.asked, one.data, one.nearest
+    failed = np.flatnonzero(asked.failed & asked.first_sample)
+    failed = failed[np.lexsort((-asked.above[failed], asked.value[failed]))]
+    width = len(data)
+    key = nearest.pair * width + nearest.query
+    order = np.argsort(key, kind="stable")
+    distinct, place = np.unique(key[order], return_inverse=True)
+    first = starts(place, len(distinct))
+    slices = [(name, set(rows.tolist())) for name, rows in one.slices]
+    answers = (
+        {(int(data.item[row]), int(data.language[row])): row for row in range(width - 1, -1, -1)}
+        if one.matching
+        else {}
+    )
+    for line in failed.tolist():
+        row, pair = int(asked.row[line]), int(asked.pair[line])
+        source, target = asked.pairs[pair]
+        above = int(asked.above[line])
+        answer = answers.get((int(data.item[row]), data.languages.index(target)))
+        found = {
+            "encoder": one.encoder,
+            "source": source,
+            "target": target,
+            "query": data.ids[row],
+            "text": data.text[row],
+            "image": one.image_path(row),
+            "item": data.item_ids[data.item[row]],
+            "value": float(asked.value[line]),
+            "rank": above + 1 if above >= 0 else None,
+            "kind": KINDS[one.kind[line]],
+            "slices": "; ".join(name for name, rows in slices if row in rows),
+            "answer": None if answer is None else data.text[answer],
+        }
+        at = int(np.searchsorted(distinct, pair * width + row))
+        listed = []
+        if at < len(distinct) and distinct[at] == pair * width + row:
+            listed = order[first[at] : first[at + 1]][:SHOWN].tolist()
+        rows = [(int(nearest.neighbour[i]), float(nearest.scores[i])) for i in listed]
+        if not rows and asked.retrieved[line] >= 0:
+            rows = [(int(asked.retrieved[line]), float("nan"))]
+        for number, (other, score) in enumerate(rows, 1):
+            found |= {
+                f"retrieved_id_{number}": data.ids[other],
+                f"retrieved_text_{number}": data.text[other],
+                f"score_{number}": None if np.isnan(score) else score,
+            }
+        yield found | ({"retrieved_image": one.image_path(rows[0][0])} if rows else {})
+
+
+def check_failures_file(path: Path) -> None:
+    """Raise InputError where a list of failures cannot be written to a file of this name."""
+    if path.suffix.lower() not in KINDS_OF_FILE:
+        raise InputError(
+            f"{parameter('failures', str(path))}: expected a name that ends in {', '.join(KINDS_OF_FILE)}"
+        )
+    if path.is_dir():
+        raise InputError(f"{parameter('failures', str(path))} is a folder: name a file")
+    if path.suffix.lower() == ".xlsx" and missing("excel"):
+        raise InputError(f"{parameter('failures', str(path))}: writing .xlsx needs: {pip_line('excel')}")
+
+
+def write_failures(table: pa.Table, path: Path) -> None:
+    """Write a list of failures as CSV, Parquet or a workbook of Excel; a crash leaves the old file.
+
+    In the first and the last, what a spreadsheet could take for a formula is text.
+    """
+    check_failures_file(path)
+    make_folder(path.parent)
+    with atomic_file(path) as temporary:
+        if path.suffix.lower() == ".parquet":
+            import pyarrow.parquet as pq
+
+            pq.write_table(table, temporary, compression="zstd")
+        elif path.suffix.lower() == ".csv":
+            _write_csv(table, temporary)
+        else:
+            _write_workbook(table, temporary)
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8-sig") as file:  # the mark tells Excel that this is UTF-8
+        writer = csv.writer(file)
+        writer.writerow(table.column_names)
+        for batch in table.to_batches(10_000):
+            for row in batch.to_pylist():
+                writer.writerow([csv_text(cell) if isinstance(cell, str) else cell for cell in row.values()])
+
+
+def _write_workbook(table: pa.Table, path: Path) -> None:
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    if len(table) > _MOST_ROWS:
+        raise InputError(
+            f"{len(table):,} queries failed, and a sheet of Excel holds {_MOST_ROWS:,}: write .parquet "
+            f"or .csv, or name fewer encoders ({parameter('encoders')})"
+        )
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("failures")
+    sheet.freeze_panes = "A2"
+    sheet.append(table.column_names)
+    for batch in table.to_batches(10_000):
+        for row in batch.to_pylist():
+            cells = []
+            for value in row.values():
+                cell = WriteOnlyCell(sheet)
+                if isinstance(value, str):
+                    value = ILLEGAL_CHARACTERS_RE.sub("\ufffd", value)[:_MOST_LETTERS]
+                cell.value = value
+                if isinstance(value, str):
+                    cell.data_type = "s"  # never a formula
+                cells.append(cell)
+            sheet.append(cells)
+    with path.open("wb") as file:
+        book.save(file)
