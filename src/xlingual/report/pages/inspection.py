@@ -25,9 +25,9 @@ _OF_KINDS = {
 _SLICES = (
     "Texts are divided by columns of the manifest, by language, script, length, rare words, digits, "
     "near-equal texts, words and looks of the image, alone and two at a time, without asking an encoder. A "
-    "slice is listed where it is worse than the rest, at the same language pairs, beyond what chance gives to "
-    "the worst of all slices: where features say nothing, any is listed in at most {alpha} of data sets. Each "
-    "difference has an interval of its own, and looks somewhat large: the worst were chosen."
+    "slice is listed where it is worse than the rest, at the same language pairs, beyond what chance gives "
+    "to the worst of all slices: where features say nothing, any is listed in at most {alpha} of data sets. "
+    "Each difference has an interval of its own, and looks somewhat large: the worst were chosen."
 )
 TERMS = [
     ("Slice", "Texts that share one property, or two."),
@@ -51,11 +51,7 @@ def page(found: Inspection, *, title: str | None = None) -> Page:
         title=title or f"Where do encoders fail on {found.data}?",
         verdict=findings(found),
         sections=[
-            Section(
-                "Slices that fail",
-                list(_slices(found, task)),
-                _SLICES.format(alpha=numbers.percent(found.alpha)),
-            ),
+            Section("Slices that fail", _slices(found, task), _SLICES.format(alpha=alpha)),
             Section("Kinds of error", _kinds(found, task)),
             Section("Hubs, and texts that nothing finds", _hubs(found)),
         ],
