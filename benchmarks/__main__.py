@@ -8,6 +8,7 @@ SPEED = (
     "ranking_speed",
     "csls_speed",
     "hub_speed",
+    "neighbours_speed",
     "scored_speed",
     "backretrieval_speed",
     "many_encoders",
@@ -39,6 +40,7 @@ STATISTICS = (
     "calibration_transfer",
     "study_statistics",
     "chance_alarm",
+    "inspect_noise",
     "repair_noise",
 )
 NETWORKS = (

@@ -16,14 +16,15 @@ from xlingual.data.manifest import Manifest
 from xlingual.evaluation.numbers import Subject
 from xlingual.evaluation.perquery import looked_up, repeated, words_of
 from xlingual.ragged import groups, members, spans
-from xlingual.ranking import UNIT, Adjustment, TextSimilarity, TopK
+from xlingual.ranking import UNIT, Adjustment, Cosine, TextSimilarity, TopK
 from xlingual.ranking.listed import Lists
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 KEPT = 10  # of each query
-DECIMALS = 6  # of scores
+DECIMALS = 5  # of scores
+_AT_ONCE = 256  # queries whose neighbours are scored together
 
 
 @dataclass(frozen=True)
@@ -42,29 +43,48 @@ class Neighbours:
 
 
 @dataclass(frozen=True)
-class AdjustedKeys:
-    """The exact keys of pairs of vectors, changed by an adjustment where there is one."""
+class Scores:
+    """The scores of pairs of vectors, by an adjustment where there is one: to look at, not to decide."""
 
     similarity: TextSimilarity
     adjustment: Adjustment | None = None
 
-    def __call__(self, query: Ints, candidate: Ints) -> Ints:
-        """Return the keys of pairs (query[i], candidate[i])."""
+    def __call__(self, query: Ints, candidate: Ints) -> Floats:
+        """Return the scores of pairs (query[i], candidate[i]), ordered by query."""
+        if isinstance(self.similarity, Cosine) and self.adjustment is None:
+            return _cosines(self.similarity, query, candidate)
         keys = self.similarity.exact(query, candidate)
-        return keys if self.adjustment is None else self.adjustment.keys(keys, query, candidate)
+        if self.adjustment is not None:
+            keys = self.adjustment.keys(keys, query, candidate)
+        scores: Floats = (keys * UNIT).astype(np.float64)
+        return scores
+
+
+def _cosines(similarity: Cosine, query: Ints, candidate: Ints) -> Floats:
+    """Return cosines in float32, each query's together: its vector is read once."""
+    found = np.empty(len(query))
+    first, size = groups(query)
+    width = int(size.max(initial=1))
+    at = np.minimum(np.arange(width), size[:, None] - 1) + first[:, None]  # lines; the last is repeated
+    for low in range(0, len(first), _AT_ONCE):
+        lines = at[low : low + _AT_ONCE]
+        left = similarity.queries.rows_at(query[lines[:, 0]])
+        right = similarity.candidates.rows_at(candidate[lines])
+        found[lines] = np.matmul(right, left[:, :, None])[:, :, 0]
+    return found
 
 
 def neighbours_of(
-    found: TopK, keys: Callable[[Ints, Ints], Ints], query_code: Ints, candidate_code: Ints, k: int = KEPT
+    found: TopK, scores: Callable[[Ints, Ints], Floats], query_code: Ints, candidate_code: Ints, k: int = KEPT
 ) -> Neighbours:
     """Return the first `k` candidates of queries, from those of their distinct vectors.
 
-    `query_code` [n] and `candidate_code` [m] are the vectors that queries and candidates have; `keys` gives
-    the exact keys of pairs of vectors.
+    `query_code` [n] and `candidate_code` [m] are the vectors that queries and candidates have; `scores` gives
+    the scores of pairs of vectors.
     """
     kept = np.flatnonzero(_place(found.query) < k)
     query, candidate = found.query[kept], found.candidate[kept]
-    score = np.round(keys(query, candidate) * UNIT, DECIMALS)
+    score = np.round(scores(query, candidate), DECIMALS)
     order = np.argsort(candidate_code, kind="stable")
     codes = candidate_code[order]
     first, end = (np.searchsorted(codes, candidate, side=side) for side in ("left", "right"))

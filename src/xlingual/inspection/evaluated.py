@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from xlingual.data.manifest import Manifest, ManifestLike
 from xlingual.data.reading.columns import ReadOptions
 from xlingual.errors import InputError, parameter
 from xlingual.results import Results
+
+_DIGEST = re.compile("[0-9a-f]{32}")  # stands for data in memory
 
 
 def data_of(results: Results, manifest: ManifestLike | None = None) -> Manifest:
@@ -24,7 +27,7 @@ def data_of(results: Results, manifest: ManifestLike | None = None) -> Manifest:
         return results.evaluated.data
     request = results.request
     path = request.get("manifest") if manifest is None else manifest
-    if not isinstance(path, str | Path):
+    if not isinstance(path, str | Path) or (manifest is None and _DIGEST.fullmatch(str(path))):
         if manifest is not None:
             return _same(results, Manifest.of(manifest, **_options(request)))
         raise InputError(

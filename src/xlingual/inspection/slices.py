@@ -12,7 +12,8 @@ standardised sum lies below the least of *all* slices in all but 5 % of the shuf
 slice at all in at most 5 % of data sets, however the slices overlap; what was observed is itself one of the
 shuffles, so that this is no approximation.
 
-**Overlap.** One cause shows in many slices. The clearest is taken, its effect is taken out, and those of the
+**Overlap.** One cause shows in many slices. The clearest is taken (of one property rather than of two, where
+both are about as clear), its effect is taken out, and those of the
 others that no longer differ from chance are listed under it; then the clearest of the rest, and so on.
 (Chung and others 2019, "Slice Finder", and Sagadeeva and Boehm 2021, "SliceLine", search more conditions at
 once; neither controls errors over clusters of dependent queries.)
@@ -20,7 +21,7 @@ once; neither controls errors over clusters of dependent queries.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -36,6 +37,7 @@ LEAST = 20  # texts in a slice, and outside it
 LEAST_CLUSTERS = 10  # of them
 SHUFFLES = 999
 ALPHA = 0.05
+_AS_CLEAR = 0.9  # of the lowest score: a slice of one property is preferred to two that are little clearer
 MOST = 8  # slices that are taken; by then a list explains no more
 _AT_ONCE = 1 << 24  # numbers of shuffled values kept at a time
 _SLICES_AT_ONCE = 512
@@ -110,29 +112,35 @@ def find_slices(
     if not slices:
         return Search((), 0, places.fixed)
     scores = _scores(values.above, slices, places, shuffles, seed)
-    open_ones = _below(scores, range(len(slices)), alpha)
+    worse = _worse(scores, range(len(slices)), alpha)
     found: list[FoundSlice] = []
-    while open_ones and len(found) < MOST:
-        first, *rest = open_ones
-        best = slices[first]
+    while worse and len(found) < MOST:
+        first = _clearest(slices, worse)
+        best, rest = slices[first], [number for number in worse if number != first]
         left = _without(values.above, [*(one.slice for one in found), best], places)
         again = _scores(left, [slices[number] for number in rest], places, shuffles, seed)
-        open_ones = _below(again, rest, alpha)
+        worse = _worse(again, rest, alpha)
         inside = np.zeros(len(values.value), dtype=bool)
         inside[best.rows] = True
-        overlaps = [
-            (slices[number], float(inside[slices[number].rows].mean()))
-            for number in rest
-            if number not in open_ones
-        ]
-        found.append(FoundSlice(best, float(scores.p[first]), sorted(overlaps, key=lambda one: -one[1])))
+        same = [slices[number] for number in rest if number not in worse]
+        overlaps = sorted(((one, float(inside[one.rows].mean())) for one in same), key=lambda pair: -pair[1])
+        found.append(FoundSlice(best, float(scores.p[first]), overlaps))
     return Search(tuple(found), len(slices), places.fixed)
 
 
-def _below(scores: _Scores, numbers: Sequence[int], alpha: float) -> list[int]:
-    """Return the numbers of the slices that are worse than chance gives, the clearest first."""
-    order = np.argsort(scores.z, kind="stable").tolist()
-    return [numbers[place] for place in order if scores.p[place] <= alpha]
+def _worse(scores: _Scores, numbers: Sequence[int], alpha: float) -> dict[int, float]:
+    """Return the numbers of the slices that are worse than chance gives, with their scores."""
+    both = zip(scores.z.tolist(), scores.p.tolist(), strict=True)
+    return {number: z for number, (z, p) in zip(numbers, both, strict=True) if p <= alpha}
+
+
+def _clearest(slices: Sequence[Slice], worse: Mapping[int, float]) -> int:
+    """Return the slice with the lowest score; of those about as low the simplest, then the largest."""
+    limit = _AS_CLEAR * min(worse.values())
+    return min(
+        (number for number, z in worse.items() if z <= limit),
+        key=lambda number: (len(slices[number].conditions), -len(slices[number].rows), worse[number]),
+    )
 
 
 def difference_of(values: Values, slice: Slice, level: float = 0.95) -> tuple[float, Interval]:

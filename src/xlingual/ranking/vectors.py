@@ -52,6 +52,12 @@ class UnitVectors:
         wide: Floats = self.raw[self.rows[index]].astype(np.float64)
         return wide
 
+    def rows_at(self, index: Ints) -> Vectors:
+        """Return rows of unit length, float32 [*index.shape, d]."""
+        rows = self.raw[self.rows[index]].astype(np.float32, copy=False)
+        unit: Vectors = rows * self.inverse_norms[index].astype(np.float32)[..., None]
+        return unit
+
     def mean(self, weights: Ints) -> Floats:
         """Return the weighted mean of the unit vectors, float64 [d]."""
         total: Floats = np.zeros(self.dim)

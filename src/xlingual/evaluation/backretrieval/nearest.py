@@ -11,7 +11,7 @@ from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.evaluation.listed import SystemLists, first_group, refuse_short
-from xlingual.evaluation.neighbours import AdjustedKeys, Neighbours, listed_neighbours, neighbours_of
+from xlingual.evaluation.neighbours import Neighbours, Scores, listed_neighbours, neighbours_of
 from xlingual.evaluation.pair_run import PairTask
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
@@ -152,7 +152,7 @@ class NearestRequest:
         self, union: TextUnion, sample: Sample, adjustment: Adjustment | None = None, first: int = 1
     ) -> None:
         self._seed, (self._source, self._target) = sample.seed, union.codes(sample)
-        self._keys = AdjustedKeys(union.similarity, adjustment)
+        self._scores = Scores(union.similarity, adjustment)
         self._first = min(first, len(self._target))
         self._top = Top(
             self._first,
@@ -170,7 +170,7 @@ class NearestRequest:
         if self._first == 1:
             return _expanded(found, self._source, self._target, self._seed)
         best = _expanded(_best(found), self._source, self._target, self._seed)
-        neighbours = neighbours_of(found, self._keys, self._source, self._target, self._first)
+        neighbours = neighbours_of(found, self._scores, self._source, self._target, self._first)
         return replace(best, neighbours=neighbours)
 
 

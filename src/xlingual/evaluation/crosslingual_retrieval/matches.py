@@ -13,7 +13,7 @@ from xlingual.data.samples import Sample
 from xlingual.errors import parameter, warn
 from xlingual.evaluation.hubs import listed_places, places_of
 from xlingual.evaluation.listed import SystemLists, check_reach
-from xlingual.evaluation.neighbours import AdjustedKeys, Neighbours, listed_neighbours, neighbours_of
+from xlingual.evaluation.neighbours import Neighbours, Scores, listed_neighbours, neighbours_of
 from xlingual.evaluation.passes import TextUnion, one_pass, two_passes
 from xlingual.evaluation.run import Tally, TextSides
 from xlingual.measures import RankMeasure
@@ -123,7 +123,7 @@ class FirstRequest:
         self, union: TextUnion, sample: Sample, k: int, adjustment: Adjustment | None, neighbours: bool
     ) -> None:
         self._source, self._target = union.codes(sample)
-        self._keys = AdjustedKeys(union.similarity, adjustment) if neighbours else None
+        self._scores = Scores(union.similarity, adjustment) if neighbours else None
         self._k = min(k, len(self._target))
         weights = np.bincount(self._target, minlength=len(union.targets.vectors)).astype(np.int64)
         queries = distinct_values(self._source)
@@ -134,9 +134,9 @@ class FirstRequest:
         """Return who stands on the first places, after the pass."""
         found = self._top.result()
         places = places_of(found, self._source, self._target, self._k)
-        if self._keys is None:
+        if self._scores is None:
             return First(places)
-        return First(places, neighbours_of(found, self._keys, self._source, self._target, self._k))
+        return First(places, neighbours_of(found, self._scores, self._source, self._target, self._k))
 
 
 def listed_matches(
