@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.retrieval import retrieval, runs_against_qrels
     from xlingual.evaluation.sts import sts
     from xlingual.forms import SparseVectors, TokenVectors
+    from xlingual.inspection.inspect import inspect_results
     from xlingual.measures import parse_measure
     from xlingual.records import Images, Texts
     from xlingual.report import write_report
@@ -85,6 +86,7 @@ _HOMES = {
     "encoder": "encoders.with_options",
     "gate": "comparison.gate",
     "image_sentence": "evaluation.image_sentence",
+    "inspect_results": "inspection.inspect",
     "multilingual_pool": "evaluation.multilingual_pool",
     "new_study": "workflows.study",
     "parse_measure": "measures",
@@ -137,6 +139,7 @@ __all__ = [
     "encoder",
     "gate",
     "image_sentence",
+    "inspect_results",
     "multilingual_pool",
     "new_study",
     "parse_measure",

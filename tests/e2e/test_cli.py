@@ -39,8 +39,8 @@ def test_backretrieval_prints_tables_and_writes_files(bkr: Any) -> None:
     table = outcome.out[outcome.out.index("backretrieval · SIM") :]
     assert re.search(r"1 +good +\d\.\d{3} +\[", table) and re.search(r"2 +bad ", table)
     assert outcome.err.splitlines() == ["wrote out/results.json", "wrote out/report.html"]
-    names = {"results.json", "per_query.parquet", "examples.parquet", "hubs.parquet", "report.html"}
-    assert {path.name for path in Path("out").iterdir()} == names
+    tables = {f"{name}.parquet" for name in ("per_query", "neighbours", "examples", "hubs")}
+    assert {path.name for path in Path("out").iterdir()} == tables | {"results.json", "report.html"}
     content = read_json("out/results.json")
     assert content["schema"] == "xlingual/results/1"
     entries = content["results"]

@@ -69,7 +69,8 @@ def _cosines(similarity: Cosine, query: Ints, candidate: Ints) -> Floats:
     for low in range(0, len(first), _AT_ONCE):
         lines = at[low : low + _AT_ONCE]
         left = similarity.queries.rows_at(query[lines[:, 0]])
-        right = similarity.candidates.rows_at(candidate[lines])
+        chosen = candidate[lines]
+        right = similarity.candidates.rows_at(chosen.ravel()).reshape(*chosen.shape, -1)
         found[lines] = np.matmul(right, left[:, :, None])[:, :, 0]
     return found
 

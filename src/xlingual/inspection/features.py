@@ -174,7 +174,8 @@ def _text_clusters(data: Manifest, rows: Ints, seed: int) -> Iterator[Feature]:
         code, names = _clusters_of(data.text.pick(own), tags[main], seed)
         of_item = np.full(data.n_items, -1, dtype=np.int64)
         of_item[data.item[own]] = code
-        yield Feature("words", names, of_item[data.item[rows]])
+        named = name_of(tags[main]) or tags[main]
+        yield Feature(f"words in {named}", names, of_item[data.item[rows]])
         return
     found, labels = np.full(len(rows), -1, dtype=np.int64), list[str]()
     for each in np.unique(data.language[rows]).tolist():

@@ -53,9 +53,9 @@ class UnitVectors:
         return wide
 
     def rows_at(self, index: Ints) -> Vectors:
-        """Return rows of unit length, float32 [*index.shape, d]."""
+        """Return rows of unit length, float32 [len(index), d]."""
         rows = self.raw[self.rows[index]].astype(np.float32, copy=False)
-        unit: Vectors = rows * self.inverse_norms[index].astype(np.float32)[..., None]
+        unit: Vectors = rows * self.inverse_norms[index].astype(np.float32)[:, None]
         return unit
 
     def mean(self, weights: Ints) -> Floats:
