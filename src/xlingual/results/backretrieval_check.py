@@ -17,6 +17,7 @@ FEW_IMAGES, SAME, NO_NEIGHBOURS, NO_ROOM, FEW_QUERIES, UNRELATED = REASONS = (
     "few queries",
     "texts unrelated to images",
 )
+FEWEST_NEIGHBOURS = 0.1  # share of images with a neighbour nearer than chance; less are hardly any
 
 
 class PairImages(Struct, frozen=True):
@@ -25,44 +26,46 @@ class PairImages(Struct, frozen=True):
     source: Annotated[str, about("Language of the queries.")]
     target: Annotated[str, about("Language of the candidates.")]
     n_queries: Annotated[Size, about("Texts that are queries of an evaluation.")]
-    n_looked: Annotated[Count, about("Queries that were looked at: at most 2,000.")]
     n_images: Annotated[Size, about("Distinct source images, D: a query's own is ranked among them.")]
     n_targets: Annotated[Size, about("Distinct target images.")]
+    n_looked: Annotated[Count, about("Queries that were looked at: at most 2,000.")]
     reasons: Annotated[
         list[Annotated[str, among(*REASONS)]],
         about("Why Backretrieval tells nothing here; empty where it does."),
     ]
-    chance: Annotated[Share | None, about("What an encoder that knows nothing scores, here and below R@k.")]
-    oracle: Annotated[Share | None, about("What perfect retrieval by images alone scores.")]
-    oracle_ci: Annotated[Interval | None, about("Interval of the oracle.")]
-    room: Annotated[Number | None, about("Oracle minus chance.")]
-    room_error: Annotated[Amount | None, about("Standard error of the room.")]
+    chance: Annotated[
+        Share | None, about("What an encoder that knows nothing scores, here and below R@k.")
+    ] = None
+    oracle: Annotated[Share | None, about("What perfect retrieval by images alone scores.")] = None
+    oracle_ci: Annotated[Interval | None, about("Interval of the oracle.")] = None
+    room: Annotated[Number | None, about("Oracle minus chance.")] = None
+    room_error: Annotated[Amount | None, about("Standard error of the room.")] = None
     look_alikes: Annotated[
         Share | None,
         about(
             "R@k of taking, for each query, the target whose image is nearest to that of *another* source "
             "image: the one nearest to the query's own."
         ),
-    ]
-    look_alikes_ci: Annotated[Interval | None, about("Interval of it.")]
+    ] = None
+    look_alikes_ci: Annotated[Interval | None, about("Interval of it.")] = None
     neighbours: Annotated[
         Share | None,
         about(
             "Share of images with a neighbour nearer than chance: (look_alikes - chance) / (1 - chance), at "
             "least 0."
         ),
-    ]
+    ] = None
     queries_needed: Annotated[
         Count | None,
         about(
             "Queries that show an encoder to be above chance which closes a tenth of the way to the oracle "
             "(80 % of samples, two-sided 5 %); null where no number does."
         ),
-    ]
+    ] = None
     queries_apart: Annotated[
         Count | None,
         about("Queries that show that two encoders differ which close 20 % and 30 % of the way; null so."),
-    ]
+    ] = None
 
     @property
     def can_tell(self) -> bool:

@@ -34,6 +34,7 @@ from xlingual.ranking import Cpu, Ranker, one_library_thread
 from xlingual.results.backretrieval_check import (
     FEW_IMAGES,
     FEW_QUERIES,
+    FEWEST_NEIGHBOURS,
     NO_NEIGHBOURS,
     NO_ROOM,
     SAME,
@@ -48,7 +49,6 @@ from xlingual.streams import stream
 from xlingual.tasks import task_of
 
 # How the figures come about: docs/manifest.md, "What Backretrieval can tell"
-FEWEST_NEIGHBOURS = 0.1  # share of images with a neighbour nearer than chance
 ENOUGH = 3.0  # standard errors between oracle and chance, as for normalised values
 DESIGN_EFFECT = 1.4  # variance of a BkR over that of as many independent queries
 DIFFERENCE_EFFECT = 0.85  # variance of a difference over the sum of the variances of independent queries
@@ -135,7 +135,7 @@ def checked(
 ) -> BackretrievalCheck:
     """Return the check of a manifest, of which the `usable` text rows, bool [n], take part."""
     if how.k < 1:
-        raise InputError(f"{parameter('k', how.k)}: expected at least 1")
+        raise InputError(f"{parameter('k')}: expected at least 1, got {how.k}")
     rows = np.arange(len(manifest)) if usable is None else np.flatnonzero(usable)
     spoken = distinct_values(manifest.language[rows])
     if not len(spoken):
@@ -268,15 +268,10 @@ def _pairs(
 def _pair(images: ImageIndex, task: PairTask, found: tuple[Score, Score, float, int] | None) -> PairImages:
     """Return what the images of a language pair tell; `found`: look-alikes, oracle, chance and queries."""
     sample = task.sample
-    sizes = {
-        "n_queries": len(sample.source),
-        "n_images": len(distinct_values(images.code[sample.pool])),
-        "n_targets": len(distinct_values(images.code[sample.target])),
-    }
+    n_images, n_targets = (len(distinct_values(images.code[rows])) for rows in (sample.pool, sample.target))
+    sizes = len(sample.source), n_images, n_targets
     if found is None:
-        names = [name for name in PairImages.__struct_fields__ if name not in sizes]
-        nothing = dict.fromkeys(names) | {"reasons": [FEW_IMAGES], "n_looked": 0}
-        return PairImages(**{**nothing, **sizes, "source": task.source, "target": task.target})
+        return PairImages(task.source, task.target, *sizes, 0, [FEW_IMAGES])
     look, oracle, chance, n_looked = found
     ci, room, error = look.interval(), oracle.value - chance, oracle.standard_error()
     neighbours = max(0.0, (look.value - chance) / (1 - chance))
@@ -289,10 +284,11 @@ def _pair(images: ImageIndex, task: PairTask, found: tuple[Score, Score, float, 
     if needed is None or needed > len(sample.source):
         reasons.append(FEW_QUERIES)
     return PairImages(
-        source=task.source,
-        target=task.target,
-        n_looked=n_looked,
-        reasons=reasons,
+        task.source,
+        task.target,
+        *sizes,
+        n_looked,
+        reasons,
         chance=chance,
         oracle=oracle.value,
         oracle_ci=oracle.interval(),
@@ -303,7 +299,6 @@ def _pair(images: ImageIndex, task: PairTask, found: tuple[Score, Score, float, 
         neighbours=neighbours,
         queries_needed=needed,
         queries_apart=_needed_apart(chance, room),
-        **sizes,
     )
 
 

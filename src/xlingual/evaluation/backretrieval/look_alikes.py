@@ -14,8 +14,10 @@ import numpy as np
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.samples import Sample
 from xlingual.embed import ImageIndex
+from xlingual.errors import warn
 from xlingual.evaluation.backretrieval.nearest import Nearest
 from xlingual.ranking import Ranker, Top, UnitVectors
+from xlingual.ranking.similarity import DECIMALS
 
 NEAR_IDENTICAL = 0.005  # median cosine distance of two images, below which all look the same
 _BACKGROUND = 300  # images whose distances from each other are the background
@@ -61,6 +63,16 @@ def usual_distance(images: ImageIndex) -> float | None:
     if len(lines) < 2:
         return None
     vectors = UnitVectors(images.pool.vectors.raw, images.pool.vectors.rows[images.points[lines]])
-    unit = np.asarray(vectors.screen(0, len(lines)), dtype=np.float64)
+    unit = vectors.stored(np.arange(len(lines))) * vectors.inverse_norms[:, None]
     cosine = (unit @ unit.T)[np.triu_indices(len(lines), 1)]
-    return max(0.0, float(np.median(1 - cosine)))
+    return abs(round(float(np.median(1 - cosine)), DECIMALS))  # the same with any number of threads
+
+
+def warn_of_near_identical(distance: float | None) -> None:
+    """Warn where the image encoder sees hardly a difference between any two images."""
+    if distance is not None and distance < NEAR_IDENTICAL:
+        warn(
+            "to the image encoder all images look nearly the same (the median cosine distance of two is "
+            f"{distance:.2g}): neither BkR nor its oracle tells anything, even where the oracle is high; see "
+            "xlingual data check MANIFEST --image-encoder SPEC"
+        )

@@ -15,6 +15,7 @@ from xlingual.report.wording import worded
 # record → the module of its page, whose function `page` makes it
 PAGES: Mapping[str, str] = {
     "Results": "evaluation",
+    "BackretrievalCheck": "backretrieval_check",
     "Comparison": "comparison",
     "Gate": "gate",
     "Plan": "plan",
