@@ -15,7 +15,6 @@ from xlingual.report.wording import worded
 # record → the module of its page, whose function `page` makes it
 PAGES: Mapping[str, str] = {
     "Results": "evaluation",
-    "BackretrievalCheck": "backretrieval_check",
     "Comparison": "comparison",
     "Gate": "gate",
     "Plan": "plan",
@@ -31,6 +30,7 @@ PAGES: Mapping[str, str] = {
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
+    "BackretrievalCheck": "backretrieval_check",
     "Overview": "overview",
     "PoolOverview": "overview",
 }
