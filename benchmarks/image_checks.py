@@ -3,8 +3,8 @@
     python -m benchmarks.keep image-checks python -m benchmarks image_checks
 
 Real images must get a yes; noise, images that are nearly one, dimensions permuted each on its own and
-images in the wrong rows a no. Then the variance of the BkR of real encoders beside that of as many independent queries,
-from which the queries that are needed follow.
+images in the wrong rows a no. Then the variance of the BkR of real encoders beside that of as many
+independent queries, from which the queries that are needed follow.
 """
 
 from __future__ import annotations
