@@ -60,6 +60,7 @@ DATA = (
         "spectra",
         "small_catalogues",
         "blind_spots",
+        "image_checks",
         "pairs_as_pool",
         "csls",
         "repairs",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xlingual.encoders.with_options import encoder
     from xlingual.errors import DataWarning, InputError, XlingualError
     from xlingual.evaluation.backretrieval import backretrieval
+    from xlingual.evaluation.backretrieval.check import check_backretrieval
     from xlingual.evaluation.calibration import calibrate
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
@@ -77,6 +78,7 @@ _HOMES = {
     "XlingualError": "errors",
     "backretrieval": "evaluation.backretrieval",
     "calibrate": "evaluation.calibration",
+    "check_backretrieval": "evaluation.backretrieval.check",
     "compare": "comparison.compare",
     "compress": "workflows.compress",
     "repair_encoder": "workflows.repairing",
@@ -132,6 +134,7 @@ __all__ = [
     "XlingualError",
     "backretrieval",
     "calibrate",
+    "check_backretrieval",
     "compare",
     "compress",
     "crosslingual_retrieval",

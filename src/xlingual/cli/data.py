@@ -14,12 +14,12 @@ from xlingual.cli import screen
 from xlingual.cli.corpora import from_
 from xlingual.cli.from_request import command
 from xlingual.cli.imports import import_
-from xlingual.cli.opening import columns
+from xlingual.cli.opening import columns, store_of, within_cost
 from xlingual.cli.pivot import pivot_pairs
 from xlingual.cli.pools import describe, mix_pool, squad_to_pool, translate_pool
 from xlingual.cli.sample import sample
 from xlingual.cli.wording import in_options
-from xlingual.errors import InputError
+from xlingual.errors import InputError, parameter
 from xlingual.report.blocks import Page
 from xlingual.report.numbers import counted
 from xlingual.report.table import Cell, Table, narrower
@@ -28,6 +28,7 @@ from xlingual.requests.making import CheckRequest, ScenesRequest
 if TYPE_CHECKING:
     from xlingual.data.checks.records import Check, CheckFinding
     from xlingual.evaluation.near_duplicates import NearDuplicates
+    from xlingual.results.backretrieval_check import BackretrievalCheck
 
 
 LANGUAGES, RECIPE_LANGUAGES = ("en", "de", "es", "ja", "ar"), ("ar", "en", "es", "id", "ru")
@@ -102,13 +103,20 @@ def check(request: CheckRequest) -> int:
 
     Errors stop every command that reads the manifest; rows that have one are not counted. Warnings and notes
     stop none. The exit code is 2 where there are errors.
+
+    With --image-encoder it says too, before any text is encoded, whether Backretrieval can tell something on
+    these data: whether images have neighbours, how far it is from chance to what images alone can tell, and
+    how many queries it takes.
     """
     from xlingual.data.checks.check import check
     from xlingual.data.checks.records import findings_of, ordered
     from xlingual.data.manifest import Manifest
+    from xlingual.workflows.informative import informative_finding, manifest_informative
     from xlingual.workflows.near_duplicates import manifest_near_duplicates, near_duplicates_finding
 
     data = request.data
+    _refuse_without_images(request)
+    store = store_of(request.keeping)
     read, problems = Manifest.read_gathering(data.manifest, **columns(data), split=data.split, rows=data.rows)
     findings, source = findings_of(problems), str(data.manifest)
     content: dict[str, Any] = {"source": source}
@@ -117,8 +125,13 @@ def check(request: CheckRequest) -> int:
         with screen.progress(screen.silent(request)) as progress:
             found = check(read, partial(progress, "opening images"), problems=problems)
             near = manifest_near_duplicates(read, found.pictures, progress)
-        content, page = _content(found, near), _page(found, near)
-        findings = [*found.findings, *near_duplicates_finding(near, read)]
+            tells = None
+            for spec in within_cost(
+                [request.image_encoder] if request.image_encoder else [], request.keeping
+            ):
+                tells = manifest_informative(read, found.pictures, request, spec, store, progress)
+        content, page = _content(found, near, tells), _page(found, near, tells)
+        findings = [*found.findings, *near_duplicates_finding(near, read), *informative_finding(tells)]
     findings = [replace(one, sentence=in_options(one.sentence)) for one in ordered(findings)]
     content["findings"] = [asdict(finding) for finding in findings]
     screen.show_page(page, content, request)
@@ -142,11 +155,22 @@ for made in (
     data.add_command(made)
 
 
-def _content(found: Check, near: NearDuplicates) -> dict[str, Any]:
+def _refuse_without_images(request: CheckRequest) -> None:
+    """Refuse options about images as an encoder sees them where no encoder is named."""
+    default = CheckRequest(data=request.data)
+    for name in ("pairs", "sample_size", "k", "keeping"):
+        if request.image_encoder is None and getattr(request, name) != getattr(default, name):
+            option = "--store, --no-store and --max-cost" if name == "keeping" else parameter(name)
+            verb = "go" if name == "keeping" else "goes"
+            raise InputError(f"{option} {verb} with {parameter('image_encoder', 'SPEC')}: name one")
+
+
+def _content(found: Check, near: NearDuplicates, tells: BackretrievalCheck | None) -> dict[str, Any]:
     content = asdict(found)
     for name in ("pairs", "shared_texts"):
         content[name] = {f"{a}-{b}": count for (a, b), count in content[name].items()}
-    return content | {"near_duplicates": near.about()}
+    about = {} if tells is None else {"backretrieval": tells.to_dict()}
+    return content | {"near_duplicates": near.about()} | about
 
 
 def _print_findings(findings: Sequence[CheckFinding], quiet: bool) -> None:
@@ -162,9 +186,14 @@ def _print_findings(findings: Sequence[CheckFinding], quiet: bool) -> None:
         screen.say(f"{finding.severity}{times}: {' '.join(finding.sentence.split())}{examples}", err=True)
 
 
-def _page(found: Check, near: NearDuplicates) -> Page:
+def _page(found: Check, near: NearDuplicates, tells: BackretrievalCheck | None) -> Page:
+    from xlingual.report.pages import backretrieval_check
+
     blocks = [_overview(found, near), _languages(found), *([_directions(found)] if found.directions else ())]
-    return Page.of("check", found.source, blocks)
+    if tells is None:
+        return Page.of("check", found.source, blocks)
+    blocks += backretrieval_check.blocks(tells)
+    return Page.of("check", found.source, blocks, backretrieval_check.sentences(tells))
 
 
 def _overview(found: Check, near: NearDuplicates) -> Table:

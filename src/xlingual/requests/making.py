@@ -13,6 +13,7 @@ from xlingual.requests.shared import (
     AsJson,
     EqualIds,
     Form,
+    Keeping,
     ManifestOptions,
     PaperPreset,
     Pool,
@@ -24,7 +25,7 @@ from xlingual.requests.shared import (
     Split,
     TableColumns,
 )
-from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
+from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list, pair_list
 
 Folder: TypeAlias = Annotated[Path, option("Write the data to the folder DIR.", metavar="DIR", run=True)]
 Manifest: TypeAlias = Annotated[
@@ -46,6 +47,31 @@ class CheckRequest(Request, frozen=True, kw_only=True):
     form: Form = "table"
     as_json: AsJson = False
     quiet: Annotated[bool, option("Print errors and warnings only.", run=True)] = False
+    image_encoder: Annotated[
+        str | None,
+        option(
+            "Say what Backretrieval can tell on these data, as this image encoder sees their images; no text "
+            "encoder is needed.",
+            metavar="SPEC",
+            otherwise="nothing is said of that",
+        ),
+    ] = None
+    pairs: Annotated[
+        tuple[str, ...] | None,
+        option(
+            "Language pairs that are looked at, with --image-encoder.",
+            names=("--pairs", "--pair"),
+            metavar="en-de,…",
+            otherwise="all",
+            reads=pair_list,
+        ),
+    ] = None
+    sample_size: Annotated[
+        Positive | None,
+        option("Number of items drawn for each side, with --image-encoder.", metavar="N", otherwise="all"),
+    ] = None
+    k: Annotated[Positive, option("K of R@K, with --image-encoder.", metavar="K")] = 10
+    keeping: Keeping = Keeping()
 
 
 class SampleRequest(Request, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xlingual.arrays import Ints, distinct_values
 from xlingual.data.checks.records import CheckFinding, ImageCheck
@@ -50,6 +51,18 @@ def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[C
     return [CheckFinding.of("warning", "near-duplicates", found.n_near, sentence, examples)]
 
 
+def readable(manifest: Manifest, check: ImageCheck) -> NDArray[np.bool_]:
+    """Return for each text row, bool [n], whether it has an image that could be opened."""
+    bad = {row for row, _ in (*check.missing, *check.unreadable)}
+    shown = np.flatnonzero(manifest.image >= 0)
+    broken = [
+        image for row, image in zip(shown, manifest.image[shown], strict=True) if manifest.ids[row] in bad
+    ]
+    found = np.zeros(len(manifest), dtype=bool)
+    found[shown[~np.isin(manifest.image[shown], broken)]] = True
+    return found
+
+
 def _images(
     manifest: Manifest,
     rows: Ints,
@@ -59,12 +72,7 @@ def _images(
     """Return the images of the rows that can be read; None where there are none."""
     if check is None:
         return None
-    bad = {row for row, _ in (*check.missing, *check.unreadable)}
-    shown = np.flatnonzero(manifest.image >= 0)
-    broken = [
-        image for row, image in zip(shown, manifest.image[shown], strict=True) if manifest.ids[row] in bad
-    ]
-    rows = np.intersect1d(rows, shown[~np.isin(manifest.image[shown], broken)])
+    rows = np.intersect1d(rows, np.flatnonzero(readable(manifest, check)))
     if not len(rows):
         return None
     name, encoder = image_encoder(IMAGES, languages=list(manifest.languages))

@@ -16,6 +16,7 @@ from xlingual.arrays import Floats, distinct_values
 from xlingual.data.manifest import ManifestLike
 from xlingual.data.reading.columns import DataOptions
 from xlingual.data.taking import takes_data
+from xlingual.embed import ImageIndex
 from xlingual.encoders import ImageModelLike
 from xlingual.errors import listed, warn
 from xlingual.evaluation.approximation.checked import approximate
@@ -28,6 +29,11 @@ from xlingual.evaluation.backretrieval.examples import (
     leading_encoder,
 )
 from xlingual.evaluation.backretrieval.images import ImageSpace, image_space, refuse_small_pools
+from xlingual.evaluation.backretrieval.look_alikes import (
+    NEAR_IDENTICAL,
+    usual_distance,
+    warn_of_near_identical,
+)
 from xlingual.evaluation.backretrieval.nearest import Nearest, cluster_ids, nearest_texts
 from xlingual.evaluation.backretrieval.rankings import rankings, refuse_function
 from xlingual.evaluation.backretrieval.way_back import WaysFound, ways_back
@@ -182,6 +188,8 @@ class _Backretrieval:
             refuse_function(run)
         self.image_name, self.image_identity, self.images = image_space(run)
         _warn_of_own_images(run, self.image_identity)
+        self.distance = usual_distance(self.images) if isinstance(self.images, ImageIndex) else None
+        warn_of_near_identical(self.distance)
         refuse_small_pools(self.images, run.tasks, measures)
         self.ranked = _with_share(measures, self.images, run.tasks)
         self.measures: list[Scorable] = [*self.ranked, SIM]
@@ -206,7 +214,10 @@ class _Backretrieval:
         if trec is not None:
             with self.run.stage("trec", "writing rankings"):
                 write_trec(results, trec, depth)
-        return self.run.finished(results)
+        results = self.run.finished(results)
+        if self.distance is not None and self.distance < NEAR_IDENTICAL:
+            results.diagnostics["near_identical_images"] = self.distance
+        return results
 
     def _nearest(self, name: str, vectors: TextSides | SystemLists) -> list[Nearest]:
         """Return the nearest texts of one encoder for each task."""

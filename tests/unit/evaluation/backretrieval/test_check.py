@@ -1,0 +1,282 @@
+"""What Backretrieval can tell from images alone: planted neighbourhoods, noise, shuffled and few images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xlingual import InputError, Manifest, check_backretrieval
+from xlingual.data.samples import Sample
+from xlingual.embed import ImageIndex
+from xlingual.errors import DataWarning
+from xlingual.evaluation.backretrieval.check import _needed, _needed_apart
+from xlingual.evaluation.backretrieval.look_alikes import (
+    NEAR_IDENTICAL,
+    look_alikes,
+    usual_distance,
+    warn_of_near_identical,
+)
+from xlingual.ranking import CPU, Pool
+from xlingual.report import verdict
+from xlingual.results.backretrieval_check import (
+    FEW_IMAGES,
+    FEW_QUERIES,
+    NO_NEIGHBOURS,
+    NO_ROOM,
+    SAME,
+    UNRELATED,
+)
+from xlingual.stats.power import power
+
+TOPICS = 40
+WORDS = [f"{a}{b}{c}" for a in ("kar", "mo", "shil", "dru") for b in ("ta", "ve") for c in "abcdefgh"]
+
+
+def data(n: int = 480, languages: str = "en de", seed: int = 0) -> list[dict[str, str]]:
+    """Items of topics in turn: their texts have words of the topic, in each language others."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        row = {"id": f"i{i}"}
+        for place, tag in enumerate(languages.split()):
+            topic = i % TOPICS
+            own = [WORDS[(topic * 3 + j * 7 + place * 11) % len(WORDS)] for j in rng.permutation(3)]
+            row[f"text_{tag}"] = " ".join([*own, f"nr{i:04}{tag}"])
+        rows.append(row)
+    return rows
+
+
+def planted(n: int = 480, noise: float = 0.5, seed: int = 1) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(TOPICS, 48))
+    return (centres[np.arange(n) % TOPICS] + noise * rng.normal(size=(n, 48))).astype(np.float32)
+
+
+def checked(work: Path, vectors: np.ndarray, rows: Any = None, **more: Any) -> Any:
+    np.save(work / "images.npy", vectors)
+    manifest = Manifest.of(data(len(vectors)) if rows is None else rows)
+    return check_backretrieval(manifest, f"vectors:{work}/images.npy", store=None, **more)
+
+
+def reasons(found: Any) -> set[str]:
+    return {*found.reasons, *(reason for pair in found.pairs for reason in pair.reasons)}
+
+
+def test_images_of_topics_tell(tmp_path: Path) -> None:
+    found = checked(tmp_path, planted())
+    assert found.can_tell and not reasons(found)
+    assert [(one.n_images, one.n_queries) for one in found.pairs] == [(240, 240)] * 2
+    assert all(one.neighbours > 0.5 and one.chance == pytest.approx(10 / 240) for one in found.pairs)
+    assert all(one.queries_needed <= 240 for one in found.pairs)
+    assert [one.language for one in found.languages] == ["en", "de"]
+    assert all(one.related and one.value > 0.3 for one in found.languages)
+    said = verdict(found)
+    assert said[0].startswith("Yes: Backretrieval can tell text encoders apart on these data")
+    assert f"{found.pairs[0].neighbours:.0%}".replace("%", " %") in said[1]
+
+
+def test_noise_has_a_high_oracle_and_no_neighbours(tmp_path: Path) -> None:
+    noise = np.random.default_rng(5).normal(size=(480, 600)).astype(np.float32)
+    found = checked(tmp_path, noise)
+    assert all(one.oracle > 0.95 for one in found.pairs)  # which the oracle alone does not show
+    assert not found.can_tell and found.reasons == [UNRELATED]
+    assert all(NO_NEIGHBOURS in one.reasons and one.neighbours < 0.1 for one in found.pairs)
+    said = verdict(found)
+    assert said[0] == "No: Backretrieval can tell nothing about text encoders on these data."
+    assert any("it is high for noise too" in one for one in said)
+    assert any(one.startswith("What to do: ") and "another image encoder" in one for one in said)
+
+
+def test_shuffled_images_are_unrelated_to_their_texts(tmp_path: Path) -> None:
+    vectors = planted()
+    found = checked(tmp_path, vectors[np.random.default_rng(2).permutation(len(vectors))])
+    assert found.reasons == [UNRELATED] and not any(one.reasons for one in found.pairs)
+    assert not found.can_tell
+    assert any("are images in" in one or "rows of their texts" in one for one in verdict(found))
+
+
+def test_some_languages_may_be_unrelated(tmp_path: Path) -> None:
+    rows = data()
+    mixed = np.random.default_rng(3).permutation(len(rows))
+    other = [row["text_de"] for row in rows]
+    rows = [{**row, "text_de": other[i]} for row, i in zip(rows, mixed, strict=True)]
+    found = checked(tmp_path, planted(), rows)
+    assert found.can_tell and [one.related for one in found.languages] == [True, False]
+    assert any(one.startswith("In de texts that are spelt alike are not shown") for one in verdict(found))
+
+
+def test_near_identical_images_tell_nothing_whatever_their_neighbours(tmp_path: Path) -> None:
+    base = np.ones(48, dtype=np.float32) * 40
+    found = checked(tmp_path, base + 0.2 * planted())
+    assert 0 < found.distance < NEAR_IDENTICAL and found.reasons == [SAME]
+    assert all(one.neighbours > 0.5 for one in found.pairs) and not found.can_tell
+    far = checked(tmp_path, base + 20 * planted())
+    assert far.distance > NEAR_IDENTICAL and far.can_tell
+
+
+def test_one_image_for_all(tmp_path: Path) -> None:
+    found = checked(tmp_path, np.ones((40, 3), dtype=np.float32))
+    assert found.n_images == 1 and found.distance is None and SAME in found.reasons
+    assert reasons(found) == {SAME, FEW_IMAGES}
+    assert any("There is one image only" in one for one in verdict(found))
+
+
+def test_few_images_and_few_queries(tmp_path: Path) -> None:
+    found = checked(tmp_path, planted(20))
+    assert [one.reasons for one in found.pairs] == [[FEW_IMAGES]] * 2 and found.languages == []
+    assert any("R@10 needs more than 10 distinct source images" in one for one in verdict(found))
+    found = checked(tmp_path, planted(20), k=2)
+    assert all(one.n_images == 10 and FEW_IMAGES not in one.reasons for one in found.pairs)
+    found = checked(tmp_path, planted(80), k=3)
+    assert all(FEW_QUERIES in one.reasons and one.queries_needed > 40 for one in found.pairs)
+    assert any("it takes" in one for one in verdict(found))
+
+
+def test_equal_vectors_leave_no_room(tmp_path: Path) -> None:
+    rows = [{**row, "image": bytes([i % 251, i // 251, 3])} for i, row in enumerate(data())]
+
+    class Constant:
+        identity = "constant"
+        opens_images = False
+
+        def encode(self, batch: Any) -> np.ndarray:
+            return np.ones((len(batch), 4), dtype=np.float32)
+
+    found = check_backretrieval(Manifest.of(rows), Constant(), store=None)
+    assert found.n_images == 480 and found.distance == 0
+    for one in found.pairs:
+        assert one.oracle == pytest.approx(one.chance) and one.look_alikes == pytest.approx(one.chance)
+        assert {NO_NEIGHBOURS, NO_ROOM, FEW_QUERIES} <= {*one.reasons} and one.queries_needed is None
+
+
+def test_one_language_is_divided(tmp_path: Path) -> None:
+    found = checked(tmp_path, planted(), data(languages="en"))
+    assert found.one_language and found.can_tell
+    assert [(one.source, one.target, one.n_queries) for one in found.pairs] == [("en", "en", 240)]
+    assert any("There is one language only" in one for one in verdict(found))
+
+
+def test_a_pair_without_a_side_is_left_out(tmp_path: Path) -> None:
+    rows = data(languages="en de fr")
+    for row in rows[1:]:
+        row.pop("text_fr")
+    rows[0].pop("text_en")
+    rows[0].pop("text_de")
+    found = checked(tmp_path, planted(), rows)
+    assert not found.left_out  # one item on the side of fr
+    rows[0]["text_en"] = "kartaa"
+    rows[1]["text_de"] = rows[1].pop("text_de")
+    only = [{k: v for k, v in row.items() if k != "text_en" or i == 0} for i, row in enumerate(rows)]
+    found = checked(tmp_path, planted(), only)
+    assert {*found.left_out} == {"en-fr", "fr-en"}
+    assert any(one.startswith("Left out") for one in verdict(found))
+    with pytest.raises(InputError, match="non-matching sample is impossible"):
+        checked(tmp_path, planted(), only, pairs="en-fr")
+
+
+def test_options(tmp_path: Path) -> None:
+    found = checked(tmp_path, planted(), pairs="de-en", sample_size=50)
+    assert [(one.source, one.target, one.n_images) for one in found.pairs] == [("de", "en", 50)]
+    with pytest.raises(InputError, match="expected at least 1, got 0"):
+        checked(tmp_path, planted(), k=0)
+
+
+def test_the_same_whatever_scale_threads_and_order_of_dimensions(tmp_path: Path) -> None:
+    vectors = planted(120)
+    one = checked(tmp_path, vectors).to_dict()
+    other = checked(tmp_path, 8 * vectors[:, ::-1], threads=2).to_dict()
+    assert one == other
+
+
+def test_oracle_and_chance_are_those_of_an_evaluation(tmp_path: Path) -> None:
+    from xlingual import backretrieval
+
+    vectors = planted(100)
+    found = checked(tmp_path, vectors)
+    results = backretrieval(
+        Manifest.of(data(100)), "random", image_encoder=f"vectors:{tmp_path}/images.npy", store=None
+    )
+    entries = {(one.source, one.target): one for one in results.entries if one.measure == "R@10"}
+    for pair in found.pairs:
+        entry = entries[pair.source, pair.target]
+        assert (pair.oracle, pair.chance) == (entry.oracle, entry.chance)
+        assert pair.n_queries == entry.n_source
+
+
+def slow_look_alikes(vectors: np.ndarray, code: np.ndarray, sample: Sample) -> list[set[int]]:
+    """Return the targets that may stand for each query's nearest other image, by float64 loops."""
+
+    def cosine(a: np.ndarray, b: np.ndarray) -> float:
+        length = np.linalg.norm(a) * np.linalg.norm(b)
+        return round(float(a @ b / length), 9) if length else 0.0
+
+    exact, found = vectors.astype(np.float64), []
+    for query in sample.source:
+        own = code[query]
+        others = sorted({int(code[row]) for row in sample.pool} - {int(own)})
+        to = [cosine(exact[own], exact[other]) for other in others]
+        near = [other for other, value in zip(others, to, strict=True) if value == max(to)]
+        places: set[int] = set()
+        for other in near:
+            back = [cosine(exact[other], exact[code[row]]) for row in sample.target]
+            best = {code[row] for row, value in zip(sample.target, back, strict=True) if value == max(back)}
+            places |= {place for place, row in enumerate(sample.target) if code[row] in best}
+        found.append(places)
+    return found
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1))
+def test_look_alikes_are_those_of_a_slow_reference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 14)), int(rng.integers(1, 4))
+    vectors = rng.integers(-2, 3, (n, d)).astype(np.float32)  # ties, equal and zero vectors
+    code = rng.integers(0, n, 20)
+    pool, target = np.arange(12), np.arange(12, 20)
+    if len(np.unique(code[pool])) < 2:
+        return
+    sample = Sample(0, pool[: int(rng.integers(1, 13))], target, pool)
+    used, own = np.unique(code, return_inverse=True)
+    found = look_alikes(ImageIndex(own, Pool.of(vectors[used])), sample, CPU)
+    wanted = slow_look_alikes(vectors[used], own, sample)
+    assert (found.n_tied == 1).all() and len(found.target) == len(sample.source)
+    for place, allowed in zip(found.target.tolist(), wanted, strict=True):
+        assert place in allowed
+
+
+def test_the_usual_distance_by_hand() -> None:
+    vectors = np.array([[1, 0], [0, 2], [3, 3]], dtype=np.float32)  # cosines 0, .7071, .7071
+    index = ImageIndex(np.arange(3), Pool.of(vectors))
+    assert usual_distance(index) == pytest.approx(1 - 0.5**0.5, abs=1e-8)
+    assert usual_distance(ImageIndex(np.zeros(1, dtype=np.int64), Pool.of(vectors[:1]))) is None
+
+
+def test_the_warning_has_a_threshold() -> None:
+    with pytest.warns(DataWarning, match=r"nearly the same \(the median cosine distance of two is 0.0049\)"):
+        warn_of_near_identical(0.0049)
+    warn_of_near_identical(NEAR_IDENTICAL)
+    warn_of_near_identical(None)
+
+
+@pytest.mark.parametrize(("chance", "room"), [(10 / 365, 0.907), (0.01, 0.2), (1 / 3, 0.667)])
+def test_queries_needed_have_the_power(chance: float, room: float) -> None:
+    """The least n whose test has a power of 80 %, by the variance of single queries."""
+    n = _needed(chance, room)
+    assert n is not None
+    value = chance + 0.1 * room
+
+    def shown(size: int) -> float:
+        return power(0.1 * room, 1.4 * value * (1 - value) / size, size / 1.4 - 1)
+
+    assert shown(n) >= 0.8 > shown(n - 1)
+    apart = _needed_apart(chance, room)
+    better, worse = chance + 0.3 * room, chance + 0.2 * room
+    variance = 0.85 * (better * (1 - better) + worse * (1 - worse))
+    assert apart is not None
+    assert power(0.1 * room, variance / apart, apart / 1.4 - 1) >= 0.8
+    assert _needed(chance, 0.0) is None and _needed_apart(chance, -0.1) is None
