@@ -34,8 +34,9 @@ DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
 EMOJI = (("en", "fr"), ("de", "ja"), ("ru", "tr"))
 SCENES = (("en", "de"), ("id", "ru"))
 RECIPES = (("en", "es"), ("id", "ru"))
-ITEMS = 730  # to rank at the most; half are sources
-FEW, SMALL = 8, (100, 50)  # components of poor images, queries of small samples
+ITEMS, MORE, TO_FIT = 730, 2_400, 800  # items to rank: of real data, of generated ones; to fit encoders on
+USUAL, LARGE, SMALL = 365, 1_200, (100, 50)  # queries
+FEW = 8  # components of poor images
 # methods behind the 24 encoders of IKEA, named as those of the other data sets
 FAMILIES = {
     "random": "chance", "doclen": "length", "charhash": "spelling", "mixlsa": "spelling",
@@ -102,11 +103,11 @@ def scenes() -> Data:
     """Return built-in scenes; half of them are to fit encoders."""
     tags = list(dict.fromkeys(tag for pair in SCENES for tag in pair))
     with TemporaryDirectory() as folder:
-        path = write_scenes(folder, n=ITEMS + 800, languages=tags, seed=21, train=0)
+        path = write_scenes(folder, n=MORE + TO_FIT, languages=tags, seed=21, train=0)
         rows = pq.read_table(path).to_pylist()
         images = [(path.parent / row["image"]).read_bytes() for row in rows]
     texts = {tag: [row[f"text_{tag}"] for row in rows] for tag in tags}
-    return made("scenes", SCENES, texts, images, np.arange(ITEMS), np.arange(ITEMS, len(rows)))
+    return made("scenes", SCENES, texts, images, np.arange(MORE), np.arange(MORE, len(rows)))
 
 
 def recipes() -> Data:
@@ -114,12 +115,12 @@ def recipes() -> Data:
     tags = list(dict.fromkeys(tag for pair in RECIPES for tag in pair))
     texts: dict[str, list[str]] = {tag: [] for tag in tags}
     images = []
-    for row in recipe_rows(0, tags, seed=5, parallel=ITEMS + 800):
+    for row in recipe_rows(0, tags, seed=5, parallel=MORE + TO_FIT):
         texts[row.language].append(row.text)
         if row.language == tags[0]:
             rng = stream(5, "recipe-picture-fit", len(images))
             images.append(paint(with_jitter(row.dish, rng), row.size))
-    return made("recipes", RECIPES, texts, images, np.arange(ITEMS), np.arange(ITEMS, len(images)))
+    return made("recipes", RECIPES, texts, images, np.arange(MORE), np.arange(MORE, len(images)))
 
 
 SETS: Mapping[str, Callable[[], Data]] = {"IKEA": ikea, "emoji": emoji, "scenes": scenes, "recipes": recipes}
@@ -175,7 +176,7 @@ class Condition:
 
     name: str
     images: Floats  # [n, e], length 1
-    queries: int | None = None
+    queries: int = USUAL
 
 
 def conditions(data: Data) -> Iterator[Condition]:
@@ -192,5 +193,8 @@ def conditions(data: Data) -> Iterator[Condition]:
     yield Condition("second encoder", unit(data.second))
     permuted = np.stack([rng.permutation(column) for column in data.images.T], axis=1)
     yield Condition("dimensions permuted", unit(permuted))
-    for n in SMALL:
-        yield Condition(f"{n} queries", own, n)
+    for n in (*SMALL, LARGE):
+        if 2 * n <= len(own):
+            yield Condition(f"{n} queries", own, n)
+            if n == LARGE:
+                yield Condition(f"{n} queries, noise 4", unit(middle + 4 * noise), n)

@@ -21,9 +21,10 @@ from xlingual.evaluation.estimates import Score, score
 from xlingual.measures import MeanImageSimilarity, RecallAt
 from xlingual.stats.intervals import effective_clusters
 
-K, BOOTSTRAPS, NEAREST = 10, 20, 10
+K, BOOTSTRAPS, NEAREST, MOST = 10, 20, 10, 400  # more queries than MOST: BkR and SIM alone
 R10, SIM = RecallAt(K), MeanImageSimilarity()
 ALL = ("all", "pairs")
+VECTORS = ("mutual", "skewness", "margin", "near", "own language", "language id")  # signals of vectors alone
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ def text_view(source: Floats, target: Floats, repair: Repair | None = None) -> T
     share = tied / tied.sum(axis=1, keepdims=True)
     nearest = tied.argmax(axis=1)
     single = np.where(tied.sum(axis=1) == 1, nearest, -1)
-    return TextView(nearest, share, single, vector_signals(source, target, scores, share), source @ source.T)
+    found = vector_signals(source, target, scores, share) if len(source) <= MOST else dict.fromkeys(VECTORS, np.nan)
+    return TextView(nearest, share, single, found, source @ source.T)
 
 
 def vector_signals(source: Floats, target: Floats, cosines: Floats, share: Floats) -> dict[str, float]:
@@ -74,14 +76,16 @@ def vector_signals(source: Floats, target: Floats, cosines: Floats, share: Float
     np.fill_diagonal(alike, -np.inf)
     near = np.argpartition(-alike, NEAREST, axis=1)[:, :NEAREST]
     own = (language[near] == language[:, None]).mean()
-    return {
-        "mutual": float((share * back).sum() / len(source)),
-        "skewness": float(np.log1p(max(skew(share.sum(axis=0)), 0.0))),
-        "margin": float(((ordered[:, -1] - ordered[:, -2]) / spread).mean()),
-        "near": float(((ordered[:, -1] - cosines.mean(axis=1)) / spread).mean()),
-        "own language": float(own),
-        "language id": language_id(both, language),
-    }
+    hubs = skew(share.sum(axis=0)) if np.ptp(share.sum(axis=0)) > TIE else 0.0
+    values = (
+        (share * back).sum() / len(source),
+        np.log1p(max(hubs, 0.0)),
+        ((ordered[:, -1] - ordered[:, -2]) / spread).mean(),
+        ((ordered[:, -1] - cosines.mean(axis=1)) / spread).mean(),
+        own,
+        language_id(both, language),
+    )
+    return dict(zip(VECTORS, map(float, values), strict=True))
 
 
 def language_id(vectors: Floats, language: Ints) -> float:
@@ -125,7 +129,7 @@ def image_view(images: Floats, s: Ints, t: Ints) -> ImageView:
     own = np.arange(len(s))
     nearest = similarity.argmax(axis=0)
     boots, drawn = [], []
-    for _ in range(BOOTSTRAPS):
+    for _ in range(BOOTSTRAPS if len(s) <= MOST else 1):
         weight = np.bincount(rng.integers(len(s), size=len(s)), minlength=len(s))
         kept = weight > 0
         found = np.zeros_like(similarity)
@@ -194,12 +198,10 @@ def probability(one: Score, other: Score) -> tuple[float, float]:
     return float(stdtr(freedom, gap.value / error)), gap.value
 
 
-def sample(data: Data, queries: int | None) -> tuple[Ints, Ints]:
+def sample(data: Data, queries: int) -> tuple[Ints, Ints]:
     """Return the items of sources and of targets."""
     order = np.random.default_rng(0).permutation(len(data.images))
-    half = len(order) // 2
-    n = half if queries is None else queries
-    return order[:half][:n], order[half : 2 * half][:n]
+    return order[:queries], order[queries : 2 * queries]
 
 
 def rows(data: Data) -> Iterator[dict[str, object]]:
@@ -215,7 +217,7 @@ def rows(data: Data) -> Iterator[dict[str, object]]:
         for pair, found in truths.items()
         for a, b in combinations(data.texts, 2)
     }
-    views: dict[tuple[str, tuple[str, str], int | None], TextView] = {}
+    views: dict[tuple[str, tuple[str, str], int], TextView] = {}
     for condition in conditions(data):
         s, t = sample(data, condition.queries)
         images = image_view(condition.images, s, t)
