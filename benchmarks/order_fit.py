@@ -75,3 +75,33 @@ def losses(p: Floats, predicted: Floats, weight: Floats) -> tuple[float, float]:
         float(weight @ -(p * np.log(q) + (1 - p) * np.log(1 - q))),
         float(weight @ (p * (1 - q) ** 2 + (1 - p) * q**2)),
     )
+
+
+def resampled(rows: Rows, inside: np.ndarray, replicates: int = 500) -> tuple[float, float]:
+    """Return the 95 % interval of the mean over data sets of how often rows are right.
+
+    Data sets are drawn with replacement, and in each its encoders: a row counts as often as both its own.
+    """
+    rng = np.random.default_rng(11)
+    tables = []
+    for data in np.unique(rows["data"]):
+        own = inside & (rows["data"] == data)
+        names, code = np.unique(np.concatenate([rows["a"][own], rows["b"][own]]), return_inverse=True)
+        a, b = np.split(code, 2)
+        shape = (len(names), len(names))
+        n, right = np.zeros(shape), np.zeros(shape)
+        np.add.at(n, (a, b), 1.0)
+        np.add.at(right, (a, b), rows["p"][own] > 0.5)
+        tables.append((n, right))
+    found = []
+    for _ in range(replicates):
+        means = []
+        for place in rng.integers(len(tables), size=len(tables)):
+            n, right = tables[place]
+            times = np.bincount(rng.integers(len(n), size=len(n)), minlength=len(n)) if len(n) else np.zeros(0)
+            total = times @ n @ times
+            if total:
+                means.append(times @ right @ times / total)
+        found.append(np.mean(means) if means else np.nan)
+    low, high = np.nanquantile(found, [0.025, 0.975])
+    return float(low), float(high)
