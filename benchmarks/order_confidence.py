@@ -3,7 +3,8 @@
     XLINGUAL_DATA=DATA python -m benchmarks.keep order-confidence python -m benchmarks order_confidence
 
 Every two encoders of a data set, a language pair, a condition of images and a sample size are a row
-(`order_rows`). The truth is P(A above B on XLR R@10); rows whose 95 % interval contains zero are undecided and
+(`order_rows`); what counts are the pairs that leaderboards of these encoders state (`order_boards`): the leader
+and every other, and neighbours. The truth is P(A above B on XLR R@10); rows whose 95 % interval contains zero are undecided and
 counted apart. What is fitted is judged on the data set that was left out, by a model that saw no encoder of
 the two families either (`order_fit`), and goes into the package as `fitted.json`.
 
@@ -27,6 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.experiments import table
+from benchmarks.order_boards import stated
 from benchmarks.order_data import DATA, SETS, Data
 from benchmarks.order_failures import failures
 from benchmarks.order_fit import Rows, fit, left_out, losses, resampled, signed_log, weights
@@ -70,7 +72,7 @@ def features(rows: Rows, best: Floats | None = None) -> Floats:
     return model.features(rows["z"], rows["z sim"], rows["best"] if best is None else best)
 
 
-def bins(rows: Rows, p: Floats, undecided: Floats) -> list[OrderBin]:
+def bins(rows: Rows, p: Floats, undecided: Floats, leader: bool) -> list[OrderBin]:
     """Return the reliability of each bin: `p` of decided rows by left-out models, and p of undecided ones."""
     found = []
     right = rows["p"] > 0.5
@@ -86,7 +88,7 @@ def bins(rows: Rows, p: Floats, undecided: Floats) -> list[OrderBin]:
         good = said >= LEAST and ci.low >= said / 10 - REACH and min(n.values()) >= FEWEST and len(share) == len(sets)
         also = int(((undecided >= low) & ((undecided < high) | (high == 1))).sum())
         found.append(
-            OrderBin(low, high, int(inside.sum()), also, n, share, mean, ci, said if good else None)
+            OrderBin(low, high, leader, int(inside.sum()), also, n, share, mean, ci, said if good else None)
         )
     return found
 
@@ -168,6 +170,20 @@ def by_condition(rows: Rows, p: Floats, everything: Rows) -> None:
     table("By condition, on data sets left out", shown)
 
 
+def by_size(rows: Rows, p: Floats) -> None:
+    """Print how often the order is right, and what the model says, by the number of encoders on a board."""
+    shown = [["encoders on the board", "rows", "right", "mean p", "p of .9 or more", "of these right"]]
+    for low, high in ((2, 2), (3, 6), (7, 12), (13, 99)):
+        own = (rows["size"] >= low) & (rows["size"] <= high)
+        sure = own & (p >= 0.9)
+        shown.append(
+            [f"{low}" if low == high else f"{low} to {min(high, int(rows['size'].max()))}", f"{own.sum():,}"]
+            + [f"{(rows['p'][own] > 0.5).mean():.3f}", f"{p[own].mean():.3f}"]
+            + [f"{sure.sum() / own.sum():.2f}", f"{(rows['p'][sure] > 0.5).mean():.3f}"]
+        )
+    table("By size of the board, on data sets left out", shown)
+
+
 def of_failures(broken: Sequence[Mapping[str, Any]], coefficients: Floats, most_looks: float) -> list[OrderFailure]:
     """Return, and print, what the model says of encoders that Backretrieval cannot order."""
     shown = [["encoder", "pairs", "undecided", "order right", "refused", "not refused", "of these p ≥ .9", "of these right"]]
@@ -196,7 +212,8 @@ def main() -> None:
         raise SystemExit(f"no real data in {DATA}: set XLINGUAL_DATA")
     warnings.simplefilter("ignore")
     began = time.process_time()
-    everything, broken = measured()
+    whole, broken = measured()
+    everything = stated(whole)
     is_decided = (everything["p"] >= DECIDED) | (everything["p"] <= 1 - DECIDED)
     rows, open_rows = of(everything, is_decided), of(everything, ~is_decided)
     x = features(rows)
@@ -204,7 +221,6 @@ def main() -> None:
     weight = weights(rows)
     coefficients = fit(x, rows["p"], weight)
     undecided = model.expit(features(open_rows) @ coefficients)
-    found = bins(rows, p, undecided)
     counts = [["data set", "encoders", "families", "language pairs", "cells", "rows", "undecided"]]
     for name in SETS:
         own = everything["data"] == name
@@ -222,12 +238,16 @@ def main() -> None:
         + [f"{fit(x[m], rows['p'][m], weight[m] / weight[m].sum())[i]:.4f}" for m in (rows["data"] != n for n in SETS)]
         for i, label in enumerate(model.FEATURES)
     ])  # fmt: skip
-    reliability("Reliability on data sets left out", found, rows, p)
-    two = features(rows, rows["a above chance"])
-    p_two = left_out_with(rows, x, two)
-    reliability("Reliability of boards of two encoders", bins(rows, p_two, undecided), rows, p_two)
+    found: list[OrderBin] = []
+    for leader, title in ((True, "The leader and another"), (False, "Other neighbours")):
+        own, beside = rows["leader"] == leader, open_rows["leader"] == leader
+        part = of(rows, own)
+        here = bins(part, p[own], undecided[beside], leader)
+        found += here
+        reliability(f"Reliability on data sets left out: {title.lower()}", here, part, p[own])
+    by_size(rows, p)
     by_condition(rows, p, everything)
-    looks = float(np.nanmax(everything["most looks"]))
+    looks = float(np.nanmax(whole["most looks"]))
     print(f"\nHighest correlation of cosines of texts and images of any encoder: {looks:.3f}")
     basis = OrderBasis(
         command=COMMAND,
@@ -239,23 +259,15 @@ def main() -> None:
         most_looks=looks,
         fewest_queries=int(rows["queries"].min()),
         most_queries=int(rows["queries"].max()),
+        most_encoders=int(rows["size"].max()),
         bins=found,
         failures=of_failures(broken, coefficients, looks),
     )
     write_json(model.PATH, msgspec.to_builtins(basis))
     print(f"\nwritten to {model.PATH.name}; {time.process_time() - began:.0f} s of processor time")
-    assert [one.mean for one in found[1:]] == sorted(one.mean for one in found[1:]), "p does not rise with the truth"
-
-
-def left_out_with(rows: Rows, fitted: Floats, used: Floats) -> Floats:
-    """Return p of each row for other features than a model of the other data sets was fitted to."""
-    out = np.empty(len(used))
-    weight = weights(rows)
-    for name in SETS:
-        other = rows["data"] != name
-        w = fit(fitted[other], rows["p"][other], weight[other] / weight[other].sum())
-        out[~other] = model.expit(used[~other] @ w)
-    return out
+    for leader in (True, False):
+        means = [one.mean for one in found if one.leader == leader and one.low >= 0.5]
+        assert means == sorted(means), "the truth does not rise with p"
 
 
 if __name__ == "__main__":

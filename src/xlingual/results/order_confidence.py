@@ -14,6 +14,7 @@ class OrderBin(Struct, frozen=True):
 
     low: Annotated[Share, about("Where the bin begins.")]
     high: Annotated[Share, about("Where it ends.")]
+    leader: Annotated[bool, about("Whether it is of leaders and others; false: of other neighbours.")]
     n: Annotated[Count, about("Pairs of encoders in the bin whose true order is known.")]
     undecided: Annotated[Count, about("Further pairs whose interval of the XLR difference contains zero.")]
     n_by_set: Annotated[dict[str, Count], about("Of the pairs with a known order those of each data set.")]
@@ -51,6 +52,7 @@ class OrderBasis(Struct, frozen=True):
     ]
     fewest_queries: Annotated[Count, about("Fewest queries of a language pair.")]
     most_queries: Annotated[Count, about("Most queries of a language pair.")]
+    most_encoders: Annotated[Count, about("Most encoders of a leaderboard.")]
     bins: Annotated[list[OrderBin], about("Reliability by predicted probability.")]
     failures: Annotated[list[OrderFailure], about("Kinds of encoders that Backretrieval cannot order.")]
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.order_confidence.model import bin_of, fitted, probability
@@ -33,7 +35,7 @@ def order_confidence(
     names = [row.encoder for row in board]
     leader = board[0]
     best = None if leader.value is None or leader.chance is None else leader.value - leader.chance
-    note = _outside(results, basis) or (None if best is not None else "chance is not known")
+    note = _outside(results, basis, len(board)) or (None if best is not None else "chance is not known")
     refused = {name: why for name in names if (why := _kind(name, results, looks, repaired, basis))}
     scores = {
         (name, measure): numbers.mean(name, measure, numbers.subjects)
@@ -53,7 +55,8 @@ def order_confidence(
             if why is not None or z is None or z_sim is None or best is None:
                 pairs.append(OrderedPair(ahead, name, adjacent, z, z_sim, note=why))
             else:
-                pairs.append(_judged(basis, OrderedPair(ahead, name, adjacent, z, z_sim), z, z_sim, best))
+                one = OrderedPair(ahead, name, adjacent, z, z_sim)
+                pairs.append(_judged(basis, one, ahead == names[0], best))
     known = {name: round(value, 6) for name, value in looks.items() if value is not None}
     return OrderConfidence(leader.image_encoder, basis.measure, best, pairs, basis, known, note)
 
@@ -68,11 +71,13 @@ def _gap(one: object, other: object) -> float | None:
     return 0.0 if gap.value == 0 else float(gap.value / max(gap.standard_error(), 1e-9))
 
 
-def _judged(basis: OrderBasis, pair: OrderedPair, z: float, z_sim: float, best: float) -> OrderedPair:
-    p = probability(basis, z, z_sim, best)
-    found = bin_of(basis, p)
-    note = None if found.said is not None else _limit(z, z_sim, best)
-    return OrderedPair(pair.ahead, pair.behind, pair.neighbours, z, z_sim, p, found.said, found.ci, note)
+def _judged(basis: OrderBasis, pair: OrderedPair, leader: bool, best: float) -> OrderedPair:
+    assert pair.z is not None
+    assert pair.z_sim is not None
+    p = probability(basis, pair.z, pair.z_sim, best)
+    found = bin_of(basis, p, leader)
+    note = None if found.said is not None else _limit(pair.z, pair.z_sim, best)
+    return replace(pair, probability=p, right=found.said, ci=found.ci, note=note)
 
 
 def _limit(z: float, z_sim: float, best: float) -> str:
@@ -81,17 +86,19 @@ def _limit(z: float, z_sim: float, best: float) -> str:
         return f"images tell little here (the best BkR is {best:.3f} above chance)"
     if z_sim < 0:
         return "SIM puts the two the other way round"
-    return f"the two are only {z:.1f} standard errors apart"
+    return f"leads of {z:.1f} standard errors were right too unevenly on the data sets it was fitted to"
 
 
 LITTLE = 0.055  # below, the prototype had .31 to .83 of the pairs in order
 
 
-def _outside(results: Results, basis: OrderBasis) -> str | None:
+def _outside(results: Results, basis: OrderBasis, n: int) -> str | None:
     """Return why the model does not hold for a whole run; None where it does."""
     own = [entry for entry in results.entries if entry.measure == basis.measure]
     if any(entry.approximation is not None for entry in own):
         return "numbers of an approximate search were not among those it was fitted to"
+    if n > basis.most_encoders:
+        return f"it was fitted to boards of {basis.most_encoders} encoders at the most, and here are {n}"
     sizes = [entry.n_source for entry in own]
     if min(sizes) < basis.fewest_queries:
         return f"it was fitted to {basis.fewest_queries} queries or more, and here are {min(sizes)}"

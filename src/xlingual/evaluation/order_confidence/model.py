@@ -58,6 +58,6 @@ def probability(basis: OrderBasis, z: float, z_sim: float, best: float) -> float
     return float(expit(of_one @ np.array(basis.coefficients))[0])
 
 
-def bin_of(basis: OrderBasis, p: float) -> OrderBin:
-    """Return the bin of a probability."""
-    return next(one for one in reversed(basis.bins) if p >= one.low)
+def bin_of(basis: OrderBasis, p: float, leader: bool) -> OrderBin:
+    """Return the bin of a probability, among those of leaders and others or those of other neighbours."""
+    return next(one for one in reversed(basis.bins) if one.leader == leader and p >= one.low)
