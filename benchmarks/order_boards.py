@@ -1,8 +1,8 @@
 """Leaderboards drawn from the encoders of a cell: the pairs that one states, as in the product.
 
-How often an order is right depends on which pairs are asked for. Neighbours on a board are closer than any two
-encoders, and a leader is partly lucky. So boards of 2 encoders to all are drawn, sizes evenly on a logarithmic
-scale, and from each the rows of the leader and every other encoder, and of neighbours.
+How often an order is right depends on which pairs are asked for. Neighbours on a board are closer than any
+two encoders, and a leader is partly lucky. So boards of 2 encoders to all are drawn, sizes evenly on a
+logarithmic scale, and from each the rows of the leader and every other encoder, and of neighbours.
 """
 
 from __future__ import annotations

@@ -3,18 +3,20 @@
     XLINGUAL_DATA=DATA python -m benchmarks.keep order-confidence python -m benchmarks order_confidence
 
 Every two encoders of a data set, a language pair, a condition of images and a sample size are a row
-(`order_rows`); what counts are the pairs that leaderboards of these encoders state (`order_boards`): the leader
-and every other, and neighbours. The truth is P(A above B on XLR R@10); rows whose 95 % interval contains zero are undecided and
-counted apart. What is fitted is judged on the data set that was left out, by a model that saw no encoder of
-the two families either (`order_fit`), and goes into the package as `fitted.json`.
+(`order_rows`); what counts are the pairs that leaderboards of these encoders state (`order_boards`): the
+leader and every other, and neighbours. The truth is P(A above B on XLR R@10); rows whose 95 % interval
+contains zero are undecided and counted apart. What is fitted is judged on the data set that was left out,
+by a model that saw no encoder of the two families either (`order_fit`), and goes into the package as
+`fitted.json`.
 
-The rule for what is said was decided before any result was seen: in a bin of p, N = ⌊10 · mean over the left-out
-data sets⌋, at most 9, is said where the lower end of the 95 % t-interval over data sets is at least N/10 − .1, N
-is at least 6, and each data set has 20 rows in the bin. Else what limits it is said.
+The rule for what is said was decided before any reliability was seen: in a bin of p, N = ⌊10 · mean over the
+left-out data sets⌋, at most 9, is said where the lower end of the 95 % t-interval over data sets is at least
+N/10 − .1, N is at least 6, and each data set has 20 rows in the bin. Else what limits it is said.
 """
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import time
 import warnings
@@ -43,7 +45,9 @@ from xlingual.stats.intervals import t_quantile
 OUT = Path("out/order")
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 DECIDED, FEWEST, LEAST, REACH = 0.975, 20, 6, 0.1
-COMMAND = "XLINGUAL_DATA=DATA python -m benchmarks.keep order-confidence python -m benchmarks order_confidence"
+COMMAND = (
+    "XLINGUAL_DATA=DATA python -m benchmarks.keep order-confidence python -m benchmarks order_confidence"
+)
 
 
 def measured() -> tuple[Rows, list[dict[str, Any]]]:
@@ -57,7 +61,7 @@ def measured() -> tuple[Rows, list[dict[str, Any]]]:
             pq.write_table(pa.Table.from_pylist(list(rows_of(data))), kept)
             beside.write_bytes(pickle.dumps(list(failures(data))))
         tables.append(pq.read_table(kept))
-        broken += pickle.loads(beside.read_bytes())  # noqa: S301  (written above)
+        broken += pickle.loads(beside.read_bytes())
     whole = pa.concat_tables(tables)
     return {name: whole[name].to_numpy() for name in whole.column_names}, broken
 
@@ -77,15 +81,22 @@ def bins(rows: Rows, p: Floats, undecided: Floats, leader: bool) -> list[OrderBi
     found = []
     right = rows["p"] > 0.5
     sets = list(SETS)
-    for low, high in zip(EDGES, EDGES[1:], strict=False):
+    for low, high in itertools.pairwise(EDGES):
         inside = (p >= low) & ((p < high) | (high == 1))
         n = {name: int((inside & (rows["data"] == name)).sum()) for name in sets}
         share = {name: float(right[inside & (rows["data"] == name)].mean()) for name in sets if n[name]}
         mean = float(np.mean(list(share.values())))
-        reach = t_quantile(0.95, len(share) - 1) * float(np.std(list(share.values()), ddof=1)) / len(share) ** 0.5
+        reach = (
+            t_quantile(0.95, len(share) - 1) * float(np.std(list(share.values()), ddof=1)) / len(share) ** 0.5
+        )
         ci = Interval(max(mean - reach, 0), min(mean + reach, 1), 0.95, "t over data sets left out")
         said = min(int(10 * mean + 1e-9), 9)
-        good = said >= LEAST and ci.low >= said / 10 - REACH and min(n.values()) >= FEWEST and len(share) == len(sets)
+        good = (
+            said >= LEAST
+            and ci.low >= said / 10 - REACH
+            and min(n.values()) >= FEWEST
+            and len(share) == len(sets)
+        )
         also = int(((undecided >= low) & ((undecided < high) | (high == 1))).sum())
         found.append(
             OrderBin(low, high, leader, int(inside.sum()), also, n, share, mean, ci, said if good else None)
@@ -132,11 +143,18 @@ def compared(rows: Rows) -> None:
         p = left_out(part, np.column_stack(columns), free)
         by_set = [losses(part["p"][m], p[m], weight[m])[0] for m in (part["data"] == name for name in SETS)]
         base = by_set if label.startswith("**") else base
-        better = sum(a < b - 1e-4 for a, b in zip(by_set, base, strict=True)) if label.startswith("+") else None
+        better = (
+            sum(a < b - 1e-4 for a, b in zip(by_set, base, strict=True)) if label.startswith("+") else None
+        )
         loss, brier = losses(part["p"], p, weight)
         shown.append(
-            [label, f"{loss:.4f}", f"{brier:.4f}", *(f"{one:.3f}" for one in by_set)]
-            + ["" if better is None else f"{better} of {len(SETS)}"]
+            [
+                label,
+                f"{loss:.4f}",
+                f"{brier:.4f}",
+                *(f"{one:.3f}" for one in by_set),
+                "" if better is None else f"{better} of {len(SETS)}",
+            ]
         )
     table("Signals: losses on data sets left out", shown)
 
@@ -149,7 +167,10 @@ def reliability(title: str, found: Sequence[OrderBin], rows: Rows, p: Floats) ->
         low, high = resampled(rows, inside)
         shown.append(
             [f"{each.low:g} to {each.high:g}", f"{each.n:,}", f"{each.undecided:,}"]
-            + [f"{each.right[name]:.3f} ({each.n_by_set[name]:,})" if name in each.right else "–" for name in SETS]
+            + [
+                f"{each.right[name]:.3f} ({each.n_by_set[name]:,})" if name in each.right else "–"
+                for name in SETS
+            ]
             + [f"{each.mean:.3f}", f"{each.ci.low:.3f} to {each.ci.high:.3f}", f"{low:.3f} to {high:.3f}"]
             + ["–" if each.said is None else f"{each.said} of 10"]
         )
@@ -158,14 +179,34 @@ def reliability(title: str, found: Sequence[OrderBin], rows: Rows, p: Floats) ->
 
 def by_condition(rows: Rows, p: Floats, everything: Rows) -> None:
     """Print how often the order is right, and what the model says, under each condition."""
-    shown = [["condition", "data sets", "rows", "undecided", "best − chance", "right", "mean p", "p of .9 or more", "of these right"]]
+    shown = [
+        [
+            "condition",
+            "data sets",
+            "rows",
+            "undecided",
+            "best − chance",
+            "right",
+            "mean p",
+            "p of .9 or more",
+            "of these right",
+        ]
+    ]
     for name in dict.fromkeys(everything["condition"].tolist()):
         own, all_of = rows["condition"] == name, everything["condition"] == name
         sure = own & (p >= 0.9)
         shown.append(
-            [name, str(len(set(rows["data"][own]))), f"{own.sum():,}", f"{all_of.sum() - own.sum():,}"]
-            + [f"{rows['best'][own].mean():.3f}", f"{(rows['p'][own] > 0.5).mean():.3f}", f"{p[own].mean():.3f}"]
-            + [f"{sure.sum() / own.sum():.2f}", f"{(rows['p'][sure] > 0.5).mean():.3f}" if sure.any() else "–"]
+            [
+                name,
+                str(len(set(rows["data"][own]))),
+                f"{own.sum():,}",
+                f"{all_of.sum() - own.sum():,}",
+                f"{rows['best'][own].mean():.3f}",
+                f"{(rows['p'][own] > 0.5).mean():.3f}",
+                f"{p[own].mean():.3f}",
+                f"{sure.sum() / own.sum():.2f}",
+                f"{(rows['p'][sure] > 0.5).mean():.3f}" if sure.any() else "–",
+            ]
         )
     table("By condition, on data sets left out", shown)
 
@@ -177,16 +218,34 @@ def by_size(rows: Rows, p: Floats) -> None:
         own = (rows["size"] >= low) & (rows["size"] <= high)
         sure = own & (p >= 0.9)
         shown.append(
-            [f"{low}" if low == high else f"{low} to {min(high, int(rows['size'].max()))}", f"{own.sum():,}"]
-            + [f"{(rows['p'][own] > 0.5).mean():.3f}", f"{p[own].mean():.3f}"]
-            + [f"{sure.sum() / own.sum():.2f}", f"{(rows['p'][sure] > 0.5).mean():.3f}"]
+            [
+                f"{low}" if low == high else f"{low} to {min(high, int(rows['size'].max()))}",
+                f"{own.sum():,}",
+                f"{(rows['p'][own] > 0.5).mean():.3f}",
+                f"{p[own].mean():.3f}",
+                f"{sure.sum() / own.sum():.2f}",
+                f"{(rows['p'][sure] > 0.5).mean():.3f}",
+            ]
         )
     table("By size of the board, on data sets left out", shown)
 
 
-def of_failures(broken: Sequence[Mapping[str, Any]], coefficients: Floats, most_looks: float) -> list[OrderFailure]:
+def of_failures(
+    broken: Sequence[Mapping[str, Any]], coefficients: Floats, most_looks: float
+) -> list[OrderFailure]:
     """Return, and print, what the model says of encoders that Backretrieval cannot order."""
-    shown = [["encoder", "pairs", "undecided", "order right", "refused", "not refused", "of these p ≥ .9", "of these right"]]
+    shown = [
+        [
+            "encoder",
+            "pairs",
+            "undecided",
+            "order right",
+            "refused",
+            "not refused",
+            "of these p ≥ .9",
+            "of these right",
+        ]
+    ]
     found = []
     for name in dict.fromkeys(row["built"] for row in broken):
         own = [row for row in broken if row["built"] == name]
@@ -197,10 +256,20 @@ def of_failures(broken: Sequence[Mapping[str, Any]], coefficients: Floats, most_
         sure = p >= 0.9
         right = float(np.mean([row["p"] > 0.5 for row in known]))
         right_sure = float((columns["p"][sure] > 0.5).mean()) if sure.any() else None
-        found.append(OrderFailure(name, len(known), right, len(known) - len(kept), int(sure.sum()), right_sure))
+        found.append(
+            OrderFailure(name, len(known), right, len(known) - len(kept), int(sure.sum()), right_sure)
+        )
         shown.append(
-            [name, str(len(known)), str(len(own) - len(known)), f"{right:.3f}", str(len(known) - len(kept))]
-            + [str(len(kept)), str(int(sure.sum())), "–" if right_sure is None else f"{right_sure:.3f}"]
+            [
+                name,
+                str(len(known)),
+                str(len(own) - len(known)),
+                f"{right:.3f}",
+                str(len(known) - len(kept)),
+                str(len(kept)),
+                str(int(sure.sum())),
+                "–" if right_sure is None else f"{right_sure:.3f}",
+            ]
         )
     table("Encoders that Backretrieval cannot order, each beside all encoders of its data set", shown)
     return found
@@ -226,16 +295,22 @@ def main() -> None:
         own = everything["data"] == name
         cells = set(zip(everything["pair"][own], everything["condition"][own], strict=True))
         counts.append(
-            [name, str(len(set(everything["a"][own]) | set(everything["b"][own])))]
-            + [str(len(set(everything["family a"][own]) | set(everything["family b"][own])))]
-            + [str(len(set(everything["pair"][own])) - 1), str(len(cells)), f"{own.sum():,}"]
-            + [f"{(own & ~is_decided).sum():,}"]
+            [
+                name,
+                str(len(set(everything["a"][own]) | set(everything["b"][own]))),
+                str(len(set(everything["family a"][own]) | set(everything["family b"][own]))),
+                str(len(set(everything["pair"][own])) - 1),
+                str(len(cells)),
+                f"{own.sum():,}",
+                f"{(own & ~is_decided).sum():,}",
+            ]
         )
     table("Data", counts)
     compared(rows)
+    others = [rows["data"] != name for name in SETS]
     table("Coefficients", [["feature", "all", *(f"without {name}" for name in SETS)]] + [
         [label, f"{coefficients[i]:.4f}"]
-        + [f"{fit(x[m], rows['p'][m], weight[m] / weight[m].sum())[i]:.4f}" for m in (rows["data"] != n for n in SETS)]
+        + [f"{fit(x[m], rows['p'][m], weight[m] / weight[m].sum())[i]:.4f}" for m in others]
         for i, label in enumerate(model.FEATURES)
     ])  # fmt: skip
     found: list[OrderBin] = []

@@ -12,7 +12,16 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.blind_spots import (
-    NOISES, OFFSETS, Source, csls, hashed, joined, look, offset, topics, unit,
+    NOISES,
+    OFFSETS,
+    Source,
+    csls,
+    hashed,
+    joined,
+    look,
+    offset,
+    topics,
+    unit,
 )  # fmt: skip
 from benchmarks.order_data import USUAL, Data
 from benchmarks.order_rows import between, image_view, probability, sample, seen, text_view, truth

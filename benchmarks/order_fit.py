@@ -7,7 +7,7 @@ neither its data set nor any encoder of its two families.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from scipy.optimize import minimize
@@ -26,7 +26,7 @@ def signed_log(x: Floats) -> Floats:
 
 
 def fit(x: Floats, p: Floats, weight: Floats, free: Floats | None = None) -> Floats:
-    """Return coefficients ≥ 0 (any sign where `free`) of the features x [n, k] for the probabilities p [n]."""
+    """Return coefficients ≥ 0 (any sign where `free`) of features x [n, k] for probabilities p [n]."""
     k = x.shape[1]
     bounds = [(None, None) if free is not None and free[i] else (0, None) for i in range(k)]
 
@@ -42,7 +42,9 @@ def fit(x: Floats, p: Floats, weight: Floats, free: Floats | None = None) -> Flo
 def weights(rows: Rows) -> Floats:
     """Return weights that make data sets weigh alike, and in each its cells."""
     out = np.zeros(len(rows["data"]))
-    cells = np.array([f"{a}|{b}|{c}" for a, b, c in zip(rows["data"], rows["pair"], rows["condition"], strict=True)])
+    cells = np.array(
+        [f"{a}|{b}|{c}" for a, b, c in zip(rows["data"], rows["pair"], rows["condition"], strict=True)]
+    )
     for data in np.unique(rows["data"]):
         own = rows["data"] == data
         names, code, count = np.unique(cells[own], return_inverse=True, return_counts=True)
@@ -54,7 +56,9 @@ def left_out(rows: Rows, x: Floats, free: Floats | None = None, shift: bool = Tr
     """Return p of each row by a model that saw neither its data set nor its two families."""
     p, weight = rows["p"], weights(rows)
     out = np.full(len(p), np.nan)
-    pairs = np.array(["|".join(sorted((a, b))) for a, b in zip(rows["family a"], rows["family b"], strict=True)])
+    pairs = np.array(
+        ["|".join(sorted((a, b))) for a, b in zip(rows["family a"], rows["family b"], strict=True)]
+    )
     for data in np.unique(rows["data"]):
         other = rows["data"] != data
         for name in np.unique(pairs[~other]):
@@ -98,7 +102,9 @@ def resampled(rows: Rows, inside: np.ndarray, replicates: int = 500) -> tuple[fl
         means = []
         for place in rng.integers(len(tables), size=len(tables)):
             n, right = tables[place]
-            times = np.bincount(rng.integers(len(n), size=len(n)), minlength=len(n)) if len(n) else np.zeros(0)
+            times = (
+                np.bincount(rng.integers(len(n), size=len(n)), minlength=len(n)) if len(n) else np.zeros(0)
+            )
             total = times @ n @ times
             if total:
                 means.append(times @ right @ times / total)

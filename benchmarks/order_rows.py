@@ -1,4 +1,4 @@
-"""Rows for order confidence: for each two encoders what is seen without labels, and which truly retrieves better.
+"""Rows for order confidence: what is seen of two encoders without labels, and which truly retrieves better.
 
 BkR, SIM and XLR are plain products in float64, with the intervals of the program. A cell is a data set, a
 language pair (or the mean over all of a data set), and a condition of images and sample size.
@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import stdtr
 from scipy.stats import skew
 
-from benchmarks.blind_spots import TIE, Repair, hits, unit
-from benchmarks.order_data import Condition, Data, conditions
+from benchmarks.blind_spots import TIE, Repair, unit
+from benchmarks.order_data import Data, conditions
 from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Score, score
 from xlingual.measures import MeanImageSimilarity, RecallAt
@@ -29,7 +29,7 @@ VECTORS = ("mutual", "skewness", "margin", "near", "own language", "language id"
 
 @dataclass(frozen=True)
 class TextView:
-    """What one encoder's texts say in one direction and sample: nearest targets, and signals of the vectors."""
+    """What one encoder's texts say in one direction: nearest targets, and signals of the vectors."""
 
     nearest: Ints  # [n] position among the targets, of ties the first
     share: Floats  # [n, m] of ties; rows sum to 1
@@ -60,7 +60,11 @@ def text_view(source: Floats, target: Floats, repair: Repair | None = None) -> T
     share = tied / tied.sum(axis=1, keepdims=True)
     nearest = tied.argmax(axis=1)
     single = np.where(tied.sum(axis=1) == 1, nearest, -1)
-    found = vector_signals(source, target, scores, share) if len(source) <= MOST else dict.fromkeys(VECTORS, np.nan)
+    found = (
+        vector_signals(source, target, scores, share)
+        if len(source) <= MOST
+        else dict.fromkeys(VECTORS, np.nan)
+    )
     return TextView(nearest, share, single, found, source @ source.T)
 
 
@@ -206,12 +210,8 @@ def sample(data: Data, queries: int) -> tuple[Ints, Ints]:
 
 def rows(data: Data) -> Iterator[dict[str, object]]:
     """Yield a row for each cell and two encoders; the one with the higher BkR comes first."""
-    truths = {
-        pair: {name: truth(data, name, pair) for name in data.texts} for pair in data.pairs
-    }
-    truths[ALL] = {
-        name: Score.mean([truths[pair][name] for pair in data.pairs]) for name in data.texts
-    }
+    truths = {pair: {name: truth(data, name, pair) for name in data.texts} for pair in data.pairs}
+    truths[ALL] = {name: Score.mean([truths[pair][name] for pair in data.pairs]) for name in data.texts}
     known = {
         (pair, a, b): probability(found[a], found[b])
         for pair, found in truths.items()

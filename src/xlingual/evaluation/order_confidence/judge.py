@@ -1,7 +1,7 @@
-"""The record of a leaderboard: for the leader and each other encoder, and for neighbours, how sure the order is.
+"""The record of a leaderboard: how sure the order is of the leader and each other encoder, and of neighbours.
 
-No probability is given outside what the model was fitted to: other measures, numbers of queries, searches that
-are not exact, repaired similarities, and kinds of encoders that Backretrieval cannot order.
+No probability is given outside what the model was fitted to: other measures, numbers of queries, searches
+that are not exact, repaired similarities, and kinds of encoders that Backretrieval cannot order.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from xlingual.results import Results
 from xlingual.results.order_confidence import OrderBasis, OrderConfidence, OrderedPair
 
 SIM = "SIM"
+LITTLE = 0.055  # below, the prototype had .31 to .83 of the pairs in order
 
 
 def order_confidence(
@@ -76,20 +77,17 @@ def _judged(basis: OrderBasis, pair: OrderedPair, leader: bool, best: float) -> 
     assert pair.z_sim is not None
     p = probability(basis, pair.z, pair.z_sim, best)
     found = bin_of(basis, p, leader)
-    note = None if found.said is not None else _limit(pair.z, pair.z_sim, best)
+    note = None if found.said is not None else _limit(pair.z_sim, best)
     return replace(pair, probability=p, right=found.said, ci=found.ci, note=note)
 
 
-def _limit(z: float, z_sim: float, best: float) -> str:
+def _limit(z_sim: float, best: float) -> str:
     """Return what keeps the order from being known, the first that holds."""
     if best < LITTLE:
-        return f"images tell little here (the best BkR is {best:.3f} above chance)"
+        return f"images tell little (the best BkR is {best:.3f} above chance)"
     if z_sim < 0:
-        return "SIM puts the two the other way round"
-    return f"leads of {z:.1f} standard errors were right too unevenly on the data sets it was fitted to"
-
-
-LITTLE = 0.055  # below, the prototype had .31 to .83 of the pairs in order
+        return "SIM puts them the other way round"
+    return "the data sets it was fitted to disagree"
 
 
 def _outside(results: Results, basis: OrderBasis, n: int) -> str | None:
@@ -134,5 +132,3 @@ def _kind(
             f"than {basis.most_looks:.2f})"
         )
     return None
-
-

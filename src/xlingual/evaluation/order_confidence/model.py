@@ -2,8 +2,8 @@
 
     logit p = w₁ · L(z) · log(1 + best/.02) + w₂ · L(z of SIM),    L(x) = sign(x) · log(1 + |x|)
 
-z is the gap of the two BkR in standard errors, `best` the leader's BkR above chance. Both weights are at least
-0, so p rises with either gap, and exchanging the two encoders gives 1 − p.
+z is the gap of the two BkR in standard errors, `best` the leader's BkR above chance. Both weights are at
+least 0, so p rises with either gap, and exchanging the two encoders gives 1 − p.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from xlingual.report import leaders, numbers, words
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import Block, Fold, Prose
 from xlingual.report.figures.bars import SWATCHES, bar_axis
-from xlingual.report.findings import approximation, chance
+from xlingual.report.findings import approximation, chance, order_confidence
 from xlingual.report.leaders import BoardRow
 from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Table, TableRoom, Where
@@ -22,6 +22,7 @@ LANDMARKS = (
     ("oracle", "images alone (oracle)"),
     ("ceiling", f"the most any {ENCODER} could reach (ceiling)"),
 )
+BKR = "backretrieval"
 LOOKS = (
     TableRoom(),
     TableRoom(badges="short"),
@@ -41,7 +42,7 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
     printed: set[str] = set()  # in a terminal, which shows all boards below each other
     for place, measure in enumerate(leaders.measures(runs, task.name)):
         rows = leaders.leaderboard(runs, task.name, measure)
-        found = approximation.sentences(rows)
+        found = approximation.sentences(rows) + _order(runs, rows)
         own: list[Block] = [
             replace(board(runs, task, rows), where=where),
             *(Prose(note, "note-line", "terminal") for note in notes(rows)),
@@ -53,6 +54,19 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
             own = [Fold(task.measure_name(measure), own, _best(runs, task, rows), where=where)]
         blocks += own
     return [block for block in blocks if where != "page" or block.where != "terminal"]
+
+
+def _order(runs: Sequence[Results], rows: Sequence[BoardRow]) -> list[str]:
+    """Return how sure the order of each run is, below the leaderboard of the measure that it is of."""
+    places = dict.fromkeys(row.run for row in rows)
+    several = len(places) > 1
+    found = []
+    for place in places:
+        sure = runs[place - 1].order_confidence
+        if sure is not None and rows[0].task == BKR and rows[0].measure == sure.measure:
+            name = f"{leaders.run_names(runs)[place - 1]}: " if several else ""
+            found += [f"{name}{sentence}" for sentence in order_confidence.sentences(runs[place - 1])]
+    return found
 
 
 def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Table:
