@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xlingual.report import numbers
+from xlingual.report import leaders, numbers
+from xlingual.report.leaders import BoardRow
 from xlingual.report.marking import ENCODER
 from xlingual.results import Interval, Results
 from xlingual.results.order_confidence import OrderConfidence, OrderedPair
 
+TASK = "backretrieval"
 _NAMED = 3
 KINDS = {  # made-up encoders of the benchmark, in words
     "look, noise 0.5": "knows what images look like, and no meaning",
@@ -21,6 +23,18 @@ KINDS = {  # made-up encoders of the benchmark, in words
     "best, offset 2": "its languages are moved apart by twice their length",
     "best, CSLS": "its hubs are repaired",
 }
+
+
+def of_board(runs: Sequence[Results], rows: Sequence[BoardRow]) -> list[str]:
+    """Return the sentences below a leaderboard, of each run that has some about its measure."""
+    places = list(dict.fromkeys(row.run for row in rows))
+    found = []
+    for place in places:
+        sure = runs[place - 1].order_confidence
+        if sure is not None and (rows[0].task, rows[0].measure) == (TASK, sure.measure):
+            name = f"{leaders.run_names(runs)[place - 1]}: " if len(places) > 1 else ""
+            found += [f"{name}{sentence}" for sentence in sentences(runs[place - 1])]
+    return found
 
 
 def sentences(run: Results) -> list[str]:

@@ -22,14 +22,14 @@ LANDMARKS = (
     ("oracle", "images alone (oracle)"),
     ("ceiling", f"the most any {ENCODER} could reach (ceiling)"),
 )
-BKR = "backretrieval"
+TIES = "tied queries"
 LOOKS = (
     TableRoom(),
     TableRoom(badges="short"),
     TableRoom(badges="short", bare=("behind",)),
-    TableRoom(badges="short", bare=("behind",), names=16, dropped=("ties",)),
-    TableRoom(badges="short", bare=("behind",), names=16, dropped=("ties", "normalised")),
-    TableRoom(badges="none", bare=("behind",), names=16, dropped=("ties", "normalised")),
+    TableRoom(badges="short", bare=("behind",), names=16, dropped=(TIES,)),
+    TableRoom(badges="short", bare=("behind",), names=16, dropped=(TIES, "normalised")),
+    TableRoom(badges="none", bare=("behind",), names=16, dropped=(TIES, "normalised")),
 )
 
 
@@ -42,7 +42,7 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
     printed: set[str] = set()  # in a terminal, which shows all boards below each other
     for place, measure in enumerate(leaders.measures(runs, task.name)):
         rows = leaders.leaderboard(runs, task.name, measure)
-        found = approximation.sentences(rows) + _order(runs, rows)
+        found = approximation.sentences(rows) + order_confidence.of_board(runs, rows)
         own: list[Block] = [
             replace(board(runs, task, rows), where=where),
             *(Prose(note, "note-line", "terminal") for note in notes(rows)),
@@ -54,19 +54,6 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
             own = [Fold(task.measure_name(measure), own, _best(runs, task, rows), where=where)]
         blocks += own
     return [block for block in blocks if where != "page" or block.where != "terminal"]
-
-
-def _order(runs: Sequence[Results], rows: Sequence[BoardRow]) -> list[str]:
-    """Return how sure the order of each run is, below the leaderboard of the measure that it is of."""
-    places = dict.fromkeys(row.run for row in rows)
-    several = len(places) > 1
-    found = []
-    for place in places:
-        sure = runs[place - 1].order_confidence
-        if sure is not None and rows[0].task == BKR and rows[0].measure == sure.measure:
-            name = f"{leaders.run_names(runs)[place - 1]}: " if several else ""
-            found += [f"{name}{sentence}" for sentence in order_confidence.sentences(runs[place - 1])]
-    return found
 
 
 def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Table:
@@ -87,7 +74,12 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
         Column("Normalised", short="normalised"),
         Column("Ceiling", where="page"),
         Column("SD of seeds", where="page"),
-        Column("Tied", short="ties", where="both" if any(row.n_tied for row in rows) else "terminal"),
+        Column(
+            "Tied queries",
+            short=TIES,
+            csv="ties",
+            where="both" if any(row.n_tied for row in rows) else "terminal",
+        ),
     )
     made = [
         TableRow(
