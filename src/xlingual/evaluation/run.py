@@ -222,12 +222,6 @@ class Run:
         with self.stage("texts: encode training queries"):
             return self._bank.bound(name, self.text_encoders[name], languages, roles=roles, **self.storing())
 
-    def repaired(self) -> dict[str, str]:
-        """Return the encoders whose hubs are repaired, and by which similarity."""
-        usual = self.similarity
-        own = self.own_corrections.similarities
-        return {name: each for name in self.by_name if (each := own.get(name, usual)) is not None}
-
     @property
     def similarity(self) -> str | None:
         """What signatures call the similarity; None for plain cosine."""
