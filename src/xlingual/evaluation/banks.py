@@ -137,7 +137,7 @@ class OwnCorrections:
             self._encoders[name], self.similarities[name] = own, own.similarity
 
     def of_each(self, encoders: Iterable[str], usual: str | None) -> dict[str, str]:
-        """Return the encoders whose hubs are repaired, and how: by the `usual` where they bring none along."""
+        """Return the encoders whose hubs are repaired, and how: by the `usual` if they bring none."""
         named = {name: self.similarities.get(name, usual) for name in encoders}
         return {name: each for name, each in named.items() if each is not None}
 

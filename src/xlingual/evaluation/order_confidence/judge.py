@@ -17,6 +17,7 @@ from xlingual.results import Results
 from xlingual.results.order_confidence import OrderBasis, OrderConfidence, OrderedPair
 
 SIM = "SIM"
+CLOSE = 0.6  # share of orders that are right below which no figure is given
 LITTLE = 0.055  # below, the prototype had .31 to .83 of the pairs in order
 
 
@@ -77,16 +78,18 @@ def _judged(basis: OrderBasis, pair: OrderedPair, leader: bool, best: float) -> 
     assert pair.z_sim is not None
     p = probability(basis, pair.z, pair.z_sim, best)
     found = bin_of(basis, p, leader)
-    note = None if found.said is not None else _limit(pair.z_sim, best)
+    note = None if found.said is not None else _limit(pair.z_sim, best, found.mean)
     return replace(pair, probability=p, right=found.said, ci=found.ci, note=note)
 
 
-def _limit(z_sim: float, best: float) -> str:
+def _limit(z_sim: float, best: float, mean: float) -> str:
     """Return what keeps the order from being known, the first that holds."""
     if best < LITTLE:
         return f"images tell little (the best BkR is {best:.3f} above chance)"
     if z_sim < 0:
         return "SIM puts them the other way round"
+    if mean < CLOSE:
+        return "the two are too close"
     return "the data sets it was fitted to disagree"
 
 

@@ -87,5 +87,5 @@ def basis(found: OrderConfidence) -> list[str]:
         f"judged by a model that saw neither it nor {ENCODER}s of these kinds; cases whose true order is not "
         "known are left out. A figure is given only where the data sets agree.",
         f"It is no test of your {ENCODER}s: of other data, and other kinds, nothing is known. “Not known” "
-        "means that the data sets disagree, not that the order is wrong.",
+        "means that such orders were right too unevenly on these data sets, or hardly more often than not.",
     ]
