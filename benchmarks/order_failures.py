@@ -64,24 +64,3 @@ def failures(data: Data) -> Iterator[dict[str, object]]:
                 "best": max(top, known[name][0].bkr.value) - images.chance, "is best": other == best,
                 **between(known[a][0], known[b][0], images.chance, None),
             }  # fmt: skip
-
-
-def strangeness(data: Data) -> Iterator[dict[str, object]]:
-    """Yield the signals of every encoder of a data set, real and built, in its first language pair."""
-    pair = data.pairs[0]
-    s, t = sample(data, USUAL)
-    images = image_view(unit(data.images), s, t)
-    source = Source(data.name, None, pair, data.images, {}, {})  # type: ignore[arg-type]
-    real = {name: truth(data, name, pair).value for name in data.texts}
-    own = {tag: data.texts[max(real, key=lambda name: real[name])][tag] for tag in pair}
-    everyone = {
-        **{f"real {n}": data.texts[n] for n in data.texts},
-        **{f"look, noise {noise:g}": look(source, noise) for noise in NOISES},
-        "hash": hashed(source), "best and hash": joined(own, hashed(source)),
-        "topics of images": topics(source, data.images),
-        "topics of texts": topics(source, np.vstack([unit(own[tag]) for tag in pair])),
-    }  # fmt: skip
-    for name, sides in everyone.items():
-        view = text_view(unit(sides[pair[0]])[s], unit(sides[pair[1]])[t])
-        one = seen(view, images, s, t, data.group)
-        yield {"data": data.name, "encoder": name, "bkr": one.bkr.value, "sim": one.sim.value, **one.signals}
