@@ -5,7 +5,7 @@ Nothing here asks the encoder that is judged. Bins and clusters are fixed before
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -33,8 +33,17 @@ _TOPICS = 50  # dimensions in which texts are divided
 _SHINGLES = 60  # of a text, by which near-equal texts are found
 
 
-def features_of(data: Manifest, rows: Ints, images: Vectors | None = None, seed: int = 0) -> list[Feature]:
-    """Return the features of text rows [n]; `images` [n, d] are vectors of their images, zero for none."""
+def features_of(
+    data: Manifest,
+    rows: Ints,
+    images: Vectors | None = None,
+    seed: int = 0,
+    further: Mapping[str, Floats] | None = None,
+) -> list[Feature]:
+    """Return the features of text rows [n]; `images` [n, d] are vectors of their images, zero for none.
+
+    `further` are numbers of the rows by name, each divided within a language.
+    """
     text, language = data.text.pick(rows), data.language[rows]
     found = [
         *_columns(data, rows),
@@ -46,6 +55,7 @@ def features_of(data: Manifest, rows: Ints, images: Vectors | None = None, seed:
         _script(text),
         _parts("length of the text", np.array([len(one) for one in text], dtype=np.float64), language),
         _parts("share of rare words", _rare(text, language, data.languages), language),
+        *(_parts(name, values, language) for name, values in (further or {}).items()),
         _digits(text),
         _near(text, language),
         *_text_clusters(data, rows, seed),
