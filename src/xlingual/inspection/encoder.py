@@ -31,6 +31,7 @@ BESIDE = 3  # wrong candidates of a pool that are shown
 MOST_HUBS = 10
 MOST_OVERLAPS = 10  # listed of a slice
 
+
 class Looked:
     """Looks at one encoder."""
 
@@ -60,6 +61,7 @@ class Looked:
             slices=[self._slice(found, own, values) for found in search.found],
             kinds=self._kinds(),
             hubs=self._hubs(),
+            by_pair=self._by_pair(first),
         )
 
     def image_path(self, row: int) -> str | None:
@@ -125,18 +127,21 @@ class Looked:
         return [row for row, _ in self.served.listed(line)[:BESIDE] if row != self.asked.retrieved[line]]
 
     def _kinds(self) -> list[ErrorKind]:
-        one, found = self.asked, []
-        between = "-" if not self.served.in_pool else "->"
+        found = []
         for code, name in enumerate(self.served.kinds):
-            own = (self.kind == code) & one.first_sample
-            counts = np.bincount(one.pair[own], minlength=len(one.pairs)).tolist()
-            by_pair = {
-                f"{source}{between}{target}": count
-                for (source, target), count in zip(one.pairs, counts, strict=True)
-                if count
-            }
-            found.append(ErrorKind(name, int(own.sum()), by_pair, self._failed(own)))
+            own = (self.kind == code) & self.asked.first_sample
+            found.append(ErrorKind(name, int(own.sum()), self._by_pair(own), self._failed(own)))
         return sorted(found, key=lambda each: -each.n)
+
+    def _by_pair(self, chosen: np.ndarray) -> dict[str, int]:
+        """Return how many of the chosen queries are of each pair."""
+        one, between = self.asked, "->" if self.served.in_pool else "-"
+        counts = np.bincount(one.pair[chosen], minlength=len(one.pairs)).tolist()
+        return {
+            f"{source}{between}{target}": count
+            for (source, target), count in zip(one.pairs, counts, strict=True)
+            if count
+        }
 
     def _hubs(self) -> HubsOfEncoder:
         one, served = self.served.counted, self.served

@@ -43,8 +43,8 @@ def _path_of(named: object, given: str | Path | None, what: str) -> str | Path:
         raise InputError(f"these results do not say which {what} they are of: {remedy}")
     if not Path(split_reference(str(named))[0]).exists() and "://" not in str(named):
         raise InputError(
-            f"the {what} of these results, {named}, is not here: go to the folder in which they were made, or "
-            f"{remedy}"
+            f"the {what} of these results, {named}, is not here: go to the folder in which they were made, "
+            f"or {remedy}"
         )
     return named
 
@@ -63,7 +63,11 @@ def _same(results: Results, data: Manifest) -> Manifest:
 def pool_of(results: Results, pool: MultilingualPool | str | Path | None = None) -> MultilingualPool:
     """Return the pool that results are of: that of their request, or the given one; as `data_of` does."""
     request = results.request
-    if pool is None and results.evaluated is not None and isinstance(results.evaluated.data, MultilingualPool):
+    if (
+        pool is None
+        and results.evaluated is not None
+        and isinstance(results.evaluated.data, MultilingualPool)
+    ):
         return results.evaluated.data
     if not isinstance(pool, MultilingualPool):
         path = _path_of(request.get("pool"), pool, "pool")

@@ -109,8 +109,14 @@ def _script(text: Sequence[str]) -> Feature:
     scripts = []
     for one in text:
         letters = [script for script in map(script_of, one) if script is not None]
-        scripts.append(max(sorted(set(letters)), key=letters.count).capitalize() if letters else "no letters")
+        scripts.append(
+            _script_name(max(sorted(set(letters)), key=letters.count)) if letters else "no letters"
+        )
     return _of_words("script", scripts)
+
+
+def _script_name(script: str) -> str:
+    return "Chinese characters" if script == "CJK" else script.capitalize()
 
 
 def _of_words(name: str, found: Sequence[str]) -> Feature:

@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 _KEPT = 10  # nearest candidates that results keep
 _FAR = np.int64(1) << 40  # counts as the rank of an answer that was not returned
+_ANY = "pool"  # stands for the language of an answer that is not known
 _NO_ANSWERS = (
-    "these results do not keep where each answer stands, so that only the best one is looked at: evaluate again "
-    "without --no-neighbours"
+    "these results do not keep where each answer stands, so that only the best one is looked at: evaluate "
+    "again without --no-neighbours"
 )
 _NO_NEIGHBOURS = "the policy prefer-own keeps no neighbours, so that what stood above an answer is not known"
 
@@ -55,7 +56,9 @@ class TextsOfPool:
             columns["article"] = [str(one) for one in q.article.tolist()]
         whole = np.arange(n + m)
         self.data = Manifest(
-            ids=Lookup([f"{pool.languages[code]}/{one}" for code, one in zip(language, own, strict=True)], whole),
+            ids=Lookup(
+                [f"{pool.languages[code]}/{one}" for code, one in zip(language, own, strict=True)], whole
+            ),
             languages=pool.languages,
             language=language,
             text=Lookup([*q.text, *c.text], whole),
@@ -135,7 +138,7 @@ class _Nearest:
 
     def take(self, chosen: Ints) -> _Nearest:
         """Return some of the lines."""
-        return _Nearest(*(part[chosen] for part in (self.question, self.row, self.tied, self.score)))
+        return _Nearest(self.question[chosen], self.row[chosen], self.tied[chosen], self.score[chosen])
 
     @property
     def first(self) -> Ints:
@@ -201,9 +204,7 @@ def _of_encoder(results: Results, name: str, encoder: str) -> pa.Table | None:
     return None if table is None else table.filter(pc.equal(table["encoder"].cast(pa.string()), encoder))
 
 
-def _answers(
-    results: Results, texts: TextsOfPool, encoder: str, queries: pa.Table, asked: Ints
-) -> _Answers:
+def _answers(results: Results, texts: TextsOfPool, encoder: str, queries: pa.Table, asked: Ints) -> _Answers:
     """Return the best answers; where they are not kept, the best of all languages of each question."""
     table = _of_encoder(results, "answers", encoder)
     if table is None:
@@ -232,7 +233,7 @@ def _asked(
     known = answers.row >= 0
     target = np.where(known, language[np.maximum(answers.row, 0)], len(tags))
     both, pair = np.unique(language[answers.question] * (len(tags) + 1) + target, return_inverse=True)
-    named = [*tags, "pool"]
+    named = [*tags, _ANY]
     pairs = [(tags[code // (len(tags) + 1)], named[code % (len(tags) + 1)]) for code in both.tolist()]
     found = np.clip((cut - answers.above) / (answers.tied + 1), 0, 1)  # chance to be among the first
     return Asked(
@@ -279,7 +280,7 @@ def _of_questions(texts: TextsOfPool, asked: Asked) -> Asked:
     row, first, place = np.unique(asked.row, return_index=True, return_inverse=True)
     missed = np.bincount(place, asked.failed, minlength=len(row)) > 0
     codes, pair = np.unique(texts.data.language[row], return_inverse=True)
-    pairs = [(texts.data.languages[code], "pool") for code in codes.tolist()]
+    pairs = [(texts.data.languages[code], _ANY) for code in codes.tolist()]
     return Asked(
         pairs,
         pair,
@@ -318,8 +319,8 @@ def _own_language(texts: TextsOfPool, asked: Asked) -> np.ndarray:
     """Return whether the wrong candidate is in the question's language, and the answer is not, bool [q]."""
     language = texts.data.language
     same: np.ndarray = language[np.maximum(asked.retrieved, 0)] == language[asked.row]
-    elsewhere = np.array([source != target for source, target in asked.pairs])[asked.pair]
-    return same & elsewhere & (asked.retrieved >= 0)
+    elsewhere = np.array([target not in (source, _ANY) for source, target in asked.pairs], dtype=bool)
+    return np.asarray(same & elsewhere[asked.pair] & (asked.retrieved >= 0))
 
 
 def _unfound(texts: TextsOfPool, neighbours: _Nearest | None) -> Unfound:

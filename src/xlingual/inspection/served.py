@@ -1,4 +1,4 @@
-"""How an encoder served the queries of its results, and what happened where it failed: one form for all tasks."""
+"""How an encoder served the queries of its results, and what happened where it failed: in one form."""
 
 from __future__ import annotations
 

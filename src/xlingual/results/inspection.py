@@ -90,7 +90,10 @@ class ErrorKind(Struct, frozen=True):
 
     kind: Annotated[str, among(*POOL_KINDS), about("What happened.")]
     n: Annotated[Count, about("Queries.")]
-    by_pair: Annotated[dict[str, Count], about("Queries of each language pair, as en-de; of a pool en->de: questions, and answers, in …")]
+    by_pair: Annotated[
+        dict[str, Count],
+        about("Queries of each language pair, as en-de; of a pool en->de: questions, and answers, in …"),
+    ]
     examples: Annotated[list[FailedQuery], about("Some of them.")]
 
 
@@ -120,15 +123,25 @@ class InspectedEncoder(Struct, frozen=True):
 
     encoder: Annotated[str, about("Name of the encoder.")]
     value: Annotated[Share, about("Mean value of the queries.")]
-    n_queries: Annotated[Size, about("Queries of the first sample of each language pair; of a pool answers that are looked for: of "
-        "each question one in each language that has any.")]
-    n_failed: Annotated[Count, about("Those worth less than ½; of a pool those with ten wrong candidates above them.")]
+    n_queries: Annotated[
+        Size,
+        about(
+            "Queries of the first sample of each language pair; of a pool answers that are looked for: of "
+            "each question one in each language that has any."
+        ),
+    ]
+    n_failed: Annotated[
+        Count, about("Those worth less than ½; of a pool those with ten wrong candidates above them.")
+    ]
     n_texts: Annotated[Size, about("Different texts among the queries of all samples.")]
     n_slices: Annotated[Count, about("Slices that were tested.")]
     fixed: Annotated[Share, about("Share of the texts that no other can change places with, in the test.")]
     slices: Annotated[list[WeakSlice], about("Slices that are worse than the rest, the clearest first.")]
     kinds: Annotated[list[ErrorKind], about("Kinds of error, the commonest first.")]
     hubs: Annotated[HubsOfEncoder, about("Hubs.")]
+    by_pair: Annotated[dict[str, Count], about("Of `n_queries`, those of each pair.")] = field(
+        default_factory=dict
+    )
 
 
 class Inspection(FolderDocument, frozen=True, kw_only=True, tag="xlingual/inspection/1"):

@@ -297,7 +297,8 @@ def question_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
     if q.split is not None:
         columns["split"] = q.split
     numbers = {
-        name: [None if np.isnan(one) else one for one in column.tolist()] for name, column in q.numbers.items()
+        name: [None if np.isnan(one) else one for one in column.tolist()]
+        for name, column in q.numbers.items()
     }
     return columns | {name: column for name, column in q.labels.items() if name not in numbers} | numbers
 

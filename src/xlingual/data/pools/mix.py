@@ -23,6 +23,7 @@ from xlingual.streams import stream
 
 T = TypeVar("T")
 
+
 @takes_data()
 def mix_pool(
     manifest: ManifestLike,

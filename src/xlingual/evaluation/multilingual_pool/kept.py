@@ -1,4 +1,4 @@
-"""What is kept of each question, to look at where it fails: its nearest candidates, and where its answers stand."""
+"""What is kept of each question, to look at failures: its nearest candidates, and where its answers stand."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ class KeptOfQuestions:
             return {}
         tags, sides = self.pool.languages, (self.pool.questions, self.pool.candidates)
         questions, candidates = (
-            words_of([f"{tags[code]}/{own}" for code, own in zip(side.language.tolist(), side.ids, strict=True)])
+            words_of(
+                [f"{tags[code]}/{own}" for code, own in zip(side.language.tolist(), side.ids, strict=True)]
+            )
             for side in sides
         )
         lengths = [len(question) for _, question, *_ in self._answers]
@@ -83,7 +85,10 @@ class KeptOfQuestions:
         question, candidate, above, tied = (
             np.concatenate(parts) for parts in list(zip(*self._answers, strict=True))[1:]
         )
-        columns["query"], columns["answer"] = looked_up(question, *questions), looked_up(candidate, *candidates)
+        columns["query"], columns["answer"] = (
+            looked_up(question, *questions),
+            looked_up(candidate, *candidates),
+        )
         for name, numbers in (("above", above), ("tied", tied)):
             columns[name] = pa.array(numbers.astype(np.int64), pa.int64(), mask=above < 0)
         return {**self._nearest.named(questions, candidates), "answers": pa.table(columns)}
