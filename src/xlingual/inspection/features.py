@@ -174,7 +174,7 @@ def _counts(text: Sequence[str], tag: str) -> _Counted:
 
 
 def _text_clusters(data: Manifest, rows: Ints, seed: int) -> Iterator[Feature]:
-    """Yield clusters of items by the words of their texts in one language: the one that most items have.
+    """Yield clusters of items by the words of their texts in one language: English, or the one of most items.
 
     Where that leaves out many items, each language has clusters of its own, in one feature.
     """
@@ -183,8 +183,11 @@ def _text_clusters(data: Manifest, rows: Ints, seed: int) -> Iterator[Feature]:
         np.flatnonzero((data.language == code) & np.isin(data.item, items)) for code in range(len(tags))
     ]
     covered = [len(np.unique(data.item[own])) for own in texts_in]
-    main = int(np.argmax(covered))
-    if covered[main] >= 0.8 * len(items):
+    enough = 0.8 * len(items)
+    main = (
+        tags.index("en") if "en" in tags and covered[tags.index("en")] >= enough else int(np.argmax(covered))
+    )
+    if covered[main] >= enough:
         own = texts_in[main]
         own = own[np.unique(data.item[own], return_index=True)[1]]
         code, names = _clusters_of(data.text.pick(own), tags[main], seed)

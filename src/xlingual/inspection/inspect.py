@@ -143,7 +143,8 @@ def _images(
     spec = given if given is not None else results.request.get("image_encoder")
     shown = np.flatnonzero(data.image[rows] >= 0)
     if spec is None or not len(shown):
-        return None, None, []
+        said = "no text has an image, so that there are no slices by the look of images"
+        return None, None, [] if given is None else [said]
     try:
         name, encoder = made_image_encoder(spec, languages=data.languages)
         found = image_vectors(data, name, encoder, rows[shown], store=open_store(store), progress=progress)

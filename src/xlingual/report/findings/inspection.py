@@ -88,11 +88,11 @@ def _sentences(found: Inspection, one: InspectedEncoder) -> list[str]:
     failed = f"{numbers.count(one.n_failed)} of {queries} {words.fail[one.n_failed != 1]}"
     measure = f"({TASKS[found.task].measure_name(found.measure)} {numbers.number(one.value)})"
     if words is POOL:
-        measure += f": {numbers.counted(_cut(found), 'wrong candidate')} or more stand above"
+        measure += f": {numbers.counted(cut_of(found), 'wrong candidate')} or more stand above"
     return [f"{failed} {measure}.", *_slices(one, words), *_kinds(one, words), *_hubs(one, words)]
 
 
-def _cut(found: Inspection) -> int:
+def cut_of(found: Inspection) -> int:
     """Return how many wrong candidates stand above an answer that is missed."""
     return (found.near or 50) // 5
 
@@ -153,4 +153,4 @@ def _shared(found: Inspection) -> list[str]:
     if first:
         kinds = [f"{words.kinds[kind]} ({count})" for kind, count in first.most_common(3)]
         said.append(f"Their commonest kind of error: {numbers.in_words(kinds)}.")
-    return [*said, "The tables have all of them; `--encoder NAME` looks at one."]
+    return [*said, "The tables have all of them; --encoder NAME looks at one."]

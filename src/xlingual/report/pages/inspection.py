@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xlingual.report import numbers
 from xlingual.report.blocks import Block, Card, Cards, Fold, Page, Prose, Section
-from xlingual.report.findings.inspection import MOST_NAMED, POOL, Wording, findings, in_words, wording
+from xlingual.report.findings.inspection import MOST_NAMED, POOL, Wording, cut_of, findings, in_words, wording
 from xlingual.report.marking import ENCODER
-from xlingual.report.pages.inspection_kinds import cards, kinds, text
-from xlingual.report.table import Cell, Column, Table, Where, narrower
+from xlingual.report.pages.inspection_kinds import cards, kinds, text, together
+from xlingual.report.table import Cell, Column, Table, narrower
 from xlingual.report.words import explained, stop
 from xlingual.results.inspection import InspectedEncoder, Inspection, WeakSlice
 from xlingual.tasks import TASKS
@@ -22,7 +24,7 @@ _SLICES = (
 _BEYOND = "of at least 5 {}, and of more than others by two standard deviations."
 
 
-def _terms(words: Wording) -> list[tuple[str, str]]:
+def _terms(found: Inspection, words: Wording) -> list[tuple[str, str]]:
     terms = [
         ("Slice", f"{words.text.capitalize()}s that share one property, or two."),
         (
@@ -37,8 +39,9 @@ def _terms(words: Wording) -> list[tuple[str, str]]:
         ("Wrong candidate", "One that answers the question in no language."),
         (
             "Missed answer",
-            "Of each question the best answer in each language counts. It is missed where so many wrong "
-            "candidates stand above it; other answers of the question are not counted.",
+            "Of each question the best answer in each language counts. It is missed where "
+            f"{numbers.counted(cut_of(found), 'wrong candidate')} or more stand above it; other answers "
+            "of the question are not counted.",
         ),
         ("Hub", "A candidate that is the nearest wrong one " + _BEYOND.format("questions of a language")),
     ]
@@ -69,7 +72,7 @@ def page(found: Inspection, *, title: str | None = None) -> Page:
         ],
         facts=_facts(found),
         about=explained((found.task, found.measure)),
-        terms=_terms(words),
+        terms=_terms(found, words),
         warnings=found.warnings,
         methods=sorted({one.ci.method for encoder in found.encoders for one in encoder.slices}),
         names=[one.encoder for one in found.encoders],
@@ -104,47 +107,71 @@ def _slices(found: Inspection, words: Wording) -> list[Block]:
     if not any(one.slices for one in found.encoders):
         return [Prose(f"No slice is worse than the rest beyond chance. {about}", where="both")]
     many = len(found.encoders) > MOST_NAMED
-    tables: dict[Where, int | None] = {"page": None, "terminal": 1} if many else {"both": None}
-    blocks: list[Block] = [_table(found, words, about, where, most) for where, most in tables.items()]
-    for one in found.encoders:
-        groups = [
-            (in_words(each.conditions), cards(each.examples, found)) for each in one.slices if each.examples
+    blocks: list[Block] = [_table(found, found.encoders, words, about, most=1 if many else None)]
+    if not several:
+        return [
+            *blocks,
+            *(_fold(found, each, words, open=not place) for place, each in enumerate(_only(found))),
         ]
-        same = [_overlaps(each, words) for each in one.slices if each.overlaps]
-        if several and (groups or same):
-            inner: list[Block] = [*([Cards(groups)] if groups else []), *same]
-            blocks.append(Fold(one.encoder, inner, data=True, where="page"))
+    folds = []
+    for one in found.encoders:
+        if not one.slices:
             continue
-        for place, each in enumerate(one.slices):
-            inner = [Cards([("", cards(each.examples, found))])] if each.examples else []
-            inner += [_overlaps(each, words)] if each.overlaps else []
-            if inner:
-                blocks.append(Fold(in_words(each.conditions), inner, open=not place, where="page"))
-    return blocks
+        groups = [(in_words(each.conditions), cards(each.examples, found)) for each in one.slices]
+        inner: list[Block] = [_table(found, [one], words)] if many else []
+        inner += [_overlaps(each, words) for each in one.slices if each.overlaps]
+        inner += [Cards(kept)] if (kept := [group for group in groups if group[1]]) else []
+        folds.append(Fold(one.encoder, inner, data=True, where="page"))
+    return [*blocks, *together(folds, "Slices of each encoder, with examples")]
 
 
-def _table(found: Inspection, words: Wording, about: str, where: Where, most: int | None) -> Table:
-    """Return the slices; of each encoder `most` of them."""
-    rows = [_row(one, each) for one in found.encoders for each in one.slices[:most]]
-    left = sum(len(one.slices) for one in found.encoders) - len(rows)
+def _only(found: Inspection) -> Sequence[WeakSlice]:
+    """Return the slices of the only encoder that have something to show."""
+    return [each for each in found.encoders[0].slices if each.examples or each.overlaps]
+
+
+def _fold(found: Inspection, each: WeakSlice, words: Wording, *, open: bool) -> Fold:
+    inner: list[Block] = [Cards([("", cards(each.examples, found))])] if each.examples else []
+    inner += [_overlaps(each, words)] if each.overlaps else []
+    return Fold(in_words(each.conditions), inner, open=open, where="page")
+
+
+def _table(
+    found: Inspection,
+    encoders: Sequence[InspectedEncoder],
+    words: Wording,
+    about: str = "",
+    *,
+    most: int | None = None,
+) -> Table:
+    """Return the slices of some encoders; of each `most` of them, in fewer columns then."""
+    rows = [_row(one, each) for one in encoders for each in one.slices[:most]]
+    left = sum(len(one.slices) for one in encoders) - len(rows)
     if left:
-        about += f" Of each encoder the worst slice is shown; {numbers.counted(left, 'more')} on the page."
+        about += f" Of each encoder the worst slice is shown; {numbers.count(left)} more are on the page."
     heads = [
         Column(ENCODER, "name", data=True),
         Column(f"{words.text}s with", "name"),
         Column(f"{words.text}s"),
         Column(TASKS[found.task].measure_name(found.measure) if words is POOL else found.measure),
         Column("difference", meaning=f"to the other {words.text}s, at the same languages"),
+        Column("of errors"),
         Column("p", meaning="corrected for all slices that were tested"),
         Column(f"of {words.text}s"),
-        Column("of errors"),
         Column(f"same {words.text}s", meaning="other slices that are worse only as far as they share these"),
     ]
     looks = narrower(f"same {words.text}s", f"of {words.text}s", "p", f"{words.text}s")
     table = Table.of_texts(
-        "Slices that fail", heads, rows, titled=False, notes=(about,), where=where, looks=looks, names=2
+        "Slices that fail",
+        heads,
+        rows,
+        titled=False,
+        notes=(about,) if about else (),
+        where="both",
+        looks=looks,
+        names=2,
     )
-    return table if len(found.encoders) > 1 else table.of(range(1, len(heads)))
+    return table.of(range(len(encoders) == 1, len(heads) if most is None else 6))
 
 
 def _row(one: InspectedEncoder, each: WeakSlice) -> list[Cell]:
@@ -154,9 +181,9 @@ def _row(one: InspectedEncoder, each: WeakSlice) -> list[Cell]:
         Cell.count(each.n),
         Cell.of(each.value),
         Cell.difference(each.difference, each.ci),
+        Cell(numbers.percent(each.of_errors), value=each.of_errors),
         Cell(numbers.p_value(each.p), value=each.p),
         Cell(numbers.percent(each.of_texts), value=each.of_texts),
-        Cell(numbers.percent(each.of_errors), value=each.of_errors),
         Cell.count(each.n_overlaps),
     ]
 
@@ -198,6 +225,7 @@ def _hubs(found: Inspection, words: Wording) -> list[Block]:
     blocks: list[Block] = [
         Table.of_texts("Hubs", heads, rows, titled=False, notes=notes, where="both").without_empty()
     ]
+    folds = []
     for one in found.encoders:
         largest = [
             text(
@@ -215,8 +243,10 @@ def _hubs(found: Inspection, words: Wording) -> list[Block]:
             if texts
         ]
         if groups:
-            blocks.append(Fold(one.encoder, [Cards(groups)], data=True, where="page"))
-    return blocks
+            alone = len(found.encoders) == 1
+            title = "Their texts" if alone else one.encoder
+            folds.append(Fold(title, [Cards(groups)], data=not alone, open=alone, where="page"))
+    return [*blocks, *together(folds, "Hubs of each encoder")]
 
 
 def _share(value: float | None) -> Cell:

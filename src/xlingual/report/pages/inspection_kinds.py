@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Block, Card, Cards, Fold, Prose, Text
+from xlingual.report.blocks import Block, Card, Cards, Fold, Heading, Prose, Text
 from xlingual.report.examples import data_uri
-from xlingual.report.findings.inspection import POOL, wording
+from xlingual.report.findings.inspection import MOST_NAMED, POOL, wording
 from xlingual.report.marking import ENCODER
-from xlingual.report.table import Cell, Column, Table, narrower
+from xlingual.report.table import Cell, Column, Table
 from xlingual.results.inspection import FailedQuery, InspectedEncoder, Inspection, ShownText
 from xlingual.tasks import TASKS
 
@@ -57,18 +57,31 @@ def kinds(found: Inspection) -> list[Block]:
         kind: (_IN_POOL if words is POOL else _MEANINGS)[kind].format(near=numbers.count(found.near or 0))
         for kind in shown
     }
-    blocks: list[Block] = [_of_one(found, meanings) if len(found.encoders) == 1 else _of_all(found, meanings)]
+    blocks: list[Block] = [_of_all(found, meanings)]
+    if len(found.encoders) == 1:
+        said = " ".join(f"{words.kinds[kind].capitalize()}: {meaning}." for kind, meaning in meanings.items())
+        blocks = [_of_one(found, meanings), Prose(said, where="terminal")]
+    folds = []
     for one in found.encoders:
         examples = [
             (words.kinds[each.kind].capitalize(), cards(each.examples, found))
             for each in one.kinds
             if each.examples
         ]
-        inner: list[Block] = [*_by_language(one, shown), *([Cards(examples)] if examples else [])]
+        inner: list[Block] = [
+            *_by_language(one, shown),
+            *([Heading("Examples"), Cards(examples)] if examples else []),
+        ]
         if inner:
             alone = len(found.encoders) == 1
-            blocks.append(Fold(one.encoder, inner, data=True, open=alone, where="page"))
-    return blocks
+            title = "By language, with examples" if alone else one.encoder
+            folds.append(Fold(title, inner, data=not alone, open=alone, where="page"))
+    return [*blocks, *together(folds, "Each encoder by language, with examples")]
+
+
+def together(folds: Sequence[Fold], title: str) -> Sequence[Block]:
+    """Return the folds of encoders; many behind one line."""
+    return folds if len(folds) <= MOST_NAMED else [Fold(title, folds, where="page")]
 
 
 def _of_one(found: Inspection, meanings: dict[str, str]) -> Table:
@@ -79,21 +92,12 @@ def _of_one(found: Inspection, meanings: dict[str, str]) -> Table:
         if each.n
     ]
     heads = [
-        Column(words.place.lower(), "name"),
-        words.fail[1].split()[-1],
+        Column("what stood above" if words is POOL else "what happened", "name"),
+        "missed" if words is POOL else "queries",
         "share",
-        Column("meaning", "words"),
+        Column("meaning", "words", where="page"),
     ]
-    heads[1] = "missed" if words is POOL else "queries"
-    return Table.of_texts(
-        "Kinds of error",
-        heads,
-        rows,
-        titled=False,
-        where="both",
-        looks=narrower("meaning"),
-        notes=_notes(found),
-    )
+    return Table.of_texts("Kinds of error", heads, rows, titled=False, where="both", notes=_notes(found))
 
 
 def _of_all(found: Inspection, meanings: dict[str, str]) -> Table:
@@ -130,11 +134,11 @@ def _share(n: int, of: int) -> Cell:
 
 def _by_language(one: InspectedEncoder, shown: Sequence[str]) -> list[Block]:
     """Return the kinds of error by language pair; of a pool by language of questions, and of answers too."""
-    pairs = [tuple(pair.split("->")) for pair in one.by_pair if "->" in pair]
-    found = [_by("By language pair", "pair", one, shown, {pair: _pair(pair) for pair in one.by_pair})]
+    pairs, found = [tuple(pair.split("->")) for pair in one.by_pair if "->" in pair], []
     for place, what in enumerate(("question", "answer")):
         parts = {"->".join(pair): pair[place] for pair in pairs}
         found.append(_by(f"By language of the {what}", what, one, shown, parts))
+    found.append(_by("By language pair", "pair", one, shown, {pair: _pair(pair) for pair in one.by_pair}))
     return [table for table in found if table is not None]
 
 
@@ -164,7 +168,7 @@ def _by(
     ]
     heads = [Column(head, "name"), "asked", Column("failed"), *(Column(_SHORT[kind]) for kind in shown)]
     left = len(order) - len(rows)
-    notes = (f"{numbers.counted(left, 'more')} not shown.",) if left > 0 else ()
+    notes = (f"{numbers.count(left)} more not shown.",) if left > 0 else ()
     return Table.of_texts(title, heads, rows, notes=notes)
 
 
