@@ -15,6 +15,7 @@ from xlingual.errors import InputError, did_you_mean
 from xlingual.requests import Request, schema
 from xlingual.requests.reading import read_toml
 from xlingual.requests.single import RunRequest
+from xlingual.results.provenance import noting
 
 _COMMAND = "command"
 
@@ -51,7 +52,8 @@ def _request(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Re
 
 def _answer(found: RequestCommand, request: Request) -> int:
     with click.Context(found, info_name=found.kind.command, parent=click.get_current_context()):
-        return found.answer(request) or 0
+        with noting():
+            return found.answer(request) or 0
 
 
 def _parts(content: Mapping[str, Any], where: str) -> list[tuple[str, Mapping[str, Any]]]:

@@ -1,4 +1,4 @@
-"""How a result was made: its request, and the conditions of the run."""
+"""How a result was made: its request, what it was made from, and the conditions of the run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import wraps
+from functools import cached_property, partial, wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -18,6 +18,10 @@ import msgspec
 from xlingual.hidden import shown
 from xlingual.requests.presets import preset_values
 from xlingual.requests.record import Leaf, Record, Request, leaves, values
+from xlingual.results.digest import digest_of
+from xlingual.results.document import Document
+from xlingual.results.evaluation import SCHEMA, Results
+from xlingual.results.provenance import note_data, note_result, noted, noting
 
 P = ParamSpec("P")
 F = TypeVar("F")
@@ -30,7 +34,7 @@ _LIBRARIES = (
 
 
 def signed(found: F, request: Request, *, run: bool = True) -> F:
-    """Return a result with its request, and the conditions of the run.
+    """Return a result with its request, what it was made from, and the conditions of the run.
 
     Without `run` equal requests give equal files, to the byte.
     """
@@ -50,10 +54,13 @@ def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
         def answered(*given: P.args, **more: P.kwargs) -> F:
             bound = wanted.bind(*given, **more)
             bound.arguments |= preset_values(kind.presets, bound.arguments, wanted.parameters)
-            found = function(*bound.args, **bound.kwargs)
-            bound.apply_defaults()
-            columns = getattr(bound.arguments.get("manifest"), "columns", {})  # as it was read
-            return sign(found, kind, {**columns, **bound.arguments})
+            with noting():
+                for name, value in bound.arguments.items():
+                    _note(name, value)
+                found = function(*bound.args, **bound.kwargs)
+                bound.apply_defaults()
+                columns = getattr(bound.arguments.get("manifest"), "columns", {})  # as it was read
+                return sign(found, kind, {**columns, **bound.arguments})
 
         return answered
 
@@ -71,6 +78,7 @@ def run_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "xlingual": version("xlingual"),
         "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
         "libraries": dict(_loaded()),
         **_kept(kind, given, run=True),
     }
@@ -78,7 +86,9 @@ def run_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
 
 def sign(found: F, kind: type[Request], given: Mapping[str, Any], *, run: bool = True) -> F:
     """Return a result with the values of its request, by the names of the request's fields."""
-    parts = {"request": request_part(kind, given)} | ({"run": run_part(kind, given)} if run else {})
+    parts: dict[str, Any] = {"request": request_part(kind, given)}
+    parts["provenance"] = noted(given.get("out") if kind.own_folder else None)
+    parts |= {"run": run_part(kind, given)} if run else {}
     if isinstance(found, msgspec.Struct):
         return msgspec.structs.replace(found, **parts)
     for name, part in parts.items():
@@ -108,6 +118,21 @@ def _named(value: Any, leaf: Leaf) -> Any:  # noqa: ANN401
             return [_named(part, leaf) for part in value]
     names = (getattr(value, name, None) for name in ("identity", "digest", "name"))
     return next((name for name in names if isinstance(name, str)), type(value).__name__)
+
+
+def _note(role: str, value: Any) -> None:  # noqa: ANN401
+    """Note an argument that holds data or results in memory."""
+    for one in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(one, Results | Document):
+            schema = SCHEMA if isinstance(one, Results) else one.schema()
+            note_result(schema, None, one, partial(digest_of, one))
+        elif isinstance(getattr(type(one), "digest", None), property | cached_property):
+            note_data(role, getattr(one, "path", None), one, partial(_used, one))
+
+
+def _used(data: Any) -> tuple[str, int | None]:  # noqa: ANN401  (a manifest, a pool and so on)
+    """Return the digest of data, and how many rows they have."""
+    return data.digest, len(data) if hasattr(data, "__len__") else None
 
 
 def _loaded() -> list[tuple[str, str]]:

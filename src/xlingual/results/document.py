@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from xlingual.errors import InputError
 from xlingual.notebook import Plotted, html_of, verdict_of
+from xlingual.results.digest import digest_of
 from xlingual.results.files import read_json, write_json
+from xlingual.results.provenance import ProvenanceOf, note_result
 from xlingual.results.values import about
 from xlingual.typed import convert
 from xlingual.visible import visible_line
 
 _SHOWN = 5  # sentences of the verdict
-Kind = TypeVar("Kind", bound=msgspec.Struct)
 RequestRecord: TypeAlias = Annotated[
     dict[str, Any], about("How this was made: the command, and every setting that changes a number.")
 ]
@@ -65,10 +66,17 @@ class Document(Plotted, msgspec.Struct, frozen=True, tag_field="schema"):
         """
         path = Path(path)
         path = path / cls.file if cls.file and path.is_dir() else path
-        found = read_record(path, cls, cls.made_by)
+        content = read_json(path, cls.schema(), cls.made_by)
+        found = convert(content, cls, where=str(path), remedy=remedy(cls.made_by))
         if problem := found.problem():
             raise InputError(f"{path}: {problem}: {remedy(cls.made_by)}")
+        note_result(cls.schema(), path, found, lambda: digest_of(content))
         return found
+
+    @classmethod
+    def schema(cls) -> str:
+        """Return the name and version of such files, as their key `schema` has it."""
+        return str(cls.__struct_config__.tag)
 
     def problem(self) -> str | None:
         """Return the first inconsistency between fields; None where there is none."""
@@ -79,6 +87,7 @@ class Answer(Document, frozen=True, kw_only=True):
     """Findings with the request that gave them; `run` may differ between equal findings."""
 
     request: RequestRecord | UnsetType = UNSET
+    provenance: ProvenanceOf | UnsetType = UNSET
     run: RunOf | UnsetType = UNSET
 
 
@@ -88,12 +97,6 @@ class FolderDocument(Answer, frozen=True):
     def write(self, path: str | Path) -> None:
         """Write the file into the folder `path` (made if need be), atomically."""
         super().write(Path(path) / self.file)
-
-
-def read_record(path: Path, kind: type[Kind], made_by: str) -> Kind:
-    """Read the record of a file."""
-    schema = str(kind.__struct_config__.tag)
-    return convert(read_json(path, schema, made_by), kind, where=str(path), remedy=remedy(made_by))
 
 
 def remedy(made_by: str) -> str:
