@@ -51,9 +51,8 @@ def _request(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Re
 
 
 def _answer(found: RequestCommand, request: Request) -> int:
-    with click.Context(found, info_name=found.kind.command, parent=click.get_current_context()):
-        with noting():
-            return found.answer(request) or 0
+    with click.Context(found, info_name=found.kind.command, parent=click.get_current_context()), noting():
+        return found.answer(request) or 0
 
 
 def _parts(content: Mapping[str, Any], where: str) -> list[tuple[str, Mapping[str, Any]]]:

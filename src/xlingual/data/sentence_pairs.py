@@ -18,8 +18,8 @@ from xlingual.data.reading.tables import SourceTable
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, texts_in
 from xlingual.errors import InputError, did_you_mean, listed, warn
 from xlingual.files import regular_file
-from xlingual.results.provenance import note_file
 from xlingual.records import digest
+from xlingual.results.provenance import note_file
 
 FEWEST = 4  # pairs: of fewer, no correlation has an interval
 ROLES = ("id", "score", "sentence1", "sentence2")

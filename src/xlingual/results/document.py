@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -19,6 +19,7 @@ from xlingual.typed import convert
 from xlingual.visible import visible_line
 
 _SHOWN = 5  # sentences of the verdict
+Kind = TypeVar("Kind", bound=msgspec.Struct)
 RequestRecord: TypeAlias = Annotated[
     dict[str, Any], about("How this was made: the command, and every setting that changes a number.")
 ]
@@ -97,6 +98,12 @@ class FolderDocument(Answer, frozen=True):
     def write(self, path: str | Path) -> None:
         """Write the file into the folder `path` (made if need be), atomically."""
         super().write(Path(path) / self.file)
+
+
+def read_record(path: Path, kind: type[Kind], made_by: str) -> Kind:
+    """Read the record of a file."""
+    schema = str(kind.__struct_config__.tag)
+    return convert(read_json(path, schema, made_by), kind, where=str(path), remedy=remedy(made_by))
 
 
 def remedy(made_by: str) -> str:

@@ -158,14 +158,14 @@ def program() -> Program:
     return Program(version("xlingual"), CONVENTIONS)
 
 
-def note_file(role: str, path: str | Path, sha256: str | None = None, *, named: str | None = None) -> None:
+def note_file(role: str, path: str | Path, sha256: str | None = None) -> None:
     """Note a file that is read; its digest is computed once, unless it is known already.
 
-    `named` is what it is called, where that is not its path.
+    Pipes are no files: they can be read only once.
     """
-    key = (role, str(path) if named is None else named)
+    key = (role, str(path))
     waiting = [notes for notes in _noting.get() if key not in notes.files]
-    if not waiting:
+    if not waiting or not os.path.isfile(path):
         return
     known = (notes.files[key] for notes in _noting.get() if key in notes.files)
     found = next(known, None)
@@ -178,7 +178,9 @@ def note_file(role: str, path: str | Path, sha256: str | None = None, *, named: 
         notes.files[key] = found
 
 
-def note_data(role: str, path: str | Path | None, of: object, digest: Callable[[], tuple[str, int | None]]) -> None:
+def note_data(
+    role: str, path: str | Path | None, of: object, digest: Callable[[], tuple[str, int | None]]
+) -> None:
     """Note data that are used, `of`: `digest` returns their digest and how many rows they have."""
     for notes in _noting.get():
         notes.data.setdefault((role, "" if path is None else str(path), id(of)), digest)
@@ -224,4 +226,6 @@ def _first(item: tuple[tuple[str, str], object]) -> tuple[str, str]:
 
 
 def _order(one: Input | Origin) -> tuple[str, ...]:
-    return tuple("" if part is UNSET else str(part) for part in (getattr(one, name) for name in one.__struct_fields__))
+    return tuple(
+        "" if part is UNSET else str(part) for part in (getattr(one, name) for name in one.__struct_fields__)
+    )
