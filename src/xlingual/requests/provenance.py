@@ -23,6 +23,7 @@ from xlingual.results.document import Document
 from xlingual.results.evaluation import SCHEMA, Results
 from xlingual.results.provenance import note_data, note_result, noted, noting
 
+_ROLES = {"Manifest": "manifest", "MultilingualPool": "pool", "SearchRun": "run"}
 P = ParamSpec("P")
 F = TypeVar("F")
 
@@ -127,6 +128,7 @@ def _note(role: str, value: Any) -> None:  # noqa: ANN401
             schema = SCHEMA if isinstance(one, Results) else one.schema()
             note_result(schema, None, one, partial(digest_of, one))
         elif isinstance(getattr(type(one), "digest", None), property | cached_property):
+            role = _ROLES.get(type(one).__name__, role)
             note_data(role, getattr(one, "path", None), one, partial(_used, one))
 
 

@@ -109,7 +109,7 @@ class Notes:
             one = Input(role, file.path, file.sha256, file.bytes, digest, rows)
             if path and file.digest in (UNSET, digest):
                 found[role, path] = one
-            elif not any((other.digest, other.rows) == (digest, rows) for other in found.values()):
+            elif not any(other.digest == digest for other in found.values()):
                 loose.append(one)
         return sorted({*found.values(), *loose}, key=_order)
 
@@ -127,9 +127,9 @@ _noting: ContextVar[tuple[Notes, ...]] = ContextVar("noting", default=())
 
 
 @contextmanager
-def noting() -> Iterator[Notes]:
-    """Note what the block reads, also for blocks around it."""
-    notes = Notes()
+def noting(before: Notes | None = None) -> Iterator[Notes]:
+    """Note what the block reads, also for blocks around it; `before` was noted for it already."""
+    notes = before or Notes()
     token = _noting.set((*_noting.get(), notes))
     try:
         yield notes
@@ -182,8 +182,12 @@ def note_data(
     role: str, path: str | Path | None, of: object, digest: Callable[[], tuple[str, int | None]]
 ) -> None:
     """Note data that are used, `of`: `digest` returns their digest and how many rows they have."""
+    file = (role, "" if path is None else str(path))
+    known = next((notes.files[file] for notes in _noting.get() if file in notes.files), None)
     for notes in _noting.get():
-        notes.data.setdefault((role, "" if path is None else str(path), id(of)), digest)
+        notes.data.setdefault((*file, id(of)), digest)
+        if known is not None:  # read before this block
+            notes.files.setdefault(file, known)
 
 
 def note_encoder(role: str, name: str, identity: Callable[[], str]) -> None:
@@ -206,7 +210,7 @@ def sha256_of(path: str | Path) -> str:
 
 def _identity(of: Callable[[], str]) -> str | UnsetType:
     try:
-        return shown(of())
+        return of()
     except InputError:  # named and not used: its files may be missing
         return UNSET
 
