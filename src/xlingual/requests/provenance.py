@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cached_property, partial, wraps
+from functools import partial, wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -23,7 +23,12 @@ from xlingual.results.document import Document
 from xlingual.results.evaluation import SCHEMA, Results
 from xlingual.results.provenance import note_data, note_result, noted, noting
 
-_ROLES = {"Manifest": "manifest", "MultilingualPool": "pool", "SearchRun": "run"}
+_ROLES = {  # what data in memory are, by their class
+    "Manifest": "manifest",
+    "MultilingualPool": "pool",
+    "SearchRun": "run",
+    "SentencePairs": "sentence pairs",
+}
 P = ParamSpec("P")
 F = TypeVar("F")
 
@@ -56,8 +61,8 @@ def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
             bound = wanted.bind(*given, **more)
             bound.arguments |= preset_values(kind.presets, bound.arguments, wanted.parameters)
             with noting():
-                for name, value in bound.arguments.items():
-                    _note(name, value)
+                for value in bound.arguments.values():
+                    _note(value)
                 found = function(*bound.args, **bound.kwargs)
                 bound.apply_defaults()
                 columns = getattr(bound.arguments.get("manifest"), "columns", {})  # as it was read
@@ -121,14 +126,14 @@ def _named(value: Any, leaf: Leaf) -> Any:  # noqa: ANN401
     return next((name for name in names if isinstance(name, str)), type(value).__name__)
 
 
-def _note(role: str, value: Any) -> None:  # noqa: ANN401
+def _note(value: Any) -> None:  # noqa: ANN401
     """Note an argument that holds data or results in memory."""
-    for one in value if isinstance(value, list | tuple) else (value,):
+    several = value.values() if isinstance(value, Mapping) else value
+    for one in several if isinstance(value, list | tuple | Mapping) else (value,):
         if isinstance(one, Results | Document):
             schema = SCHEMA if isinstance(one, Results) else one.schema()
             note_result(schema, None, one, partial(digest_of, one))
-        elif isinstance(getattr(type(one), "digest", None), property | cached_property):
-            role = _ROLES.get(type(one).__name__, role)
+        elif (role := _ROLES.get(type(one).__name__)) is not None:
             note_data(role, getattr(one, "path", None), one, partial(_used, one))
 
 
