@@ -21,7 +21,7 @@ from xlingual.requests.record import Leaf, Record, Request, leaves, values
 from xlingual.results.digest import digest_of
 from xlingual.results.document import Document
 from xlingual.results.evaluation import SCHEMA, Results
-from xlingual.results.provenance import note_data, note_result, noted, noting
+from xlingual.results.provenance import note_data, note_result, noted, noting, vectors_noted
 
 _ROLES = {  # what data in memory are, by their class
     "Manifest": "manifest",
@@ -94,7 +94,8 @@ def sign(found: F, kind: type[Request], given: Mapping[str, Any], *, run: bool =
     """Return a result with the values of its request, by the names of the request's fields."""
     parts: dict[str, Any] = {"request": request_part(kind, given)}
     parts["provenance"] = noted(given.get("out") if kind.own_folder else None)
-    parts |= {"run": run_part(kind, given)} if run else {}
+    vectors = {"vectors": of_each} if (of_each := vectors_noted()) else {}
+    parts |= {"run": run_part(kind, given) | vectors} if run else {}
     if isinstance(found, msgspec.Struct):
         return msgspec.structs.replace(found, **parts)
     for name, part in parts.items():

@@ -210,6 +210,12 @@ class Results(Plotted):
             costs={name: found for name, found in self.costs.items() if name in encoders},
         )
 
+    def vectors_of(self, encoder: str) -> str | None:
+        """Return a digest of the vectors of an encoder as they were evaluated, None where it is not known."""
+        known = self.run.get("vectors")
+        found = known.get(f"text encoder {encoder!r}") if isinstance(known, dict) else None
+        return found if isinstance(found, str) else None
+
     def refuse_other_data(self, digest: str, source: str) -> None:
         """Raise InputError where data with a digest are not those of the results."""
         conditions = [dict(Signature.parse(entry.signature).conditions) for entry in self.entries]

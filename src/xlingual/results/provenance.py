@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -23,6 +23,7 @@ from xlingual.hidden import shown
 from xlingual.results.values import Count, about
 from xlingual.signature import CONVENTIONS
 
+_BLOCK = 4096  # rows that are hashed at a time
 Sha256: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
@@ -89,6 +90,7 @@ class Notes:
     data: dict[tuple[str, str, int], Callable[[], tuple[str, int | None]]] = field(default_factory=dict)
     encoders: dict[tuple[str, str], Callable[[], str]] = field(default_factory=dict)
     results: dict[tuple[str, int], tuple[str, Callable[[], str]]] = field(default_factory=dict)
+    vectors: dict[str, str] = field(default_factory=dict)  # "text encoder 'labse'" → digest of its vectors
 
     def provenance(self, own: Path | None = None) -> Provenance:
         """Return the record; what lies in the folder `own`, where the result is written, is no input."""
@@ -145,6 +147,27 @@ def apart() -> Iterator[None]:
         yield
     finally:
         _noting.reset(token)
+
+
+def vectors_noted() -> dict[str, str]:
+    """Return a digest of the vectors of each encoder: another machine may make others with one model."""
+    open_notes = _noting.get()
+    return dict(sorted(open_notes[-1].vectors.items())) if open_notes else {}
+
+
+def note_vectors(who: str, parts: Iterable[Any]) -> None:
+    """Note the vectors of an encoder as they are evaluated, arrays [n, d]; a digest goes on with more."""
+    if not _noting.get():
+        return
+    hasher = hashlib.sha256()
+    for part in parts:
+        hasher.update(f"{part.shape}{part.dtype}".encode())
+        for start in range(0, len(part), _BLOCK):
+            hasher.update(part[start : start + _BLOCK].tobytes())
+    own = hasher.hexdigest()
+    for notes in _noting.get():
+        before = notes.vectors.get(who)
+        notes.vectors[who] = own if before is None else hashlib.sha256(f"{before}{own}".encode()).hexdigest()
 
 
 def noted(own: Path | None = None) -> Provenance:
