@@ -29,7 +29,7 @@ def run(request: RunRequest) -> int:
     whose code is not 0.
     """
     if request.schema is not None:
-        screen.print_json(schema(_command(request.schema, "--schema").kind))
+        screen.print_json(schema(named_command(request.schema, "--schema").kind))
         return 0
     if request.file is None:
         raise InputError("FILE is missing: name a TOML file, or show a schema with --schema COMMAND")
@@ -44,7 +44,7 @@ def run(request: RunRequest) -> int:
 
 
 def _request(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Request]:
-    found = _command(str(content.get(_COMMAND, "")), where)
+    found = named_command(str(content.get(_COMMAND, "")), where)
     if found.kind is RunRequest:
         raise InputError(f"{where}: a file runs no other file: write the tables of that file here")
     return found, found.request({name: content[name] for name in content if name != _COMMAND}, where)
@@ -70,7 +70,7 @@ def _parts(content: Mapping[str, Any], where: str) -> list[tuple[str, Mapping[st
     return [(f"{where}: [{name}]", part) for name, part in content.items()]
 
 
-def _command(words: str, where: str) -> RequestCommand:
+def named_command(words: str, where: str) -> RequestCommand:
     """Return the command of a name such as "evaluate bkr"."""
     from xlingual.cli.main import xlingual
 
@@ -78,10 +78,10 @@ def _command(words: str, where: str) -> RequestCommand:
     context = click.Context(xlingual, info_name="xlingual")
     for word in words.split():
         if isinstance(found, RequestCommand):
-            known, found = list(found.further), found.further_command(word)
+            known, found = list(found.further), found.furthernamed_command(word)
         else:
             known = found.list_commands(context) if isinstance(found, click.Group) else []
-            found = found.get_command(context, word) if isinstance(found, click.Group) else None
+            found = found.getnamed_command(context, word) if isinstance(found, click.Group) else None
         if found is None:
             raise InputError(f"{where}: no command {words!r}.{did_you_mean(word, known)}")
     if not isinstance(found, RequestCommand):
