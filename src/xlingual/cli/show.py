@@ -64,7 +64,7 @@ def _words(found: RequestCommand, asked: dict[str, Any]) -> Iterator[str]:
         texts = [str(part) for part in (value if isinstance(value, list) else [value])]
         if isinstance(one, click.Argument):
             yield from texts
-        elif one.is_flag:
+        elif isinstance(one, click.Option) and one.is_flag:
             yield from [one.opts[0]] if value else one.secondary_opts[:1]
         elif one.multiple:
             for text in texts:

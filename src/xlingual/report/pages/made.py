@@ -102,18 +102,21 @@ def _tables(provenance: Provenance | None) -> list[Block]:
             (_path(one), one.role, "–" if one.rows is UNSET else numbers.count(one.rows), _digest(one))
             for one in provenance.inputs
         ]
-        blocks += [Heading("Inputs", where="both"), _table("", ("path", "what", "rows", "SHA-256"), cells)]
-        remark = "sha256sum PATH gives the digest of a file that has not changed; --json has all digits."
+        blocks += [_table("Inputs", ("path", "what", "rows", "digest"), cells)]
+        remark = (
+            "Digests of files are their SHA-256, first digits: sha256sum PATH gives the same where a file has "
+            "not changed; --json has all of them."
+        )
         blocks.append(Prose(remark, "note-line", where="both"))
     if provenance.encoders:
         named = [(one.name, one.role, one.identity or "not known") for one in provenance.encoders]
-        blocks += [Heading("Encoders", where="both"), _table("", ("name", "of", "identity"), named)]
+        blocks += [_table("Encoders", ("name", "of", "identity"), named)]
     if provenance.derived_from:
         read = [
             (one.path or "in memory", one.kind.split("/")[1], one.digest[:_SHORT])
             for one in provenance.derived_from
         ]
-        blocks += [Heading("Derived from", where="both"), _table("", ("path", "what", "result digest"), read)]
+        blocks += [_table("Derived from", ("path", "what", "result digest"), read)]
     return blocks
 
 
@@ -124,22 +127,22 @@ def _run(run: Mapping[str, Any]) -> list[Block]:
     )
     cells = [(name, str(run[name])) for name in ("python", "platform", "backend", "threads") if name in run]
     cells += [("libraries", ", ".join(named))] if named else []
-    return [Heading("Run", where="both"), _table("", ("what", "value"), cells)] if cells else []
+    return [_table("Run", ("what", "value"), cells)] if cells else []
 
 
 def _table(title: str, heads: Sequence[str], cells: Sequence[Sequence[str]]) -> Table:
     columns = [
         Column(head, "number" if head == "rows" else "words" if i else "name") for i, head in enumerate(heads)
     ]
-    return Table.of_texts(title, columns, cells, titled=False, where="both")
+    return Table.of_texts(title, columns, cells, where="both")
 
 
 def _path(one: Input) -> str:
-    return one.path or "in memory"
+    return one.path or ("bytes of the images" if one.role == "images" else "in memory")
 
 
 def _digest(one: Input) -> str:
-    return one.sha256[:_SHORT] if one.sha256 else one.digest or "–"
+    return (one.sha256 or one.digest or "–")[:_SHORT]
 
 
 def _text(value: object) -> str:
