@@ -39,7 +39,7 @@ def test_what_results_keep_can_be_run_again(xlingual: Any, work: Path) -> None:
     }
     assert first["run"]["threads"] == 1 and first["run"]["backend"] == "auto" and first["run"]["out"] == "r"
     assert [(one["role"], one["path"], one.get("rows")) for one in first["provenance"]["inputs"]] == [
-        ("manifest", "s/metadata.csv", 600),
+        ("manifest", "s/manifest.parquet", 360),
         ("vectors", "v/good.de.npy", None),
         ("vectors", "v/good.en.npy", None),
     ]

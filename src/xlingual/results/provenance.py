@@ -87,9 +87,11 @@ class Notes:
     """What was read since `noting` began; digests that are given as functions are computed at the end."""
 
     files: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
-    data: dict[tuple[str, str, int], Callable[[], tuple[str, int | None]]] = field(default_factory=dict)
+    data: dict[tuple[str, str, int], tuple[object, Callable[[], tuple[str, int | None]]]] = field(
+        default_factory=dict
+    )
     encoders: dict[tuple[str, str], Callable[[], str]] = field(default_factory=dict)
-    results: dict[tuple[str, int], tuple[str, Callable[[], str]]] = field(default_factory=dict)
+    results: dict[tuple[str, int], tuple[object, str, Callable[[], str]]] = field(default_factory=dict)
     vectors: dict[str, str] = field(default_factory=dict)  # "text encoder 'labse'" → digest of its vectors
 
     def provenance(self, own: Path | None = None) -> Provenance:
@@ -104,7 +106,7 @@ class Notes:
             if not _inside(path, own)
         }
         loose = []
-        for (role, path, _), of in self.data.items():
+        for (role, path, _), (_, of) in self.data.items():
             digest, count = of()
             rows = UNSET if count is None else count
             file = found.get((role, path), Input(role, _shown(path) if path else UNSET))
@@ -118,7 +120,7 @@ class Notes:
     def _origins(self, own: Path | None) -> list[Origin]:
         found = {
             Origin(kind, of(), _shown(path) if path else UNSET)
-            for (path, _), (kind, of) in self.results.items()
+            for (path, _), (_, kind, of) in self.results.items()
             if not _inside(path, own)
         }
         named = {one.digest for one in found if one.path}
@@ -208,7 +210,7 @@ def note_data(
     file = (role, "" if path is None else str(path))
     known = next((notes.files[file] for notes in _noting.get() if file in notes.files), None)
     for notes in _noting.get():
-        notes.data.setdefault((*file, id(of)), digest)
+        notes.data.setdefault((*file, id(of)), (of, digest))  # an id is of one object that is alive
         if known is not None:  # read before this block
             notes.files.setdefault(file, known)
 
@@ -222,7 +224,7 @@ def note_encoder(role: str, name: str, identity: Callable[[], str]) -> None:
 def note_result(kind: str, path: str | Path | None, of: object, digest: Callable[[], str]) -> None:
     """Note a result that is read, `of`; its digest is computed at the end."""
     for notes in _noting.get():
-        notes.results.setdefault(("" if path is None else str(path), id(of)), (kind, digest))
+        notes.results.setdefault(("" if path is None else str(path), id(of)), (of, kind, digest))
 
 
 def sha256_of(path: str | Path) -> str:

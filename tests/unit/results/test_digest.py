@@ -109,6 +109,6 @@ def test_any_other_cell_changes_the_digest_of_a_table(name):
         changed[name][row] = 7 if name == "above" else changed[name][row]
         assert table_digest(pa.table(changed)) != first
     assert table_digest(pa.table({**columns(), "more": [1] * 50})) != first
-    moved = columns() | {"query": ["ab", "c"] + columns()["query"][2:]}
-    other = columns() | {"query": ["a", "bc"] + columns()["query"][2:]}
+    moved = columns() | {"query": ["ab", "c", *columns()["query"][2:]]}
+    other = columns() | {"query": ["a", "bc", *columns()["query"][2:]]}
     assert table_digest(pa.table(moved)) != table_digest(pa.table(other))

@@ -138,5 +138,6 @@ def test_a_file_of_an_earlier_version_says_so_and_another_programs_is_refused(wr
     Path("r/results.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(InputError, match="provenance"):
         made_in("r")
+    Path("x.json").unlink()
     with pytest.raises(InputError, match="holds no file of results"):
         made_in(".")

@@ -104,8 +104,8 @@ def _tables(provenance: Provenance | None) -> list[Block]:
         ]
         blocks += [_table("Inputs", ("path", "what", "rows", "digest"), cells)]
         remark = (
-            "Digests of files are their SHA-256, first digits: sha256sum PATH gives the same where a file has "
-            "not changed; --json has all of them."
+            "The digest of a file is its SHA-256, of which the first digits stand here: sha256sum PATH gives "
+            "the same where it has not changed; --json has all of them."
         )
         blocks.append(Prose(remark, "note-line", where="both"))
     if provenance.encoders:
