@@ -221,6 +221,8 @@ class Page:
     verdict: Sequence[Finding]
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = ()
+    about: Sequence[str] = ()  # below the title: the data, the date
+    samples: Sequence[Text] = ()  # some texts of the data with their images
     terms: Sequence[tuple[str, str]] = ()
     warnings: Sequence[str] = ()
     conditions: Sequence[tuple[str, Sequence[str]]] = ()

@@ -22,13 +22,14 @@ LANDMARKS = (
     ("oracle", "images alone (oracle)"),
     ("ceiling", f"the most any {ENCODER} could reach (ceiling)"),
 )
+TIES = "tied queries"
 LOOKS = (
     TableRoom(),
     TableRoom(badges="short"),
     TableRoom(badges="short", bare=("behind",)),
-    TableRoom(badges="short", bare=("behind",), names=16, dropped=("ties",)),
-    TableRoom(badges="short", bare=("behind",), names=16, dropped=("ties", "normalised")),
-    TableRoom(badges="none", bare=("behind",), names=16, dropped=("ties", "normalised")),
+    TableRoom(badges="short", bare=("behind",), names=16, dropped=(TIES,)),
+    TableRoom(badges="short", bare=("behind",), names=16, dropped=(TIES, "normalised")),
+    TableRoom(badges="none", bare=("behind",), names=16, dropped=(TIES, "normalised")),
 )
 
 
@@ -73,7 +74,12 @@ def board(runs: Sequence[Results], task: Task, rows: Sequence[BoardRow]) -> Tabl
         Column("Normalised", short="normalised"),
         Column("Ceiling", where="page"),
         Column("SD of seeds", where="page"),
-        Column("Tied", short="ties", where="both" if any(row.n_tied for row in rows) else "terminal"),
+        Column(
+            "Tied queries",
+            short=TIES,
+            csv="ties",
+            where="both" if any(row.n_tied for row in rows) else "terminal",
+        ),
     )
     made = [
         TableRow(

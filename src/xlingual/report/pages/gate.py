@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xlingual.report import numbers
+from xlingual.report import numbers, words
 from xlingual.report.blocks import Finding, Page, Prose, Section
 from xlingual.report.findings.gate import part_name, what_would_decide, what_would_decide_all
 from xlingual.report.markup import xml_text
@@ -32,6 +32,7 @@ def page(gate: Gate, *, title: str | None = None) -> Page:
         verdict=[Finding(findings(gate))],
         sections=[Section(name, [_table(gate), *needs, *warnings])],
         facts=[("measure", name), *facts.items()],
+        about=words.explained((gate.task, gate.measure)),
         warnings=gate.warnings,
         conditions=[(key, [value]) for key, value in gate.conditions.items()],
         methods=sorted({decision.ci.method for decision in gate.decisions}),

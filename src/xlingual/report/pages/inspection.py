@@ -56,6 +56,7 @@ def page(found: Inspection, *, title: str | None = None) -> Page:
             Section("Hubs, and texts that nothing finds", _hubs(found)),
         ],
         facts=_facts(found),
+        about=words.explained((found.task, found.measure)),
         terms=TERMS,
         warnings=found.warnings,
         methods=sorted({one.ci.method for encoder in found.encoders for one in encoder.slices}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xlingual.report import examples, leaders, words
+from xlingual.report import examples, leaders, numbers, words
 from xlingual.report.blocks import Block, Boxes, Heading, Matrix, Section
 from xlingual.report.figures import pairs as figures
 from xlingual.report.findings.retrieval import findings
@@ -23,7 +23,8 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     measure = leaders.measures(runs, task.name)[0]
     rows = leaders.leaderboard(runs, task.name, measure)
     used_by_hubs = hubs.image_bytes(runs, rows)
-    shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget - used_by_hubs)
+    ordered = sorted(rows, key=_by_rank)
+    shown, used = examples.chosen(runs, task, ordered, budget - used_by_hubs, _values(runs, task, ordered[0]))
     of_hubs = hubs.blocks(runs, rows)
     entries = [entry for run in runs for entry in run.entries if entry.task == task.name]
     blocks = [*boards(runs, task), *_estimates(runs), *_pairs(runs, task, rows), *of_hubs, *shown]
@@ -38,6 +39,17 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
         terms=[*words.GLOSSARY, *([hubs.TERM] if of_hubs else [])],
         image_bytes=used + used_by_hubs,
     )
+
+
+def _values(runs: Sequence[Results], task: Task, leader: BoardRow) -> dict[tuple[str, str], str]:
+    """Return the leader's number of each language pair, in words."""
+    own = leaders.pair_rows(runs, task.name, leader.measure).get(leader.system, {})
+    name = task.measure_name(leader.measure)
+    return {
+        pair: f"{name} {numbers.with_interval(row.value, row.ci, row.measure, error=leaders.error_of(row))}"
+        for pair, row in own.items()
+        if row.value is not None
+    }
 
 
 def _estimates(runs: Sequence[Results]) -> list[Block]:
