@@ -61,7 +61,7 @@ def parsed(words):
     # with its settings, since click keeps the help option of the first context
     context = click.Context(xlingual, info_name="xlingual", **xlingual.context_settings)
     while isinstance(command, click.Group) and words and words[0] not in {"--help", *LEFT_OUT}:
-        name, command, words = command.resolvenamed_command(context, words)
+        name, command, words = command.resolve_command(context, words)
         context = click.Context(command, info_name=name, parent=context)
     given = [word for word in words if word not in LEFT_OUT]
     incomplete = given != words
@@ -77,7 +77,7 @@ def parsed(words):
     return None
 
 
-def checknamed_command_line(words, monkeypatch):
+def check_command_line(words, monkeypatch):
     """Raise an error where a command line is not accepted; nothing is run and no file is read."""
     context = parsed(words)
     if context is not None:
@@ -133,17 +133,17 @@ def dead_links(page):
 
 
 @EACH_PAGE
-def test_everynamed_command_line_is_accepted(page, monkeypatch):
+def test_every_command_line_is_accepted(page, monkeypatch):
     for block in fences(page, "", "bash", "sh", "shell", "console"):
         for words in command_lines(block):
             try:
-                checknamed_command_line(words, monkeypatch)
+                check_command_line(words, monkeypatch)
             except (click.ClickException, InputError) as error:
                 pytest.fail(f"{shlex.join(['xlingual', *words])}: {said(error)}")
 
 
 @EACH_PAGE
-def test_every_file_ofnamed_commands_is_accepted(page):
+def test_every_file_of_commands_is_accepted(page):
     for block in fences(page, "toml"):
         content = tomllib.loads(block)
         if "command" in content or any("command" in part for part in content.values()):
@@ -153,7 +153,7 @@ def test_every_file_ofnamed_commands_is_accepted(page):
 
 
 @EACH_PAGE
-def test_everynamed_command_within_a_line_names_what_is_there(page):
+def test_every_command_within_a_line_names_what_is_there(page):
     for part in tokens(page):
         if part.type == "code_inline" and part.content.startswith("xlingual "):
             parsed([*shlex.split(part.content)[1:], "…"])
@@ -186,7 +186,7 @@ def test_the_index_names_every_page():
 def test_what_is_not_accepted_is_found(line, message, monkeypatch):
     (words,) = command_lines(f"# a remark\n{line}\nls xlingual\n")
     with pytest.raises((click.ClickException, InputError)) as error:
-        checknamed_command_line(words, monkeypatch)
+        check_command_line(words, monkeypatch)
     assert message in said(error.value)
 
 
@@ -205,7 +205,7 @@ def test_what_is_not_accepted_is_found(line, message, monkeypatch):
 )
 def test_what_is_accepted_needs_no_files(line, monkeypatch):
     (words,) = command_lines(line)
-    checknamed_command_line(words, monkeypatch)
+    check_command_line(words, monkeypatch)
 
 
 def test_dead_links_are_found(tmp_path):
