@@ -44,6 +44,8 @@ _VERBS = {
     "study": "Ask people, blind, which system retrieves more relevant texts.",
     "encoders": "List the encoders, and the packages that are missing for them.",
     "run": "Run the commands of a TOML file, with their options.",
+    "verify": "Make a result again and compare it to the last digit, or check a claim.",
+    "cite": "Print numbers as claims: lines that a paper can carry and verify checks.",
     "show": "Say how a file of results was made: command, inputs, program, digest.",
     "report": "Make one HTML report from folders of results.",
     "export": "Give results to MTEB, a model card, MLflow, Weights & Biases, TensorBoard or CSV.",

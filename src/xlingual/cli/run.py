@@ -38,19 +38,21 @@ def run(request: RunRequest) -> int:
     if folder != Path.cwd():
         screen.note(f"paths count from {folder}")
     with contextlib.chdir(folder):
-        requests = [_request(content, where) for where, content in parts]  # all, before the first one runs
-        codes = [_answer(found, request) for found, request in requests]
+        requests = [request_of(content, where) for where, content in parts]  # all, before the first one runs
+        codes = [answer(found, request) for found, request in requests]
     return next((code for code in codes if code), 0)
 
 
-def _request(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Request]:
+def request_of(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Request]:
+    """Return the command of a table, and what it is asked."""
     found = named_command(str(content.get(_COMMAND, "")), where)
     if found.kind is RunRequest:
         raise InputError(f"{where}: a file runs no other file: write the tables of that file here")
     return found, found.request({name: content[name] for name in content if name != _COMMAND}, where)
 
 
-def _answer(found: RequestCommand, request: Request) -> int:
+def answer(found: RequestCommand, request: Request) -> int:
+    """Run a command; return its exit code."""
     with click.Context(found, info_name=found.kind.command, parent=click.get_current_context()), noting():
         return found.answer(request) or 0
 

@@ -34,6 +34,7 @@ PAGES: Mapping[str, str] = {
     "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
     "BackretrievalCheck": "backretrieval_check",
+    "Verification": "verification",
     "Overview": "overview",
     "PoolOverview": "overview",
 }
