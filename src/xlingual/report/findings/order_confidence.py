@@ -68,14 +68,14 @@ def reach(ci: Interval) -> str:
 
 def _others(pairs: Sequence[OrderedPair]) -> list[str]:
     """Return how sure the leader's place before all others is, the surest first."""
-    told = []
+    found = []
     for right in sorted({pair.right for pair in pairs if pair.right is not None}, reverse=True):
         names = [pair.behind for pair in pairs if pair.right == right]
-        told.append(f"Before {numbers.in_words(names, _NAMED)}: in about {right} of 10.")
+        found.append(f"Before {numbers.in_words(names, _NAMED)}: right in about {right} of 10.")
     rest = [pair.behind for pair in pairs if pair.right is None]
     if rest:
-        told.append(f"Before {numbers.in_words(rest, _NAMED)}: not known.")
-    return told
+        found.append(f"Before {numbers.in_words(rest, _NAMED)}: not known.")
+    return found
 
 
 def basis(found: OrderConfidence) -> list[str]:

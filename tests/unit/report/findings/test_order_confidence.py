@@ -39,7 +39,7 @@ def test_the_others_by_their_figure():
         pair("A", "B", 9), pair("A", "C", 9), pair("B", "C", 6), pair("A", "D", None), pair("A", "E", 8)
     )
     assert text.endswith(
-        "such cases. Before C: in about 9 of 10. Before E: in about 8 of 10. Before D: not known."
+        "such cases. Before C: right in about 9 of 10. Before E: right in about 8 of 10. Before D: not known."
     )
 
 
