@@ -323,9 +323,9 @@ class Results(Plotted):
         tables = read_tables(path.parent, content.get(DIGESTS))
         per_query = tables.pop(PER_QUERY)
         beside = {name: content[name] for name in (*_BESIDE, *_MADE) if name in content}
+        beside["provenance"] = found.provenance or None
         if isinstance(found.order_confidence, OrderConfidence):
             beside["order_confidence"] = found.order_confidence
-        beside["provenance"] = found.provenance or None
         read = cls(
             found.results, found.summary, per_query, tables.pop(EXAMPLES, None), tables=tables, **beside
         )
