@@ -28,8 +28,8 @@ def verify(request: VerifyRequest) -> int:
     found by its digest. Exit codes: 0 equal, 1 other numbers or other inputs (they are named), 3 something is
     missing.
     """
-    from xlingual.workflows.verify import Wanted, is_claim, verify_claim
-    from xlingual.workflows.verify import verify as verified
+    from xlingual.workflows.verification import Wanted, is_claim, verify_claim
+    from xlingual.workflows.verification import verify as verified
 
     wanted = Wanted(request.sample, request.inputs_only)
     if request.sample is not None and request.inputs_only:

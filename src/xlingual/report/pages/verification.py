@@ -34,7 +34,7 @@ def sentences(found: Verification) -> list[str]:
     if found.claim is not UNSET and found.outcome == "different" and found.problems:
         head = f"DIFFERENT: the claim is not what {found.path} says."
     said = [head, *(f"{problem[0].upper()}{problem[1:]}." for problem in found.problems)]
-    if found.claim is not UNSET and not found.problems:
+    if found.claim is not UNSET and found.outcome in ("equal", "unchanged"):
         said.append("The claim is what the result says.")
     for state in ("changed", "missing"):
         names = [one.path for one in found.inputs if one.state == state]
