@@ -31,6 +31,7 @@ PAGES: Mapping[str, str] = {
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
+    "Suite": "suite",
     "BackretrievalCheck": "backretrieval_check",
     "Overview": "overview",
     "PoolOverview": "overview",
