@@ -17,7 +17,7 @@ from xlingual.requests.reading import read_toml
 from xlingual.requests.suite import RunRequest
 
 _COMMAND = "command"
-_OF_SUITES = ("dry_run", "only", "settings", "out")
+_OF_SUITES = ("dry_run", "only", "over", "out")
 
 
 @command(RunRequest)
@@ -40,7 +40,8 @@ def run(request: RunRequest) -> int:
         return 0
     if request.file is None:
         raise InputError(
-            "FILE is missing: name a TOML file (xlingual init writes one), or show a schema with --schema COMMAND"
+            "FILE is missing: name a TOML file (xlingual init writes one), or show a schema with --schema "
+            "COMMAND"
         )
     content = read_toml(request.file)
     folder = request.file.absolute().parent
@@ -50,7 +51,9 @@ def run(request: RunRequest) -> int:
         return run_suite(request, content, folder)
     for name in _OF_SUITES:
         if getattr(request, name):
-            raise InputError(f"{parameter(name)} is for suites, and {request.file} has commands: leave it out")
+            raise InputError(
+                f"{parameter(name)} is for suites, and {request.file} has commands: leave it out"
+            )
     parts = _parts(content, str(request.file))
     with within(folder):
         requests = [_request(content, where) for where, content in parts]  # all, before the first one runs

@@ -12,13 +12,15 @@ from xlingual.cli import interruption, screen
 from xlingual.cli.exit_codes import DONE, NO, UNKNOWN
 from xlingual.cli.run import answer, command_of, within
 from xlingual.errors import InputError
+from xlingual.report import numbers
 from xlingual.requests.suite import RunRequest
 from xlingual.results.gate import FAIL, UNDECIDED
 
 if TYPE_CHECKING:
     from xlingual.results import step as record
     from xlingual.results.suite import Suite as Found
-    from xlingual.workflows.suites.reading import Step, Suite
+    from xlingual.workflows.suites.reading import Suite
+    from xlingual.workflows.suites.step import Step
 
 PAGE = "index.html"
 
@@ -30,7 +32,7 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
     from xlingual.workflows.suites.reading import read_suite
 
     out = None if request.out is None else request.out.absolute()
-    over = dict(map(_setting, request.settings))
+    over = dict(map(_setting, request.over))
     with within(folder):
         suite = read_suite(content, str(request.file), out=out, over=over)
         chosen = suite.chosen(request.only)
@@ -40,8 +42,7 @@ def run_suite(request: RunRequest, content: Mapping[str, Any], folder: Path) -> 
             return DONE
         hint = "finished steps are kept: the same command goes on from there"
         with interruption.explained(lambda: hint):
-            _compute(suite, chosen)
-            found = _page(suite)
+            found = _page(suite, _compute(suite, chosen))
     named = {step.name for step in chosen}
     outcomes = {one.outcome for one in found.gates if f"{one.data}/{one.task}/gates/{one.name}" in named}
     return NO if FAIL in outcomes else UNKNOWN if UNDECIDED in outcomes else DONE
@@ -58,8 +59,8 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def _compute(suite: Suite, chosen: Sequence[Step]) -> None:
-    """Compute the steps that are not done, one after the other."""
+def _compute(suite: Suite, chosen: Sequence[Step]) -> list[Step]:
+    """Compute the chosen steps that are not done, one after the other; return all that are done then."""
     from xlingual.workflows.suites import kept
 
     images: dict[str, str] = {}
@@ -72,14 +73,17 @@ def _compute(suite: Suite, chosen: Sequence[Step]) -> None:
             continue
         for name in (PAGE, "suite.json"):  # the page is that of a whole suite, or not there
             (suite.out / name).unlink(missing_ok=True)
-        screen.say(f"{head}: computed, since {'; '.join(why)}", err=True)
+        screen.note(f"{head}: computing, {'; '.join(why)}")
         begun = time.monotonic()
         kept.begin(step)
         with screen.step(step.name):
             answer(command_of(step.request), step.request)
         _report(step)
         kept.finish(step, present)
-        screen.note(f"{' ' * len(head.split()[0])} {time.monotonic() - begun:.1f} s, {step.folder}")
+        screen.say(f"{head}: computed in {numbers.duration(time.monotonic() - begun)}", err=True)
+    others = [step for step in suite.steps if step not in chosen]
+    up_to_date = [step for step in others if not kept.reasons(step, _read_quietly(step, images))]
+    return [*chosen, *up_to_date]
 
 
 def _read_quietly(step: Step, images: dict[str, str]) -> record.Step:
@@ -102,15 +106,12 @@ def _report(step: Step) -> None:
         write_report(RECORDS[step.kind].read(step.folder), step.folder / "report.html")
 
 
-def _page(suite: Suite) -> Found:
+def _page(suite: Suite, done: Sequence[Step]) -> Found:
     """Write and show the page over all steps that are done."""
     from xlingual.report import page_of
     from xlingual.report.render import html
-    from xlingual.workflows.suites import kept
     from xlingual.workflows.suites.summary import summary
 
-    images: dict[str, str] = {}
-    done = [step for step in suite.steps if not kept.reasons(step, _read_quietly(step, images))]
     found = summary(suite, done)
     found.write(suite.out / "suite.json")
     page = page_of(found)

@@ -13,19 +13,23 @@ class RunRequest(Request, frozen=True, kw_only=True):
 
     command = "run"
 
-    file: Annotated[Path | None, argument("[FILE]", "A TOML file: a suite, or one command or several.")] = None
+    file: Annotated[Path | None, argument("[FILE]", "A TOML file: a suite, or one command or several.")] = (
+        None
+    )
     dry_run: Annotated[
         bool,
-        option("Print what a suite would compute, its estimated time, memory and cost; run nothing.", run=True),
+        option(
+            "Print what a suite would compute, its estimated time, memory and cost; run nothing.", run=True
+        ),
     ] = False
     only: Annotated[
         tuple[str, ...],
         option(
-            "Only these data sets, tasks, comparisons, gates or steps of a suite, by name; repeat for several.",
+            "Only these data sets, tasks, comparisons, gates or steps, by name; repeat for several.",
             metavar="NAME",
         ),
     ] = ()
-    settings: Annotated[
+    over: Annotated[
         tuple[str, ...],
         option(
             "An option of a suite's evaluations, in place of the file's; repeat for several.",
@@ -35,7 +39,12 @@ class RunRequest(Request, frozen=True, kw_only=True):
     ] = ()
     out: Annotated[
         Path | None,
-        option("Write a suite's results to the folder DIR.", metavar="DIR", otherwise="as the file says", run=True),
+        option(
+            "Write a suite's results to the folder DIR.",
+            metavar="DIR",
+            otherwise="as the file says",
+            run=True,
+        ),
     ] = None
     schema: Annotated[
         str | None,
@@ -75,7 +84,9 @@ class InitRequest(Request, frozen=True, kw_only=True):
     candidate: Annotated[
         str | None, option("Let a gate decide whether this encoder may replace the baseline.", metavar="NAME")
     ] = None
-    baseline: Annotated[str | None, option("The encoder that is in use, for the gate.", metavar="NAME")] = None
+    baseline: Annotated[str | None, option("The encoder that is in use, for the gate.", metavar="NAME")] = (
+        None
+    )
     margin: Annotated[float, option("How much worse the candidate may be.", metavar="M")] = 0.01
     language: Annotated[
         str | None, option("Language of sentence pairs.", names=("--lang",), metavar="TAG")

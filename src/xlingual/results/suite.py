@@ -1,10 +1,10 @@
-"""What a suite found: the headline numbers of its evaluations, its comparisons and the outcomes of its gates."""
+"""What a suite found: headline numbers of evaluations, comparisons, and the outcomes of gates."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from xlingual.results.document import Document, RunOf
 from xlingual.results.gate import FAIL, PASS, UNDECIDED
@@ -65,7 +65,9 @@ class Suite(Document, frozen=True, kw_only=True, tag="xlingual/suite/1"):
 
     title: Annotated[str, about("Title of the suite.")]
     evaluations: Annotated[list[Evaluated], about("The evaluations, in the order of the suite.")]
-    comparisons: Annotated[list[Compared], about("The comparisons.")] = []
-    gates: Annotated[list[Gated], about("The gates.")] = []
-    absent: Annotated[list[str], about("Steps of the suite that are not computed yet, or not up to date.")] = []
+    comparisons: Annotated[list[Compared], about("The comparisons.")] = field(default_factory=list)
+    gates: Annotated[list[Gated], about("The gates.")] = field(default_factory=list)
+    absent: Annotated[
+        list[str], about("Steps of the suite that are not computed yet, or not up to date.")
+    ] = field(default_factory=list)
     run: RunOf

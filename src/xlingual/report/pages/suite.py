@@ -1,4 +1,4 @@
-"""The entry page of a suite: the gates first, then the headline numbers of each data set, with their reports."""
+"""The entry page of a suite: the gates first, then the headline numbers of each data set, with links."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def page(suite: Suite, *, title: str | None = None) -> Page:
             *([f"Finished on {day}"] if day else []),
             *words.explained(*dict.fromkeys((one.kind, one.measure) for one in suite.evaluations)),
         ],
-        warnings=[f"{name} is part of this suite and not computed yet, or not up to date" for name in suite.absent],
+        warnings=[
+            f"{name} is part of this suite and not computed yet, or not up to date" for name in suite.absent
+        ],
         names=encoders,
     )
 
@@ -48,11 +50,12 @@ def page(suite: Suite, *, title: str | None = None) -> Page:
 def _verdict(suite: Suite) -> list[Finding]:
     """Return the first sentence of each gate, each evaluation and each comparison."""
     found: list[Finding] = []
-    for heading, parts in (
-        ("Gates", suite.gates),
-        ("Evaluations", suite.evaluations),
-        ("Comparisons", suite.comparisons),
-    ):
+    groups: dict[str, Sequence[Evaluated | Compared]] = {
+        "Gates": suite.gates,
+        "Evaluations": suite.evaluations,
+        "Comparisons": suite.comparisons,
+    }
+    for heading, parts in groups.items():
         found += [
             Finding(one.sentences[:1], _named(one), heading if place == 0 and suite.gates else "")
             for place, one in enumerate(parts)
@@ -74,7 +77,10 @@ def _gates(gates: Sequence[Gated]) -> Table:
         Column("outcome", "words"),
     )
     rows = tuple(
-        Row((Cell(one.name), Cell(one.data), Cell(one.task), Cell(one.outcome)), _TONES.get(one.outcome, "behind"))
+        Row(
+            (Cell(one.name), Cell(one.data), Cell(one.task), Cell(one.outcome)),
+            _TONES.get(one.outcome, "behind"),
+        )
         for one in gates
     )
     return Table("Gates", columns, rows, titled=False, where="both")
@@ -92,7 +98,12 @@ def _numbers(name: str, own: Sequence[Evaluated]) -> Table:
     encoders = list(dict.fromkeys(encoder for rows in found for encoder in rows))
     heads = [Column(CAPITAL_ENCODER, "name", ENCODER, data=True), *(Column(_head(one, own)) for one in own)]
     rows = tuple(
-        Row((Cell(encoder), *(_cell(one.measure, rows.get(encoder)) for one, rows in zip(own, found, strict=True))))
+        Row(
+            (
+                Cell(encoder),
+                *(_cell(one.measure, rows.get(encoder)) for one, rows in zip(own, found, strict=True)),
+            )
+        )
         for encoder in encoders
     )
     behind = any(row.standing == BEHIND for rows in found for row in rows.values())
@@ -128,5 +139,7 @@ def _cell(measure: str, row: Headline | None) -> Cell:
 def _links(parts: Sequence[Evaluated | Compared]) -> Iterator[Block]:
     """Yield a line with a link for the report of each part."""
     for one in parts:
-        title = task_of(one.kind).title if isinstance(one, Evaluated) else f"{one.data}, {one.task}, {one.name}"
+        title = (
+            task_of(one.kind).title if isinstance(one, Evaluated) else f"{one.data}, {one.task}, {one.name}"
+        )
         yield Prose(f"{title}: ", "note-line", link=f"{one.folder}/report.html")

@@ -1,1 +1,1 @@
-"""Suites: data sets, encoders, tasks, comparisons and gates in one file, of which only what changed is computed."""
+"""Suites: an evaluation in one file, of which only what changed is computed again."""

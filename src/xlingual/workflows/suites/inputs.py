@@ -57,7 +57,9 @@ def found_digest(path: Path) -> str:
     """Return the digest of what a file of results found: times, and how it was found, do not count."""
     content = json.loads(path.read_text(encoding="utf-8"))
     kept = {name: value for name, value in content.items() if name not in (*_TIMES, "files")}
-    tables = {name: digest for name, digest in content.get("files", {}).items() if name == "per_query.parquet"}
+    tables = {
+        name: digest for name, digest in content.get("files", {}).items() if name == "per_query.parquet"
+    }
     return hashlib.sha256(json.dumps([kept, tables], sort_keys=True).encode()).hexdigest()
 
 
@@ -84,9 +86,8 @@ def _within(text: str) -> Iterator[Path]:
         with suppress(OSError, ValueError):  # too long for a name, or a zero byte in it
             if has_magic(pattern) and pattern.strip("*"):
                 yield from map(Path, sorted(glob(pattern)))
-            elif os.path.sep in candidate or "." in candidate or Path(candidate).is_dir():
-                if Path(candidate).exists() and Path(candidate).resolve() != Path.cwd():
-                    yield Path(candidate)
+            elif candidate.strip("./") and Path(candidate).exists():
+                yield Path(candidate)
 
 
 def _of_model(spec: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from xlingual.requests.provenance import request_part, run_part
 from xlingual.results import step as record
 from xlingual.signature import CONVENTIONS
 from xlingual.workflows.suites.inputs import changed, inputs
-from xlingual.workflows.suites.reading import Step
+from xlingual.workflows.suites.step import Step
 
 # settings that change no number, but the files or the report
 _WRITTEN = ("examples", "neighbours", "annotate", "name", "trec_depth")
@@ -41,10 +41,12 @@ def reasons(step: Step, present: record.Step) -> list[str]:
     try:
         before = record.Step.read(step.folder)
     except InputError:
-        return ["it was not finished yet"]
+        return ["not done yet"]
     asked: dict[str, Any] = present.request | present.settings  # type: ignore[operator]
     was: dict[str, Any] = before.request | before.settings  # type: ignore[operator]
-    settings = [name.replace("_", "-") for name in dict.fromkeys([*asked, *was]) if asked.get(name) != was.get(name)]
+    settings = [
+        name.replace("_", "-") for name in dict.fromkeys([*asked, *was]) if asked.get(name) != was.get(name)
+    ]
     out = [f"{listed(settings, 4)} changed"] if settings else []
     if before.program != present.program:
         out.append("it was made by another version of xlingual")
@@ -75,5 +77,3 @@ def finish(step: Step, present: record.Step) -> None:
 
 def _files(folder: Path, names: Mapping[str, str] | list[str]) -> dict[str, str]:
     return {name: file_digest(folder / name) for name in sorted(names) if (folder / name).is_file()}
-
-

@@ -27,7 +27,8 @@ def suite_schema() -> dict[str, Any]:
     data = _options(requests.values(), data=True) | {
         "encoders": encoders | {"description": "Encoders of this data set alone."},
         "runs": runs,
-        "tasks": _SOME | {"description": "The tasks that it takes part in; otherwise all that read its kind."},
+        "tasks": _SOME
+        | {"description": "The tasks that it takes part in; otherwise all that read its kind."},
     }
     choice = {
         "data": _SOME | {"description": "The data sets; otherwise all."},
@@ -36,7 +37,8 @@ def suite_schema() -> dict[str, Any]:
     names = [word for name, task in TASKS.items() for word in (name, *task.short)]
     one_task = {
         "type": "object",
-        "properties": every | {"task": {"enum": names, "description": "Which task it is, where its name does not say."}},
+        "properties": every
+        | {"task": {"enum": names, "description": "Which task it is, where its name does not say."}},
         "additionalProperties": False,
     }
     return {
@@ -55,7 +57,9 @@ def suite_schema() -> dict[str, Any]:
                 | {"oneOf": [{"required": [name]} for name in ("manifest", "pool", "files")]}
             ),
             "tasks": {"anyOf": [_named(one_task), _TEXTS]},
-            "comparisons": _named(_table(_deciding(CompareRequest) | choice, "Who is better, and is it real?")),
+            "comparisons": _named(
+                _table(_deciding(CompareRequest) | choice, "Who is better, and is it real?")
+            ),
             "gates": _named(
                 _table(_deciding(GateRequest) | choice, "May the candidate replace the baseline?")
                 | {"required": ["candidate", "baseline", "margin"]}
@@ -103,7 +107,12 @@ def _types(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _table(properties: dict[str, Any], sentence: str) -> dict[str, Any]:
-    return {"type": "object", "description": sentence, "properties": properties, "additionalProperties": False}
+    return {
+        "type": "object",
+        "description": sentence,
+        "properties": properties,
+        "additionalProperties": False,
+    }
 
 
 def _named(table: dict[str, Any]) -> dict[str, Any]:

@@ -14,11 +14,12 @@ from xlingual.results.comparison import Comparison
 from xlingual.results.gate import Gate
 from xlingual.results.suite import Compared, Evaluated, Gated, Headline, Suite
 from xlingual.workflows.suites import reading
+from xlingual.workflows.suites.step import Step
 
 RECORDS: dict[str, Any] = {"evaluate": Results, "compare": Comparison, "gate": Gate}
 
 
-def summary(suite: reading.Suite, done: Iterable[reading.Step]) -> Suite:
+def summary(suite: reading.Suite, done: Iterable[Step]) -> Suite:
     """Return the record of a suite, of the steps that are done."""
     finished = {step.name for step in done}
     parts: dict[str, list[Any]] = {kind: [] for kind in RECORDS}
@@ -35,7 +36,7 @@ def summary(suite: reading.Suite, done: Iterable[reading.Step]) -> Suite:
     )
 
 
-def part_of(step: reading.Step, out: Path) -> Evaluated | Compared:
+def part_of(step: Step, out: Path) -> Evaluated | Compared:
     """Return what a finished step found."""
     found = RECORDS[step.kind].read(step.folder)
     where = (step.data, step.task, step.folder.relative_to(out).as_posix(), verdict(found))
