@@ -25,7 +25,7 @@ def show_plan(suite: Suite, chosen: Sequence[Step]) -> None:
 
     images: dict[str, str] = {}
     estimator, due, rows, notes = Estimator(suite), set[str](), [], list[str]()
-    total, unknown = 0.0, dict[str, None]()
+    total, unknown, sure = 0.0, dict[str, None](), True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for step in chosen:
@@ -33,7 +33,7 @@ def show_plan(suite: Suite, chosen: Sequence[Step]) -> None:
             if not why and any(step.name.startswith(f"{name}/") for name in due):
                 why = ["its evaluation is computed again"]
             if not why:
-                rows.append(_row(step, "kept", None))
+                rows.append(_row(step, "kept", None, None))
                 continue
             due.add(step.name)
             try:
@@ -41,20 +41,26 @@ def show_plan(suite: Suite, chosen: Sequence[Step]) -> None:
             except InputError as error:
                 notes.append(f"{step.name}: {error}")
                 found = None
-            rows.append(_row(step, f"computed: {'; '.join(why)}", found))
+            last = kept.seconds(step)
+            rows.append(_row(step, f"computed: {'; '.join(why)}", found, last))
+            total += last or (found.seconds if found is not None else 0.0)
+            sure = sure and last is not None
             if found is not None:
-                total += found.seconds
                 notes += _said(step, found)
                 unknown |= {one.name: None for one in found.encodings if one.seconds is None}
-    screen.print_page(_page(suite, rows, due, len(chosen), total, list(unknown), notes), "table")
+    screen.print_page(_page(suite, rows, due, len(chosen), (total, sure), list(unknown), notes), "table")
 
 
-def _row(step: Step, what: str, found: Estimate | None) -> Row:
+def _row(step: Step, what: str, found: Estimate | None, last: float | None) -> Row:
+    """Return the row of a step; its time is that of its last run, else the least that it takes."""
+    took = Cell(numbers.MISSING) if last is None else Cell(_time(last), value=last)
     if found is None:
-        return Row((Cell(step.name), Cell(what), *(Cell(numbers.MISSING) for _ in range(5))))
+        empty = Cell(numbers.MISSING)
+        return Row((Cell(step.name), Cell(what), empty, empty, empty, took, empty))
     missing = sum(one.missing for one in found.encodings)
     stored = sum(one.known for one in found.encodings)
-    known = all(one.seconds is not None for one in found.encodings)
+    if last is None:
+        took = Cell(f"≥ {_time(max(found.seconds, 1.0))}", value=found.seconds)
     return Row(
         (
             Cell(step.name),
@@ -62,7 +68,7 @@ def _row(step: Step, what: str, found: Estimate | None) -> Row:
             Cell.count(missing),
             Cell.count(stored),
             Cell(f"{found.pairs:.2g}", value=found.pairs),
-            Cell(f"{'' if known else '> '}{_time(found.seconds)}", value=found.seconds),
+            took,
             Cell(screen.in_bytes(found.memory), value=found.memory),
         )
     )
@@ -86,7 +92,7 @@ def _page(
     rows: Sequence[Row],
     due: set[str],
     count: int,
-    total: float,
+    total: tuple[float, bool],
     unknown: Sequence[str],
     notes: Sequence[str],
 ) -> Page:
@@ -101,16 +107,16 @@ def _page(
         else ""
     )
     sentences = [
-        f"Of {numbers.count(count)} steps {numbers.count(len(due))} would be computed, in about "
-        f"{_time(total)} of one core.{more}"
+        f"Of {numbers.count(count)} steps {numbers.count(len(due))} would be computed, in "
+        f"{'about' if total[1] else 'at least'} {_time(max(total[0], 1.0))} of one core.{more}"
         if due
         else "Nothing changed: no step would be computed.",
         "This is a dry run: nothing was computed or written.",
     ]
     legend = (
-        "time: encoding at the speed of the last run, and ranking by the formulas of docs/scale.md, for "
-        "vectors of 768 dimensions and images of 2048; memory: with all texts' vectors. Samples and halves "
-        "are counted whole."
+        "time: that of the last run; of a step that has none (≥) encoding at a known speed, and ranking by "
+        "the formulas of docs/scale.md for vectors of 768 dimensions and images of 2048, without statistics "
+        "and reports. memory: with all texts' vectors. Samples and halves are counted whole."
     )
     blocks: list[Block] = [table, *(Prose(note, where="both") for note in notes)]
     blocks += [Prose(legend, where="both")] if due else []

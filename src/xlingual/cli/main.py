@@ -43,7 +43,8 @@ _VERBS = {
     "rerank": "Re-rank n-best lists of translations: tune, apply and score weights.",
     "study": "Ask people, blind, which system retrieves more relevant texts.",
     "encoders": "List the encoders, and the packages that are missing for them.",
-    "run": "Run the commands of a TOML file, with their options.",
+    "init": "Write a suite: data, encoders and tasks in one TOML file, for run.",
+    "run": "Run a suite, or the commands of a TOML file; only what changed is computed.",
     "report": "Make one HTML report from folders of results.",
     "export": "Give results to MTEB, a model card, MLflow, Weights & Biases, TensorBoard or CSV.",
 }

@@ -79,8 +79,9 @@ def _compute(suite: Suite, chosen: Sequence[Step]) -> list[Step]:
         with screen.step(step.name):
             answer(command_of(step.request), step.request)
         _report(step)
-        kept.finish(step, present)
-        screen.say(f"{head}: computed in {numbers.duration(time.monotonic() - begun)}", err=True)
+        took = time.monotonic() - begun
+        kept.finish(step, present, took)
+        screen.say(f"{head}: computed in {numbers.duration(took)}", err=True)
     others = [step for step in suite.steps if step not in chosen]
     up_to_date = [step for step in others if not kept.reasons(step, _read_quietly(step, images))]
     return [*chosen, *up_to_date]

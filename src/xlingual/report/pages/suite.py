@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Block, Finding, Page, Prose, Section
 from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
-from xlingual.report.table import Cell, Column, Row, Table, TableRoom
+from xlingual.report.table import Cell, Column, Row, Table, TableRoom, Tone
 from xlingual.results.gate import PASS, UNDECIDED
 from xlingual.results.suite import BEHIND, LEADER, Compared, Evaluated, Gated, Headline, Suite
 from xlingual.tasks import task_of
@@ -30,16 +31,16 @@ def page(suite: Suite, *, title: str | None = None) -> Page:
             *([Section("Gates", [_gates(suite.gates), *_links(suite.gates)])] if suite.gates else []),
             *(_section(name, suite) for name in sets),
         ],
-        facts=numbers.facts(
-            (len(sets), "data set", "data sets"),
-            (len({one.task for one in suite.evaluations}), "task", "tasks"),
-            (len(encoders), ENCODER, f"{ENCODER}s"),
-            *([(len(suite.gates), "gate", "gates")] if suite.gates else []),
-        ),
-        about=[
-            *([f"Finished on {day}"] if day else []),
-            *words.explained(*dict.fromkeys((one.kind, one.measure) for one in suite.evaluations)),
+        facts=[
+            *([("finished", day)] if day else []),
+            *numbers.facts(
+                (len(sets), "data set", "data sets"),
+                (len({one.task for one in suite.evaluations}), "task", "tasks"),
+                (len(encoders), ENCODER, f"{ENCODER}s"),
+                *([(len(suite.gates), "gate", "gates")] if suite.gates else []),
+            ),
         ],
+        about=words.explained(*dict.fromkeys((one.kind, one.measure) for one in suite.evaluations)),
         warnings=[
             f"{name} is part of this suite and not computed yet, or not up to date" for name in suite.absent
         ],
@@ -130,10 +131,9 @@ def _head(one: Evaluated, own: Sequence[Evaluated]) -> str:
 def _cell(measure: str, row: Headline | None) -> Cell:
     if row is None:
         return Cell(numbers.MISSING)
-    mark = _REAL if row.standing == BEHIND else ""
-    return Cell.of(
-        row.value, row.ci, measure, error=row.error, tone="best" if row.standing == LEADER else "", mark=mark
-    )
+    tone: Tone = "best" if row.standing == LEADER else ""
+    cell = Cell.of(row.value, row.ci, measure, error=row.error, tone=tone)
+    return replace(cell, text=f"{cell.text}{_REAL}") if row.standing == BEHIND else cell
 
 
 def _links(parts: Sequence[Evaluated | Compared]) -> Iterator[Block]:

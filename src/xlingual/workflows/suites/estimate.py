@@ -117,7 +117,7 @@ class Estimator:
         while isinstance(encoder, Stacked):
             encoder = encoder.base
         if not is_kept(encoder):  # files that are read, or vectors that are made anew in no time
-            free = encoder.by_number or encoder.depends_on_batch
+            free = encoder.by_number or encoder.depends_on_batch or encoder.has_own_identity
             return Encoding(
                 name,
                 0 if free else len(batch),

@@ -8,6 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from xlingual.errors import InputError, listed
 from xlingual.models.files import file_digest
 from xlingual.requests import values
@@ -57,22 +59,24 @@ def reasons(step: Step, present: record.Step) -> list[str]:
     return out
 
 
+def seconds(step: Step) -> float | None:
+    """Return how long a step took when it was last computed, None where that is not known."""
+    try:
+        return record.Step.read(step.folder).seconds
+    except InputError:
+        return None
+
+
 def begin(step: Step) -> None:
     """Mark a step as not finished: from now on its folder may hold anything."""
     (step.folder / record.Step.file).unlink(missing_ok=True)
 
 
-def finish(step: Step, present: record.Step) -> None:
-    """Mark a step as finished, with the files of its folder."""
+def finish(step: Step, present: record.Step, seconds: float) -> None:
+    """Mark a step as finished, with the files of its folder and how long it took."""
     names = [path.name for path in step.folder.iterdir() if path.is_file() and path.name != record.Step.file]
-    record.Step(
-        step=present.step,
-        request=present.request,
-        settings=present.settings,
-        program=present.program,
-        inputs=present.inputs,
-        files=_files(step.folder, names),
-    ).write(step.folder)
+    done = structs.replace(present, files=_files(step.folder, names), seconds=seconds)
+    done.write(step.folder)
 
 
 def _files(folder: Path, names: Mapping[str, str] | list[str]) -> dict[str, str]:
