@@ -232,11 +232,8 @@ def test_a_dry_run_says_why_and_writes_nothing(suite: Any) -> None:
 def test_a_dry_run_counts_texts_that_the_store_lacks_once(suite: Any, work: Path) -> None:
     Path("own.py").write_text(
         "import numpy as np\n"
-        "class Own:\n"
-        "    identity, content = 'own:1', ('text',)\n"
-        "    def encode(self, texts):\n"
-        "        return np.array([[len(t), t.count('e') + 1.0] for t in texts.text], np.float32)\n"
-        "def own():\n    return Own()\n"
+        "def own(texts):\n"
+        "    return np.array([[len(t), t.count('e') + 1.0] for t in texts], np.float32)\n"
     )
     text = SUITE.replace('bad = "v/bad.{lang}.npy"', 'own = "python:own.py:own?revision=1"')
     text = text.replace("threads = 1", 'threads = 1\nstore = "store"')
@@ -249,7 +246,7 @@ def test_a_dry_run_counts_texts_that_the_store_lacks_once(suite: Any, work: Path
     assert suite(text).code == 0
     again = suite(text.replace("= 50", "= 40"), "--dry-run").out
     row = next(line for line in again.splitlines() if line.strip().startswith("scenes/xlr"))
-    assert row.split("changed")[1].split()[0] == "0"
+    assert int(row.split("changed")[1].split()[0]) < int(first[0])  # samples take part of the texts
 
 
 BROKEN = {
@@ -260,7 +257,7 @@ BROKEN = {
         "'pears'",
         "Did you mean 'pairs'?",
     ],
-    "[data.x]\nmanifest = 's'\n[tasks.bkk]": ["no task 'bkk'", "Did you mean 'bkr'?"],
+    "[data.x]\nmanifest = 's'\n[tasks.retrieva]": ["no task 'retrieva'", "Did you mean 'retrieval'?"],
     "[data.x]\nmanifest = 's'\n[tasks.lareqa]": ["no task of this suite reads one"],
     "[data.x]\nmanifest = 's'\n[tasks.bkr]\nsede = 1": ["[tasks.bkr]", "'sede'", "Did you mean 'seed'?"],
     "[data.x]\nmanifest = 's'\n[tasks.bkr]\nseed = 'one'": ["[tasks.bkr]", "seed must be"],
@@ -310,7 +307,7 @@ def test_options_of_suites_are_refused_for_commands(xlingual: Any, work: Path) -
 
 
 def test_one_page_over_pools_and_manifests_with_several_tasks(suite: Any, xlingual: Any) -> None:
-    mixed = xlingual("data", "mix-pool", "s", "--answers", "per-language:1", "--out", "pool", "--quiet")
+    mixed = xlingual("data", "mix-pool", "s", "--questions", "20", "--out", "pool", "--quiet")
     if mixed.code:
         pytest.fail(mixed.err)
     text = SUITE + '[tasks.lareqa]\n[data.pool]\npool = "pool"\nencoders = { letters = "chargram" }\n'
@@ -335,7 +332,7 @@ def test_what_init_writes_can_be_run(xlingual: Any, work: Path) -> None:
     assert ran.code == 0, ran.err
     assert (work / "new/results/index.html").is_file()
     refused(xlingual("init", "s", "--out", "new/one.toml"), "is there already", "--force")
-    refused(xlingual("init", "s", "--task", "bkk", "--out", "x.toml"), "Did you mean 'bkr'?")
+    refused(xlingual("init", "s", "--task", "lareqaa", "--out", "x.toml"), "Did you mean 'lareqa'?")
     refused(xlingual("init", "--out", "x.toml"), "DATA is missing")
     refused(xlingual("init", "nothing.csv", "--out", "x.toml"), "nothing.csv")
     assert not Path("x.toml").exists()
@@ -362,11 +359,11 @@ def test_ctrl_c_keeps_what_is_done(suite: Any, monkeypatch: pytest.MonkeyPatch) 
             raise KeyboardInterrupt
         return answered(found, request)
 
-    monkeypatch.setattr(module, "answer", interrupted)
-    done = suite(SUITE)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "answer", interrupted)
+        done = suite(SUITE)
     assert done.code == 130 and "the same command goes on from there" in done.err
     assert not Path("kept/index.html").exists()
-    monkeypatch.undo()
     assert computed(suite(SUITE)) == ["scenes/xlr"]
 
 

@@ -18,7 +18,7 @@ from xlingual.data.sentence_pairs import parse_columns, read_sentence_pairs
 from xlingual.embed import fit_texts_for, joined, load_fit_texts
 from xlingual.embed.encoding import is_kept, row_keys
 from xlingual.encoders import Encoder, image_encoder
-from xlingual.encoders.base import Stacked
+from xlingual.encoders.base import Stacked, Wrapped
 from xlingual.errors import InputError, XlingualError
 from xlingual.records import Images, Texts
 from xlingual.requests import values
@@ -117,7 +117,7 @@ class Estimator:
         while isinstance(encoder, Stacked):
             encoder = encoder.base
         if not is_kept(encoder):  # files that are read, or vectors that are made anew in no time
-            free = encoder.by_number or encoder.depends_on_batch or encoder.has_own_identity
+            free = encoder.by_number or encoder.depends_on_batch or not isinstance(encoder, Wrapped)
             return Encoding(
                 name,
                 0 if free else len(batch),
