@@ -15,6 +15,7 @@ from xlingual.errors import InputError, did_you_mean, parameter
 from xlingual.requests import Request, schema
 from xlingual.requests.reading import read_toml
 from xlingual.requests.suite import RunRequest
+from xlingual.results.provenance import noting
 
 _COMMAND = "command"
 _OF_SUITES = ("dry_run", "only", "over", "out")
@@ -36,7 +37,7 @@ def run(request: RunRequest) -> int:
 
     if request.schema is not None:
         asked = request.schema
-        screen.print_json(suite_schema() if asked == "suite" else schema(_command(asked, "--schema").kind))
+        screen.print_json(suite_schema() if asked == "suite" else schema(named_command(asked, "--schema").kind))
         return 0
     if request.file is None:
         raise InputError(
@@ -72,17 +73,17 @@ def within(folder: Path) -> Any:  # noqa: ANN401  (a context manager)
 
 def answer(found: RequestCommand, request: Request) -> int:
     """Answer a request by its command; return the exit code."""
-    with click.Context(found, info_name=found.kind.command, parent=click.get_current_context()):
+    with click.Context(found, info_name=found.kind.command, parent=click.get_current_context()), noting():
         return found.answer(request) or 0
 
 
 def command_of(request: Request) -> RequestCommand:
     """Return the command of a request."""
-    return _command(request.command, "")
+    return named_command(request.command, "")
 
 
 def _request(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Request]:
-    found = _command(str(content.get(_COMMAND, "")), where)
+    found = named_command(str(content.get(_COMMAND, "")), where)
     if found.kind is RunRequest:
         raise InputError(f"{where}: a file runs no other file: write the tables of that file here")
     return found, found.request({name: content[name] for name in content if name != _COMMAND}, where)
@@ -103,7 +104,7 @@ def _parts(content: Mapping[str, Any], where: str) -> list[tuple[str, Mapping[st
     return [(f"{where}: [{name}]", part) for name, part in content.items()]
 
 
-def _command(words: str, where: str) -> RequestCommand:
+def named_command(words: str, where: str) -> RequestCommand:
     """Return the command of a name such as "evaluate bkr"."""
     from xlingual.cli.main import xlingual
 

@@ -20,12 +20,13 @@ from xlingual.errors import InputError
 from xlingual.models.files import file_digest
 from xlingual.requests import Request, leaves, values
 from xlingual.requests.shared import ManifestOptions
+from xlingual.results import Results
+from xlingual.results.digest import digest_of
 
 _PARTS = re.compile(r"::|[?&=#:]")
 _PLACE = re.compile(r"\{\w+\}")
 _FOUND = ("results", "candidate", "baseline")  # settings that name results
 _SPECS = ("runs", "similarity", *_FOUND)  # … and further ones that name files within a text
-_TIMES = ("timings", "costs", "diagnostics", "run", "provenance", "request", "warnings")
 
 
 def inputs(request: Request, images: dict[str, str] | None = None) -> dict[str, str]:
@@ -53,16 +54,6 @@ def inputs(request: Request, images: dict[str, str] | None = None) -> dict[str, 
     return dict(sorted(found.items()))
 
 
-def found_digest(path: Path) -> str:
-    """Return the digest of what a file of results found: times, and how it was found, do not count."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    kept = {name: value for name, value in content.items() if name not in (*_TIMES, "files")}
-    tables = {
-        name: digest for name, digest in content.get("files", {}).items() if name == "per_query.parquet"
-    }
-    return hashlib.sha256(json.dumps([kept, tables], sort_keys=True).encode()).hexdigest()
-
-
 def _of_path(path: Path) -> dict[str, str]:
     """Return the digest of a file or folder; nothing where there is none, which the step itself will say."""
     if path.is_file():
@@ -70,7 +61,8 @@ def _of_path(path: Path) -> dict[str, str]:
     if not path.is_dir():
         return {}
     if (path / "results.json").is_file():
-        return {str(path): found_digest(path / "results.json")}
+        with suppress(InputError):  # what is not whole, the step itself will refuse
+            return {str(path): digest_of(Results.read(path))}
     files = pool_files(path) or sorted(file for file in path.rglob("*") if file.is_file())
     lines = (f"{file.relative_to(path).as_posix()}\0{file_digest(file)}\n" for file in files)
     return {str(path): hashlib.sha256("".join(lines).encode()).hexdigest()}
