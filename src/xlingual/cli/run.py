@@ -37,7 +37,9 @@ def run(request: RunRequest) -> int:
 
     if request.schema is not None:
         asked = request.schema
-        screen.print_json(suite_schema() if asked == "suite" else schema(named_command(asked, "--schema").kind))
+        screen.print_json(
+            suite_schema() if asked == "suite" else schema(named_command(asked, "--schema").kind)
+        )
         return 0
     if request.file is None:
         raise InputError(
