@@ -18,7 +18,10 @@ class ExitCode(NamedTuple):
 EXIT_CODES = (
     ExitCode(DONE, "done; of a question: yes"),
     ExitCode(
-        NO, "the answer is no", "[`gate`](gate.md) that fails, [`store verify`](store.md) that finds damage"
+        NO,
+        "the answer is no",
+        "[`gate`](gate.md) that fails, also one of a [suite](suites.md); [`store verify`](store.md) that finds "
+        "damage",
     ),
     ExitCode(NO, "a bug in the program, with a traceback: please report it"),
     ExitCode(
@@ -28,7 +31,7 @@ EXIT_CODES = (
         "do",
     ),
     ExitCode(BAD, "the data has errors, each of them listed", "[`data check`](manifest.md)"),
-    ExitCode(UNKNOWN, "cannot tell: too few queries", "[`gate`](gate.md)"),
+    ExitCode(UNKNOWN, "cannot tell: too few queries", "[`gate`](gate.md), [suite](suites.md)"),
     ExitCode(INTERRUPTED, "interrupted (Ctrl-C); vectors that are computed are kept"),
     ExitCode(PIPE, "the reader of standard output (`\\| head`) had enough"),
     ExitCode(TERMINATED, "ended from outside (SIGTERM), as after Ctrl-C"),
