@@ -20,8 +20,8 @@ EXIT_CODES = (
     ExitCode(
         NO,
         "the answer is no",
-        "[`gate`](gate.md) that fails, also one of a [suite](suites.md); [`store verify`](store.md) that finds "
-        "damage",
+        "[`gate`](gate.md) that fails, also one of a [suite](suites.md); [`store verify`](store.md) that "
+        "finds damage",
     ),
     ExitCode(NO, "a bug in the program, with a traceback: please report it"),
     ExitCode(

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import click
-
 from xlingual.cli import screen
+from xlingual.cli.answering import answer, named_command, within
 from xlingual.cli.from_request import RequestCommand, command
-from xlingual.errors import InputError, did_you_mean, parameter
+from xlingual.errors import InputError, parameter
 from xlingual.requests import Request, schema
 from xlingual.requests.reading import read_toml
 from xlingual.requests.suite import RunRequest
-from xlingual.results.provenance import noting
 
 _COMMAND = "command"
 _OF_SUITES = ("dry_run", "only", "over", "out")
@@ -64,26 +60,6 @@ def run(request: RunRequest) -> int:
     return next((code for code in codes if code), 0)
 
 
-@contextlib.contextmanager
-def within(folder: Path) -> Any:  # noqa: ANN401  (a context manager)
-    """Let paths count from a folder."""
-    if folder != Path.cwd():
-        screen.note(f"paths count from {folder}")
-    with contextlib.chdir(folder):
-        yield
-
-
-def answer(found: RequestCommand, request: Request) -> int:
-    """Answer a request by its command; return the exit code."""
-    with click.Context(found, info_name=found.kind.command, parent=click.get_current_context()), noting():
-        return found.answer(request) or 0
-
-
-def command_of(request: Request) -> RequestCommand:
-    """Return the command of a request."""
-    return named_command(request.command, "")
-
-
 def _request(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Request]:
     found = named_command(str(content.get(_COMMAND, "")), where)
     if found.kind is RunRequest:
@@ -104,22 +80,3 @@ def _parts(content: Mapping[str, Any], where: str) -> list[tuple[str, Mapping[st
     if not content:
         raise InputError(f'{where} asks for nothing: write command = "evaluate bkr" and its options')
     return [(f"{where}: [{name}]", part) for name, part in content.items()]
-
-
-def named_command(words: str, where: str) -> RequestCommand:
-    """Return the command of a name such as "evaluate bkr"."""
-    from xlingual.cli.main import xlingual
-
-    found: click.Command | None = xlingual
-    context = click.Context(xlingual, info_name="xlingual")
-    for word in words.split():
-        if isinstance(found, RequestCommand):
-            known, found = list(found.further), found.further_command(word)
-        else:
-            known = found.list_commands(context) if isinstance(found, click.Group) else []
-            found = found.get_command(context, word) if isinstance(found, click.Group) else None
-        if found is None:
-            raise InputError(f"{where}: no command {words!r}.{did_you_mean(word, known)}")
-    if not isinstance(found, RequestCommand):
-        raise InputError(f'{where}: command is {words!r}: name one in full, such as "evaluate bkr"')
-    return found

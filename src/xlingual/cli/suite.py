@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import interruption, screen
+from xlingual.cli.answering import answer, command_of, within
 from xlingual.cli.exit_codes import DONE, NO, UNKNOWN
-from xlingual.cli.run import answer, command_of, within
 from xlingual.errors import InputError
 from xlingual.report import numbers
 from xlingual.requests.suite import RunRequest

@@ -92,7 +92,7 @@ class InitRequest(Request, frozen=True, kw_only=True):
         str | None, option("Language of sentence pairs.", names=("--lang",), metavar="TAG")
     ] = None
     out: Annotated[Path, option("Write the suite to FILE.", metavar="FILE", run=True)] = Path("suite.toml")
-    force: Annotated[bool, option("Replace FILE.", run=True)] = False
+    force: Annotated[bool, option("Replace FILE if it is there.", run=True)] = False
     ask: Annotated[
         bool, option("Ask for what is not given, where standard input is a terminal.", run=True)
     ] = True
