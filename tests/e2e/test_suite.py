@@ -214,11 +214,7 @@ def test_the_command_line_wins_over_the_file(suite: Any, work: Path) -> None:
 def test_a_dry_run_says_why_and_writes_nothing(suite: Any) -> None:
     before = sorted(Path().rglob("*"))
     planned = suite(SUITE, "--dry-run")
-    assert (
-        planned.code == 0
-        and "Of 2 steps 2 would be computed" in planned.out
-        and "not done yet" in planned.out
-    )
+    assert planned.code == 0 and "Of 2 steps 2 would be computed" in planned.out
     assert sorted(Path().rglob("*")) == [*before, Path("suite.toml")] or set(Path().rglob("*")) - set(
         before
     ) == {Path("suite.toml")}
@@ -240,13 +236,13 @@ def test_a_dry_run_counts_texts_that_the_store_lacks_once(suite: Any, work: Path
     planned = suite(text, "--dry-run")
     assert planned.code == 0, planned.err
     rows = {line.split()[0]: line for line in planned.out.splitlines() if line.strip().startswith("scenes/")}
-    first, second = (rows[name].split("done yet")[1].split() for name in STEPS)
+    first, second = (rows[name].split()[2:] for name in STEPS)
     assert int(first[0]) > 0 and int(second[0]) == 0  # what the first one encodes, the second one finds
     assert not Path("store").exists()
     assert suite(text).code == 0
     again = suite(text.replace("= 50", "= 40"), "--dry-run").out
     row = next(line for line in again.splitlines() if line.strip().startswith("scenes/xlr"))
-    assert int(row.split("changed")[1].split()[0]) < int(first[0])  # samples take part of the texts
+    assert int(row.split()[2]) < int(first[0])  # samples take part of the texts
 
 
 BROKEN = {

@@ -42,7 +42,8 @@ def show_plan(suite: Suite, chosen: Sequence[Step]) -> None:
                 notes.append(f"{step.name}: {error}")
                 found = None
             last = kept.seconds(step)
-            rows.append(_row(step, f"computed: {'; '.join(why)}", found, last))
+            rows.append(_row(step, "new" if why == [kept.NEW] else "again", found, last))
+            notes += [f"{step.name}: {'; '.join(why)}"] if why != [kept.NEW] else []
             total += last or (found.seconds if found is not None else 0.0)
             sure = sure and last is not None
             if found is not None:
@@ -96,10 +97,10 @@ def _page(
     unknown: Sequence[str],
     notes: Sequence[str],
 ) -> Page:
-    heads = ("to encode", "kept vectors", "pairs", "time", "memory")
+    heads = ("encode", "stored", "pairs", "time", "memory")
     columns = (Column("step", "name"), Column("what", "words"), *map(Column, heads))
     table = Table(
-        suite.title, columns, tuple(rows), titled=False, looks=narrower("pairs", "kept vectors"), where="both"
+        suite.title, columns, tuple(rows), titled=False, looks=narrower("pairs", "stored"), where="both"
     ).without_empty()
     more = (
         f" An encoder whose speed is not known comes on top: {numbers.in_words(list(unknown))}."
@@ -114,9 +115,10 @@ def _page(
         "This is a dry run: nothing was computed or written.",
     ]
     legend = (
-        "time: that of the last run; of a step that has none (≥) encoding at a known speed, and ranking by "
-        "the formulas of docs/scale.md for vectors of 768 dimensions and images of 2048, without statistics "
-        "and reports. memory: with all texts' vectors. Samples and halves are counted whole."
+        "encode, stored: texts and images that the store lacks, and has. time: that of the last run; of a "
+        "step that has none (≥) encoding at a known speed, and ranking by the formulas of docs/scale.md, for "
+        "vectors of 768 dimensions and images of 2048, without statistics and reports. memory: with all "
+        "texts' vectors. Samples and halves are counted whole."
     )
     blocks: list[Block] = [table, *(Prose(note, where="both") for note in notes)]
     blocks += [Prose(legend, where="both")] if due else []

@@ -19,6 +19,7 @@ from xlingual.signature import CONVENTIONS
 from xlingual.workflows.suites.inputs import changed, inputs
 from xlingual.workflows.suites.step import Step
 
+NEW = "not done yet"
 # settings that change no number, but the files or the report
 _WRITTEN = ("examples", "neighbours", "annotate", "name", "trec_depth")
 
@@ -43,7 +44,7 @@ def reasons(step: Step, present: record.Step) -> list[str]:
     try:
         before = record.Step.read(step.folder)
     except InputError:
-        return ["not done yet"]
+        return [NEW]
     asked: dict[str, Any] = present.request | present.settings  # type: ignore[operator]
     was: dict[str, Any] = before.request | before.settings  # type: ignore[operator]
     settings = [

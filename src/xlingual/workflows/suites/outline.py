@@ -114,7 +114,7 @@ def written(outline: Outline, folder: Path) -> str:
 def _gate(outline: Outline) -> list[str]:
     """Return the lines of a gate; commented out where none was asked for."""
     names = list(outline.encoders)
-    candidate, baseline, margin = outline.gate or (names[0], names[-1], 0.01)
+    candidate, baseline, margin = outline.gate or (names[0], names[-1] if len(names) > 1 else "other", 0.01)
     mark = "" if outline.gate else "# "
     return [
         f"{mark}[gates.{_key(candidate)}]  # exit code 0 pass, 1 fail, 3 cannot tell",
