@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,7 +13,10 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import RequestCommand
 from xlingual.errors import InputError, did_you_mean
 from xlingual.requests import Request
+from xlingual.requests.suite import RunRequest
 from xlingual.results.provenance import noting
+
+COMMAND = "command"  # the key of a table that names its command
 
 
 @contextlib.contextmanager
@@ -52,3 +56,11 @@ def named_command(words: str, where: str) -> RequestCommand:
     if not isinstance(found, RequestCommand):
         raise InputError(f'{where}: command is {words!r}: name one in full, such as "evaluate bkr"')
     return found
+
+
+def request_of(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Request]:
+    """Return the command of a table, and what it is asked."""
+    found = named_command(str(content.get(COMMAND, "")), where)
+    if found.kind is RunRequest:
+        raise InputError(f"{where}: a file runs no other file: write the tables of that file here")
+    return found, found.request({name: content[name] for name in content if name != COMMAND}, where)

@@ -45,6 +45,8 @@ _VERBS = {
     "encoders": "List the encoders, and the packages that are missing for them.",
     "init": "Write a suite: data, encoders and tasks in one TOML file, for run.",
     "run": "Run a suite, or the commands of a TOML file; only what changed is computed.",
+    "verify": "Make a result again and compare it to the last digit, or check a claim.",
+    "cite": "Print numbers as claims: lines that a paper can carry and verify checks.",
     "show": "Say how a file of results was made: command, inputs, program, digest.",
     "report": "Make one HTML report from folders of results.",
     "export": "Give results to MTEB, a model card, MLflow, Weights & Biases, TensorBoard or CSV.",

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from xlingual.cli import screen
-from xlingual.cli.answering import answer, named_command, within
-from xlingual.cli.from_request import RequestCommand, command
+from xlingual.cli.answering import COMMAND, answer, named_command, request_of, within
+from xlingual.cli.from_request import command
 from xlingual.errors import InputError, parameter
-from xlingual.requests import Request, schema
+from xlingual.requests import schema
 from xlingual.requests.reading import read_toml
 from xlingual.requests.suite import RunRequest
 
-_COMMAND = "command"
 _OF_SUITES = ("dry_run", "only", "over", "out")
 
 
@@ -55,21 +54,14 @@ def run(request: RunRequest) -> int:
             )
     parts = _parts(content, str(request.file))
     with within(folder):
-        requests = [_request(content, where) for where, content in parts]  # all, before the first one runs
+        requests = [request_of(content, where) for where, content in parts]  # all, before the first one runs
         codes = [answer(found, request) for found, request in requests]
     return next((code for code in codes if code), 0)
 
 
-def _request(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Request]:
-    found = named_command(str(content.get(_COMMAND, "")), where)
-    if found.kind is RunRequest:
-        raise InputError(f"{where}: a file runs no other file: write the tables of that file here")
-    return found, found.request({name: content[name] for name in content if name != _COMMAND}, where)
-
-
 def _parts(content: Mapping[str, Any], where: str) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the tables of a file that ask for something, each with its place."""
-    if _COMMAND in content:
+    if COMMAND in content:
         return [(where, content)]
     for name, part in content.items():
         if not isinstance(part, dict):

@@ -35,6 +35,7 @@ PAGES: Mapping[str, str] = {
     "StudyAnalysis": "study",
     "Suite": "suite",
     "BackretrievalCheck": "backretrieval_check",
+    "Verification": "verification",
     "Overview": "overview",
     "PoolOverview": "overview",
 }
