@@ -20,7 +20,8 @@ EXIT_CODES = (
     ExitCode(
         NO,
         "the answer is no",
-        "[`gate`](gate.md) that fails, also in a [suite](suites.md), [`verify`](provenance.md#make-it-again) of other numbers or inputs, "
+        "[`gate`](gate.md) that fails, also in a [suite](suites.md), [`verify`](provenance.md#make-it-again) "
+        "of other numbers or inputs, "
         "[`store verify`](store.md) that finds damage",
     ),
     ExitCode(NO, "a bug in the program, with a traceback: please report it"),
