@@ -20,7 +20,8 @@ EXIT_CODES = (
     ExitCode(
         NO,
         "the answer is no",
-        "[`gate`](gate.md) that fails, [`verify`](provenance.md#make-it-again) of other numbers or inputs, "
+        "[`gate`](gate.md) that fails, also in a [suite](suites.md), [`verify`](provenance.md#make-it-again) "
+        "of other numbers or inputs, "
         "[`store verify`](store.md) that finds damage",
     ),
     ExitCode(NO, "a bug in the program, with a traceback: please report it"),
@@ -31,7 +32,7 @@ EXIT_CODES = (
         "do",
     ),
     ExitCode(BAD, "the data has errors, each of them listed", "[`data check`](manifest.md)"),
-    ExitCode(UNKNOWN, "cannot tell: too few queries", "[`gate`](gate.md)"),
+    ExitCode(UNKNOWN, "cannot tell: too few queries", "[`gate`](gate.md), [suite](suites.md)"),
     ExitCode(UNKNOWN, "cannot tell: something is missing", "[`verify`](provenance.md#make-it-again)"),
     ExitCode(INTERRUPTED, "interrupted (Ctrl-C); vectors that are computed are kept"),
     ExitCode(PIPE, "the reader of standard output (`\\| head`) had enough"),

@@ -31,6 +31,7 @@ _KINDS = {
     "mlmme_study": ("mlmme_study.json", "mlmme_study:MlmmeStudy"),
     "regime_study": ("regime_study.json", "regime_study:RegimeStudy"),
     "study_analysis": ("analysis.json", "study:StudyAnalysis"),
+    "suite": ("suite.json", "suite:Suite"),
 }
 
 

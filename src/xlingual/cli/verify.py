@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.cli import screen
+from xlingual.cli.answering import answer, named_command, request_of
 from xlingual.cli.exit_codes import DONE, NO, UNKNOWN
 from xlingual.cli.from_request import command
-from xlingual.cli.run import answer, named_command, request_of
 from xlingual.errors import InputError
 from xlingual.requests import leaves
 from xlingual.requests.verifying import VerifyRequest

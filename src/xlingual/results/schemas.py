@@ -35,6 +35,8 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "study": "xlingual.study.records:Study",
     "study_key": "xlingual.study.records:StudyKey",
     "study_analysis": "xlingual.results.study:StudyAnalysis",
+    "suite": "xlingual.results.suite:Suite",
+    "step": "xlingual.results.step:Step",
     "rerank-weights": "xlingual.nbest.weights:Weights",
     "rerank-scores": "xlingual.nbest.score:Scores",
     "rerank-ablation": "xlingual.nbest.ablation:Ablation",

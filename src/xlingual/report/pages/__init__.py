@@ -33,6 +33,7 @@ PAGES: Mapping[str, str] = {
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
+    "Suite": "suite",
     "BackretrievalCheck": "backretrieval_check",
     "Verification": "verification",
     "Overview": "overview",
