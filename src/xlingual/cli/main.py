@@ -45,6 +45,7 @@ _VERBS = {
     "encoders": "List the encoders, and the packages that are missing for them.",
     "run": "Run the commands of a TOML file, with their options.",
     "report": "Make one HTML report from folders of results.",
+    "leaderboard": "Put many encoders, data sets and tasks on one page: ranks, ties for top, costs.",
     "export": "Give results to MTEB, a model card, MLflow, Weights & Biases, TensorBoard or CSV.",
 }
 
