@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from xlingual.comparison.board_cells import Number
 from xlingual.errors import listed
 from xlingual.measures import parse_measure
-from xlingual.results.leaderboard import MTEB, Mean, ResultColumn
+from xlingual.results.leaderboard import MTEB, Mean, ResultCell, ResultColumn
 from xlingual.tasks import CORRELATIONS, task_of
 
 Names = Mapping[tuple[str, str], str]  # encoder and identity → the name of its row
@@ -135,13 +135,30 @@ def means_of(columns: Sequence[ResultColumn]) -> tuple[list[Mean], str | None]:
         {cell.encoder: cell.value for cell in column.known if cell.value is not None} for column in columns
     ]
     everywhere = [name for name in values[0] if all(name in own for own in values)]
-    if not everywhere:
-        return (
-            [],
-            f"no encoder has a value in all {len(columns)} columns, and means over different columns mislead",
+    if len(everywhere) < 2:
+        who = "only " + everywhere[0] if everywhere else "no encoder"
+        return [], (
+            f"{who} has a value in all {len(columns)} columns, and means over different columns mislead"
         )
     found = [Mean(name, sum(own[name] for own in values) / len(values)) for name in everywhere]
     return sorted(found, key=lambda one: (-one.value, one.encoder)), None
+
+
+def row_order(columns: Sequence[ResultColumn], means: Sequence[Mean], rows: set[str]) -> list[str]:
+    """Return the rows by their means where all have one, else by the columns with the most values first."""
+    if len(means) == len(rows):
+        return [mean.encoder for mean in means]
+    fullest = sorted(columns, key=lambda column: -len(column.known))  # stable
+    places: dict[str, tuple[float, ...]] = {}
+    for row in rows:
+        own = [[cell.encoder for cell in _best_first(column)] for column in fullest]
+        places[row] = tuple(one.index(row) if row in one else float("inf") for one in own)
+    return sorted(rows, key=lambda row: (places[row], row))
+
+
+def _best_first(column: ResultColumn) -> list[ResultCell]:
+    sign = 1 if column.lower_is_better else -1
+    return sorted(column.known, key=lambda cell: (sign * (cell.value or 0.0), cell.encoder))
 
 
 def _share(column: ResultColumn) -> bool:

@@ -16,6 +16,7 @@ from xlingual.comparison.board_rows import (
     means_of,
     once,
     row_names,
+    row_order,
     shared_conditions,
 )
 from xlingual.comparison.outcome import Rules
@@ -52,12 +53,7 @@ def board_of(
         own = {names[one.encoder, one.identity]: one for one in once(group, names, head, warnings)}
         columns.append(_column(head, own, ranked(list(own.values()), list(own), rules, seed)))
     means, no_mean = means_of(columns)
-    place_of = {mean.encoder: place for place, mean in enumerate(means)}
-    had = [{cell.encoder for cell in column.known} for column in columns]
-    rows = sorted(
-        set(names.values()),
-        key=lambda row: (place_of.get(row, len(names)), -sum(row in own for own in had), row),
-    )
+    rows = row_order(columns, means, set(names.values()))
     return Leaderboard(
         encoders=rows,
         columns=[_whole(column, rows, claim_of) for column in columns],

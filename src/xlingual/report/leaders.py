@@ -10,7 +10,7 @@ from msgspec import structs
 
 from xlingual.report import conditions, numbers, words
 from xlingual.results import Behind, Entry, Interval, Results, Summary, by_key
-from xlingual.results.names import data_name, given_name
+from xlingual.results.names import given_name
 from xlingual.tasks import task_of
 
 Standing: TypeAlias = Literal["leader", "level", "behind", "unknown"]

@@ -125,7 +125,7 @@ def t_test(data: Paired) -> tuple[float, float, float, float]:
 
 
 def skewed_t_test(data: Paired) -> float:
-    """Return the two-sided p of the test without resampling: Student's t, or corrected for skewness if larger.
+    """Return the two-sided p of a test without resampling: Student's t, or that corrected for skewness.
 
     It is `PairedTest.p` without its sign flips, which matter where clusters are few. Where nothing varies p
     is 1.

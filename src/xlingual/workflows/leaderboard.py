@@ -7,20 +7,19 @@ from pathlib import Path
 
 from xlingual.comparison.board_reading import Given, read_given
 from xlingual.comparison.leaderboard import board_of
-from xlingual.comparison.references import SeveralGiven
+from xlingual.comparison.references import SeveralGiven, as_references
 from xlingual.errors import InputError
 from xlingual.files import make_folder
 from xlingual.report import page_of
 from xlingual.report.pages.leaderboard import FOLDER
 from xlingual.report.render import html
-from xlingual.requests import answers
+from xlingual.requests import sign
 from xlingual.requests.comparing import LeaderboardRequest
 from xlingual.results.leaderboard import Leaderboard
 
 Progress = Callable[[str, int, int], None]  # progress: what, done, total
 
 
-@answers(LeaderboardRequest)
 def leaderboard(
     results: SeveralGiven,
     *,
@@ -60,9 +59,17 @@ def leaderboard(
         seed=seed,
         progress=progress,
     )
+    made = {"results": _named(results), "measures": measures, "per_pair": per_pair, "alpha": alpha}
+    made |= {"correction": correction, "seed": seed, "title": title, "out": out}
+    found = sign(found, LeaderboardRequest, made)
     if place is not None:
         write_site(found, given, place, title=title, progress=progress)
     return found
+
+
+def _named(results: SeveralGiven) -> list[str]:
+    """Return the results as a request names them."""
+    return [str(reference) for reference in as_references(results)]
 
 
 def write_site(
