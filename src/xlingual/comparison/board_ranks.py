@@ -1,4 +1,4 @@
-"""Rank intervals of one column of a leaderboard: paired tests of all pairs of its encoders, in little time."""
+"""Rank intervals of one column of a leaderboard: tests of all pairs of its encoders, in little time."""
 
 from __future__ import annotations
 

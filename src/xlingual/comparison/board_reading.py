@@ -66,14 +66,14 @@ def _within(reference: Reference) -> list[Reference]:
         return [replace(reference, folder=one) for one in inside]
     if not read_mteb(folder):
         raise InputError(
-            f"{folder} holds no results: expected results.json, which xlingual evaluate … --out DIR writes, or "
-            "MODEL/REVISION/TASK.json of MTEB"
+            f"{folder} holds no results: expected results.json, as xlingual evaluate … --out DIR writes it, "
+            "or MODEL/REVISION/TASK.json of MTEB"
         )
     return [reference]
 
 
 def _distinct_names(folders: Sequence[Path]) -> dict[Path, str]:
-    """Return a name for each folder, which is also that of a file: the shortest endings of paths that differ."""
+    """Return a name for each folder, fit for a file: the shortest endings of paths that differ."""
     parts = {
         folder: folder.resolve().with_suffix("").parts if folder.is_file() else folder.resolve().parts
         for folder in folders

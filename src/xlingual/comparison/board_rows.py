@@ -1,4 +1,4 @@
-"""The rows and columns of a leaderboard: names that set apart what may not be mixed, and means over columns."""
+"""The rows and columns of a leaderboard: names that set apart what differs, and means over columns."""
 
 from __future__ import annotations
 
@@ -58,11 +58,12 @@ def once(column: Sequence[Number], names: Names, head: str, warnings: dict[str, 
     for number in column:
         row = names[number.encoder, number.identity]
         first = found.setdefault(row, number)
-        values = (first.value, number.value)
-        if values[0] != values[1] and (None in values or abs(values[0] - values[1]) > _SAME):
+        one, other = first.value, number.value
+        differ = one != other if one is None or other is None else abs(one - other) > _SAME
+        if differ:
             warnings[
-                f"{row} was evaluated twice on {head} with different numbers: that of {first.given.folder} is "
-                f"shown, not that of {number.given.folder}"
+                f"{row} was evaluated twice on {head} with different numbers: that of {first.given.folder} "
+                f"is shown, not that of {number.given.folder}"
             ] = None
     return list(found.values())
 
@@ -126,7 +127,7 @@ def lower_is_better(number: Number) -> bool:
 
 
 def means_of(columns: Sequence[ResultColumn]) -> tuple[list[Mean], str | None]:
-    """Return the means over all columns of encoders that have every one, the best first; or why there are none."""
+    """Return the means over all columns of encoders that have all, the best first; or why there are none."""
     if len(columns) < 2:
         return [], "there is one column"
     if unlike := [column.name for column in columns if not _share(column)]:

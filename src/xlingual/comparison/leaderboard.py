@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -39,11 +40,11 @@ def board_of(
     claim_of: ClaimOf | None = None,
     progress: Progress | None = None,
 ) -> Leaderboard:
-    """Return the leaderboard of results that were read; `workflows.leaderboard` says what the arguments are."""
+    """Return the leaderboard of results that were read; for the arguments see `workflows.leaderboard`."""
     started, rules = time.perf_counter(), Rules(correction, alpha, None)
     found = [number for one in given for number in numbers_of(one, measures, per_pair)]
     _refuse_nothing(given, found, measures)
-    groups = sorted(grouped(found), key=_order)
+    groups = _ordered(grouped(found))
     warnings: dict[str, None] = {}
     names, heads = row_names(groups, warnings), column_names(groups, per_pair)
     columns: list[ResultColumn] = []
@@ -83,12 +84,19 @@ def _refuse_nothing(given: Sequence[Given], found: Sequence[Number], measures: S
         )
 
 
-def _order(column: Sequence[Number]) -> tuple[object, ...]:
-    """Sort columns: ours first, by data, then task, measure and conditions."""
-    first = column[0]
-    tasks = list(TASKS)
-    task = tasks.index(first.task) if first.task in tasks else len(tasks)
-    return first.origin == MTEB, first.data, task, first.measure, str(first.key), first.order
+def _ordered(columns: Sequence[Sequence[Number]]) -> list[Sequence[Number]]:
+    """Sort columns: ours first, data with the most encoders, then by task, measure and conditions."""
+    tasks, most = list(TASKS), Counter[str]()
+    for column in columns:
+        most[column[0].data] = max(most[column[0].data], len(column))
+
+    def place(column: Sequence[Number]) -> tuple[object, ...]:
+        first = column[0]
+        task = tasks.index(first.task) if first.task in tasks else len(tasks)
+        apart = (first.measure, str(first.key), first.order)
+        return first.origin == MTEB, -most[first.data], first.data, task, *apart
+
+    return sorted(columns, key=place)
 
 
 def _column(head: str, own: dict[str, Number], found: Ranked) -> ResultColumn:

@@ -24,7 +24,7 @@ class Badge:
     """A word or two beside a name; `long` has more room, `kind` is its colour."""
 
     text: str
-    kind: Literal["", "soft", "warn", "plain"] = ""
+    kind: Literal["", "soft", "warn", "outline"] = ""
     long: str = ""
     where: Where = "both"
 

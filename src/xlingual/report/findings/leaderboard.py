@@ -30,8 +30,8 @@ def _lead(board: Leaderboard) -> str:
     tested = [column for column in board.columns if column.tested]
     if not tested:
         return (
-            f"Nothing can be said about which {ENCODER} is best: no column has tests of two {ENCODER}s on the "
-            "same queries."
+            f"Nothing can be said about which {ENCODER} is best: no column has tests of two {ENCODER}s on "
+            "the same queries."
         )
     where = (
         "in the column that was tested" if len(tested) == 1 else f"in all {len(tested)} columns with tests"
@@ -119,11 +119,11 @@ def ranks(cell: ResultCell) -> str:
 TERMS = {
     "Column": "One data set, task and measure, under equal conditions: the same data, samples, images and "
     "options. Numbers of unequal conditions are in columns of their own.",
-    "Rank": f"What tests of all pairs of {ENCODER}s in a column leave open, paired by query and corrected for "
+    "Rank": f"What tests of all pairs of {ENCODER}s in a column leave open, paired by query, corrected for "
     "their number: 1 plus those shown to be better, up to all minus those shown to be worse.",
     "Top": f"No other {ENCODER} in the column is shown to be better. Several can share the top; the order "
     "among them is not known.",
-    "Missing": f"A cell with a dash: the {ENCODER} was not evaluated there. No other number stands in for it.",
+    "Missing": f"A cell with a dash: the {ENCODER} was not evaluated there; no other number stands for it.",
     "Mean": f"Each column counts alike. Only {ENCODER}s with a value in every column have one, since means "
     "over different columns mislead.",
 }

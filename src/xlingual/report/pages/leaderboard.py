@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for
-from xlingual.report.blocks import Block, Filters, Finding, Fold, Group, Heading, Legend, Page, Prose, Section
+from xlingual.report.blocks import Block, Filters, Finding, Fold, Group, Legend, Page, Prose, Section
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.figures.cost import Placed, against_cost, frontier
 from xlingual.report.findings.comparison import CORRECTIONS
@@ -27,6 +27,7 @@ from xlingual.tasks import task_of
 
 FOLDER = "results"  # of a site, which holds the reports
 TOP = "*"  # in a terminal, after the values of those at the top
+_TOP_MEANS = f"no other {ENCODER} in the column is shown to be better"
 _CSV = (
     *("data", "task", "measure", "origin", "encoder", "value", "ci_low", "ci_high", "rank_low", "rank_high"),
     *("top", "result", "note"),
@@ -117,9 +118,6 @@ def _all(board: Leaderboard) -> Section:
         "All columns",
         tuple(heads),
         tuple(rows),
-        notes=(
-            f"{TOP} no other {ENCODER} in the column is shown to be better; after the value: ranks that tests leave open.",
-        ),
         style="figures leaders",
         titled=False,
         looks=(TableRoom(), TableRoom(stacked=True), TableRoom(names=16, stacked=True)),
@@ -129,8 +127,8 @@ def _all(board: Leaderboard) -> Section:
     )
     legend = Legend(
         (
-            Key(f"no other {ENCODER} in the column is shown to be better", badge=Badge("1–3", "soft")),
-            Key("ranks that tests leave open", badge=Badge("4–6", "plain")),
+            Key(_TOP_MEANS, badge=Badge("1–3", "soft")),
+            Key("ranks that tests leave open", badge=Badge("4–6", "outline")),
             Key("–: not evaluated"),
         )
     )
@@ -208,8 +206,8 @@ def _of_column(board: Leaderboard, column: ResultColumn) -> list[Block]:
     legend += [Key("chance", SWATCHES["chance"])] if lines else []
     rows = []
     for cell in known:
-        badges = (Badge("top", "soft"),) if cell.top else ()
-        badges += () if above_chance(column, cell) else (Badge("at chance", "warn"),)
+        top = [Badge("top", "soft")] if cell.top else []
+        badges = (*top, *([] if above_chance(column, cell) else [Badge("at chance", "warn")]))
         shown = Cell.of(cell.value, cell.ci, column.measure, link=_link(board, column, cell))
         bar = Bar(cell.value, numbers.ends(cell.ci) or None, lines, f"{cell.encoder}: {shown.plain}")  # type: ignore[arg-type]
         tone = "leader" if cell.top and len(column.top) == 1 else "level" if cell.top else "behind"
@@ -243,9 +241,10 @@ def _costs(board: Leaderboard) -> list[Section]:
             measure = (
                 column.measure if column.origin == MTEB else task_of(column.task).measure_name(column.measure)
             )
-            blocks += [Heading(column.name), against_cost(placed, best, name, measure)]
+            figure = against_cost(placed, best, name, measure)
+            blocks.append(Fold(column.name, [figure], name, open=not blocks, where="page"))
     about = (
-        "On the line of steps no other is both cheaper and better. Speeds and latencies depend on the machine: "
+        "On the line of steps no other is both cheaper and better. Speeds depend on the machine: "
         "compare those of one machine."
     )
     return [Section("Quality against cost", blocks, about)] if blocks else []

@@ -1,6 +1,6 @@
 """A page as one HTML file that loads nothing; equal pages give equal bytes.
 
-It runs no script but its own, which sorts and filters a table: the page names its hash, and others are refused.
+It runs no script but its own, which sorts and filters: the page names its hash, and others are refused.
 """
 
 from __future__ import annotations
