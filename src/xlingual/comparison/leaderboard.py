@@ -93,7 +93,7 @@ def _ordered(columns: Sequence[Sequence[Number]]) -> list[Sequence[Number]]:
     def place(column: Sequence[Number]) -> tuple[object, ...]:
         first = column[0]
         task = tasks.index(first.task) if first.task in tasks else len(tasks)
-        apart = (first.measure, str(first.key), first.order)
+        apart = (first.measure, -len(column), str(first.key), first.order)
         return first.origin == MTEB, -most[first.data], first.data, task, *apart
 
     return sorted(columns, key=place)
