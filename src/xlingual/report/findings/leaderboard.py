@@ -91,10 +91,8 @@ def _missing(board: Leaderboard) -> list[str]:
     cells = len(board.columns) * len(board.encoders)
     empty = cells - sum(len(column.known) for column in board.columns)
     if empty:
-        verb = "is" if empty == 1 else "are"
-        found.append(
-            f"{empty} of {cells} cells {verb} missing, and stay empty: nothing is put in their place."
-        )
+        verb = "is missing, and stays" if empty == 1 else "are missing, and stay"
+        found.append(f"{empty} of {cells} cells {verb} empty.")
     if board.means:
         n, all_of = len(board.means), len(board.encoders)
         which = (
