@@ -237,6 +237,7 @@ class Page:
     systems: Sequence[tuple[str, Sequence[str]]] = ()
     methods: Sequence[str] = ()
     timings: Sequence[tuple[str, str]] = ()
+    made: Sequence[tuple[str, Sequence[str]]] = ()  # how: program, command, inputs
     names: Sequence[str] = ()  # of encoders: sentences set them apart
     evaluated: str = "Encoders"  # what they are
     script: str = ""  # a file of the templates that sorts and filters; all can be read without it
