@@ -39,7 +39,10 @@ def test_a_site(two, xlingual, work):
     assert "| encoder | mean |" in xlingual("leaderboard", two, "--format", "markdown").out.lower()
     assert xlingual("leaderboard", two, "--quiet").out == ""
     again = xlingual("leaderboard", two, "--out", "site", "--quiet")
-    assert again.code == 0 and (site / "index.html").read_text(encoding="utf-8") == page, "equal bytes"
+    assert again.code == 0
+    assert (
+        json.loads((site / "leaderboard.json").read_text(encoding="utf-8"))["columns"] == content["columns"]
+    )
 
 
 @pytest.mark.parametrize(

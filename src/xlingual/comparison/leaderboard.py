@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -22,11 +22,13 @@ from xlingual.comparison.board_rows import (
 )
 from xlingual.comparison.outcome import Rules
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.results.digest import digest_of
 from xlingual.results.leaderboard import MTEB, OWN, Leaderboard, ResultCell, ResultColumn, Source
 from xlingual.tasks import TASKS
 
 Progress = Callable[[str, int, int], None]  # progress: what, done, total
-ClaimOf = Callable[[ResultColumn, ResultCell], str]  # returns a line that says a number and can be checked
+# returns a line that says a number and can be checked, from column, cell, and the result that has it
+ClaimOf = Callable[[ResultColumn, ResultCell, Source], str]
 
 
 def board_of(
@@ -55,10 +57,11 @@ def board_of(
         columns.append(_column(head, own, ranked(list(own.values()), list(own), rules, seed)))
     means, no_mean = means_of(columns)
     rows = row_order(columns, means, set(names.values()))
+    sources = {one.name: _source(one) for one in given}
     return Leaderboard(
         encoders=rows,
-        columns=[_whole(column, rows, claim_of) for column in columns],
-        results=[_source(one) for one in given],
+        columns=[_whole(column, rows, sources, claim_of) for column in columns],
+        results=list(sources.values()),
         means=means,
         no_mean=no_mean,
         correction=correction,
@@ -137,7 +140,9 @@ def _column(head: str, own: dict[str, Number], found: Ranked) -> ResultColumn:
     )
 
 
-def _whole(column: ResultColumn, rows: Sequence[str], claim_of: ClaimOf | None) -> ResultColumn:
+def _whole(
+    column: ResultColumn, rows: Sequence[str], sources: Mapping[str, Source], claim_of: ClaimOf | None
+) -> ResultColumn:
     """Return the column with a cell for every row, the best first, and claims where they can be made."""
     had = {cell.encoder for cell in column.cells}
     missing = [ResultCell(row, None, note="not evaluated here") for row in rows if row not in had]
@@ -146,9 +151,12 @@ def _whole(column: ResultColumn, rows: Sequence[str], claim_of: ClaimOf | None) 
         [*column.cells, *missing],
         key=lambda cell: (cell.value is None, sign * (cell.value or 0.0), cell.encoder),
     )
-    if claim_of is not None:
+    if claim_of is not None and column.origin == OWN:
         cells = [
-            cell if cell.value is None else replace(cell, claim=claim_of(column, cell)) for cell in cells
+            cell
+            if cell.value is None or cell.result is None
+            else replace(cell, claim=claim_of(column, cell, sources[cell.result]))
+            for cell in cells
         ]
     return replace(column, cells=cells)
 
@@ -160,7 +168,7 @@ def _source(given: Given) -> Source:
         return Source(given.name, str(given.folder), MTEB, date=date)
     tasks = list(dict.fromkeys(row.task for row in run.summary))
     date = run.run.get("date")
-    return Source(given.name, str(given.folder), OWN, tasks, str(date) if date else None)
+    return Source(given.name, str(given.folder), OWN, tasks, str(date) if date else None, digest_of(run))
 
 
 def _lists(number: Number) -> bool:

@@ -106,6 +106,7 @@ class Source(Struct, frozen=True):
     origin: Annotated[str, among(OWN, MTEB), about("Which program wrote it.")]
     tasks: Annotated[list[str], about("Its tasks, in the order of its page.")] = field(default_factory=list)
     date: Annotated[str | None, about("When it was made; null where it does not say.")] = None
+    digest: Annotated[str | None, about("Its result digest; null for results of MTEB.")] = None
 
 
 class Leaderboard(FolderDocument, frozen=True, tag="xlingual/leaderboard/1"):

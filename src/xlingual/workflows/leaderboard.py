@@ -15,7 +15,9 @@ from xlingual.report.pages.leaderboard import FOLDER
 from xlingual.report.render import html
 from xlingual.requests import sign
 from xlingual.requests.comparing import LeaderboardRequest
+from xlingual.requests.provenance import note_argument
 from xlingual.results.leaderboard import Leaderboard
+from xlingual.results.provenance import noting
 
 Progress = Callable[[str, int, int], None]  # progress: what, done, total
 
@@ -49,21 +51,23 @@ def leaderboard(
     place = None if out is None else Path(out)
     if place is not None and place.exists() and not place.is_dir():
         raise InputError(f"{place} is a file: name a folder for the leaderboard")
-    given = read_given(results)
-    found = board_of(
-        given,
-        measures=measures,
-        per_pair=per_pair,
-        correction=correction,
-        alpha=alpha,
-        seed=seed,
-        progress=progress,
-    )
-    made = {"results": _named(results), "measures": measures, "per_pair": per_pair, "alpha": alpha}
-    made |= {"correction": correction, "seed": seed, "title": title, "out": out}
-    found = sign(found, LeaderboardRequest, made)
-    if place is not None:
-        write_site(found, given, place, title=title, progress=progress)
+    with noting():
+        note_argument(results)
+        given = read_given(results)
+        found = board_of(
+            given,
+            measures=measures,
+            per_pair=per_pair,
+            correction=correction,
+            alpha=alpha,
+            seed=seed,
+            progress=progress,
+        )
+        made = {"results": _named(results), "measures": measures, "per_pair": per_pair, "alpha": alpha}
+        made |= {"correction": correction, "seed": seed, "title": title, "out": place}
+        found = sign(found, LeaderboardRequest, made)
+        if place is not None:
+            write_site(found, given, place, title=title, progress=progress)
     return found
 
 

@@ -47,10 +47,13 @@ def _lead(board: Leaderboard) -> str:
         return f"Take any of {named}: no other {ENCODER} is shown to be better than these {where}."
     most = max(sum(name in top for top in tops) for name in board.encoders)
     often = [name for name in board.encoders if sum(name in top for top in tops) == most]
-    verb = "is" if len(often) == 1 else "are"
+    verb, which = "are", "columns each"
+    if len(often) == 1:
+        has = sum(often[0] in {cell.encoder for cell in column.known} for column in tested)
+        verb, which = "is", f"of the {has} that it was evaluated in"
     return (
         f"Choose by the column that is most like your data: no {ENCODER} is at the top {where}. "
-        f"{numbers.in_words(often, _NAMED)} {verb} at the top most often, in {most} of them."
+        f"{numbers.in_words(often, _NAMED)} {verb} at the top most often, in {most} {which}."
     )
 
 

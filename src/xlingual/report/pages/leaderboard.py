@@ -22,7 +22,7 @@ from xlingual.report.findings.leaderboard import (
 from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.pages.cost import across_cost
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, TableRoom
-from xlingual.results.leaderboard import MTEB, OWN, Leaderboard, ResultCell, ResultColumn
+from xlingual.results.leaderboard import MTEB, OWN, Leaderboard, ResultCell, ResultColumn, Source
 from xlingual.tasks import task_of
 
 FOLDER = "results"  # of a site, which holds the reports
@@ -62,6 +62,8 @@ def page(board: Leaderboard, *, title: str | None = None) -> Page:
             ("significance level", [f"{board.alpha:g}"]),
             *((column.name, [_conditions(column)]) for column in columns),
         ],
+        systems=[(one.name, _made(one)) for one in board.results],
+        evaluated="Results",
         names=board.encoders,
         script="leaderboard.js",
     )
@@ -76,6 +78,12 @@ def _conditions(column: ResultColumn) -> str:
     return ", ".join(
         f"{key} {value}" for key, value in column.conditions.items() if key not in ("task", "measure")
     )
+
+
+def _made(source: Source) -> list[str]:
+    """Return where a result was read, when it was made, and its digest."""
+    digest = f"digest {source.digest}" if source.digest else ""
+    return [part for part in (source.folder, numbers.day(source.date or ""), digest) if part]
 
 
 def _task_title(column: ResultColumn) -> str:
