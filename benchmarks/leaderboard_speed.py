@@ -50,10 +50,11 @@ def main() -> None:
     begun = time.perf_counter()
     board = board_of(given)
     took = time.perf_counter() - begun
-    assert len(board.columns) == COLUMNS and len(board.encoders) == ENCODERS
+    assert (len(board.columns), len(board.encoders)) == (COLUMNS, ENCODERS)
     for column in board.columns:
         best, last = column.known[0], column.known[-1]
-        assert best.top and last.rank_low is not None and last.rank_low > 1, column.name
+        assert best.top, column.name
+        assert (last.rank_low or 1) > 1, column.name
         lows = [cell.rank_low for cell in column.known]
         assert lows == [cell.rank_low for cell in board.columns[0].known], "equal data, equal ranks"
     print(f"{ENCODERS} encoders, {COLUMNS} columns, {ITEMS} queries each: {took:.1f} s")

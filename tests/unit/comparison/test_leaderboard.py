@@ -15,6 +15,7 @@ from scipy import stats
 from xlingual.comparison.board_ranks import MANY_CLUSTERS
 from xlingual.comparison.compare import compare
 from xlingual.errors import InputError
+from xlingual.integrations.mteb_results import write_mteb_results
 from xlingual.results import Results
 from xlingual.results.leaderboard import Leaderboard
 from xlingual.workflows.leaderboard import leaderboard
@@ -225,6 +226,16 @@ def test_results_of_mteb_are_rows_beside_ours(folders, three, tmp_path):
     )
     assert board.warnings == ["good: its numbers of MTEB and of xlingual are joined by the name alone"]
     assert cells(ours)["org/base"].value is None
+
+
+def test_what_we_write_for_mteb_is_read(folders, three, tmp_path):
+    results = Results.read(folders.xlr("x", three))
+    write_mteb_results(results, tmp_path / "m", "mid", model="org/mid", name="data")
+    (found,) = leaderboard(tmp_path / "m").columns
+    own = [
+        row.value for row in results.summary if row.encoder == "mid" and row.measure == "R@1" and row.source
+    ]
+    assert found.known[0].encoder == "org/mid" and found.known[0].value == pytest.approx(np.mean(own))
 
 
 def test_scores_of_other_subsets_are_another_column(tmp_path):
