@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from xlingual.results.comparison import Comparison
     from xlingual.results.compression import Compression
     from xlingual.results.gate import Gate
+    from xlingual.results.leaderboard import Leaderboard
     from xlingual.results.plan import Plan
     from xlingual.results.validation import Validation
     from xlingual.results.validation_table import ValidationTable
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from xlingual.systems.reranker import reranker
     from xlingual.workflows.case_study import run_case_study
     from xlingual.workflows.compress import compress
+    from xlingual.workflows.leaderboard import leaderboard
     from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.pivoting import pivot_pairs, train_pivot
     from xlingual.workflows.regime_study import run_regime_study
@@ -63,6 +65,7 @@ _HOMES = {
     "Encoder": "encoders.base",
     "Gate": "results.gate",
     "InputError": "errors",
+    "Leaderboard": "results.leaderboard",
     "Manifest": "data.manifest",
     "MultilingualPool": "data.pools.pool",
     "Images": "records",
@@ -89,6 +92,7 @@ _HOMES = {
     "gate": "comparison.gate",
     "image_sentence": "evaluation.image_sentence",
     "inspect_results": "inspection.inspect",
+    "leaderboard": "workflows.leaderboard",
     "multilingual_pool": "evaluation.multilingual_pool",
     "new_study": "workflows.study",
     "parse_measure": "measures",
@@ -120,6 +124,7 @@ __all__ = [
     "Gate",
     "Images",
     "InputError",
+    "Leaderboard",
     "Manifest",
     "MultilingualPool",
     "Plan",
@@ -143,6 +148,7 @@ __all__ = [
     "gate",
     "image_sentence",
     "inspect_results",
+    "leaderboard",
     "multilingual_pool",
     "new_study",
     "parse_measure",

@@ -49,6 +49,7 @@ _VERBS = {
     "cite": "Print numbers as claims: lines that a paper can carry and verify checks.",
     "show": "Say how a file of results was made: command, inputs, program, digest.",
     "report": "Make one HTML report from folders of results.",
+    "leaderboard": "Put many encoders, data sets and tasks on one page: ranks, ties for top, costs.",
     "export": "Give results to MTEB, a model card, MLflow, Weights & Biases, TensorBoard or CSV.",
 }
 

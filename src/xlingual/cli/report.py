@@ -20,6 +20,7 @@ _KINDS = {
     "validation": ("validation.json", "validation:Validation"),
     "validation_table": ("validation_table.json", "validation_table:ValidationTable"),
     "comparison": ("comparison.json", "comparison:Comparison"),
+    "leaderboard": ("leaderboard.json", "leaderboard:Leaderboard"),
     "gate": ("gate.json", "gate:Gate"),
     "plan": ("plan.json", "plan:Plan"),
     "compression": ("compression.json", "compression:Compression"),

@@ -21,6 +21,7 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "validation": "xlingual.results.validation:Validation",
     "validation_table": "xlingual.results.validation_table:ValidationTable",
     "comparison": "xlingual.results.comparison:Comparison",
+    "leaderboard": "xlingual.results.leaderboard:Leaderboard",
     "gate": "xlingual.results.gate:Gate",
     "plan": "xlingual.results.plan:Plan",
     "compression": "xlingual.results.compression:Compression",

@@ -18,6 +18,7 @@ from xlingual.report.wording import worded
 PAGES: Mapping[str, str] = {
     "Results": "evaluation",
     "Comparison": "comparison",
+    "Leaderboard": "leaderboard",
     "Gate": "gate",
     "Plan": "plan",
     "Validation": "validation",
