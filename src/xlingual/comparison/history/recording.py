@@ -1,0 +1,199 @@
+"""Writing results into a history: the document, its numbers, and the values of their queries."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.comparison.history.blocks import Blocks
+from xlingual.comparison.history.database import check_writable, writing
+from xlingual.comparison.history.identity import result_digest
+from xlingual.comparison.history.stored import recorded
+from xlingual.comparison.rows import NOTHING, FolderRows
+from xlingual.errors import InputError
+from xlingual.results import Entry, Results
+from xlingual.results.gate import Gate
+from xlingual.results.history import Recorded
+from xlingual.visible import visible
+
+_LONGEST = 200  # letters of a label
+Key = tuple[str, str, str, str, str, int]  # task, encoder, source, target, measure, seed
+
+
+@dataclass(frozen=True)
+class Made:
+    """Everything of results that is written, made before the file is locked."""
+
+    row: Recorded
+    document: str
+    numbers: tuple[tuple[Any, ...], ...]
+    gates: tuple[tuple[str, ...], ...]
+    blocks: Blocks
+
+
+def record(
+    results: Results,
+    path: str | Path,
+    label: str | None = None,
+    *,
+    revision: str | None = None,
+    gate: Gate | None = None,
+    encoder: str | None = None,
+) -> Recorded:
+    """Record results in the history `path`, a file that is made if need be, and return the record.
+
+    `label` is a version or another name of the record, `revision` that of the code which was evaluated.
+    `gate` is a decision on the results (on their `encoder`, where they have several): what passed can be the
+    next baseline. The same results, of the same date and label, are recorded once; without a label, the same
+    results of the same date are.
+
+    Raises:
+        InputError: the file is no history, or cannot be written; a label is not one short line.
+
+    """
+    path = Path(path)
+    check_writable(path)
+    made = _made(results, _line(label, "label"), _line(revision, "revision"), gate, encoder)
+    with writing(path) as db:
+        return _written(db, made)
+
+
+def _made(
+    results: Results, label: str | None, revision: str | None, gate: Gate | None, encoder: str | None,
+    date: str | None = None, remark: str | None = None,
+) -> Made:  # fmt: skip
+    if not results.entries:
+        raise InputError("there is nothing to record: the results have no numbers")
+    blocks = Blocks()
+    content = results.to_dict()
+    digest = result_digest(results)
+    run: Mapping[str, Any] = results.run or {}
+    date = str(run.get("date") or date or datetime.now(UTC).isoformat(timespec="seconds"))
+    gates = []
+    if gate is not None:
+        who = encoder or _only(results)
+        gates.append((who, gate.task, gate.measure, gate.outcome, blocks.add(gate.to_dict())))
+    return Made(
+        Recorded(0, digest, date, label, revision, run.get("xlingual"), remark),
+        blocks.add(content),
+        tuple(_numbers(results, blocks)),
+        tuple(gates),
+        blocks,
+    )
+
+
+def _only(results: Results) -> str:
+    names = list(dict.fromkeys(entry.encoder for entry in results.entries))
+    if len(names) > 1:
+        raise InputError("the results have several encoders: name the one that the gate decided on")
+    return names[0]
+
+
+def _numbers(results: Results, blocks: Blocks) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of the numbers, with the blocks of their queries where there are values of queries."""
+    rows = FolderRows.of(results.per_query, Path("results"))
+    places = _places(rows)
+    asked: dict[tuple[str, str, str, int, bytes], str] = {}
+    for entry in results.entries:
+        key = (entry.task, entry.encoder, entry.source, entry.target, entry.measure, entry.seed)
+        own = places.get(key)
+        found: list[str | None] = [None, None, None]
+        if own is not None:
+            found = [
+                _queries(rows, own, (entry.task, entry.source, entry.target, entry.seed), asked, blocks),
+                blocks.add(rows.value[own].tolist()),
+                _retrieved(rows, own, blocks),
+            ]
+        yield (*key, *_value(entry), entry.n_source, entry.signature, *found)
+
+
+def _places(rows: FolderRows) -> dict[Key, Ints]:
+    """Return the rows of each number."""
+    names = ("task", "encoder", "source", "target", "measure")
+    columns = np.stack([*(rows.code[name] for name in names), rows.seed])
+    distinct, place = np.unique(columns, axis=1, return_inverse=True)
+    order = np.argsort(place.reshape(-1), kind="stable")
+    ends = np.cumsum(np.bincount(place.reshape(-1), minlength=distinct.shape[1]))
+    found: dict[Key, Ints] = {}
+    for codes, own in zip(distinct.T.tolist(), np.split(order, ends[:-1]), strict=True):
+        task, encoder, source, target, measure = (
+            rows.words[name][code] for name, code in zip(names, codes, strict=False)
+        )
+        found[task, encoder, source, target, measure, codes[-1]] = own
+    return found
+
+
+def _queries(
+    rows: FolderRows, own: Ints, sample: tuple[str, str, str, int],
+    asked: dict[tuple[str, str, str, int, bytes], str], blocks: Blocks,
+) -> str:  # fmt: skip
+    """Return the block of the queries of a sample: ids, clusters and labels; made once for all encoders."""
+    known = (*sample, rows.code["query"][own].tobytes())
+    if known not in asked:
+        words = rows.words["query"]
+        content: dict[str, Any] = {
+            "query": [words[code] for code in rows.code["query"][own].tolist()],
+            "cluster": rows.own[own].tolist(),
+            "labels": {
+                name: [column.words[code] for code in column.code[own].tolist()]
+                for name, column in rows.further.items()
+            },
+        }
+        asked[known] = blocks.add(content)
+    return asked[known]
+
+
+def _retrieved(rows: FolderRows, own: Ints, blocks: Blocks) -> str | None:
+    """Return the block of the clusters that were retrieved, None where nothing was."""
+    clusters = rows.retrieved[own]
+    if (clusters == NOTHING).all():
+        return None
+    return blocks.add([None if code == NOTHING else code for code in clusters.tolist()])
+
+
+def _value(entry: Entry) -> tuple[float | None, float | None, float | None]:
+    ends = (None, None) if entry.ci is None else (entry.ci.low, entry.ci.high)
+    return (entry.value, *ends)
+
+
+def _written(db: sqlite3.Connection, made: Made) -> Recorded:
+    """Write what was made, within a transaction, and return the record; an equal one that is there stays."""
+    row = made.row
+    known = db.execute(
+        "SELECT id FROM record WHERE digest = ? AND date = ? AND (? IS NULL OR label IS ?) ORDER BY id",
+        [row.digest, row.date, row.label, row.label],
+    ).fetchone()
+    made.blocks.write(db)
+    if known is None:
+        values = [row.digest, row.date, row.label, row.revision, row.version, row.note, made.document]
+        number = db.execute(f"INSERT INTO record VALUES (NULL{', ?' * 7})", values).lastrowid
+        marks = ", ".join("?" * 15)
+        db.executemany(f"INSERT INTO number VALUES ({marks})", [(number, *one) for one in made.numbers])
+    else:
+        (number,) = known
+    db.executemany(
+        "INSERT OR IGNORE INTO gate VALUES (NULL, ?, ?, ?, ?, ?, ?)", [(number, *one) for one in made.gates]
+    )
+    (found,) = recorded(db, number)
+    return found
+
+
+def _line(text: str | None, what: str) -> str | None:
+    """Return a label or revision; raise InputError where it is not one short line."""
+    if text is None:
+        return None
+    text = text.strip()
+    if not text or len(text) > _LONGEST or visible(text) != text:
+        raise InputError(
+            f"{what} {text[:_LONGEST]!r}: give one line of 1 to {_LONGEST} letters, such as v1.4"
+        )
+    return text
+
+
