@@ -105,8 +105,6 @@ class Series(Struct, frozen=True):
     records: Annotated[list[Recorded], about("The records in order.")]
     lines: Annotated[list[Line], about("One for each encoder; then one for each encoder and language pair.")]
     conditions: Conditions
-    n_tests: Annotated[Count, about("Tests that the correction counted, of lines over all pairs.")]
-    n_pair_tests: Annotated[Count, about("The same of lines of one pair; 0 where these are not tested.")] = 0
 
     @property
     def overall(self) -> list[Line]:
@@ -130,3 +128,7 @@ class Trend(Answer, frozen=True, tag="xlingual/history/1"):
     alpha: Annotated[Level, about("Significance level, after Holm's correction.")]
     series: Annotated[list[Series], about("One for each task, measure and data set.")]
     notes: Annotated[list[str], about("What was left out, one sentence each.")] = field(default_factory=list)
+    n_tests: Annotated[Count, about("Tests that the correction counted, of lines over all pairs.")] = 0
+    n_pair_tests: Annotated[Count, about("The same of lines of one pair; 0 where these are not tested.")] = 0
+    replicates: Annotated[Count, about("Replicates of each test.")] = 0
+    seed: Annotated[Count, about("Seed of the random numbers.")] = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.comparison.history.blocks import Blocks
 from xlingual.comparison.history.database import check_writable, writing
-from xlingual.comparison.history.identity import result_digest
+from xlingual.comparison.history.identity import date_of, result_digest
 from xlingual.comparison.history.stored import recorded
 from xlingual.comparison.rows import NOTHING, FolderRows
 from xlingual.errors import InputError
@@ -73,15 +72,13 @@ def _made(
         raise InputError("there is nothing to record: the results have no numbers")
     blocks = Blocks()
     content = results.to_dict()
-    digest = result_digest(results)
     run: Mapping[str, Any] = results.run or {}
-    date = str(run.get("date") or date or datetime.now(UTC).isoformat(timespec="seconds"))
     gates = []
     if gate is not None:
         who = encoder or _only(results)
         gates.append((who, gate.task, gate.measure, gate.outcome, blocks.add(gate.to_dict())))
     return Made(
-        Recorded(0, digest, date, label, revision, run.get("xlingual"), remark),
+        Recorded(0, result_digest(results), date or date_of(results), label, revision, run.get("xlingual"), remark),
         blocks.add(content),
         tuple(_numbers(results, blocks)),
         tuple(gates),
@@ -166,9 +163,10 @@ def _value(entry: Entry) -> tuple[float | None, float | None, float | None]:
 def _written(db: sqlite3.Connection, made: Made) -> Recorded:
     """Write what was made, within a transaction, and return the record; an equal one that is there stays."""
     row = made.row
-    known = db.execute(
-        "SELECT id FROM record WHERE digest = ? AND date = ? AND (? IS NULL OR label IS ?) ORDER BY id",
-        [row.digest, row.date, row.label, row.label],
+    known = db.execute(  # an equal one of this label first, then one without a label, which gets it
+        "SELECT id FROM record WHERE digest = ?1 AND date = ?2 "
+        "AND (?3 IS NULL OR label IS NULL OR label = ?3) ORDER BY label IS NULL, id",
+        [row.digest, row.date, row.label],
     ).fetchone()
     made.blocks.write(db)
     if known is None:
@@ -178,6 +176,8 @@ def _written(db: sqlite3.Connection, made: Made) -> Recorded:
         db.executemany(f"INSERT INTO number VALUES ({marks})", [(number, *one) for one in made.numbers])
     else:
         (number,) = known
+        update = "UPDATE record SET label = ifnull(label, ?), revision = ifnull(revision, ?) WHERE id = ?"
+        db.execute(update, [row.label, row.revision, number])
     db.executemany(
         "INSERT OR IGNORE INTO gate VALUES (NULL, ?, ?, ?, ?, ?, ?)", [(number, *one) for one in made.gates]
     )

@@ -35,26 +35,38 @@ def recorded(db: sqlite3.Connection, only: int | None = None) -> list[Recorded]:
     return [Recorded(*row, gates.get(row[0], [])) for row in rows]
 
 
-def stored_results(db: sqlite3.Connection, record: int, where: str) -> Results:
-    """Return the results of a record: numbers and the values of their queries, no texts."""
+def stored_document(db: sqlite3.Connection, record: int) -> dict[str, Any]:
+    """Return what `results.json` held."""
     (document,) = db.execute("SELECT document FROM record WHERE id = ?", [record]).fetchone()
-    content = read_block(db, document)
+    return dict(read_block(db, document))
+
+
+def stored_results(
+    db: sqlite3.Connection, record: int, where: str, task: str | None = None, measure: str | None = None
+) -> Results:
+    """Return the results of a record: numbers and the values of their queries, no texts.
+
+    With a task or a measure, only the values of its queries are read.
+    """
+    content = stored_document(db, record)
     rows = {name: [tagged(row) for row in content[name]] for name in ("results", "summary")}
     found = convert(content | rows, ResultsFile, where=where, remedy=remedy("xlingual evaluate"))
-    table = _per_query(db, record)
+    table = _per_query(db, record, task, measure)
     beside = {name: content[name] for name in ("warnings", "encoders", "request", "run") if name in content}
     made = Results(found.results, found.summary, table, **beside)
     made.remarks = remarks(made.entries, table)
     return made
 
 
-def _per_query(db: sqlite3.Connection, record: int) -> pa.Table:
-    """Return the table of the values of all queries of a record."""
+def _per_query(db: sqlite3.Connection, record: int, task: str | None, measure: str | None) -> pa.Table:
+    """Return the table of the values of the queries of a record."""
     import pyarrow as pa
 
     columns = f"{', '.join(_KEY)}, seed, queries, answers, retrieved"
     found = db.execute(
-        f"SELECT {columns} FROM number WHERE record = ? AND answers IS NOT NULL", [record]
+        f"SELECT {columns} FROM number WHERE record = ?1 AND answers IS NOT NULL "
+        "AND (?2 IS NULL OR task = ?2) AND (?3 IS NULL OR measure = ?3)",
+        [record, task, measure],
     ).fetchall()
     digests = {digest for *_, queries, answers, retrieved in found for digest in (queries, answers, retrieved)}
     blocks: dict[str | None, Any] = {digest: read_block(db, digest) for digest in digests if digest}
