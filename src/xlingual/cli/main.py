@@ -44,6 +44,7 @@ _VERBS = {
     "study": "Ask people, blind, which system retrieves more relevant texts.",
     "encoders": "List the encoders, and the packages that are missing for them.",
     "run": "Run the commands of a TOML file, with their options.",
+    "show": "Say how a file of results was made: command, inputs, program, digest.",
     "report": "Make one HTML report from folders of results.",
     "export": "Give results to MTEB, a model card, MLflow, Weights & Biases, TensorBoard or CSV.",
 }

@@ -15,6 +15,7 @@ from xlingual.errors import InputError, did_you_mean
 from xlingual.requests import Request, schema
 from xlingual.requests.reading import read_toml
 from xlingual.requests.single import RunRequest
+from xlingual.results.provenance import noting
 
 _COMMAND = "command"
 
@@ -28,7 +29,7 @@ def run(request: RunRequest) -> int:
     whose code is not 0.
     """
     if request.schema is not None:
-        screen.print_json(schema(_command(request.schema, "--schema").kind))
+        screen.print_json(schema(named_command(request.schema, "--schema").kind))
         return 0
     if request.file is None:
         raise InputError("FILE is missing: name a TOML file, or show a schema with --schema COMMAND")
@@ -43,14 +44,14 @@ def run(request: RunRequest) -> int:
 
 
 def _request(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Request]:
-    found = _command(str(content.get(_COMMAND, "")), where)
+    found = named_command(str(content.get(_COMMAND, "")), where)
     if found.kind is RunRequest:
         raise InputError(f"{where}: a file runs no other file: write the tables of that file here")
     return found, found.request({name: content[name] for name in content if name != _COMMAND}, where)
 
 
 def _answer(found: RequestCommand, request: Request) -> int:
-    with click.Context(found, info_name=found.kind.command, parent=click.get_current_context()):
+    with click.Context(found, info_name=found.kind.command, parent=click.get_current_context()), noting():
         return found.answer(request) or 0
 
 
@@ -69,7 +70,7 @@ def _parts(content: Mapping[str, Any], where: str) -> list[tuple[str, Mapping[st
     return [(f"{where}: [{name}]", part) for name, part in content.items()]
 
 
-def _command(words: str, where: str) -> RequestCommand:
+def named_command(words: str, where: str) -> RequestCommand:
     """Return the command of a name such as "evaluate bkr"."""
     from xlingual.cli.main import xlingual
 

@@ -72,7 +72,7 @@ def gate(
     slices = _slices(queries, per_pair, by)
     tests = [_tested(part, label if by else None, named, seed, replicates) for label, part in slices]
     adjusted = holm(np.array([test.p_below(-margin) for test in tests])).tolist()
-    decided = _unchanged if margin and queries.same_system(*named) else _decision
+    decided = _unchanged if queries.same_system(*named) else _decision
     decisions = [
         replace(decided(part, test, named, margin, alpha, p), part=label if by is not None else None)
         for (label, part), test, p in zip(slices, tests, adjusted, strict=True)

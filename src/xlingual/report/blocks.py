@@ -229,6 +229,7 @@ class Page:
     systems: Sequence[tuple[str, Sequence[str]]] = ()
     methods: Sequence[str] = ()
     timings: Sequence[tuple[str, str]] = ()
+    made: Sequence[tuple[str, Sequence[str]]] = ()  # how: program, command, inputs
     names: Sequence[str] = ()  # of encoders: sentences set them apart
     evaluated: str = "Encoders"  # what they are
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page
 from xlingual.report.emphasis import NONE, Emphasis
+from xlingual.report.pages.made import rows
 from xlingual.report.wording import worded
 
 # record → the module of its page, whose function `page` makes it
@@ -67,6 +69,8 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
     if not more:
         emphasis.only()
     page: Page = module.page(found, title=title, **more)
+    if not several:
+        page = replace(page, made=rows(found))
     return worded(page, systems=any(map(_lists, found if several else [found])))
 
 

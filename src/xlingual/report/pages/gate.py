@@ -101,6 +101,8 @@ def _verdict(gate: Gate) -> str:
     by = f" by more than {gate.margin:g}" if gate.margin else ""
     standard = f"{'no worse' if gate.margin else 'better'} than {gate.baseline}{by}"
     head = f"{_WORD[gate.outcome]}: "
+    if all(one.same_system for one in gate.decisions):
+        return f"{head}nothing changed: {gate.candidate} and {gate.baseline} are the same system ({name})."
     if gate.outcome == PASS:
         every = f" in every {gate.by or 'language pair'}" if several else ""
         return f"{head}{gate.candidate} is {standard} ({name}){every}.{_beside(gate)}"
@@ -128,8 +130,6 @@ def _beside(gate: Gate) -> str:
     def where(parts: list[str]) -> str:
         return f" in {numbers.in_words(parts)}" if len(gate.decisions) > 1 else ""
 
-    if all(one.same_system for one in gate.decisions):
-        return " Nothing differs: both are the same system."
     better = [part_name(one) for one in gate.decisions if one.better]
     worse = [part_name(one) for one in gate.decisions if one.worse]
     out = f" It is in fact better{where(better)}." if better and gate.margin else ""
