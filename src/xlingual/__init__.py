@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from xlingual.comparison.compare import compare
     from xlingual.comparison.gate import gate
+    from xlingual.comparison.history.history import History
     from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
@@ -62,6 +63,7 @@ _HOMES = {
     "DataWarning": "errors",
     "Encoder": "encoders.base",
     "Gate": "results.gate",
+    "History": "comparison.history.history",
     "InputError": "errors",
     "Manifest": "data.manifest",
     "MultilingualPool": "data.pools.pool",
@@ -118,6 +120,7 @@ __all__ = [
     "DataWarning",
     "Encoder",
     "Gate",
+    "History",
     "Images",
     "InputError",
     "Manifest",

@@ -22,6 +22,7 @@ _KINDS = {
     "comparison": ("comparison.json", "comparison:Comparison"),
     "gate": ("gate.json", "gate:Gate"),
     "plan": ("plan.json", "plan:Plan"),
+    "history": ("history.json", "history:Trend"),
     "compression": ("compression.json", "compression:Compression"),
     "calibration": ("calibration.json", "calibration:Calibration"),
     "repair": ("repair.json", "repair:BeforeAndAfter"),

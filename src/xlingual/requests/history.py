@@ -1,32 +1,13 @@
-"""Recording results in a history, and the request of `history`."""
+"""The request of `history`, which shows what other commands recorded."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal
 
-from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import AsJson, Form, Quiet
 from xlingual.requests.values import Natural, Positive, pair_list
-
-
-class Recording(Record, frozen=True, kw_only=True):
-    """Whether and how results are recorded."""
-
-    heading = "Recording"
-
-    record: Annotated[
-        Path | None,
-        option("Record the results in the history FILE, which is made if need be.", metavar="FILE", run=True),
-    ] = None
-    label: Annotated[
-        str | None,
-        option("Version or another name of what is recorded, such as v1.4.", metavar="TEXT", run=True),
-    ] = None
-    revision: Annotated[
-        str | None,
-        option("Revision of the code that is evaluated, such as a Git hash.", metavar="TEXT", run=True),
-    ] = None
 
 
 class HistoryRequest(Request, frozen=True, kw_only=True):

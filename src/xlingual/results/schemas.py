@@ -23,6 +23,7 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "comparison": "xlingual.results.comparison:Comparison",
     "gate": "xlingual.results.gate:Gate",
     "plan": "xlingual.results.plan:Plan",
+    "history": "xlingual.results.history:Trend",
     "compression": "xlingual.results.compression:Compression",
     "calibration": "xlingual.results.calibration:Calibration",
     "repair": "xlingual.results.repair:Repair",

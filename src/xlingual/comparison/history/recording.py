@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ import numpy as np
 from xlingual.arrays import Ints
 from xlingual.comparison.history.blocks import Blocks
 from xlingual.comparison.history.database import check_writable, writing
-from xlingual.comparison.history.identity import date_of, result_digest
+from xlingual.comparison.history.dates import dated, file_date, in_utc
 from xlingual.comparison.history.stored import recorded
+from xlingual.comparison.references import Given, as_references, members, read_folders
 from xlingual.comparison.rows import NOTHING, FolderRows
-from xlingual.errors import InputError
+from xlingual.errors import InputError, listed
 from xlingual.results import Entry, Results
+from xlingual.results.digest import digest_of
 from xlingual.results.gate import Gate
 from xlingual.results.history import Recorded
 from xlingual.visible import visible
@@ -38,20 +41,21 @@ class Made:
 
 
 def record(
-    results: Results,
+    results: Given,
     path: str | Path,
     label: str | None = None,
     *,
     revision: str | None = None,
     gate: Gate | None = None,
-    encoder: str | None = None,
 ) -> Recorded:
     """Record results in the history `path`, a file that is made if need be, and return the record.
 
-    `label` is a version or another name of the record, `revision` that of the code which was evaluated.
-    `gate` is a decision on the results (on their `encoder`, where they have several): what passed can be the
-    next baseline. The same results, of the same date and label, are recorded once; without a label, the same
-    results of the same date are.
+    `results` are `Results`, or a folder of results; all encoders are recorded. `label` is a version or another
+    name of the record, `revision` that of the code which was evaluated. `gate` is a decision on the results, on
+    the encoder of `FOLDER#ENCODER` where they have several: what passed can be the next baseline.
+
+    The same results of the same date are recorded once for each label. A folder without a date has that of
+    its file, and a note says so.
 
     Raises:
         InputError: the file is no history, or cannot be written; a label is not one short line.
@@ -59,43 +63,48 @@ def record(
     """
     path = Path(path)
     check_writable(path)
-    made = _made(results, _line(label, "label"), _line(revision, "revision"), gate, encoder)
+    made = _made(results, _line(label, "label"), _line(revision, "revision"), gate)
     with writing(path) as db:
         return _written(db, made)
 
 
-def _made(
-    results: Results, label: str | None, revision: str | None, gate: Gate | None, encoder: str | None,
-    date: str | None = None, remark: str | None = None,
-) -> Made:  # fmt: skip
-    if not results.entries:
-        raise InputError("there is nothing to record: the results have no numbers")
+def _made(given: Given, label: str | None, revision: str | None, gate: Gate | None) -> Made:
+    (ref,) = as_references(given)
+    (results,) = read_folders([ref]).values()
     blocks = Blocks()
-    content = results.to_dict()
-    run: Mapping[str, Any] = results.run or {}
+    date, note = dated(results), None
+    if date is None and ref.results is None:
+        date, note = file_date(ref.folder), "the date is that of the file: the results have none"
     gates = []
     if gate is not None:
-        who = encoder or _only(results)
-        gates.append((who, gate.task, gate.measure, gate.outcome, blocks.add(gate.to_dict())))
-    return Made(
-        Recorded(0, result_digest(results), date or date_of(results), label, revision, run.get("xlingual"), remark),
-        blocks.add(content),
-        tuple(_numbers(results, blocks)),
-        tuple(gates),
-        blocks,
+        (member,) = members([replace(ref, encoder=ref.encoder or _only(results))], {ref.folder: results})
+        gates.append((member.encoder, gate.task, gate.measure, gate.outcome, blocks.add(gate.to_dict())))
+    row = Recorded(
+        0,
+        digest_of(results),
+        date or in_utc(datetime.now(UTC)),
+        label,
+        revision,
+        results.run.get("xlingual"),
+        note,
     )
+    numbers = tuple(_numbers(results, blocks, ref.folder))
+    return Made(row, blocks.add(results.to_dict()), numbers, tuple(gates), blocks)
 
 
 def _only(results: Results) -> str:
     names = list(dict.fromkeys(entry.encoder for entry in results.entries))
     if len(names) > 1:
-        raise InputError("the results have several encoders: name the one that the gate decided on")
+        raise InputError(
+            f"the results have {len(names)} encoders ({listed(names)}): name the one that the gate decided on, "
+            "with FOLDER#ENCODER or results.only('ENCODER')"
+        )
     return names[0]
 
 
-def _numbers(results: Results, blocks: Blocks) -> Iterator[tuple[Any, ...]]:
+def _numbers(results: Results, blocks: Blocks, folder: Path) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of the numbers, with the blocks of their queries where there are values of queries."""
-    rows = FolderRows.of(results.per_query, Path("results"))
+    rows = FolderRows.of(results.per_query, folder)
     places = _places(rows)
     asked: dict[tuple[str, str, str, int, bytes], str] = {}
     for entry in results.entries:

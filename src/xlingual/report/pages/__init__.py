@@ -20,6 +20,7 @@ PAGES: Mapping[str, str] = {
     "Comparison": "comparison",
     "Gate": "gate",
     "Plan": "plan",
+    "Trend": "history",
     "Validation": "validation",
     "ValidationTable": "validation_table",
     "Compression": "compression",
