@@ -94,7 +94,7 @@ def data_name(content: Mapping[str, Any]) -> str:
     given = next((request[name] for name in _DATA if request.get(name)), "data")
     first, *more = given if isinstance(given, list) else [given]
     name = str(first)
-    if re.fullmatch("[0-9a-f]{64}", name):  # the digest of data in memory
+    if re.fullmatch("[0-9a-f]{12,64}", name):  # the digest of data in memory
         return f"data {name[:12]}"
     short = PurePath(name.rpartition("=")[2]).name if "/" in name or "\\" in name else name
     return f"{short} and {len(more)} more" if more else short

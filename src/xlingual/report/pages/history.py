@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xlingual.report import numbers, words
+from xlingual.report.axis import axis_for
 from xlingual.report.blocks import Block, Finding, Fold, Group, Legend, Page, Prose, Section
 from xlingual.report.figures.history import KEYS, over_records
 from xlingual.report.findings.history import called, corrected, findings
 from xlingual.report.marking import ENCODER
-from xlingual.report.table import Cell, Column, Row, Table, TableRoom
+from xlingual.report.table import Badge, Bar, Cell, Column, Row, Table, TableRoom
 from xlingual.results import comparison as outcomes
 from xlingual.results.history import UNCHANGED, Change, Line, Point, Recorded, Series, Trend
 from xlingual.tasks import task_of
@@ -25,9 +26,10 @@ TERMS = {
     "Since the first": "The last record against the first one that can be compared with it: many small changes in "
     "one direction add up to one that is seen.",
 }
-_TONES = {outcomes.BETTER: "leader", outcomes.WORSE: "behind", UNCHANGED: "level"}
+_TONES = {outcomes.BETTER: "leader", outcomes.WORSE: "behind"}  # of rows, else level
+_WORDS = {outcomes.NO_DIFFERENCE: "no change found", outcomes.CANNOT_TELL: "not compared"}
 _SHOWN = 12  # records that a terminal shows of an encoder, beside those with a real change
-_PLOT = 24  # letters of the plot in a terminal
+_PLOT = 20  # letters of the plot in a terminal
 _OPEN = 4  # encoders whose figures stand on the page; those of further ones are folded
 
 
@@ -81,99 +83,101 @@ def _section(series: Series, trend: Trend, closing: Sequence[str]) -> Section:
 
 def _figures(series: Series, lines: Sequence[Line], trend: Trend) -> list[Block]:
     drawn: list[Block] = [over_records(series, line, lines, trend.by) for line in lines]
-    shown: list[Block] = [Group("panels", drawn[:_OPEN], where="page"), Legend(KEYS, where="page")]
-    if len(drawn) > _OPEN:
-        more = f"{len(drawn) - _OPEN} more {ENCODER}s"
-        shown.append(Fold(more, [Group("panels", drawn[_OPEN:], where="page")], where="page"))
-    return shown
+    shown: list[Block] = drawn if len(drawn) == 1 else [Group("beside", drawn[:_OPEN], where="page")]
+    more = f"{len(drawn) - _OPEN} more {ENCODER}s"
+    folded = [Fold(more, [Group("beside", drawn[_OPEN:])], where="page")] if len(drawn) > _OPEN else []
+    return [*shown, *folded, Legend(KEYS, where="page")]
 
 
-def _tables(series: Series, lines: Sequence[Line], trend: Trend, title: str = "Records") -> list[Block]:
+def _tables(series: Series, lines: Sequence[Line], trend: Trend, part: str = "") -> list[Block]:
     """Return the table of records: for a terminal with a plot and its last rows, elsewhere whole."""
+    title = f"{_name(series)} · {part}" if part else _name(series)
     ends = [end for line in lines for point in line.points for end in (point.value, *numbers.ends(point.ci))]
     known = [end for end in ends if end is not None]
     span = (min(known, default=0.0), max(known, default=1.0))
     records = {record.id: record for record in series.records}
     gated = any(_gate(series, records[point.record], line) for line in lines for point in line.points)
-    heads = [
-        Column("Record", "name", "record", data=True),
-        Column("Date", "words", "date"),
-        Column("Value", short="value", main=True),
-        Column("Change", short="change"),
-        Column("Adjusted p", short="adjusted p"),
-        Column("Outcome", "words", "outcome"),
-        *([Column("Gate", "words", "gate")] if gated else []),
-    ]
+    labelled = any(record.label is not None for record in series.records)  # else the day is the name
+    heads = {
+        "record": Column("Record", "name", "record", data=True),
+        "date": Column("Date", "words", "date", where="terminal"),
+        "value": Column("Value", short="value", main=True),
+        "plot": Column("", "words", "plot", where="terminal"),
+        "chart": Column("", "chart"),
+        "change": Column("Change", short="change"),
+        "adjusted p": Column("Adjusted p", short="adjusted p"),
+        "outcome": Column("Outcome", "words", "outcome"),
+        "gate": Column("Gate", "words", "gate"),
+    }
     rows, few = [], []
     for line in lines:
-        own = [_row(series, records[point.record], line, point, gated) for point in line.points]
+        own = [_cells(series, records[point.record], line, point, span) for point in line.points]
         if line.whole is not None:
-            own.append(_whole_row(records, line, line.whole, series.measure, gated))
-        heading = [Row(heading=line.encoder)] if len(lines) > 1 or title == "Records" else []
-        rows += [*heading, *own]
-        begin = len(line.points) - _SHOWN
-        kept = [
-            i
-            for i, row in enumerate(own)
-            if i >= begin or i == 0 or ((change := line.points[i].change) is not None and change.real)
-        ]
-        drawn = [*(_plot(point, span) for point in line.points), ""][: len(own)]
-        few += [*heading, *(_with_plot(own[i], drawn[i]) for i in kept)]
-    unlabelled = all(record.label is None for record in series.records)
-    whole = Table(
+            own.append(_whole_cells(records, line.whole, series.measure))
+        rows += [Row(heading=line.encoder), *own]
+        kept = [*range(max(len(line.points) - _SHOWN, 0), len(own))]
+        kept += [i for i, point in enumerate(line.points) if i == 0 or (point.change and point.change.real)]
+        few += [Row(heading=line.encoder), *(own[i] for i in sorted(set(kept)))]
+    places = {name: i for i, name in enumerate(heads)}
+    less = (() if labelled else ("date",)) + (() if gated else ("gate",))
+    whole, screen = (
+        [place for name, place in places.items() if name not in (*less, other)] for other in ("plot", "chart")
+    )
+    table = Table(
         title,
-        tuple(heads),
+        tuple(heads.values()),
         tuple(rows),
+        style="board",
         titled=False,
-        looks=(TableRoom(), TableRoom(dropped=("adjusted p",)), TableRoom(dropped=("adjusted p", "date"), stacked=True)),
+        axis=axis_for(ends),
         records=_records(series, lines),
         where="written",
     )
-    if unlabelled:  # the day is the name
-        whole = whole.of([i for i, column in enumerate(heads) if column.key != "date"])
-    spare = ("adjusted p", "date", "plot", "gate")
-    screen = Table(
-        title,
-        (*heads[:3], Column("", "words", "plot"), *heads[3:]),
-        tuple(few),
-        notes=tuple(_left_out(lines, rows, few)),
-        looks=(
-            TableRoom(),
-            *(TableRoom(dropped=spare[:n]) for n in (1, 2, 3, 4)),
-            TableRoom(dropped=spare, stacked=True, names=16),
-        ),
-        where="screen",
+    spare = ("date", "adjusted p")
+    narrow = TableRoom(dropped=spare, bare=("value",), stacked=True, names=12)
+    looks = (
+        TableRoom(),
+        *(TableRoom(dropped=spare[:n]) for n in (1, 2)),
+        narrow,
+        replace(narrow, dropped=(*spare, "plot"), bare=()),
+        replace(narrow, dropped=(*spare, "plot", "gate")),
     )
-    if unlabelled:
-        screen = screen.of([i for i, column in enumerate(screen.columns) if column.key != "date"])
-    return [whole, screen]
+    return [
+        table.of(whole),
+        replace(
+            table.of(screen),
+            rows=tuple(row.of(screen) for row in few),
+            looks=looks,
+            in_verdict=("date",),
+            notes=tuple(_left_out(rows, few)),
+            where="screen",
+        ),
+    ]
 
 
-def _left_out(lines: Sequence[Line], rows: Sequence[Row], few: Sequence[Row]) -> list[str]:
+def _left_out(rows: Sequence[Row], few: Sequence[Row]) -> list[str]:
     n = len(rows) - len(few)
     return [f"{numbers.counted(n, 'earlier row')} without a real change left out: --export FILE has all."] if n else []
 
 
-def _row(series: Series, record: Recorded, line: Line, point: Point, gated: bool) -> Row:
-    change = point.change
+def _cells(series: Series, record: Recorded, line: Line, point: Point, span: tuple[float, float]) -> Row:
+    change, day = point.change, numbers.day(record.date)
+    value = Cell.of(point.value, point.ci, series.measure)
     cells = (
-        Cell(called(record)),
-        Cell(numbers.day(record.date)),
-        Cell.of(point.value, point.ci, series.measure),
+        Cell(called(record), badges=(Badge(day, "soft", where="page"),) if record.label else ()),
+        Cell(day),
+        value,
+        Cell(_plot(point, span)),
+        Cell(bar=Bar(point.value, value.ends, spoken=f"{called(record)}: {value.plain}")),
         *_change_cells(change, series.measure, "first" if point is line.points[0] else ""),
-        *([Cell(_gate(series, record, line))] if gated else []),
+        Cell(_gate(series, record, line)),
     )
     return Row(cells, _TONES.get(change.outcome, "level") if change else "level")
 
 
-def _whole_row(records: dict[int, Recorded], line: Line, whole: Change, measure: str, gated: bool) -> Row:
-    cells = (
-        Cell(f"since {called(records[whole.since])}"),
-        Cell(),
-        Cell(),
-        *_change_cells(whole, measure, ""),
-        *([Cell()] if gated else []),
-    )
+def _whole_cells(records: dict[int, Recorded], whole: Change, measure: str) -> Row:
+    name = Cell(f"since {called(records[whole.since])}")
+    cells = (name, Cell(), Cell(), Cell(), Cell(), *_change_cells(whole, measure, ""), Cell())
     return Row(cells, _TONES.get(whole.outcome, "level"))
 
 
@@ -183,13 +187,9 @@ def _change_cells(change: Change | None, measure: str, otherwise: str) -> tuple[
     gap = Cell.difference(change.difference, change.ci, measure, signed=True)
     if change.outcome == UNCHANGED:
         gap = Cell("0", value=0.0)
-    outcome = "other conditions" if change.difference is None else change.outcome
+    outcome = _WORDS.get(change.outcome, change.outcome)
     tone = {outcomes.BETTER: "gain", outcomes.WORSE: "loss"}.get(change.outcome, "")
     return replace(gap, tone=tone), Cell.by(numbers.p_value, change.p_adjusted), Cell(outcome, title=change.note or "")
-
-
-def _with_plot(row: Row, plot: str) -> Row:
-    return replace(row, cells=(*row.cells[:3], Cell(plot), *row.cells[3:]))
 
 
 def _plot(point: Point, span: tuple[float, float]) -> str:
