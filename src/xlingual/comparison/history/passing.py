@@ -54,7 +54,7 @@ def last_passing(
         for record, encoder in passed:
             why = _differing(wanted, _signatures(db, record.id, encoder, queries, pairs))
             if why is None:
-                found = stored_results(db, record.id, str(history), queries.task, queries.measure)
+                found = stored_results(db, record.id, str(history))
                 return Reference(_name(record, candidate), encoder, found.only(encoder)), note
             note = note or f"{_called(record)} passed on other conditions ({why})"
     return None, note or f"{history} has no run that passed a gate of this task and measure"

@@ -177,7 +177,8 @@ def _cells(series: Series, record: Recorded, line: Line, point: Point, span: tup
 
 def _whole_cells(records: dict[int, Recorded], whole: Change, measure: str) -> Row:
     name = Cell(f"since {called(records[whole.since])}")
-    cells = (name, Cell(), Cell(), Cell(), Cell(), *_change_cells(whole, measure, ""), Cell())
+    chart = Cell("the last record against that one")
+    cells = (name, Cell(), Cell(), Cell(), chart, *_change_cells(whole, measure, ""), Cell())
     return Row(cells, _TONES.get(whole.outcome, "level"))
 
 
