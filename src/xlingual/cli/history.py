@@ -21,17 +21,23 @@ def history(request: HistoryRequest) -> None:
     from xlingual.comparison.history.trend import trend
     from xlingual.report import write_report
 
-    if request.out is not None and (request.out.is_dir() or request.out.suffix.lower() not in (".html", ".htm")):
+    if request.out is not None and (
+        request.out.is_dir() or request.out.suffix.lower() not in (".html", ".htm")
+    ):
         raise InputError(f"--out {request.out} is no name of a page: name a file, such as history.html")
     if request.export is not None:
         check_export(request.export)
     if request.label is not None and len(request.import_from) != 1:
-        raise InputError("--label names one folder that is imported: give --import FOLDER once, or leave it out")
+        raise InputError(
+            "--label names one folder that is imported: give --import FOLDER once, or leave it out"
+        )
     with screen.warnings_as_lines():
         for folder in request.import_from:
             made = record(folder, request.history, request.label)
             if not screen.silent(request):
-                screen.note(f"{folder} is recorded with the date {made.date}{f' ({made.note})' if made.note else ''}")
+                screen.note(
+                    f"{folder} is recorded with the date {made.date}{f' ({made.note})' if made.note else ''}"
+                )
         with screen.progress(screen.silent(request)) as progress:
             found = signed(trend(**keywords(request, trend), progress=progress), request)
     if request.out is not None:

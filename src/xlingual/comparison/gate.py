@@ -131,7 +131,9 @@ def _check_baseline(baseline: Given | None, against: str | None, history: str | 
             f"{parameter('against', LAST_PASSING)} and {parameter('history')}"
         )
     if against is not None and history is None:
-        raise InputError(f"{parameter('against', LAST_PASSING)} needs a history: say which with {parameter('history')}")
+        raise InputError(
+            f"{parameter('against', LAST_PASSING)} needs a history: say which with {parameter('history')}"
+        )
 
 
 def _passing(
@@ -173,9 +175,7 @@ def _check(margin: float, alpha: float, replicates: int, span: float) -> None:
         )
 
 
-def _tested(
-    part: Queries, label: str | None, named: Sequence[str], seed: int, replicates: int
-) -> PairedTest:
+def _tested(part: Queries, label: str | None, named: Sequence[str], seed: int, replicates: int) -> PairedTest:
     own = [] if label is None else [label]
     rng = stream(seed, "|".join(["gate", *part.present("pair"), *own]))
     return paired_test(part.paired(*named), rng=rng, replicates=replicates, span=part.span)

@@ -51,7 +51,9 @@ class Change(Struct, frozen=True):
     """The change from one record to another on the same queries; without a test the note says why."""
 
     since: Annotated[Count, about("The earlier record's id.")]
-    difference: Annotated[Number | None, about("Later minus earlier value; null where they are not comparable.")]
+    difference: Annotated[
+        Number | None, about("Later minus earlier value; null where they are not comparable.")
+    ]
     ci: Annotated[
         Interval | None, about("Interval of the difference, not widened for the number of changes.")
     ]
@@ -87,7 +89,9 @@ class Line(Struct, frozen=True):
     points: Annotated[list[Point], about("In order.")]
     whole: Annotated[
         Change | None,
-        about("From the first record that can be compared with the last one to the last; null for fewer than three."),
+        about(
+            "From the first record that can be compared with the last one to the last; null for fewer than three."
+        ),
     ] = None
 
     @property

@@ -97,6 +97,11 @@ def _name(record: Recorded, candidate: Reference) -> Path:
     number = f"record {record.id}"
     for name in (record.label or number, f"{record.label or record.date[:10]}, {number}"):
         path = Path(name)
-        if len(path.parts) == 1 and name not in ("..", ".") and path != candidate.folder and not path.exists():
+        if (
+            len(path.parts) == 1
+            and name not in ("..", ".")
+            and path != candidate.folder
+            and not path.exists()
+        ):
             return path
     return Path(number)

@@ -204,5 +204,3 @@ def _line(text: str | None, what: str) -> str | None:
             f"{what} {text[:_LONGEST]!r}: give one line of 1 to {_LONGEST} letters, such as v1.4"
         )
     return text
-
-

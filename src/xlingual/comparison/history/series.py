@@ -146,7 +146,9 @@ def _apart(found: Sequence[Findings]) -> list[list[Findings]]:
 
 def _check(known: Mapping[str, Sequence[str]], task: str | None, measures: Sequence[str]) -> None:
     if task is not None and task not in known:
-        raise InputError(f"no results of the task {task!r}.{did_you_mean(task, known)} Tasks: {listed(known)}")
+        raise InputError(
+            f"no results of the task {task!r}.{did_you_mean(task, known)} Tasks: {listed(known)}"
+        )
     have = [name for of, names in known.items() if task in (None, of) for name in names]
     for name in measures:
         if name not in have:

@@ -68,7 +68,9 @@ def _per_query(db: sqlite3.Connection, record: int, task: str | None, measure: s
         "AND (?2 IS NULL OR task = ?2) AND (?3 IS NULL OR measure = ?3)",
         [record, task, measure],
     ).fetchall()
-    digests = {digest for *_, queries, answers, retrieved in found for digest in (queries, answers, retrieved)}
+    digests = {
+        digest for *_, queries, answers, retrieved in found for digest in (queries, answers, retrieved)
+    }
     blocks: dict[str | None, Any] = {digest: read_block(db, digest) for digest in digests if digest}
     labels = list(dict.fromkeys(name for row in found for name in blocks[row[-3]]["labels"]))
     whole: dict[str, list[Any]] = {name: [] for name in (*_KEY, "seed", "query", "cluster", "value")}

@@ -66,7 +66,9 @@ def trend(
     tests = _Tests(Path(history), seed, replicates, rules)
     drafts = [_drafts(chain, encoders, wanted, tested=bool(pairs) or per_pair) for chain in found]
     for overall in (True, False):
-        tests.run([one for own in drafts for one in own if (one.pair == _ALL) == overall and one.tested], progress)
+        tests.run(
+            [one for own in drafts for one in own if (one.pair == _ALL) == overall and one.tested], progress
+        )
     return Trend(
         history=str(history),
         by=by,
@@ -265,6 +267,4 @@ def _check_encoders(found: Sequence[Chain], names: Sequence[str]) -> None:
     known = dict.fromkeys(name for chain in found for one in chain.findings for name in one.encoders)
     for name in names:
         if name not in known:
-            raise InputError(
-                f"no encoder {name!r}.{did_you_mean(name, known)} Encoders: {listed(known, 30)}"
-            )
+            raise InputError(f"no encoder {name!r}.{did_you_mean(name, known)} Encoders: {listed(known, 30)}")

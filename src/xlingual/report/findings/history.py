@@ -41,7 +41,11 @@ def findings(series: Series, trend: Trend) -> list[str]:
     if all(len(line.points) < 2 for line in lines):
         return [f"One record so far ({_names(series)[0]}): changes are shown from the second on."]
     last = series.records[-1]
-    news = [(line, line.points[-1]) for line in lines if line.points[-1].record == last.id and len(line.points) > 1]
+    news = [
+        (line, line.points[-1])
+        for line in lines
+        if line.points[-1].record == last.id and len(line.points) > 1
+    ]
     return [
         *_last(series, last, news),
         *_earlier(series, lines, last),
@@ -73,7 +77,9 @@ def _last(series: Series, last: Recorded, news: Sequence[tuple[Line, Point]]) ->
     name, measure = task_of(series.task).measure_name(series.measure), series.measure
     real = [(line, one) for line, one in news if one.change is not None and one.change.real]
     out = []
-    for line, one in sorted(real, key=lambda each: each[1].change.difference if each[1].change else 0)[:_MOST]:
+    for line, one in sorted(real, key=lambda each: each[1].change.difference if each[1].change else 0)[
+        :_MOST
+    ]:
         change, before = one.change, line.points[-2]
         if change is None:
             continue
@@ -104,7 +110,11 @@ def _earlier(series: Series, lines: Sequence[Line], last: Recorded) -> list[str]
     """Return the real changes before the last record, the latest first."""
     place = {record.id: number for number, record in enumerate(series.records)}
     found = [
-        (place[point.record], f"{_whose(line)} {change.outcome} with {called(series.records[place[point.record]])}", change)
+        (
+            place[point.record],
+            f"{_whose(line)} {change.outcome} with {called(series.records[place[point.record]])}",
+            change,
+        )
         for line in lines
         for point, change in line.changes
         if point.record != last.id

@@ -88,7 +88,9 @@ def junit(gate: Gate) -> str:
         output.text = xml_text("\n".join(text))
     if gate.first:
         names = {"classname": xml_text(f"xlingual.gate.{gate.task}"), "name": "first run"}
-        SubElement(SubElement(suite, "testcase", names), "system-out").text = xml_text("\n".join(findings(gate)))
+        SubElement(SubElement(suite, "testcase", names), "system-out").text = xml_text(
+            "\n".join(findings(gate))
+        )
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 

@@ -76,7 +76,9 @@ def _section(series: Series, trend: Trend, closing: Sequence[str]) -> Section:
         named = words.pair(source or "", target or "")
         tested = any(point.change for line in own for point in line.points)
         inside = [*_figures(series, own, trend), *_tables(series, own, trend, named)]
-        blocks.append(Fold(named, inside, "" if tested else "values only", where="both" if tested else "page"))
+        blocks.append(
+            Fold(named, inside, "" if tested else "values only", where="both" if tested else "page")
+        )
     blocks += [Prose(sentence, "note-line", where="both") for sentence in closing]
     return Section(_name(series), blocks)
 
@@ -157,7 +159,11 @@ def _tables(series: Series, lines: Sequence[Line], trend: Trend, part: str = "")
 
 def _left_out(rows: Sequence[Row], few: Sequence[Row]) -> list[str]:
     n = len(rows) - len(few)
-    return [f"{numbers.counted(n, 'earlier row')} without a real change left out: --export FILE has all."] if n else []
+    return (
+        [f"{numbers.counted(n, 'earlier row')} without a real change left out: --export FILE has all."]
+        if n
+        else []
+    )
 
 
 def _cells(series: Series, record: Recorded, line: Line, point: Point, span: tuple[float, float]) -> Row:
@@ -190,7 +196,11 @@ def _change_cells(change: Change | None, measure: str, otherwise: str) -> tuple[
         gap = Cell("0", value=0.0)
     outcome = _WORDS.get(change.outcome, change.outcome)
     tone = {outcomes.BETTER: "gain", outcomes.WORSE: "loss"}.get(change.outcome, "")
-    return replace(gap, tone=tone), Cell.by(numbers.p_value, change.p_adjusted), Cell(outcome, title=change.note or "")
+    return (
+        replace(gap, tone=tone),
+        Cell.by(numbers.p_value, change.p_adjusted),
+        Cell(outcome, title=change.note or ""),
+    )
 
 
 def _plot(point: Point, span: tuple[float, float]) -> str:
@@ -250,5 +260,3 @@ def _conditions(trend: Trend) -> list[tuple[str, list[str]]]:
     known = dict.fromkeys(key for one in trend.series for key in one.conditions)
     shared = {key: list(dict.fromkeys(one.conditions.get(key, "–") for one in trend.series)) for key in known}
     return list({**settings, **shared}.items())
-
-

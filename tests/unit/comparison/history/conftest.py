@@ -24,7 +24,8 @@ class Noisy:
     def encode(self, batch: Any) -> np.ndarray:
         ideal = np.eye(ITEMS)
         by_language = {
-            tag: ideal + self.noise / 4 * np.random.default_rng([self.seed, ord(tag[0])]).standard_normal(ideal.shape)
+            tag: ideal
+            + self.noise / 4 * np.random.default_rng([self.seed, ord(tag[0])]).standard_normal(ideal.shape)
             for tag in set(batch.language)
         }
         return np.stack(

@@ -21,7 +21,11 @@ def test_the_first_run_passes_and_later_ones_are_compared_with_the_last_that_pas
     assert passed(history, versions.xlr(0.9)).outcome == "fail"
     third = passed(history, versions.xlr(0.4, 0))
     assert third.outcome == "pass" and third.baseline == "record 1#mine"  # not the one that failed
-    assert [[one.outcome for one in record.gates] for record in history.records] == [["pass"], ["fail"], ["pass"]]
+    assert [[one.outcome for one in record.gates] for record in history.records] == [
+        ["pass"],
+        ["fail"],
+        ["pass"],
+    ]
 
 
 def test_the_decision_from_the_file_is_that_of_the_results(history, versions):
@@ -39,7 +43,10 @@ def test_a_recorded_run_without_a_gate_is_no_baseline(history, versions):
 
 
 def test_a_run_that_is_gated_again_is_not_compared_with_itself(history, versions):
-    passed(history, versions.xlr(0.4), )
+    passed(
+        history,
+        versions.xlr(0.4),
+    )
     again = versions.xlr(0.5, 1)
     first = passed(history, again)
     second = history.gate(again, margin=0.05)
@@ -47,7 +54,10 @@ def test_a_run_that_is_gated_again_is_not_compared_with_itself(history, versions
 
 
 def test_runs_on_other_conditions_do_not_count_and_a_note_says_so(history, versions):
-    passed(history, versions.xlr(0.4), )
+    passed(
+        history,
+        versions.xlr(0.4),
+    )
     found = history.gate(versions.xlr(0.9, sample_size=60), margin=0.05)
     assert found.first and found.outcome == "pass"
     (note,) = [one for one in found.warnings if "other conditions" in one]

@@ -12,7 +12,6 @@ from xlingual.comparison.history.database import SCHEMA, VERSION
 from xlingual.results.document import plain
 
 
-
 def rows(table, *columns):
     order = ("measure", "source", "query")
     found = sorted(table.to_pylist(), key=lambda row: [row[name] for name in order])
@@ -24,7 +23,18 @@ def test_results_come_back_to_the_last_digit(history, versions, task):
     results = getattr(versions, task)(0.5)
     back = history.results(history.record(results))
     assert plain(back.entries) == plain(results.entries) and plain(back.summary) == plain(results.summary)
-    kept = ("task", "encoder", "source", "target", "measure", "seed", "query", "value", "cluster", "by.category")
+    kept = (
+        "task",
+        "encoder",
+        "source",
+        "target",
+        "measure",
+        "seed",
+        "query",
+        "value",
+        "cluster",
+        "by.category",
+    )
     assert rows(back.per_query, *kept) == rows(results.per_query, *kept)
     assert rows(back.per_query, "retrieved_cluster") == rows(results.per_query, "retrieved_cluster")
 
@@ -185,4 +195,6 @@ def test_the_documented_tables_are_those_of_the_file(history, versions):
     history.record(versions.xlr(0.5))
     with sqlite3.connect(history.path) as db:
         names = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert names == {"block", "record", "number", "gate"} and all(f"TABLE {name} " in SCHEMA for name in names)
+    assert names == {"block", "record", "number", "gate"} and all(
+        f"TABLE {name} " in SCHEMA for name in names
+    )

@@ -48,7 +48,11 @@ def test_differences_and_correction_by_hand(history, versions):
     ordered = sorted(changes, key=lambda one: one.p)
     adjusted = [min((len(ordered) - i) * one.p, 1) for i, one in enumerate(ordered)]
     assert [one.p_adjusted for one in ordered] == pytest.approx(list(itertools.accumulate(adjusted, max)))
-    assert all(one.outcome == ("worse" if one.difference < 0 else "better") for one in ordered if one.p_adjusted < 0.05)
+    assert all(
+        one.outcome == ("worse" if one.difference < 0 else "better")
+        for one in ordered
+        if one.p_adjusted < 0.05
+    )
 
 
 def test_a_planted_change_is_found_and_nothing_else(history, versions):
@@ -88,7 +92,11 @@ def lowered(base, rows, number):
 
     def mean(entry):
         keys = ("measure", "source", "target")
-        own = [value for row, value in zip(rows, values, strict=True) if all(row[k] == getattr(entry, k) for k in keys)]
+        own = [
+            value
+            for row, value in zip(rows, values, strict=True)
+            if all(row[k] == getattr(entry, k) for k in keys)
+        ]
         return float(np.mean(own))
 
     entries = [msgspec.structs.replace(one, value=mean(one)) for one in base.entries]
@@ -100,7 +108,10 @@ def test_other_data_are_not_compared_and_the_reason_is_said(history, versions, f
     history.record(versions.xlr(0.4, manifest=folders.manifest(word="other ")))
     history.record(versions.xlr(0.9, manifest=folders.manifest(word="other ")))
     found = history.trend()
-    assert [len(one.records) for one in found.series] == [1, 2]  # data in memory have no name but their digest
+    assert [len(one.records) for one in found.series] == [
+        1,
+        2,
+    ]  # data in memory have no name but their digest
     changes = [one.overall[0].points[-1].change for one in found.series]
     assert [change and change.outcome for change in changes] == [None, "worse"]
 
@@ -121,7 +132,10 @@ def test_conditions_that_alternate_are_series_of_their_own(history, versions):
         history.record(versions.xlr(noise))
         history.record(versions.xlr(noise, sample_size=60))
     found = history.trend()
-    assert [[point.record for point in one.overall[0].points] for one in found.series] == [[1, 3, 5], [2, 4, 6]]
+    assert [[point.record for point in one.overall[0].points] for one in found.series] == [
+        [1, 3, 5],
+        [2, 4, 6],
+    ]
 
 
 def test_an_encoder_that_comes_and_goes_has_its_own_records(history, versions):
@@ -160,7 +174,10 @@ def test_other_encoders_change_no_difference_and_no_p(history, versions, tmp_pat
     for noise in (0.4, 0.8):
         history.record(versions.xlr(noise, 3, name="other"))
     beside = lines(history.trend())["mine", None].points[1].change
-    assert (beside.difference, beside.p) == (alone.difference, alone.p) and beside.p_adjusted >= alone.p_adjusted
+    assert (beside.difference, beside.p) == (
+        alone.difference,
+        alone.p,
+    ) and beside.p_adjusted >= alone.p_adjusted
 
 
 @pytest.mark.parametrize(
@@ -204,7 +221,11 @@ def test_export_has_a_row_for_every_value(history, versions, tmp_path):
     assert len(table) == 2 * 3  # two records; the mean and two language pairs
     (last,) = [row for row in table if row["label"] == "v2" and row["source"] is None]
     change = lines(history.trend())["mine", None].points[1].change
-    assert (last["difference"], last["p_adjusted"], last["outcome"]) == (change.difference, change.p_adjusted, "worse")
+    assert (last["difference"], last["p_adjusted"], last["outcome"]) == (
+        change.difference,
+        change.p_adjusted,
+        "worse",
+    )
     text = (tmp_path / "values.csv").read_text(encoding="utf-8-sig").splitlines()
     assert len(text) == 7 and "'=1+1" in text[1]  # no formula
     with pytest.raises(InputError, match="ends in .csv or .parquet"):
