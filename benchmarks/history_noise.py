@@ -1,9 +1,10 @@
 """How often `history` calls a change real where nothing changed, and how often it finds a planted one.
 
-`python -m benchmarks history_noise` makes 1,000 histories of each of two kinds, all by `record` and `trend`: of
-versions whose errors are drawn anew with every record; and of versions that mostly equal the one before and
-else differ from it in a few queries. It asserts that any change comes out in at most 6.7 % of them, which is
-5 % within the error of 1,000 simulations. Then a loss is planted at one record, or a little at each (a drift).
+`python -m benchmarks history_noise` makes 1,000 histories of each of two kinds, all by `record` and `trend`:
+of versions whose errors are drawn anew with every record; and of versions that mostly equal the one before
+and else differ from it in a few queries. It asserts that any change comes out in at most 6.7 % of them, which
+is 5 % within the error of 1,000 simulations. Then a loss is planted at one record, or a little at each (a
+drift).
 `python -m benchmarks.history_noise 100`: 100 of each.
 """
 

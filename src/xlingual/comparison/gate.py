@@ -122,13 +122,13 @@ def _check_baseline(baseline: Given | None, against: str | None, history: str | 
         raise InputError(f"{parameter('against', str(against))} is not known: give {LAST_PASSING!r}")
     if baseline is not None and (against, history) != (None, None):
         raise InputError(
-            f"{parameter('against')} and {parameter('history')} stand in place of a baseline, and {baseline} is one: "
+            f"{parameter('against')} and {parameter('history')} stand in place of a baseline, and one is given: "
             "leave out either"
         )
     if baseline is None and against is None:
         raise InputError(
-            "the baseline is missing: name the encoder that is in use, or take the last run that passed, with "
-            f"{parameter('against', LAST_PASSING)} and {parameter('history')}"
+            "the baseline is missing: name the encoder that is in use, or take the last run that passed, "
+            f"with {parameter('against', LAST_PASSING)} and {parameter('history')}"
         )
     if against is not None and history is None:
         raise InputError(

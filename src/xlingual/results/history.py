@@ -90,7 +90,8 @@ class Line(Struct, frozen=True):
     whole: Annotated[
         Change | None,
         about(
-            "From the first record that can be compared with the last one to the last; null for fewer than three."
+            "From the first record that can be compared with the last one to the last; null for fewer than "
+            "three."
         ),
     ] = None
 

@@ -19,7 +19,7 @@ APPLICATION = 0x786C6869  # "xlhi", in the header of the file
 VERSION = 1  # of the tables; a later one migrates, an earlier one refuses
 PATIENCE = 60.0  # seconds to wait for another writer
 _SQLITE = b"SQLite format 3\x00"
-_WHAT = "a history, which --record FILE makes"
+_WHAT = "a history (made by --record FILE)"
 
 # Text of `document` and `data`: JSON, compressed with zlib. docs/history.md explains every column.
 SCHEMA = """

@@ -33,8 +33,13 @@ class History:
         return f"History({str(self.path)!r})"
 
     def record(
-        self, results: Given, *, label: str | None = None, revision: str | None = None, gate: Gate | None = None
-    ) -> Recorded:  # fmt: skip
+        self,
+        results: Given,
+        *,
+        label: str | None = None,
+        revision: str | None = None,
+        gate: Gate | None = None,
+    ) -> Recorded:
         """Record results, or a folder of results, and return the record; see `recording.record`."""
         return record(results, self.path, label, revision=revision, gate=gate)
 

@@ -25,8 +25,8 @@ def last_passing(
 ) -> tuple[Reference | None, str | None]:
     """Return the last run in a history that passed on the candidate's conditions, None for none; and a note.
 
-    `queries` are the candidate's, which name task and measure; `pairs` those decided on, all if none. Runs of an
-    encoder of the candidate's name come first; the candidate itself, recorded before, does not count. The
+    `queries` are the candidate's, which name task and measure; `pairs` those decided on, all if none. Runs of
+    an encoder of the candidate's name come first; the candidate itself, recorded before, does not count. The
     note says why the last run that passed is not taken.
 
     Raises InputError where the file is no history. One that does not exist has no runs.

@@ -50,9 +50,9 @@ def record(
 ) -> Recorded:
     """Record results in the history `path`, a file that is made if need be, and return the record.
 
-    `results` are `Results`, or a folder of results; all encoders are recorded. `label` is a version or another
-    name of the record, `revision` that of the code which was evaluated. `gate` is a decision on the results, on
-    the encoder of `FOLDER#ENCODER` where they have several: what passed can be the next baseline.
+    `results` are `Results`, or a folder of results; all encoders are recorded. `label` is a version or
+    another name of the record, `revision` that of the code which was evaluated. `gate` is a decision on the
+    results, on the encoder of `FOLDER#ENCODER` where they have several: what passed can be the next baseline.
 
     The same results of the same date are recorded once for each label. A folder without a date has that of
     its file, and a note says so.
@@ -96,8 +96,8 @@ def _only(results: Results) -> str:
     names = list(dict.fromkeys(entry.encoder for entry in results.entries))
     if len(names) > 1:
         raise InputError(
-            f"the results have {len(names)} encoders ({listed(names)}): name the one that the gate decided on, "
-            "with FOLDER#ENCODER or results.only('ENCODER')"
+            f"the results have {len(names)} encoders ({listed(names)}): name the one that the gate decided "
+            "on, with FOLDER#ENCODER or results.only('ENCODER')"
         )
     return names[0]
 

@@ -108,10 +108,8 @@ def _measures(read: ResultsFile) -> dict[str, list[str]]:
 
 
 def _findings(record: Recorded, read: ResultsFile, task: str, measure: str) -> Findings:
-    entries, summary = (
-        tuple(row for row in rows if (row.task, row.measure) == (task, measure))
-        for rows in (read.results, read.summary)
-    )
+    entries = tuple(row for row in read.results if (row.task, row.measure) == (task, measure))
+    summary = tuple(row for row in read.summary if (row.task, row.measure) == (task, measure))
     return Findings(record, entries, summary)
 
 
@@ -130,7 +128,7 @@ def _natural(label: str) -> list[tuple[int, int, str]]:
 
 
 def _apart(found: Sequence[Findings]) -> list[list[Findings]]:
-    """Return records whose conditions alternate apart from each other, those that follow each other together."""
+    """Return records whose conditions alternate apart, those that follow each other together."""
     groups: dict[frozenset[str], list[int]] = {}
     for place, one in enumerate(found):
         groups.setdefault(one.conditions, []).append(place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.comparison.history.blocks import read_block
@@ -32,7 +31,7 @@ def recorded(db: sqlite3.Connection, only: int | None = None) -> list[Recorded]:
         "ORDER BY date, id",
         [only, only],
     )
-    return [Recorded(*row, gates.get(row[0], [])) for row in rows]
+    return [Recorded(*row, gates=gates.get(row[0], [])) for row in rows]
 
 
 def stored_document(db: sqlite3.Connection, record: int) -> dict[str, Any]:

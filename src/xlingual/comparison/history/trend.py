@@ -1,8 +1,9 @@
 """What changed from record to record: paired tests on equal queries, corrected for their number.
 
 Successive records of one encoder are tested query by query, and the first against the last that can be
-compared with it, which shows a slow drift. All these tests are one family, corrected after Holm. Queries are the
-same and encoders are no chance, so nothing is gained by averaging records before and after a change.
+compared with it, which shows a slow drift. All these tests are one family, corrected after Holm; systems that
+agree on every query need no test and do not count. Queries are the same and encoders are no chance, so nothing
+is gained by averaging records before and after a change.
 """
 
 from __future__ import annotations
@@ -99,12 +100,12 @@ class _Draft:
 def _drafts(chain: Chain, encoders: Sequence[str], wanted: Sequence[Pair], *, tested: bool) -> list[_Draft]:
     """Return the lines of a chain: of each encoder, then of each encoder and language pair."""
     names = dict.fromkeys(name for one in chain.findings for name in one.encoders)
-    names = [name for name in names if not encoders or name in encoders]
+    chosen = [name for name in names if not encoders or name in encoders]
     pairs: list[Pair] = [pair for pair in _pairs_of(chain) if not wanted or pair in wanted]
     whole = not wanted or len(_pairs_of(chain)) == 1
     parts = pairs if len(_pairs_of(chain)) > 1 else []
-    made = [(name, _ALL, True) for name in names if whole]
-    made += [(name, pair, tested) for pair in parts for name in names]
+    made = [(name, _ALL, True) for name in chosen if whole]
+    made += [(name, pair, tested) for pair in parts for name in chosen]
     found = []
     for name, pair, test in made:
         own = tuple(one for one in chain.findings if one.of(name, pair) is not None)
@@ -115,7 +116,7 @@ def _drafts(chain: Chain, encoders: Sequence[str], wanted: Sequence[Pair], *, te
 
 @dataclass(frozen=True)
 class _Planned:
-    """A test that is to be made, and where its outcome goes: the place of a point, None for the whole line."""
+    """A test that is to be made, and where its outcome goes: the place of a point, None for the line."""
 
     draft: _Draft
     place: int | None
@@ -244,7 +245,8 @@ def _line(draft: _Draft) -> Line:
     points = []
     for one, change in zip(draft.findings, draft.changes, strict=True):
         row = one.of(draft.encoder, draft.pair)
-        points.append(Point(one.record.id, row and row.value, row and row.ci, change))
+        value, ci = (None, None) if row is None else (row.value, row.ci)
+        points.append(Point(one.record.id, value, ci, change))
     return Line(draft.encoder, *draft.pair, points, draft.whole)
 
 

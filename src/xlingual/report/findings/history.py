@@ -56,15 +56,18 @@ def findings(series: Series, trend: Trend) -> list[str]:
 
 def corrected(trend: Trend) -> str:
     """Return what the correction means."""
-    n = trend.n_tests + trend.n_pair_tests
-    if not n:
+    kinds = {"of means": trend.n_tests, "of language pairs": trend.n_pair_tests}
+    made = {kind: numbers.counted(n, "test") for kind, n in kinds.items() if n}
+    if not made:
         return ""
-    family = f"{numbers.counted(trend.n_tests, 'test')}" if trend.n_tests else ""
-    if trend.n_pair_tests:
-        family += f"{' of means, and ' if family else ''}{numbers.counted(trend.n_pair_tests, 'test')} of language pairs"
+    if list(made) == ["of means"]:  # the usual case
+        family, each = made["of means"], ""
+    else:
+        family = ", and ".join(f"{n} {kind}" for kind, n in made.items())
+        each = " for each kind" if len(made) > 1 else ""
     return (
         f"Changes are called real after Holm's correction over {family}: where nothing changed, the chance "
-        f"that any is called so is at most {numbers.percent(trend.alpha)}{' for each kind' if trend.n_tests and trend.n_pair_tests else ''}."
+        f"that any is called so is at most {numbers.percent(trend.alpha)}{each}."
     )
 
 

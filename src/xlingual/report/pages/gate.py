@@ -99,8 +99,8 @@ def findings(gate: Gate) -> list[str]:
     if gate.first:
         name = task_of(gate.task).measure_name(gate.measure)
         return [
-            f"{_WORD[gate.outcome]}: {gate.candidate} is the first run on these conditions ({name}): there is "
-            "nothing to compare it with.",
+            f"{_WORD[gate.outcome]}: {gate.candidate} is the first run on these conditions ({name}): there "
+            "is nothing to compare it with.",
             *gate.warnings,
         ]
     several = len(gate.decisions) > 1

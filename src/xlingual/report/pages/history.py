@@ -11,22 +11,23 @@ from xlingual.report.blocks import Block, Finding, Fold, Group, Legend, Page, Pr
 from xlingual.report.figures.history import KEYS, over_records
 from xlingual.report.findings.history import called, corrected, findings
 from xlingual.report.marking import ENCODER
-from xlingual.report.table import Badge, Bar, Cell, Column, Row, Table, TableRoom
+from xlingual.report.table import Badge, Bar, Cell, Column, Row, Table, TableRoom, Tone
 from xlingual.results import comparison as outcomes
 from xlingual.results.history import UNCHANGED, Change, Line, Point, Recorded, Series, Trend
 from xlingual.tasks import task_of
 
 TERMS = {
     "Change": "The value minus that of the record before, on the same queries of the same data. The interval "
-    "says where it would land for another sample of queries of the same size; it is not widened for the number "
-    "of changes.",
-    "Adjusted p": "How easily a change this large arises by luck where nothing changed, corrected for the number "
-    "of all changes that are tested here.",
+    "says where it would land for another sample of queries of the same size; it is not widened for the "
+    "number of changes.",
+    "Adjusted p": "How easily a change this large arises by luck where nothing changed, corrected for the "
+    "number of all changes that are tested here.",
     "Unchanged": "Every query has the same value, and the same text was retrieved: there is nothing to test.",
-    "Since the first": "The last record against the first one that can be compared with it: many small changes in "
-    "one direction add up to one that is seen.",
+    "Since the first": "The last record against the first one that can be compared with it: many small "
+    "changes in one direction add up to one that is seen.",
 }
 _TONES = {outcomes.BETTER: "leader", outcomes.WORSE: "behind"}  # of rows, else level
+_CELLS: dict[str, Tone] = {outcomes.BETTER: "gain", outcomes.WORSE: "loss"}
 _WORDS = {outcomes.NO_DIFFERENCE: "no change found", outcomes.CANNOT_TELL: "not compared"}
 _SHOWN = 12  # records that a terminal shows of an encoder, beside those with a real change
 _PLOT = 20  # letters of the plot in a terminal
@@ -195,7 +196,7 @@ def _change_cells(change: Change | None, measure: str, otherwise: str) -> tuple[
     if change.outcome == UNCHANGED:
         gap = Cell("0", value=0.0)
     outcome = _WORDS.get(change.outcome, change.outcome)
-    tone = {outcomes.BETTER: "gain", outcomes.WORSE: "loss"}.get(change.outcome, "")
+    tone: Tone = _CELLS.get(change.outcome, "")
     return (
         replace(gap, tone=tone),
         Cell.by(numbers.p_value, change.p_adjusted),

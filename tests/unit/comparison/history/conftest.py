@@ -11,7 +11,6 @@ from xlingual import History
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 
-
 ITEMS = 80
 
 

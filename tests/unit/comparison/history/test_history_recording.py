@@ -107,7 +107,7 @@ def test_numbers_are_columns_that_sql_reads(history, versions):
 
 @pytest.mark.parametrize("label", ["", " ", "two\nlines", "x" * 201, "red\x1b[31m"])
 def test_a_label_is_one_short_line(history, versions, label):
-    with pytest.raises(InputError, match="label .*: give one line"):
+    with pytest.raises(InputError, match=r"label .*: give one line"):
         history.record(versions.xlr(0.5), label=label)
     assert not history.path.exists()
 

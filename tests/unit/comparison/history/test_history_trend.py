@@ -228,5 +228,5 @@ def test_export_has_a_row_for_every_value(history, versions, tmp_path):
     )
     text = (tmp_path / "values.csv").read_text(encoding="utf-8-sig").splitlines()
     assert len(text) == 7 and "'=1+1" in text[1]  # no formula
-    with pytest.raises(InputError, match="ends in .csv or .parquet"):
+    with pytest.raises(InputError, match=r"ends in \.csv or \.parquet"):
         history.export(tmp_path / "values.txt")

@@ -102,7 +102,12 @@ def test_a_writer_waits_for_another_and_says_so_when_it_takes_too_long(history, 
 
 def test_an_error_within_writes_nothing(history, versions):
     history.record(versions.xlr(0.5))
-    with pytest.raises(RuntimeError), database.writing(history.path) as db:
-        db.execute("DELETE FROM record")
-        raise RuntimeError
+
+    def fails():
+        with database.writing(history.path) as db:
+            db.execute("DELETE FROM record")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fails()
     assert len(History(history.path).records) == 1
