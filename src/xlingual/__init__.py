@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from xlingual.comparison.compare import compare
     from xlingual.comparison.gate import gate
-    from xlingual.comparison.history.history import History
+    from xlingual.comparison.history_file import History
     from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
@@ -63,7 +63,7 @@ _HOMES = {
     "DataWarning": "errors",
     "Encoder": "encoders.base",
     "Gate": "results.gate",
-    "History": "comparison.history.history",
+    "History": "comparison.history_file",
     "InputError": "errors",
     "Manifest": "data.manifest",
     "MultilingualPool": "data.pools.pool",

@@ -122,8 +122,8 @@ def _check_baseline(baseline: Given | None, against: str | None, history: str | 
         raise InputError(f"{parameter('against', str(against))} is not known: give {LAST_PASSING!r}")
     if baseline is not None and (against, history) != (None, None):
         raise InputError(
-            f"{parameter('against')} and {parameter('history')} stand in place of a baseline, and one is given: "
-            "leave out either"
+            f"{parameter('against')} and {parameter('history')} stand in place of a baseline, and one is "
+            "given: leave out either"
         )
     if baseline is None and against is None:
         raise InputError(

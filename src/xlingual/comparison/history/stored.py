@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _KEY = ("task", "encoder", "source", "target", "measure")
+_FIELDS = ("id", "digest", "date", "label", "revision", "version", "note")
 
 
 def recorded(db: sqlite3.Connection, only: int | None = None) -> list[Recorded]:
@@ -31,7 +32,7 @@ def recorded(db: sqlite3.Connection, only: int | None = None) -> list[Recorded]:
         "ORDER BY date, id",
         [only, only],
     )
-    return [Recorded(*row, gates=gates.get(row[0], [])) for row in rows]
+    return [Recorded(**dict(zip(_FIELDS, row, strict=True)), gates=gates.get(row[0], [])) for row in rows]
 
 
 def stored_document(db: sqlite3.Connection, record: int) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 Successive records of one encoder are tested query by query, and the first against the last that can be
 compared with it, which shows a slow drift. All these tests are one family, corrected after Holm; systems that
-agree on every query need no test and do not count. Queries are the same and encoders are no chance, so nothing
-is gained by averaging records before and after a change.
+agree on every query need no test and do not count. Queries are the same and encoders are no chance, so
+nothing is gained by averaging records before and after a change.
 """
 
 from __future__ import annotations

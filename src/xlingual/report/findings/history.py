@@ -80,9 +80,8 @@ def _last(series: Series, last: Recorded, news: Sequence[tuple[Line, Point]]) ->
     name, measure = task_of(series.task).measure_name(series.measure), series.measure
     real = [(line, one) for line, one in news if one.change is not None and one.change.real]
     out = []
-    for line, one in sorted(real, key=lambda each: each[1].change.difference if each[1].change else 0)[
-        :_MOST
-    ]:
+    real.sort(key=lambda each: (each[1].change and each[1].change.difference) or 0.0)
+    for line, one in real[:_MOST]:
         change, before = one.change, line.points[-2]
         if change is None:
             continue
