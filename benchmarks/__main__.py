@@ -71,7 +71,7 @@ DATA = (
         "table1",
     ),
     *("pivot_runs", "pivot_tables"),
-    *("order_simulated", "order_measured", "hub_bounds"),
+    *("order_simulated", "order_measured", "order_confidence", "hub_bounds"),
 )
 
 wanted = [

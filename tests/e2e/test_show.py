@@ -67,7 +67,7 @@ def test_who_is_derived_from_whom(xlingual: Any, shown: Any) -> None:
         assert shlex.split(found["command_line"])[1] == {"c": "compare", "g": "gate", "p": "plan"}[folder]
     text = " ".join(xlingual("show", "g").out.split())
     assert "g/gate.json is a gate, made by xlingual" in text and "It was made from 1 result." in text
-    assert "xlingual gate r#good r#poor.one --margin 0.01 --out g" in text
+    assert "xlingual gate 'r#good' 'r#poor.one' --margin 0.01 --out g" in text
     for form in ("markdown", "csv", "latex"):
         assert xlingual("show", "r", "--format", form).code == 0
 

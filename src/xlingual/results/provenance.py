@@ -51,7 +51,7 @@ class Input(Struct, frozen=True):
 
 
 class UsedEncoder(Struct, frozen=True):
-    """An encoder that was named."""
+    """An encoder that was named, or that a command takes by itself."""
 
     role: Annotated[str, about("What it encodes: texts or images.")]
     name: Annotated[str, about("Its name in the results.")]
@@ -73,7 +73,7 @@ class Provenance(Struct, frozen=True):
 
     program: Annotated[Program, about("The program that made it.")]
     inputs: Annotated[list[Input], about("Files that were read, and data in memory.")] = []
-    encoders: Annotated[list[UsedEncoder], about("Encoders that were named.")] = []
+    encoders: Annotated[list[UsedEncoder], about("Encoders that were used.")] = []
     derived_from: Annotated[list[Origin], about("Results that were read.")] = []
 
 

@@ -70,8 +70,8 @@ def page_of(found: Any, *, title: str | None = None, emphasis: Emphasis = NONE) 
     if not more:
         emphasis.only()
     page: Page = module.page(found, title=title, **more)
-    if not several:
-        page = replace(page, made=rows(found))
+    if not several or len(found) == 1:
+        page = replace(page, made=rows(found[0] if several else found))
     return worded(page, systems=any(map(_lists, found if several else [found])))
 
 

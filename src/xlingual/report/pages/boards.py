@@ -9,7 +9,7 @@ from xlingual.report import leaders, numbers, words
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import Block, Fold, Prose
 from xlingual.report.figures.bars import SWATCHES, bar_axis
-from xlingual.report.findings import approximation, chance
+from xlingual.report.findings import approximation, chance, order_confidence
 from xlingual.report.leaders import BoardRow
 from xlingual.report.marking import CAPITAL_ENCODER, ENCODER
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Table, TableRoom, Where
@@ -42,7 +42,7 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
     printed: set[str] = set()  # in a terminal, which shows all boards below each other
     for place, measure in enumerate(leaders.measures(runs, task.name)):
         rows = leaders.leaderboard(runs, task.name, measure)
-        found = approximation.sentences(rows)
+        found = approximation.sentences(rows) + order_confidence.of_board(runs, rows)
         own: list[Block] = [
             replace(board(runs, task, rows), where=where),
             *(Prose(note, "note-line", "terminal") for note in notes(rows)),

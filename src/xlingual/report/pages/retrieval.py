@@ -10,7 +10,7 @@ from xlingual.report.blocks import Block, Boxes, Heading, Matrix, Section
 from xlingual.report.figures import pairs as figures
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.leaders import BoardRow
-from xlingual.report.pages import hubs
+from xlingual.report.pages import hubs, order_confidence
 from xlingual.report.pages.boards import boards
 from xlingual.report.pages.calibration import estimate_table
 from xlingual.report.pages.evaluation import TaskPart
@@ -27,7 +27,8 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> TaskPart:
     shown, used = examples.chosen(runs, task, ordered, budget - used_by_hubs, _values(runs, task, ordered[0]))
     of_hubs = hubs.blocks(runs, rows)
     entries = [entry for run in runs for entry in run.entries if entry.task == task.name]
-    blocks = [*boards(runs, task), *_estimates(runs), *_pairs(runs, task, rows), *of_hubs, *shown]
+    sure = order_confidence.blocks(runs) if task.by_images else []
+    blocks = [*boards(runs, task), *sure, *_estimates(runs), *_pairs(runs, task, rows), *of_hubs, *shown]
     return TaskPart(
         section=Section(task.title, blocks, task.about),
         findings=findings(runs, task),
