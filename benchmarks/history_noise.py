@@ -14,6 +14,8 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable
+from functools import partial
+from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
@@ -82,8 +84,10 @@ def results_of(meaning: np.ndarray, errors: list[np.ndarray], data: Manifest, nu
     return found
 
 
-def history_of(errors: Errors, seed: int) -> Trend:
+def history_of(kind: str, factor: float, seed: int) -> Trend:
     """Return what a history of simulated versions shows."""
+    warnings.simplefilter("ignore", DataWarning)
+    errors = {"anew": anew, "few": few, "loses": loses(factor), "drifts": drifts(factor)}[kind]
     rng = np.random.default_rng([seed, 7])
     meaning = np.tile(rng.standard_normal((ITEMS, DIM)), (2, 1))
     rows = [
@@ -100,6 +104,12 @@ def history_of(errors: Errors, seed: int) -> Trend:
         return history.trend(seed=seed)
 
 
+def simulated(kind: str, factor: float, n: int) -> list[Trend]:
+    """Return n histories of a kind."""
+    with Pool(2) as pool:
+        return pool.map(partial(history_of, kind, factor), range(n), chunksize=10)
+
+
 def real(found: Trend) -> tuple[list[int], int]:
     """Return the records at which a change is real, and of how many lines the whole is."""
     lines = [line for one in found.series for line in one.lines if line.points]
@@ -109,22 +119,21 @@ def real(found: Trend) -> tuple[list[int], int]:
 
 def main(simulations: int = 1000) -> None:
     """Run the simulations, print the shares and assert the bound."""
-    warnings.simplefilter("ignore", DataWarning)
     rows = []
-    for name, errors in (("drawn anew at every record", anew), ("a few queries at times", few)):
-        found = [history_of(errors, seed) for seed in range(simulations)]
+    for name, kind in (("drawn anew at every record", "anew"), ("a few queries at times", "few")):
+        found = simulated(kind, 1.0, simulations)
         wrong = float(np.mean([any(real(one)) for one in found]))
         tests = float(np.mean([one.n_tests for one in found]))
         rows.append([name, f"{simulations:,}", f"{tests:.1f}", f"{wrong:.3f}"])
     table("Nothing changed", [["versions", "histories", "tests", "any change called real"], *rows])
     planted, n = [], min(PLANTED, simulations)
     for factor in LOSSES:
-        found = [real(history_of(loses(factor), seed)) for seed in range(n)]
+        found = [real(one) for one in simulated("loses", factor, n)]
         share = np.mean([at.count(4) / ENCODERS for at, _ in found])
         others = np.mean([any(place != 4 for place in at) for at, _ in found])
         planted.append([f"errors × {factor:g} at the fourth record", f"{share:.2f}", f"{others:.2f}"])
     for factor in DRIFTS:
-        found = [real(history_of(drifts(factor), seed)) for seed in range(n)]
+        found = [real(one) for one in simulated("drifts", factor, n)]
         share = np.mean([whole / ENCODERS for _, whole in found])
         steps = np.mean([bool(at) for at, _ in found])
         planted.append([f"errors × {factor:g} at every record", f"{share:.2f}", f"{steps:.2f}"])

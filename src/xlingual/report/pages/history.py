@@ -184,7 +184,7 @@ def _cells(series: Series, record: Recorded, line: Line, point: Point, span: tup
 
 def _whole_cells(records: dict[int, Recorded], whole: Change, measure: str) -> Row:
     name = Cell(f"since {called(records[whole.since])}")
-    chart = Cell("the last record against that one")
+    chart = Cell("last against that one")
     cells = (name, Cell(), Cell(), Cell(), chart, *_change_cells(whole, measure, ""), Cell())
     return Row(cells, _TONES.get(whole.outcome, "level"))
 
