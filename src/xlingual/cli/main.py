@@ -39,6 +39,7 @@ _VERBS = {
     "compare": "Compare encoders query by query: is the difference real?",
     "calibrate": "Learn from validations to estimate true retrieval from Backretrieval.",
     "gate": "Pass a candidate encoder that is no worse than a baseline; for CI.",
+    "history": "Show how results changed over time or from version to version.",
     "plan": "Say how many queries a difference needs, and what these can show.",
     "rerank": "Re-rank n-best lists of translations: tune, apply and score weights.",
     "study": "Ask people, blind, which system retrieves more relevant texts.",

@@ -23,6 +23,7 @@ _KINDS = {
     "leaderboard": ("leaderboard.json", "leaderboard:Leaderboard"),
     "gate": ("gate.json", "gate:Gate"),
     "plan": ("plan.json", "plan:Plan"),
+    "history": ("history.json", "history:Trend"),
     "compression": ("compression.json", "compression:Compression"),
     "calibration": ("calibration.json", "calibration:Calibration"),
     "repair": ("repair.json", "repair:BeforeAndAfter"),

@@ -24,6 +24,7 @@ KINDS: Mapping[str, str] = {  # where the record of each kind of file is
     "leaderboard": "xlingual.results.leaderboard:Leaderboard",
     "gate": "xlingual.results.gate:Gate",
     "plan": "xlingual.results.plan:Plan",
+    "history": "xlingual.results.history:Trend",
     "compression": "xlingual.results.compression:Compression",
     "calibration": "xlingual.results.calibration:Calibration",
     "repair": "xlingual.results.repair:Repair",

@@ -21,6 +21,7 @@ PAGES: Mapping[str, str] = {
     "Leaderboard": "leaderboard",
     "Gate": "gate",
     "Plan": "plan",
+    "Trend": "history",
     "Validation": "validation",
     "ValidationTable": "validation_table",
     "Compression": "compression",
