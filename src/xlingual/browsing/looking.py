@@ -32,7 +32,9 @@ _CHOICES = 64  # filters whose queries are remembered
 class Looking:
     """Everything that pages show; nothing in it changes but marks."""
 
-    def __init__(self, results: Results, data: Manifest, inspected: Inspected, spaces: Spaces, marks: Marks) -> None:
+    def __init__(
+        self, results: Results, data: Manifest, inspected: Inspected, spaces: Spaces, marks: Marks
+    ) -> None:
         self.results, self.data, self.spaces, self.marks = results, data, spaces, marks
         self.task, self.measure = inspected.found.task, inspected.found.measure
         self.matching = self.task != "backretrieval"
@@ -111,7 +113,11 @@ class Looking:
             changes["beside"] = ""
         if wanted.slice and self.slices.get(wanted.slice) is None:
             changes["slice"] = ""
-        for name, known in (("source", self.data.languages), ("target", self.data.languages), ("kind", KINDS)):
+        for name, known in (
+            ("source", self.data.languages),
+            ("target", self.data.languages),
+            ("kind", KINDS),
+        ):
             if getattr(wanted, name) and getattr(wanted, name) not in known:
                 changes[name] = ""
         for name in ("hub", "marked"):

@@ -79,7 +79,12 @@ class Maps:
             "languages": [data.languages[one] for one in data.language[flat.rows].tolist()],
             "labels": labels,
             "way": [
-                {"x": round(x, _DIGITS), "y": round(y, _DIGITS), "row": row, "text": data.text[row][:_LONGEST]}
+                {
+                    "x": round(x, _DIGITS),
+                    "y": round(y, _DIGITS),
+                    "row": row,
+                    "text": data.text[row][:_LONGEST],
+                }
                 for (x, y), row in zip(places.tolist(), shown, strict=True)
             ],
             "share": flat.share,
@@ -92,11 +97,17 @@ class Maps:
         if colour == "slice":
             one = self.looking.slices.get(slice)
             inside = self.looking.slices.mask(slice)[rows]
-            return inside.astype(int).tolist(), ["other texts", "no slice is chosen" if one is None else one.label]
+            return inside.astype(int).tolist(), [
+                "other texts",
+                "no slice is chosen" if one is None else one.label,
+            ]
         if colour == "hub":
             queries = self.looking.queries.get(encoder)
             hubs = set() if queries is None else set(queries.hubs)
-            return [int(row in hubs) for row in rows.tolist()], ["other texts", "hub: the nearest of very many queries"]
+            return [int(row in hubs) for row in rows.tolist()], [
+                "other texts",
+                "hub: the nearest of very many queries",
+            ]
         count = np.bincount(data.language[rows], minlength=len(data.languages))
         order = np.argsort(-count, kind="stable").tolist()
         names = [name_of(data.languages[one]) or data.languages[one] for one in order if count[one]]

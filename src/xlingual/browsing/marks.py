@@ -81,7 +81,15 @@ class Marks:
         for mark in self.all():
             row = rows.get(mark.source, {}).get(mark.id)
             text = "" if row is None else data.text[row]
-            cells = (mark.source, mark.target, mark.id, text, "yes" if mark.marked else "", mark.note, mark.changed)
+            cells = (
+                mark.source,
+                mark.target,
+                mark.id,
+                text,
+                "yes" if mark.marked else "",
+                mark.note,
+                mark.changed,
+            )
             writer.writerow(map(csv_text, cells))
         return "\ufeff" + out.getvalue()  # the mark tells Excel that this is UTF-8
 
@@ -93,7 +101,9 @@ class Marks:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise InputError(f"{self.path} cannot be read ({error.strerror}): name another (--marks FILE)") from None
+            raise InputError(
+                f"{self.path} cannot be read ({error.strerror}): name another (--marks FILE)"
+            ) from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InputError(
                 f"{self.path} holds no marks of xlingual browse ({error}): name another file (--marks FILE)"

@@ -33,10 +33,7 @@ def queries(desk: Desk, request: Request, _: Form) -> Response:
     shown = lines[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
     one = desk.looking.queries[wanted.encoder]
     rows = [_line(desk, wanted, one, line) for line in shown.tolist()]
-    texts = _texts(desk, wanted.q) if wanted.q.strip() else None
-    own = {
-        "rows": rows, "found": len(lines), "of": len(one), "page": number, "pages": pages, "texts": texts,
-    }  # fmt: skip
+    own = {"rows": rows, "found": len(lines), "of": len(one), "page": number, "pages": pages}
     return page(request, "queries.html", _values(desk, request, wanted) | own)
 
 
@@ -139,7 +136,9 @@ def mark(desk: Desk, request: Request, form: Form) -> Response:
         card.language, to, card.id, marked=form.get("marked") == "yes", note=form.get("note", "")
     )
     if request.headers.get("hx-request") == "true":
-        return page(request, "mark.html", {"mark": kept, "saved": True, "base": desk.base, "card": card, "to": to})
+        return page(
+            request, "mark.html", {"mark": kept, "saved": True, "base": desk.base, "card": card, "to": to}
+        )
     return see(f"{desk.base}/text/{row}?to={to}")
 
 
@@ -220,7 +219,9 @@ def _labels(desk: Desk, row: int) -> list[tuple[str, str]]:
     """Return the columns of the manifest that say something of a text."""
     data = desk.looking.data
     found = [(name, str(column[row])) for name, column in data.labels.items() if column[row] is not None]
-    numbers = [(name, f"{values[row]:g}") for name, values in data.numbers.items() if np.isfinite(values[row])]
+    numbers = [
+        (name, f"{values[row]:g}") for name, values in data.numbers.items() if np.isfinite(values[row])
+    ]
     return found + [one for one in numbers if one[0] not in data.labels]
 
 

@@ -28,7 +28,9 @@ class Slices:
         self.shown: list[ShownSlice] = []
         for number, one in enumerate(inspected.looked):
             for place, (words, _) in enumerate(one.slices):
-                self.shown.append(ShownSlice(f"w{number}.{place}", f"Worse than the rest: {one.encoder}", words))
+                self.shown.append(
+                    ShownSlice(f"w{number}.{place}", f"Worse than the rest: {one.encoder}", words)
+                )
         for number, feature in enumerate(self._features):
             used = np.unique(feature.code[feature.code >= 0]).tolist()
             for part in used:

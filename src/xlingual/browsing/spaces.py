@@ -144,9 +144,7 @@ class Opener:
                     "way back computed"
                 )
             slots, first = slots[kept], first[kept]
-        vectors = image_vectors(
-            self.data, name, encoder, first, store=self.store, progress=self.progress
-        )
+        vectors = image_vectors(self.data, name, encoder, first, store=self.store, progress=self.progress)
         return Space(slots, np.zeros(len(slots), dtype=np.int64), vectors, lambda what, language: None)
 
 

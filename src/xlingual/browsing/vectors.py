@@ -101,7 +101,9 @@ class Space:
             found.append(Found(rows, (keys[order] * UNIT).tolist(), among))
         return found
 
-    def rank(self, vector: Vectors, group: int, rows: list[int], only: np.ndarray | None = None) -> int | None:
+    def rank(
+        self, vector: Vectors, group: int, rows: list[int], only: np.ndarray | None = None
+    ) -> int | None:
         """Return the best rank of some rows of a group for a vector [d], None where none has a vector."""
         low, high = int(self._bounds[group]), int(self._bounds[group + 1])
         own = [self._line[row] for row in rows if low <= self._line.get(row, -1) < high]

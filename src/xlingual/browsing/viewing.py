@@ -96,7 +96,13 @@ class Viewer:
         self._only: dict[int, np.ndarray] = {}
         self._shown: dict[int, dict[int, int]] = {}
 
-    def card(self, row: int, score: float | None = None, query: int | None = None, hubs: dict[int, int] | None = None) -> Card:
+    def card(
+        self,
+        row: int,
+        score: float | None = None,
+        query: int | None = None,
+        hubs: dict[int, int] | None = None,
+    ) -> Card:
         """Return a text; of a query's item it is right."""
         data = self.data
         return Card(
@@ -135,7 +141,11 @@ class Viewer:
         way = [row]
         if first is not None:
             way += [first.cards[0].row]
-            way += [first.back.cards[0].row] if first.back and first.back.what == "texts" and first.back.cards else []
+            way += (
+                [first.back.cards[0].row]
+                if first.back and first.back.what == "texts" and first.back.cards
+                else []
+            )
         return Side(encoder, self.outcome(encoder, row, target), sections, note, way)
 
     def typed(self, encoder: str, text: str, language: str) -> Side:
@@ -195,7 +205,14 @@ class Viewer:
         return Section(tag, name_of(tag) or tag, cards, words, self._way_back(one.encoder, row, near), here)
 
     def _computed(
-        self, encoder: str, space: Space, vector: Vectors, codes: list[int], source: int, row: int | None, target: str
+        self,
+        encoder: str,
+        space: Space,
+        vector: Vectors,
+        codes: list[int],
+        source: int,
+        row: int | None,
+        target: str,
     ) -> Iterator[Section]:
         one = self.looking.queries.get(encoder)
         for code in codes:
@@ -216,7 +233,11 @@ class Viewer:
         if not near:
             return None
         source = int(self.data.language[row])
-        images, slot, own = self.looking.spaces.images, int(self.data.image[near[0].row]), int(self.data.image[row])
+        images, slot, own = (
+            self.looking.spaces.images,
+            int(self.data.image[near[0].row]),
+            int(self.data.image[row]),
+        )
         if images is not None and slot >= 0 and images.has(slot):
             only = self._images_of(source, images)
             vector = images.vector(slot)

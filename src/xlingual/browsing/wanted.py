@@ -82,4 +82,9 @@ def rank_range(text: str) -> tuple[int, int | None]:
 
 def _is_range(text: str) -> bool:
     low, _, high = text.partition("-")
-    return len(text) <= 20 and low.isascii() and low.isdigit() and (not high or high.isascii() and high.isdigit())
+    return (
+        len(text) <= 20
+        and low.isascii()
+        and low.isdigit()
+        and (not high or (high.isascii() and high.isdigit()))
+    )

@@ -134,7 +134,11 @@ def _images(
         return None, None, []
     try:
         name, encoder = made_image_encoder(spec, languages=data.languages)
-        if only_kept and given is None and not kept_rows(encoder, data.images(rows[shown]), open_store(store)).all():
+        if (
+            only_kept
+            and given is None
+            and not kept_rows(encoder, data.images(rows[shown]), open_store(store)).all()
+        ):
             return None, None, []
         found = image_vectors(data, name, encoder, rows[shown], store=open_store(store), progress=progress)
     except InputError as error:
