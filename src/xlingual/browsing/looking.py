@@ -150,7 +150,7 @@ class Looking:
                 words = [f"{each.group}: {each.label}" for each in self.slices.shown if each.key[0] == "f"]
                 near = did_you_mean(changes["slice"], words)
                 raise InputError(
-                    f"--slice {changes['slice']}: there is none.{near} Slices are named as in: {listed(words, 6)}"
+                    f"--slice {changes['slice']}: there is none.{near} They are named so: {listed(words, 6)}"
                 )
             changes["slice"] = one.key
         return self.usual().changed(**changes)
@@ -185,7 +185,7 @@ def open_looking(
 
     """
     data = data_of(results, manifest)
-    known = set(entry.encoder for entry in results.entries)
+    known = {entry.encoder for entry in results.entries}
     inspected = inspect_results(
         results,
         data,

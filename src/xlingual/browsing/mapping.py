@@ -92,7 +92,7 @@ class Maps:
         }
 
     def _coloured(self, rows: Ints, encoder: str, colour: str, slice: str) -> tuple[list[int], list[str]]:
-        """Return a number for each row and what the numbers stand for; 0 is drawn pale where it is the rest."""
+        """Return a number for each row, and what the numbers stand for."""
         data = self.looking.data
         if colour == "slice":
             one = self.looking.slices.get(slice)
@@ -126,14 +126,16 @@ def _pca(space: Space) -> Flat:
     axes = axes[:2] if len(axes) > 1 else np.vstack([axes, np.zeros_like(axes)])
     axes = axes * np.where(axes[np.arange(2), np.abs(axes).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
     flat = (wide - mean) @ axes.T
-    reach = max(float(np.abs(flat).max()), 1e-12)
+    middle, reach = _frame(flat)
     total = float((spread**2).sum())
 
     def place(others: Vectors) -> Floats:
-        found: Floats = (_unit(others) - mean) @ axes.T / reach
+        found: Floats = ((_unit(others) - mean) @ axes.T - middle) / reach
         return found
 
-    return Flat(rows, flat / reach, float((spread[:2] ** 2).sum() / total) if total > 0 else None, place)
+    return Flat(
+        rows, (flat - middle) / reach, float((spread[:2] ** 2).sum() / total) if total > 0 else None, place
+    )
 
 
 def _umap(space: Space) -> Flat:
@@ -142,14 +144,19 @@ def _umap(space: Space) -> Flat:
     rows, vectors = space.sample(POINTS, [])
     made = UMAP(metric="cosine", n_neighbors=min(15, len(rows) - 1), random_state=0)
     flat = np.asarray(made.fit_transform(vectors), dtype=np.float64)
-    middle = (flat.max(axis=0) + flat.min(axis=0)) / 2
-    reach = max(float(np.abs(flat - middle).max()), 1e-12)
+    middle, reach = _frame(flat)
 
     def place(others: Vectors) -> Floats:
         found: Floats = (np.asarray(made.transform(_unit(others).astype(np.float32))) - middle) / reach
         return found
 
     return Flat(rows, (flat - middle) / reach, None, place)
+
+
+def _frame(flat: Floats) -> tuple[Floats, float]:
+    """Return the middle of points, and how far the farthest is from it along an axis."""
+    middle: Floats = (flat.max(axis=0) + flat.min(axis=0)) / 2
+    return middle, max(float(np.abs(flat - middle).max()), 1e-12)
 
 
 def _unit(vectors: Vectors) -> Floats:

@@ -165,9 +165,9 @@ def _values(desk: Desk, request: Request, wanted: Wanted) -> dict[str, Any]:
     looking = desk.looking
     return {
         "base": desk.base, "title": desk.title, "wanted": wanted, "usual": desk.usual, "looking": looking,
-        "data_languages": looking.data.languages, "name_of": _named, "kinds": KIND_WORDS, "outcomes": OUTCOMES,
-        "orders": ORDERS, "ranks": RANKS, "slices": _grouped(looking.slices.shown), "marked": len(looking.marks.all()),
-        "can_type": bool(looking.spaces.texts),
+        "data_languages": looking.data.languages, "name_of": _named, "kinds": KIND_WORDS,
+        "outcomes": OUTCOMES, "orders": ORDERS, "ranks": RANKS, "slices": _grouped(looking.slices.shown),
+        "marked": len(looking.marks.all()), "can_type": bool(looking.spaces.texts),
     }  # fmt: skip
 
 

@@ -46,7 +46,7 @@ class TextSearch:
         return found
 
     def find(self, words: str) -> Ints:
-        """Return the rows of the texts that are found: equal ones first, then what begins so, then short ones."""
+        """Return the rows that are found: equal texts first, then what begins so, then short ones."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

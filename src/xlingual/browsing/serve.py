@@ -15,8 +15,8 @@ def check_host(host: str) -> None:
     """Raise InputError for an address that other machines reach."""
     if not is_loopback(host):
         raise InputError(
-            f"--host {host}: pages show your data to whoever has the address, over http without encryption, so "
-            "only this machine may reach them: leave it at 127.0.0.1. From another machine use an SSH tunnel "
+            f"--host {host}: pages show your data to whoever has the address, over http without encryption, "
+            "so only this machine may reach them: leave it at 127.0.0.1. From another one use an SSH tunnel "
             "(ssh -L 8090:127.0.0.1:8090 THIS-MACHINE)"
         )
 

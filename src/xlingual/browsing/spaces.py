@@ -140,8 +140,8 @@ class Opener:
             kept = kept_rows(encoder, self.data.images(first), self.store)
             if not kept.any():
                 raise InputError(
-                    f"the store holds no vectors of images of {name}: give it (--image-encoder SPEC) to see the "
-                    "way back computed"
+                    f"the store holds no vectors of images of {name}: give it (--image-encoder SPEC) to "
+                    "see the way back computed"
                 )
             slots, first = slots[kept], first[kept]
         vectors = image_vectors(self.data, name, encoder, first, store=self.store, progress=self.progress)

@@ -34,7 +34,7 @@ class Written:
 
 
 def write_static(looking: Looking, wanted: Wanted, path: Path, most: int = 500) -> Written:
-    """Write the first of the wanted queries with texts, neighbours and thumbnails; a crash leaves the old file."""
+    """Write the first of the wanted queries, with texts and thumbnails; a crash leaves the old file."""
     import jinja2
     from markupsafe import Markup
 
@@ -51,8 +51,9 @@ def write_static(looking: Looking, wanted: Wanted, path: Path, most: int = 500) 
         undefined=jinja2.StrictUndefined,
     ).get_template("failures.html")
     tags = {tag for row in rows for tag in (row["query"]["lang"], row["target"])}
+    what = "failures" if wanted.outcome == "failed" else "queries"
     page = template.render(
-        title=f"{looking.found.data}: {'failures' if wanted.outcome == 'failed' else 'queries'} of {wanted.encoder}",
+        title=f"{looking.found.data}: {what} of {wanted.encoder}",
         looking=looking,
         wanted=wanted,
         chosen=_in_words(looking, wanted),

@@ -131,7 +131,7 @@ class Viewer:
         return self.card(found[0]) if found else None
 
     def side(self, encoder: str, row: int, target: str, *, computed: bool = False) -> Side:
-        """Return what an encoder finds for a text; `computed`: not what was stored, where there are vectors."""
+        """Return what an encoder finds for a text; `computed`: among all texts, where there are vectors."""
         space = self.looking.spaces.texts.get(encoder)
         language = self.data.languages[self.data.language[row]]
         vector = None if space is None else space.asks(row, language)
@@ -141,11 +141,7 @@ class Viewer:
         way = [row]
         if first is not None:
             way += [first.cards[0].row]
-            way += (
-                [first.back.cards[0].row]
-                if first.back and first.back.what == "texts" and first.back.cards
-                else []
-            )
+            way += [first.back.cards[0].row] if first.back and first.back.cards else []
         return Side(encoder, self.outcome(encoder, row, target), sections, note, way)
 
     def typed(self, encoder: str, text: str, language: str) -> Side:

@@ -21,8 +21,8 @@ def browse(request: BrowseRequest) -> None:
     """Look at queries in the browser: what each found, in every language, with images, and a map.
 
     RESULTS is a folder that `xlingual evaluate backretrieval … --out DIR` or `… crosslingual-retrieval …`
-    wrote. The page is served to this machine alone, until Ctrl-C; marks and notes are kept in a file. Without a
-    server, --static writes one HTML file of the queries that failed.
+    wrote. The page is served to this machine alone, until Ctrl-C; marks and notes are kept in a file.
+    Without a server, --static writes one HTML file of the queries that failed.
     """
     from xlingual.browsing.looking import open_looking
     from xlingual.browsing.marks import FILE, Marks
@@ -44,7 +44,7 @@ def browse(request: BrowseRequest) -> None:
         "text_encoders": within_cost(request.text_encoders, request.keeping),
         "vectors": static is None,
     }
-    with screen.warnings_as_lines(), screen.progress(screen.silent(request)) as progress:
+    with screen.warnings_as_lines(), screen.progress(request.quiet) as progress:
         looking = open_looking(**given, progress=progress)
     if static is None:
         _serve(looking, request)
@@ -83,5 +83,6 @@ def _write(looking: Looking, request: BrowseRequest) -> None:
     screen.wrote(request.static, quiet=request.quiet)
     if written.left_out and not request.quiet:
         screen.say(
-            f"{written.left_out:,} further queries are left out: raise --most, or choose fewer by --slice, --kind …"
+            f"{written.left_out:,} further queries are left out: raise --most, or choose fewer by --slice, "
+            "--kind …"
         )

@@ -73,7 +73,7 @@ def inspect_results(
         seed: of clusters and shuffles.
         store: where vectors of images are kept.
         progress: called with (what, done, total).
-        only_kept: leave out clusters of images whose vectors the image encoder of the results would make anew.
+        only_kept: leave out clusters of images where the image encoder of the results would have to work.
 
     Raises:
         InputError: the data are not those of the results, or a name is not known.

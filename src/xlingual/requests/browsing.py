@@ -73,7 +73,7 @@ class BrowseRequest(Request, frozen=True, kw_only=True):
     text_encoders: Annotated[
         tuple[str, ...],
         option(
-            "Encode all texts, and typed ones, with this encoder; repeat for several. See: xlingual encoders.",
+            "Encode all texts, and typed ones, with this encoder; repeat for several.",
             names=("--text-encoder",),
             metavar="NAME=SPEC",
             otherwise="vectors of files and of the store only",

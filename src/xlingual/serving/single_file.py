@@ -12,7 +12,7 @@ def json_in_html(content: dict[str, Any]) -> str:
     r"""Return JSON that ends no element: without "<", and without line ends that scripts know.
 
     >>> json_in_html({"text": "</script>"})
-    '{"text": "\\\\u003c/script\\\\u003e"}'
+    '{"text": "\\u003c/script\\u003e"}'
     """
     escaped = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
     return json.dumps(content, ensure_ascii=False, allow_nan=False).translate(escaped)

@@ -37,6 +37,7 @@ document.addEventListener("DOMContentLoaded", () => {
     said.classList.add("bad");
   });
 
+  if (matchMedia("(max-width: 760px)").matches) document.querySelector(".fold")?.removeAttribute("open");
   const area = document.getElementById("map");
   if (area) draw(area);
 });
@@ -67,11 +68,14 @@ async function draw(area) {
   const dark = matchMedia("(prefers-color-scheme: dark)"), rest = map.labels[0] === "other texts";
   const colour = (code) => (rest ? (code ? "#d55e00" : dark.matches ? "#566072" : "#b9bfc9") : COLOURS[code]);
   const shape = (code) => (rest ? 3 * code : code % 4);
+  const all = [...map.points, ...map.way.map((one) => [one.x, one.y])];
+  const reach = [0, 1].map((axis) => Math.max(1e-6, ...all.map((one) => Math.abs(one[axis]))));
   let places = [];
 
   function place(x, y) {
     const [wide, high] = [canvas.clientWidth, canvas.clientHeight], margin = 22;
-    return [wide / 2 + x * (wide / 2 - margin), high / 2 - y * (high / 2 - margin)];
+    const scale = Math.min((wide / 2 - margin) / reach[0], (high / 2 - margin) / reach[1]);
+    return [wide / 2 + x * scale, high / 2 - y * scale];
   }
 
   function paint() {

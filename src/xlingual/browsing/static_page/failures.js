@@ -61,7 +61,7 @@ function further(row) {
   for (const one of row.near) {
     const about = element("span", "about", one.right ? element("span", "chip good", "own item") : "",
       one.hub ? element("span", "chip hub", `hub · ${one.hub}`) : "", element("span", "score", number(one.score)));
-    const words = element("span", "q words", thumb(one), said(one));
+    const words = element("span", "q grow", thumb(one), said(one));
     list.append(element("li", one.right ? "near right" : "near", words, about));
   }
   const made = element("div", "further", element("p", "among", "nearest of the candidates that were evaluated"), list);
