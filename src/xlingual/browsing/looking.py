@@ -20,7 +20,7 @@ from xlingual.encoders import ImageModelLike
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.inspection.evaluated import data_of
 from xlingual.inspection.inspect import Inspected, inspect_results
-from xlingual.inspection.judged import rows_of
+from xlingual.inspection.judged import rows_of, task_of
 from xlingual.results import Results
 from xlingual.results.inspection import KINDS
 from xlingual.store import StoreLike, open_store
@@ -184,6 +184,7 @@ def open_looking(
         progress: called with (what, done, total).
 
     """
+    task_of(results)  # before the data are read
     data = data_of(results, manifest)
     known = {entry.encoder for entry in results.entries}
     inspected = inspect_results(

@@ -37,7 +37,7 @@ class Mark(msgspec.Struct, frozen=True):
 class MarksFile(msgspec.Struct, frozen=True, tag_field="schema", tag="xlingual/marks/1"):
     """All marks."""
 
-    marks: list[Mark] = []
+    marks: list[Mark]
 
 
 class Marks:

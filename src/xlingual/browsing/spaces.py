@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,7 +66,7 @@ class Opener:
                 try:
                     texts[name] = self._space(name, self._of_results(results, name), computed=False)
                 except (XlingualError, OSError) as error:
-                    without[name] = str(error)
+                    without[name] = str(error) if _ASK in str(error) else f"{error}; {_ASK}"
         try:
             images, why = self._images(results, image_encoder), ""
         except (XlingualError, OSError) as error:
@@ -82,7 +83,12 @@ class Opener:
     def _of_results(self, results: Results, name: str) -> Encoder:
         specs: Any = results.request.get("text_encoders") or ()
         languages = self.data.languages
-        known = text_specs(specs, languages=languages) if specs else {}
+        known: dict[str, EncoderLike] = {}
+        for part in [specs] if isinstance(specs, str) else specs:
+            with suppress(InputError):  # one that was an object is named in its place
+                known |= text_specs(
+                    {part: specs[part]} if isinstance(specs, Mapping) else [part], languages=languages
+                )
         if name not in known or not isinstance(known[name], str) or ":" not in str(known[name]):
             raise InputError(f"the results do not say how {name} is made: {_ASK}")
         ((_, encoder),) = self._made({name: known[name]}).items()

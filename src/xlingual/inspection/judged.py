@@ -67,7 +67,7 @@ def task_of(results: Results) -> str:
     usable = [task for task in tasks if task in TASKS]
     if len(usable) != 1 or len(tasks) != 1:
         raise InputError(
-            f"inspect looks at the queries of {listed(TASKS)}, one task at a time; these results are of "
+            f"looked at are queries of {listed(TASKS)}, one task at a time; these results are of "
             f"{listed(tasks)}: give results of `xlingual evaluate {TASKS[0]}` or `… {TASKS[1]}`"
         )
     return usable[0]
