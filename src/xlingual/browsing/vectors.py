@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from xlingual.arrays import Floats, Ints, Vectors
-from xlingual.ranking import UNIT, Cosine, UnitVectors
+from xlingual.ranking import UNIT, Cosine, UnitVectors, one_library_thread
 
 Encode: TypeAlias = Callable[[int | str, str], Vectors | None]  # a row or a typed text, its language → [d]
 MANY = 10  # neighbours of a text
@@ -23,6 +23,7 @@ class Found:
     rows: list[int]
     scores: list[float]
     among: int
+    rank: int | None = None  # of what was asked for
 
 
 class Space:
@@ -71,50 +72,40 @@ class Space:
 
     def nearest(
         self,
-        vectors: Vectors,
+        vector: Vectors,
         group: int,
         k: int = MANY,
         *,
         without: int | None = None,
         only: np.ndarray | None = None,
-    ) -> list[Found]:
-        """Return the k nearest rows of a group for each vector [m, d], without one row; `only` some lines.
+        own: Sequence[int] = (),
+    ) -> Found:
+        """Return the k nearest rows of a group for a vector [d], without one row.
 
-        Float32 screens, float64 decides, as everywhere: equal scores stand in the order of the data.
+        `only` says which lines count, bool [n]; `own` are rows whose best rank is asked for. Float32 screens,
+        float64 decides, as everywhere: equal scores stand in the order of the data.
         """
         low, high = int(self._bounds[group]), int(self._bounds[group + 1])
-        left = UnitVectors(np.atleast_2d(vectors))
-        screened = left.screen(0, len(left)) @ self._unit[low:high].T
-        exact, found = Cosine(left, self._raw), []
-        left_out = np.zeros(high - low, dtype=bool) if only is None else ~only[low:high]
-        if without in self._line and low <= self._line[without] < high:
-            left_out[self._line[without] - low] = True
-        among = high - low - int(left_out.sum())
-        for number, scores in enumerate(screened):
-            scores[left_out] = -np.inf
-            kept = min(k, among)
-            limit = np.partition(scores, -kept)[-kept] - self._band if kept else np.inf
-            lines = np.flatnonzero(scores >= limit) + low
-            keys = exact.exact(np.full(len(lines), number), lines)
-            order = np.lexsort((self.rows[lines], -keys))[:kept]
-            rows = self.rows[lines[order]].tolist()
-            found.append(Found(rows, (keys[order] * UNIT).tolist(), among))
-        return found
-
-    def rank(
-        self, vector: Vectors, group: int, rows: list[int], only: np.ndarray | None = None
-    ) -> int | None:
-        """Return the best rank of some rows of a group for a vector [d], None where none has a vector."""
-        low, high = int(self._bounds[group]), int(self._bounds[group + 1])
-        own = [self._line[row] for row in rows if low <= self._line.get(row, -1) < high]
-        if not own:
-            return None
         left = UnitVectors(np.atleast_2d(vector))
-        scores: Floats = (left.screen(0, 1) @ self._unit[low:high].T)[0]
-        if only is not None:
-            scores[~only[low:high]] = -np.inf
-        exact = Cosine(left, self._raw)
-        best = int(exact.exact(np.zeros(len(own), dtype=np.int64), np.array(own)).max())
+        with one_library_thread():  # pages are many and short: threads would wait for each other
+            scores: Floats = self._unit[low:high] @ left.screen(0, 1)[0]
+        left_out = np.zeros(high - low, dtype=bool) if only is None else ~only[low:high]
+        if without is not None and low <= self._line.get(without, -1) < high:
+            left_out[self._line[without] - low] = True
+        scores[left_out] = -np.inf
+        among = high - low - int(left_out.sum())
+        kept, exact = min(k, among), Cosine(left, self._raw)
+        limit = np.partition(scores, -kept)[-kept] - self._band if kept else np.inf
+        lines = np.flatnonzero(scores >= limit) + low
+        keys = exact.exact(np.zeros(len(lines), dtype=np.int64), lines)
+        order = np.lexsort((self.rows[lines], -keys))[:kept]
+        places = [line for row in own if low <= (line := self._line.get(row, -1)) < high]
+        rank = self._rank(exact, scores, low, places) if places else None
+        return Found(self.rows[lines[order]].tolist(), (keys[order] * UNIT).tolist(), among, rank)
+
+    def _rank(self, exact: Cosine, scores: Floats, low: int, places: Sequence[int]) -> int:
+        """Return the best rank of some lines, for the screen scores of a group that begins at `low`."""
+        best = int(exact.exact(np.zeros(len(places), dtype=np.int64), np.array(places)).max())
         surely = int((scores > best * UNIT + self._band).sum())
         doubtful = np.flatnonzero(np.abs(scores - best * UNIT) <= self._band) + low
         keys = exact.exact(np.zeros(len(doubtful), dtype=np.int64), doubtful)

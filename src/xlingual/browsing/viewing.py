@@ -216,7 +216,7 @@ class Viewer:
                 continue
             tag = self.data.languages[code]
             here = tag == target
-            (found,) = space.nearest(vector, code, MANY if here else FEW, without=row)
+            found = space.nearest(vector, code, MANY if here else FEW, without=row)
             near = [Near(*each) for each in zip(found.rows, found.scores, strict=True)]
             cards = [self.card(each.row, each.score, row, one.hubs if one else None) for each in near]
             name = name_of(tag) or tag
@@ -235,23 +235,23 @@ class Viewer:
             int(self.data.image[row]),
         )
         if images is not None and slot >= 0 and images.has(slot):
-            only = self._images_of(source, images)
-            vector = images.vector(slot)
-            (found,) = images.nearest(vector, 0, FEW, only=only)
+            found = images.nearest(
+                images.vector(slot), 0, FEW, only=self._images_of(source, images), own=[own]
+            )
             shown = self._showing(source)
             cards = [
                 self.card(row if each == own else shown[each], score)
                 for each, score in zip(found.rows, found.scores, strict=True)
             ]
-            return WayBack("images", cards, images.rank(vector, 0, [own], only), found.among)
+            return WayBack("images", cards, found.rank, found.among)
         space = self.looking.spaces.texts.get(encoder)
         tag = self.data.languages[self.data.language[near[0].row]]
         back = None if space is None else space.asks(near[0].row, tag)
         if space is None or back is None or not space.size(source):
             return None
-        (found,) = space.nearest(back, source, FEW, without=near[0].row)
+        found = space.nearest(back, source, FEW, without=near[0].row, own=[row])
         cards = [self.card(*each) for each in zip(found.rows, found.scores, strict=True)]
-        return WayBack("texts", cards, space.rank(back, source, [row]), found.among)
+        return WayBack("texts", cards, found.rank, found.among)
 
     def _showing(self, code: int) -> dict[int, int]:
         """Return the first row of a language that shows each image."""

@@ -1,4 +1,4 @@
-"""Results to look at: forty items in English, Arabic and Japanese, with hostile texts and vectors in files."""
+"""Results to look at: sixty items in English, Arabic and Japanese, hostile texts, vectors in files."""
 
 from __future__ import annotations
 

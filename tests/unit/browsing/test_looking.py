@@ -257,13 +257,10 @@ def test_nearest_is_exact_with_ties_in_the_order_of_the_data():
             rows = np.flatnonzero((group == code) & (np.arange(300) != row))
             keys = np.round(unit[rows] @ unit[row], 9)
             expected = rows[np.lexsort((rows, -keys))][:10].tolist()
-            (found,) = space.nearest(vectors[row], code, without=row)
+            own = int(rows[5])
+            found = space.nearest(vectors[row], code, without=row, own=[own])
             assert found.rows == expected and found.among == len(rows)
-            own = rows[5]
-            rank = int(
-                (np.round(unit[group == code] @ unit[row], 9) > np.round(unit[own] @ unit[row], 9)).sum()
-            )
-            assert space.rank(vectors[row], code, [int(own)]) == rank + 1
+            assert found.rank == int((keys > keys[5]).sum()) + 1
 
 
 # --- maps
