@@ -28,6 +28,7 @@ SPEED = (
     "repair_speed",
     "nbest_speed",
     "study_load",
+    "browse_speed",
     "estimate",
 )
 STATISTICS = (
