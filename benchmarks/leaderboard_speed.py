@@ -1,4 +1,4 @@
-"""A leaderboard of 50 encoders and 20 columns: how long it takes, and that its ranks are those of the tests."""
+"""A leaderboard of 50 encoders and 20 columns: how long it takes, and whether its ranks are right."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def main() -> None:
     run = crosslingual_retrieval(manifest, text_encoders=encoders, measures=["RR"], pairs="en-de")
     given = [
         Source(f"c{k}", Path(f"c{k}"), replace(run, entries=[
-            changed(entry, signature=entry.signature.replace("|data:", f"|data:{k}-")) for entry in run.entries
+            changed(entry, signature=entry.signature.replace("|data:", f"|data:{k}-"))
+            for entry in run.entries
         ]))
         for k in range(COLUMNS)
     ]  # fmt: skip

@@ -68,10 +68,9 @@ def kinds(found: Inspection) -> list[Block]:
             for each in one.kinds
             if each.examples
         ]
-        inner: list[Block] = [
-            *_by_language(one, shown),
-            *([Heading("Examples"), Cards(examples)] if examples else []),
-        ]
+        inner: list[Block] = list(_by_language(one, shown))
+        if examples:
+            inner += [Heading("Examples"), Cards(examples)]
         if inner:
             alone = len(found.encoders) == 1
             title = "By language, with examples" if alone else one.encoder
@@ -79,9 +78,9 @@ def kinds(found: Inspection) -> list[Block]:
     return [*blocks, *together(folds, "Each encoder by language, with examples")]
 
 
-def together(folds: Sequence[Fold], title: str) -> Sequence[Block]:
+def together(folds: Sequence[Fold], title: str) -> list[Block]:
     """Return the folds of encoders; many behind one line."""
-    return folds if len(folds) <= MOST_NAMED else [Fold(title, folds, where="page")]
+    return [*folds] if len(folds) <= MOST_NAMED else [Fold(title, folds, where="page")]
 
 
 def _of_one(found: Inspection, meanings: dict[str, str]) -> Table:
