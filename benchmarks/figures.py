@@ -67,14 +67,14 @@ def markdown(found: list[Block]) -> str:
 
 
 def terminal(command: str, found: list[Block]) -> str:
-    """Return a command and the lines that it printed as they stand in a terminal."""
+    """Return a command and the lines that it printed as they stand in a terminal, then an empty line."""
     lines = ["$"]
     for part in re.split(r" (?=--)", command):
         if len(lines[-1]) + len(part) > WIDTH - 3:
             lines[-1] += " \\"
             lines.append("   ")
         lines[-1] += f" {part}"
-    return "\n".join(lines + [block["line"] for block in found])
+    return "\n".join(lines + [block["line"] for block in found] + [""] * bool(found)) + "\n"
 
 
 def page_of(name: str, folder: Path = FOLDER) -> Path:
@@ -135,7 +135,8 @@ def filled(name: str, folder: Path = FOLDER) -> tuple[str, list[str]]:
         if place["kind"] == "tables":
             output = "\n\n".join(markdown(known[each][1]) for each in names)
         else:
-            output = "```\n" + "\n\n".join(terminal(*known[each]) for each in names) + "\n```"
+            output = "".join(terminal(*known[each]) for each in names)
+            output = f"```\n{output.rstrip()}\n```"
         return f"{place['start']}{output}\n{place['end']}"
 
     return PLACE.sub(inside, text), wrong
