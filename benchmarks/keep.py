@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.figures import FOLDER, WIDTH, blocks, fill, page_of, read
+from benchmarks.figures import FOLDER, PLACE, WIDTH, blocks, fill, page_of, read
 from xlingual.results.files import write_json
 from xlingual.signature import CONVENTIONS
 
@@ -62,10 +62,10 @@ def verdict(lines: list[str]) -> list[str]:
 
 
 def take_over(page: str, folder: Path = FOLDER) -> Path:
-    """Write the tables of a page into its figures, marked as those of an earlier run; return their file."""
+    """Write the tables outside of places into a page's figures, marked as of an earlier run; return their file."""
     path = folder / f"{page}.json"
     content = {"schema": SCHEMA, "commands": {}} | read(path)
-    lines = page_of(page, folder).read_text("utf-8").splitlines()
+    lines = PLACE.sub("", page_of(page, folder).read_text("utf-8")).splitlines()
     content["page"] = {
         "origin": "printed by the commands of the page in an earlier run, and not run again since",
         "output": [block for block in blocks(lines) if "table" in block],
