@@ -42,6 +42,7 @@ STATISTICS = (
     "study_statistics",
     "chance_alarm",
     "inspect_noise",
+    "history_noise",
     "repair_noise",
 )
 NETWORKS = (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from xlingual.comparison.compare import compare
     from xlingual.comparison.gate import gate
+    from xlingual.comparison.history_file import History
     from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
@@ -64,6 +65,7 @@ _HOMES = {
     "DataWarning": "errors",
     "Encoder": "encoders.base",
     "Gate": "results.gate",
+    "History": "comparison.history_file",
     "InputError": "errors",
     "Leaderboard": "results.leaderboard",
     "Manifest": "data.manifest",
@@ -122,6 +124,7 @@ __all__ = [
     "DataWarning",
     "Encoder",
     "Gate",
+    "History",
     "Images",
     "InputError",
     "Leaderboard",

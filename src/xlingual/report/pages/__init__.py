@@ -21,6 +21,7 @@ PAGES: Mapping[str, str] = {
     "Leaderboard": "leaderboard",
     "Gate": "gate",
     "Plan": "plan",
+    "Trend": "history",
     "Validation": "validation",
     "ValidationTable": "validation_table",
     "Compression": "compression",
@@ -34,7 +35,9 @@ PAGES: Mapping[str, str] = {
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
+    "Suite": "suite",
     "BackretrievalCheck": "backretrieval_check",
+    "Verification": "verification",
     "Overview": "overview",
     "PoolOverview": "overview",
 }
