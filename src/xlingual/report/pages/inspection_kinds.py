@@ -68,10 +68,9 @@ def kinds(found: Inspection) -> list[Block]:
             for each in one.kinds
             if each.examples
         ]
-        inner: list[Block] = [
-            *_by_language(one, shown),
-            *([Heading("Examples"), Cards(examples)] if examples else []),
-        ]
+        inner: list[Block] = list(_by_language(one, shown))
+        if examples:
+            inner += [Heading("Examples"), Cards(examples)]
         if inner:
             alone = len(found.encoders) == 1
             title = "By language, with examples" if alone else one.encoder
