@@ -29,6 +29,7 @@ SPEED = (
     "nbest_speed",
     "study_load",
     "leaderboard_speed",
+    "browse_speed",
     "estimate",
 )
 STATISTICS = (

@@ -36,6 +36,7 @@ _VERBS = {
     "casestudy": "The case studies of the papers: encoders without parallel texts; MLMME; LAReQA.",
     "validate": "Check a measure without translations against true retrieval.",
     "inspect": "Say where encoders fail, and why: slices, kinds of error, hubs.",
+    "browse": "Look at queries, neighbours and a map in the browser.",
     "compare": "Compare encoders query by query: is the difference real?",
     "calibrate": "Learn from validations to estimate true retrieval from Backretrieval.",
     "gate": "Pass a candidate encoder that is no worse than a baseline; for CI.",

@@ -78,9 +78,9 @@ def kinds(found: Inspection) -> list[Block]:
     return [*blocks, *together(folds, "Each encoder by language, with examples")]
 
 
-def together(folds: Sequence[Fold], title: str) -> Sequence[Block]:
+def together(folds: Sequence[Fold], title: str) -> list[Block]:
     """Return the folds of encoders; many behind one line."""
-    return folds if len(folds) <= MOST_NAMED else [Fold(title, folds, where="page")]
+    return [*folds] if len(folds) <= MOST_NAMED else [Fold(title, folds, where="page")]
 
 
 def _of_one(found: Inspection, meanings: dict[str, str]) -> Table:
