@@ -28,6 +28,8 @@ SPEED = (
     "repair_speed",
     "nbest_speed",
     "study_load",
+    "leaderboard_speed",
+    "browse_speed",
     "estimate",
 )
 STATISTICS = (

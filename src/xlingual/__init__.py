@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from xlingual.results.comparison import Comparison
     from xlingual.results.compression import Compression
     from xlingual.results.gate import Gate
+    from xlingual.results.leaderboard import Leaderboard
     from xlingual.results.plan import Plan
     from xlingual.results.validation import Validation
     from xlingual.results.validation_table import ValidationTable
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from xlingual.systems.reranker import reranker
     from xlingual.workflows.case_study import run_case_study
     from xlingual.workflows.compress import compress
+    from xlingual.workflows.leaderboard import leaderboard
     from xlingual.workflows.mlmme_study import run_mlmme_study
     from xlingual.workflows.pivoting import pivot_pairs, train_pivot
     from xlingual.workflows.regime_study import run_regime_study
@@ -65,6 +67,7 @@ _HOMES = {
     "Gate": "results.gate",
     "History": "comparison.history_file",
     "InputError": "errors",
+    "Leaderboard": "results.leaderboard",
     "Manifest": "data.manifest",
     "MultilingualPool": "data.pools.pool",
     "Images": "records",
@@ -91,6 +94,7 @@ _HOMES = {
     "gate": "comparison.gate",
     "image_sentence": "evaluation.image_sentence",
     "inspect_results": "inspection.inspect",
+    "leaderboard": "workflows.leaderboard",
     "multilingual_pool": "evaluation.multilingual_pool",
     "new_study": "workflows.study",
     "parse_measure": "measures",
@@ -123,6 +127,7 @@ __all__ = [
     "History",
     "Images",
     "InputError",
+    "Leaderboard",
     "Manifest",
     "MultilingualPool",
     "Plan",
@@ -146,6 +151,7 @@ __all__ = [
     "gate",
     "image_sentence",
     "inspect_results",
+    "leaderboard",
     "multilingual_pool",
     "new_study",
     "parse_measure",

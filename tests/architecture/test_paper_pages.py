@@ -12,9 +12,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from xlingual.cli import from_request
+from xlingual.cli.answering import named_command
 from xlingual.cli.from_request import RequestCommand
 from xlingual.cli.main import xlingual
-from xlingual.cli.run import _parts, named_command
+from xlingual.cli.run import _parts
 from xlingual.encoders.plugins import Known
 from xlingual.encoders.registry import check, read_options
 from xlingual.encoders.scheme import IMAGES, TEXTS

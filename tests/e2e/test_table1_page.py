@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from xlingual.cli.answering import named_command
 from xlingual.cli.main import run
-from xlingual.cli.run import _parts, named_command
+from xlingual.cli.run import _parts
 from xlingual.encoders.plugins import Known
 from xlingual.encoders.registry import check, read_options
 from xlingual.encoders.scheme import IMAGES, TEXTS

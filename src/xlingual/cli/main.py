@@ -36,6 +36,7 @@ _VERBS = {
     "casestudy": "The case studies of the papers: encoders without parallel texts; MLMME; LAReQA.",
     "validate": "Check a measure without translations against true retrieval.",
     "inspect": "Say where encoders fail, and why: slices, kinds of error, hubs.",
+    "browse": "Look at queries, neighbours and a map in the browser.",
     "compare": "Compare encoders query by query: is the difference real?",
     "calibrate": "Learn from validations to estimate true retrieval from Backretrieval.",
     "gate": "Pass a candidate encoder that is no worse than a baseline; for CI.",
@@ -44,9 +45,13 @@ _VERBS = {
     "rerank": "Re-rank n-best lists of translations: tune, apply and score weights.",
     "study": "Ask people, blind, which system retrieves more relevant texts.",
     "encoders": "List the encoders, and the packages that are missing for them.",
-    "run": "Run the commands of a TOML file, with their options.",
+    "init": "Write a suite: data, encoders and tasks in one TOML file, for run.",
+    "run": "Run a suite, or the commands of a TOML file; only what changed is computed.",
+    "verify": "Make a result again and compare it to the last digit, or check a claim.",
+    "cite": "Print numbers as claims: lines that a paper can carry and verify checks.",
     "show": "Say how a file of results was made: command, inputs, program, digest.",
     "report": "Make one HTML report from folders of results.",
+    "leaderboard": "Put many encoders, data sets and tasks on one page: ranks, ties for top, costs.",
     "export": "Give results to MTEB, a model card, MLflow, Weights & Biases, TensorBoard or CSV.",
 }
 

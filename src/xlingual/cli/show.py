@@ -39,7 +39,7 @@ def command_line(content: Mapping[str, Any], run: Mapping[str, Any]) -> str:
 
     Options with their defaults are left out; of what changes no number it has --out alone.
     """
-    from xlingual.cli.run import named_command
+    from xlingual.cli.answering import named_command
 
     if run and not {"quiet", "form", "as_json"} & run.keys():  # a call from Python, with objects perhaps
         return ""

@@ -63,7 +63,7 @@ def serve(request: ServeStudyRequest) -> None:
 
 def _announce(study: Path, host: str, base: str, links: list[tuple[str, str]], url: str | None) -> None:
     """Print where the study is served, and the links to hand out."""
-    from xlingual.study.server.run import is_loopback, is_unspecified
+    from xlingual.serving.run import is_loopback, is_unspecified
 
     screen.say(f"Serving {study} at {base}  (Ctrl-C stops it)\n")
     width = max((len(who) for who, _ in links), default=0)

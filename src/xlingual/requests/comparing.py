@@ -112,6 +112,52 @@ class CompareRequest(Request, frozen=True, kw_only=True):
     quiet: Quiet = False
 
 
+class LeaderboardRequest(Request, frozen=True, kw_only=True):
+    """Put many encoders, data sets and tasks on one page."""
+
+    command = "leaderboard"
+
+    results: Annotated[
+        tuple[str, ...],
+        Meta(min_length=1),
+        argument(
+            "RESULTS…",
+            "Folders of results, folders of such folders, or folders of results of MTEB; DIR#ENCODER names "
+            "one encoder of a folder.",
+        ),
+    ]
+    measures: Annotated[
+        tuple[str, ...],
+        option(
+            "A measure that gets columns, such as R@10 or AP; repeat for several.",
+            names=("--measure",),
+            metavar="NAME",
+            otherwise="the first of each task",
+        ),
+    ] = ()
+    per_pair: Annotated[
+        bool, option("Give each language pair, and each subset of MTEB, a column of its own.")
+    ] = False
+    alpha: Annotated[float, option("Significance level of the tests behind ranks.")] = 0.05
+    correction: Annotated[
+        Literal["holm", "bh", "none"],
+        option("Correction for the number of tests in a column: Holm, Benjamini–Hochberg, or none."),
+    ] = "holm"
+    seed: Seed = 0
+    title: Annotated[str | None, option("Title of the page.", run=True)] = None
+    form: Form = "table"
+    out: Annotated[
+        Path | None,
+        option(
+            "Write the page to the folder SITE: index.html, a page for each result, and leaderboard.json.",
+            metavar="SITE",
+            run=True,
+        ),
+    ] = None
+    as_json: AsJson = False
+    quiet: Quiet = False
+
+
 class GateRequest(Request, frozen=True, kw_only=True):
     """Pass a candidate that is no worse than a baseline."""
 

@@ -62,7 +62,7 @@ def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
             bound.arguments |= preset_values(kind.presets, bound.arguments, wanted.parameters)
             with noting():
                 for value in bound.arguments.values():
-                    _note(value)
+                    note_argument(value)
                 found = function(*bound.args, **bound.kwargs)
                 bound.apply_defaults()
                 columns = getattr(bound.arguments.get("manifest"), "columns", {})  # as it was read
@@ -127,7 +127,7 @@ def _named(value: Any, leaf: Leaf) -> Any:  # noqa: ANN401
     return next((name for name in names if isinstance(name, str)), type(value).__name__)
 
 
-def _note(value: Any) -> None:  # noqa: ANN401
+def note_argument(value: Any) -> None:  # noqa: ANN401
     """Note an argument that holds data or results in memory."""
     several = value.values() if isinstance(value, Mapping) else value
     for one in several if isinstance(value, list | tuple | Mapping) else (value,):

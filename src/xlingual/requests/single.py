@@ -1,4 +1,4 @@
-"""Requests of commands of one word: `embed`, `encoders`, `demo`, `report` and `run`."""
+"""Requests of commands of one word: `embed`, `encoders`, `demo`, `report` and `export`."""
 
 from __future__ import annotations
 
@@ -161,17 +161,3 @@ class ExportRequest(Request, frozen=True, kw_only=True):
         option("Name of the data there.", names=("--data-name",), metavar="NAME", otherwise="its digest"),
     ] = None
     quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False
-
-
-class RunRequest(Request, frozen=True, kw_only=True):
-    """Run the commands of a TOML file."""
-
-    command = "run"
-
-    file: Annotated[Path | None, argument("[FILE]", "A TOML file of one command or several.")] = None
-    schema: Annotated[
-        str | None,
-        option(
-            "Print the JSON Schema of the options of COMMAND, and run nothing.", metavar="COMMAND", run=True
-        ),
-    ] = None

@@ -33,12 +33,16 @@ def digest_of(found: Any, per_query: pa.Table | None = None) -> str:  # noqa: AN
     """
     content = found if isinstance(found, Mapping) else found.to_dict()
     table = per_query if per_query is not None else getattr(found, "per_query", None)
-    kept = {name: _canonical(value) for name, value in content.items() if name not in BESIDE}
-    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(findings_of(content), sort_keys=True, separators=(",", ":"), allow_nan=False)
     hasher = hashlib.sha256(text.encode())
     if table is not None:
         hasher.update(table_digest(table))
     return hasher.hexdigest()
+
+
+def findings_of(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a file's content counts: its numbers, not how they were found."""
+    return {name: _canonical(value) for name, value in content.items() if name not in BESIDE}
 
 
 def table_digest(table: pa.Table) -> bytes:

@@ -18,6 +18,7 @@ from xlingual.report.wording import worded
 PAGES: Mapping[str, str] = {
     "Results": "evaluation",
     "Comparison": "comparison",
+    "Leaderboard": "leaderboard",
     "Gate": "gate",
     "Plan": "plan",
     "Trend": "history",
@@ -34,7 +35,9 @@ PAGES: Mapping[str, str] = {
     "MlmmeStudy": "mlmme_study",
     "RegimeStudy": "regime_study",
     "StudyAnalysis": "study",
+    "Suite": "suite",
     "BackretrievalCheck": "backretrieval_check",
+    "Verification": "verification",
     "Overview": "overview",
     "PoolOverview": "overview",
 }
