@@ -221,6 +221,22 @@ def test_changed_vectors_are_not_taken_for_those_that_were_evaluated(tmp_path):
     assert "bad" in shown.spaces.texts
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_languages_that_were_not_evaluated_have_neighbours_where_they_have_vectors(tmp_path, there):
+    made = looked.make(tmp_path)
+    specs = {"good": f"vectors:{tmp_path}/good.{{lang}}.npy"}
+    crosslingual_retrieval(made.data, specs, pairs="ja-en", measures="R@3", store=None).write(made.out)
+    if not there:
+        (tmp_path / "good.ar.npy").unlink()
+    shown = looked.looking(made)
+    row = int(shown.data.rows_of("ja")[7])
+    side = Viewer(shown).side("good", row, "en")
+    assert [one.language for one in side.sections] == (["en", "ar", "ja"] if there else ["en", "ja"])
+    assert [shown.data.item[card.row] for card in side.sections[0].cards] == np.argsort(
+        -looked.cosines(made, "good", "ja", 7, "en")
+    )[:10].tolist()
+
+
 def test_the_store_gives_vectors_and_nothing_is_encoded(tmp_path, made):
     code = tmp_path / "counting.py"
     code.write_text(
