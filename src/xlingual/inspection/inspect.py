@@ -60,6 +60,7 @@ def inspect_results(
     store: StoreLike = "default",
     progress: Progress | None = None,
     only_kept: bool = False,
+    slices: bool = True,
 ) -> Inspected:
     """Return where encoders fail, and why.
 
@@ -73,6 +74,7 @@ def inspect_results(
         seed: of clusters and shuffles.
         store: where vectors of images are kept.
         progress: called with (what, done, total).
+        slices: search slices, which takes longest.
         only_kept: leave out clusters of images where the image encoder of the results would have to work.
 
     Raises:
@@ -87,9 +89,13 @@ def inspect_results(
     rows = np.unique(np.concatenate([one.row for one in of_all]))
     if len(rows) > _TEXTS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, _TEXTS, replace=False))
-    named, images, wrong = _images(results, data, rows, image_encoder, store, progress, only_kept)
+    named, images, wrong = (
+        _images(results, data, rows, image_encoder, store, progress, only_kept)
+        if slices
+        else (None, None, [])
+    )
     say("dividing texts", 0, 1)
-    features = features_of(data, rows, images, seed)
+    features = features_of(data, rows, images, seed) if slices else []
     say("dividing texts", 1, 1)
     near, shown = NEAR_RANK * _cut(measure), Shown(data, examples)
     found = []

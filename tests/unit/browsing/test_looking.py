@@ -79,6 +79,14 @@ def test_a_slice_is_the_texts_that_have_the_property(shown):
     assert len(rows) and {shown.data.labels["category"][row] for row in rows.tolist()} == {"c1"}
 
 
+def test_without_slices_everything_else_is_there(made, shown):
+    bare = looked.looking(made, slices=False)
+    assert bare.slices.shown == [] and shown.slices.shown != []
+    for name in ("good", "bad"):
+        wanted = shown.usual().changed(encoder=name, hub="yes")
+        assert bare.lines(wanted).tolist() == shown.lines(wanted).tolist()
+
+
 def test_words_are_looked_for_in_the_query_and_in_what_it_found(shown):
     wanted = shown.usual().changed(encoder="bad", outcome="all", q="LAMP 17")
     one, data = shown.queries["bad"], shown.data
